@@ -1,0 +1,160 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// The settings of every Swift target of ours (docs/decisions/0001-language-settings.md).
+let strict: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+    .treatAllWarnings(as: .error),
+]
+
+let nio: [Target.Dependency] = [
+    .product(name: "NIOCore", package: "swift-nio"),
+    .product(name: "NIOPosix", package: "swift-nio"),
+]
+let nioSSL: Target.Dependency = .product(name: "NIOSSL", package: "swift-nio-ssl")
+let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
+let collections: Target.Dependency = .product(name: "DequeModule", package: "swift-collections")
+
+func room(_ name: String, _ path: String, _ dependencies: [Target.Dependency]) -> Target {
+    .target(name: name, dependencies: dependencies, path: path, swiftSettings: strict)
+}
+
+/// The targets of one service: the client that other services call it with (where they do), the server that holds all
+/// its logic, and an executable of a few lines.
+func service(
+    _ name: String, hasClient: Bool = true, calls: [String] = [], server: [Target.Dependency] = []
+) -> [Target] {
+    let clients: [Target.Dependency] = (hasClient ? [name] : calls).map { .target(name: "RTM\($0)Client") }
+    let own: [Target.Dependency] = ["RTMModel", "RTMWire", "RTMServiceLink", "RTMServiceKit", logging]
+    var targets = [
+        room("RTM\(name)Server", "Services/\(name)/Server", own + clients + nio + server),
+        Target.executableTarget(
+            name: "rtm-" + name.lowercased(),
+            dependencies: [.target(name: "RTM\(name)Server"), "RTMServiceKit"],
+            path: "Services/\(name)/Main", swiftSettings: strict),
+    ]
+    if hasClient {
+        let client: [Target.Dependency] = ["RTMModel", "RTMWire", "RTMServiceLink"]
+        targets.append(room("RTM\(name)Client", "Services/\(name)/Client", client))
+    }
+    return targets
+}
+
+func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .testTarget(
+        name: "\(name)Tests", dependencies: dependencies + ["RTMTestSupport"], path: "Tests/\(name)",
+        swiftSettings: strict)
+}
+
+let shared: [Target] = [
+    room("RTMModel", "Shared/Model", []),
+    .systemLibrary(
+        name: "CProtobufC", path: "Shared/CProtobufC", pkgConfig: "libprotobuf-c",
+        providers: [.apt(["libprotobuf-c-dev"]), .brew(["protobuf-c"])]),
+    .target(name: "RTMProtocolC", dependencies: ["CProtobufC"], path: "protocol/generated/c"),
+    .target(
+        name: "RTMProtocol", dependencies: [.product(name: "SwiftProtobuf", package: "swift-protobuf")],
+        path: "protocol/generated/swift"),
+    room(
+        "RTMWire", "Shared/Wire",
+        ["RTMModel", "RTMProtocolC", "CProtobufC", .product(name: "NIOCore", package: "swift-nio")]),
+    room("RTMServiceLink", "Shared/ServiceLink", ["RTMModel", "RTMWire", logging, collections] + nio),
+    room(
+        "RTMServiceKit", "Shared/ServiceKit",
+        [
+            "RTMModel", logging, .product(name: "Yams", package: "Yams"),
+            .product(name: "NIOHTTP1", package: "swift-nio"),
+        ] + nio),
+]
+
+let services: [Target] =
+    service("Messaging", server: [collections])
+    + service("Presence")
+    + service("Storage")
+    + service(
+        "Edge", hasClient: false, calls: ["Messaging", "Presence", "Storage"], server: [nioSSL, collections])
+    + [
+        .executableTarget(
+            name: "rtm-standalone",
+            dependencies: [
+                "RTMEdgeServer", "RTMMessagingServer", "RTMPresenceServer", "RTMStorageServer",
+                "RTMServiceKit",
+                "RTMServiceLink", logging,
+            ] + nio,
+            path: "Services/Standalone/Main", swiftSettings: strict)
+    ]
+
+let clients: [Target] = [
+    room(
+        "RTMClient", "Clients/RTMClient",
+        ["RTMModel", "RTMProtocol", nioSSL, logging, collections] + nio + [
+            .product(name: "SwiftProtobuf", package: "swift-protobuf")
+        ]),
+    room("AgoraRtmKit", "Clients/AgoraRtmKit", ["RTMClient", "RTMModel", logging]),
+    .executableTarget(
+        name: "rtm",
+        dependencies: [
+            "RTMClient", "RTMModel", logging,
+            .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        ],
+        path: "Clients/rtm", swiftSettings: strict),
+]
+
+let testing: [Target] = [
+    room("RTMTestSupport", "Tests/Support", ["RTMModel", logging]),
+    tests("Model", ["RTMModel", "RTMProtocol"]),
+    tests(
+        "Wire",
+        [
+            "RTMWire", "RTMProtocol", "RTMProtocolC", "CProtobufC", "RTMModel",
+            .product(name: "SwiftProtobuf", package: "swift-protobuf"),
+            .product(name: "NIOCore", package: "swift-nio"),
+        ]),
+    tests("ServiceLink", ["RTMServiceLink", "RTMWire", "RTMModel", logging] + nio),
+    tests("ServiceKit", ["RTMServiceKit", "RTMModel", logging] + nio),
+    tests(
+        "Messaging",
+        [
+            "RTMMessagingServer", "RTMMessagingClient", "RTMServiceLink", "RTMServiceKit", "RTMWire",
+            "RTMProtocol", "RTMModel", logging,
+        ] + nio),
+    tests(
+        "Edge",
+        [
+            "RTMEdgeServer", "RTMServiceKit", "RTMServiceLink", "RTMWire", "RTMProtocol", "RTMModel", logging,
+            .product(name: "NIOEmbedded", package: "swift-nio"),
+        ] + nio),
+    tests("Client", ["RTMClient", "RTMProtocol", "RTMModel", logging] + nio),
+    tests("AgoraRtmKit", ["AgoraRtmKit"]),
+    tests("Tidy", []),
+    tests("Integration", ["RTMClient", "AgoraRtmKit", "RTMProtocol", "RTMModel", logging, nioSSL] + nio),
+]
+
+let package = Package(
+    name: "Heliograph",
+    platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
+    products: [
+        .library(name: "AgoraRTM", targets: ["AgoraRtmKit"]),
+        .library(name: "RTMClient", targets: ["RTMClient"]),
+        .executable(name: "rtm", targets: ["rtm"]),
+        .executable(name: "rtm-edge", targets: ["rtm-edge"]),
+        .executable(name: "rtm-messaging", targets: ["rtm-messaging"]),
+        .executable(name: "rtm-presence", targets: ["rtm-presence"]),
+        .executable(name: "rtm-storage", targets: ["rtm-storage"]),
+        .executable(name: "rtm-standalone", targets: ["rtm-standalone"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-nio.git", from: "2.101.0"),
+        .package(url: "https://github.com/apple/swift-nio-ssl.git", from: "2.37.0"),
+        .package(url: "https://github.com/apple/swift-log.git", from: "1.16.0"),
+        .package(url: "https://github.com/apple/swift-collections.git", from: "1.6.0"),
+        .package(url: "https://github.com/apple/swift-protobuf.git", from: "1.39.0"),
+        .package(url: "https://github.com/apple/swift-argument-parser.git", from: "1.8.0"),
+        .package(url: "https://github.com/jpsim/Yams.git", from: "6.2.0"),
+    ],
+    targets: shared + services + clients + testing
+)

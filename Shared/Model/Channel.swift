@@ -1,0 +1,63 @@
+/// The kinds of channels. A name means a channel only together with its type (L-6).
+public enum ChannelType: Int, Sendable, Hashable, CaseIterable {
+    /// Unknown.
+    case none = 0
+    /// Everybody who subscribed receives what is published.
+    case message = 1
+    /// A room with topics, to be joined.
+    case stream = 2
+    /// One user's inbox; the channel name is the user id.
+    case user = 3
+}
+
+/// What a subscriber of a message channel wants to receive, and whether it wants to be seen (M-1).
+///
+/// Joining a stream channel has a set of its own with other values; the two must not share a type.
+public struct SubscriptionFeatures: OptionSet, Sendable, Hashable {
+    public let rawValue: UInt32
+
+    public init(rawValue: UInt32) { self.rawValue = rawValue }
+
+    public static let presence = SubscriptionFeatures(rawValue: 1)
+    public static let metadata = SubscriptionFeatures(rawValue: 2)
+    public static let message = SubscriptionFeatures(rawValue: 4)
+    public static let lock = SubscriptionFeatures(rawValue: 8)
+    /// Own joins, leaves and states are not shown to others (M-7).
+    public static let quiet = SubscriptionFeatures(rawValue: 16)
+
+    public static let `default`: SubscriptionFeatures = [.message, .presence]
+    public static let all: SubscriptionFeatures = [.presence, .metadata, .message, .lock, .quiet]
+}
+
+/// A place in a channel's log: every entry up to and including `offset` has been seen.
+public struct StreamPosition: Sendable, Hashable {
+    /// Identifies the log. Positions of different epochs can't be compared: the log began anew in between.
+    public var epoch: UInt64
+    /// Of the last entry seen. The first entry of a log has offset 1.
+    public var offset: UInt64
+
+    public init(epoch: UInt64, offset: UInt64) {
+        self.epoch = epoch
+        self.offset = offset
+    }
+}
+
+/// One login of one user. Unique over all edges.
+package struct SessionID: Sendable, Hashable {
+    package let rawValue: UInt64
+
+    package init(rawValue: UInt64) { self.rawValue = rawValue }
+}
+
+/// A channel by its full name: app, type and name (L-6).
+package struct ChannelKey: Sendable, Hashable {
+    package var appID: String
+    package var type: ChannelType
+    package var name: String
+
+    package init(appID: String, type: ChannelType, name: String) {
+        self.appID = appID
+        self.type = type
+        self.name = name
+    }
+}

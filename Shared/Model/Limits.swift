@@ -1,0 +1,19 @@
+/// The limits of the public API (behaviour.md 1.1 and 1.2). What an operator may change lies in the configuration instead.
+public enum Limits {
+    /// L-1.
+    public static let userIDBytesMax = 64
+    /// L-4.
+    public static let channelNameBytesMax = 64
+    /// L-10.
+    public static let customTypeBytesMax = 32
+    /// L-20. Of the payload alone; the custom type is not counted.
+    public static let messageBytesMax = 32 * 1024
+    /// L-24.
+    public static let subscribedChannelsMax = 50
+    /// L-45, in seconds.
+    public static let presenceTimeout = 5...300
+    /// L-46, in seconds.
+    public static let heartbeatInterval = 5...1800
+    /// S-41, in seconds: what a session may be late with its heartbeat.
+    public static let heartbeatGrace = 10
+}

@@ -1,0 +1,50 @@
+/// A call that did not succeed: the code, the reason in words, and what to do about it.
+///
+/// Every refusal names its cause; a refusal by a limit names the limit and, where waiting helps, how long (behaviour.md,
+/// S-0a). The same value comes from the services, through the wire, to the app.
+public struct RTMError: Error, Sendable, Hashable {
+    public var code: ErrorCode
+
+    /// One sentence for a person. Its wording may change; never parse it.
+    public var reason: String
+
+    /// The call that failed, for example `publish`. Empty inside the services.
+    public var operation: String
+
+    /// When a repetition may succeed; nil when waiting alone doesn't help.
+    public var retryAfter: Duration?
+
+    /// The limit that refused the call.
+    public var limit: Limit?
+
+    /// A limit by name and value, in the unit that the name says.
+    public struct Limit: Sendable, Hashable {
+        public var name: String
+        public var value: UInt64
+
+        public init(name: String, value: UInt64) {
+            self.name = name
+            self.value = value
+        }
+    }
+
+    public init(
+        _ code: ErrorCode, _ reason: String, operation: String = "", retryAfter: Duration? = nil,
+        limit: Limit? = nil
+    ) {
+        self.code = code
+        self.reason = reason
+        self.operation = operation
+        self.retryAfter = retryAfter
+        self.limit = limit
+    }
+
+    public var isRetryable: Bool { retryAfter != nil || code.isRetryable }
+}
+
+extension RTMError: CustomStringConvertible {
+    public var description: String {
+        let call = operation.isEmpty ? "" : "\(operation): "
+        return "\(call)\(reason) (\(code) \(code.rawValue))"
+    }
+}

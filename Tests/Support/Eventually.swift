@@ -1,0 +1,21 @@
+import Testing
+
+/// Polls until the condition holds: the only place in the tests where time passes by itself.
+///
+/// For what can't be awaited, such as another process's socket. Fails the test at the deadline.
+package func eventually(
+    _ what: String, within limit: Duration = .seconds(10), isolation: isolated (any Actor)? = #isolation,
+    sourceLocation: SourceLocation = #_sourceLocation, _ condition: () async throws -> Bool
+) async throws {
+    let deadline = ContinuousClock.now + limit
+    while ContinuousClock.now < deadline {
+        if try await condition() { return }
+        try await Task.sleep(for: .milliseconds(5))
+    }
+    Issue.record("not within \(limit): \(what)", sourceLocation: sourceLocation)
+    throw EventuallyTimeout(what: what)
+}
+
+package struct EventuallyTimeout: Error {
+    package let what: String
+}
