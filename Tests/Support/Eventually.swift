@@ -1,4 +1,4 @@
-import Testing
+package import Testing
 
 /// Polls until the condition holds: the only place in the tests where time passes by itself.
 ///
