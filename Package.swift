@@ -17,6 +17,7 @@ let nio: [Target.Dependency] = [
 ]
 let nioSSL: Target.Dependency = .product(name: "NIOSSL", package: "swift-nio-ssl")
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
+let protobuf: Target.Dependency = .product(name: "SwiftProtobuf", package: "swift-protobuf")
 let collections: Target.Dependency = .product(name: "DequeModule", package: "swift-collections")
 
 func room(_ name: String, _ path: String, _ dependencies: [Target.Dependency]) -> Target {
@@ -38,7 +39,7 @@ func service(
             path: "Services/\(name)/Main", swiftSettings: strict),
     ]
     if hasClient {
-        let client: [Target.Dependency] = ["RTMModel", "RTMWire", "RTMServiceLink"]
+        let client: [Target.Dependency] = ["RTMModel", "RTMWire", "RTMServiceLink", logging]
         targets.append(room("RTM\(name)Client", "Services/\(name)/Client", client))
     }
     return targets
@@ -57,7 +58,7 @@ let shared: [Target] = [
         providers: [.apt(["libprotobuf-c-dev"]), .brew(["protobuf-c"])]),
     .target(name: "RTMProtocolC", dependencies: ["CProtobufC"], path: "protocol/generated/c"),
     .target(
-        name: "RTMProtocol", dependencies: [.product(name: "SwiftProtobuf", package: "swift-protobuf")],
+        name: "RTMProtocol", dependencies: [protobuf],
         path: "protocol/generated/swift"),
     room(
         "RTMWire", "Shared/Wire",
@@ -66,7 +67,7 @@ let shared: [Target] = [
     room(
         "RTMServiceKit", "Shared/ServiceKit",
         [
-            "RTMModel", logging, .product(name: "Yams", package: "Yams"),
+            "RTMModel", "RTMServiceLink", logging, .product(name: "Yams", package: "Yams"),
             .product(name: "NIOHTTP1", package: "swift-nio"),
         ] + nio),
 ]
@@ -91,9 +92,7 @@ let services: [Target] =
 let clients: [Target] = [
     room(
         "RTMClient", "Clients/RTMClient",
-        ["RTMModel", "RTMProtocol", nioSSL, logging, collections] + nio + [
-            .product(name: "SwiftProtobuf", package: "swift-protobuf")
-        ]),
+        ["RTMModel", "RTMProtocol", protobuf, nioSSL, logging, collections] + nio),
     room("AgoraRtmKit", "Clients/AgoraRtmKit", ["RTMClient", "RTMModel", logging]),
     .executableTarget(
         name: "rtm",
@@ -107,31 +106,28 @@ let clients: [Target] = [
 let testing: [Target] = [
     room("RTMTestSupport", "Tests/Support", ["RTMModel", logging]),
     tests("Model", ["RTMModel", "RTMProtocol"]),
-    tests(
-        "Wire",
-        [
-            "RTMWire", "RTMProtocol", "RTMProtocolC", "CProtobufC", "RTMModel",
-            .product(name: "SwiftProtobuf", package: "swift-protobuf"),
-            .product(name: "NIOCore", package: "swift-nio"),
-        ]),
-    tests("ServiceLink", ["RTMServiceLink", "RTMWire", "RTMModel", logging] + nio),
-    tests("ServiceKit", ["RTMServiceKit", "RTMModel", logging] + nio),
+    tests("Wire", ["RTMModel", "RTMWire", "RTMProtocol", "RTMProtocolC", "CProtobufC", protobuf] + nio),
+    tests("ServiceLink", ["RTMModel", "RTMWire", "RTMServiceLink", "RTMProtocol", protobuf, logging] + nio),
+    tests("ServiceKit", ["RTMModel", "RTMServiceKit", logging] + nio),
     tests(
         "Messaging",
         [
-            "RTMMessagingServer", "RTMMessagingClient", "RTMServiceLink", "RTMServiceKit", "RTMWire",
-            "RTMProtocol", "RTMModel", logging,
+            "RTMModel", "RTMWire", "RTMServiceLink", "RTMServiceKit", "RTMMessagingClient",
+            "RTMMessagingServer", "RTMProtocol", protobuf, logging,
         ] + nio),
     tests(
         "Edge",
         [
-            "RTMEdgeServer", "RTMServiceKit", "RTMServiceLink", "RTMWire", "RTMProtocol", "RTMModel", logging,
-            .product(name: "NIOEmbedded", package: "swift-nio"),
+            "RTMModel", "RTMWire", "RTMServiceLink", "RTMServiceKit", "RTMEdgeServer", "RTMMessagingServer",
+            "RTMProtocol", protobuf, logging,
         ] + nio),
-    tests("Client", ["RTMClient", "RTMProtocol", "RTMModel", logging] + nio),
+    tests("Client", ["RTMModel", "RTMClient", "RTMProtocol", protobuf, logging] + nio),
     tests("AgoraRtmKit", ["AgoraRtmKit"]),
+    tests("CLI", ["rtm", "RTMClient", "RTMModel"]),
     tests("Tidy", []),
-    tests("Integration", ["RTMClient", "AgoraRtmKit", "RTMProtocol", "RTMModel", logging, nioSSL] + nio),
+    tests(
+        "Integration",
+        ["RTMModel", "RTMClient", "AgoraRtmKit", "RTMProtocol", protobuf, logging, nioSSL] + nio),
 ]
 
 let package = Package(

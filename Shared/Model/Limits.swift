@@ -17,3 +17,10 @@ public enum Limits {
     /// S-41, in seconds: what a session may be late with its heartbeat.
     public static let heartbeatGrace = 10
 }
+
+extension Limits {
+    /// The nearest value within a range (L-45, L-46); 0 means the range's lower bound.
+    public static func clamp(_ value: Int, to range: ClosedRange<Int>) -> Int {
+        min(max(value, range.lowerBound), range.upperBound)
+    }
+}

@@ -1,0 +1,244 @@
+import Logging
+import NIOCore
+import RTMModel
+import RTMServiceLink
+import RTMWire
+
+/// One socket of a client: bytes in, frames out. The only handler of its pipeline (below TLS).
+///
+/// Frames are read where they arrived. What goes out is gathered and written once per turn of the event loop, however
+/// many entries are due. A client that reads too slowly holds memory up to `outboundBytesMax`, then it is cut off, aloud:
+/// others never wait for it.
+final class ConnectionHandler: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+    typealias OutboundOut = ByteBuffer
+
+    private let loop: EdgeLoop
+    private var machine = ConnectionStateMachine()
+    private var deadline: ConnectionDeadline
+    private var timer: Scheduled<Void>?
+    private var reader: FrameReader
+    private var session: Session?
+    private var context: ChannelHandlerContext?
+    private var outbound: ByteBuffer?
+    private var isScheduled = false
+
+    init(loop: EdgeLoop) {
+        self.loop = loop
+        let limits = loop.configuration.limits
+        deadline = ConnectionDeadline(now: .now(), handshakeTimeout: limits.handshakeTimeout)
+        reader = FrameReader(frameBytesMax: limits.frameBytesMax)
+    }
+
+    func channelActive(context: ChannelHandlerContext) {
+        self.context = context
+        loop.metrics.connectionOpened()
+        armTimer()
+        context.fireChannelActive()
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        ended()
+        self.context = nil
+        timer?.cancel()
+        timer = nil
+        outbound = nil
+        loop.metrics.connectionClosed()
+        context.fireChannelInactive()
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        guard !machine.isEnded else { return }
+        deadline.heard(now: .now())
+        let chunk = unwrapInboundIn(data)
+        loop.metrics.bytesReceived(chunk.readableBytes)
+        do throws(WireError) {
+            try reader.read(chunk) { frame in
+                received(frame)
+                return !machine.isEnded
+            }
+        } catch {
+            disconnect(Disconnect(error))
+        }
+    }
+
+    func channelWritabilityChanged(context: ChannelHandlerContext) {
+        if context.channel.isWritable, outbound != nil { schedule() }
+        context.fireChannelWritabilityChanged()
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        loop.logger.debug("connection failed", metadata: ["cause": "\(error)"])
+        context.close(promise: nil)
+    }
+
+    // MARK: Requests
+
+    private func received(_ frame: UnsafeRawBufferPointer) {
+        do throws(WireError) {
+            let request = try ClientRequest(frame, in: loop.arena)
+            perform(machine.received(request), request.id)
+        } catch {
+            disconnect(Disconnect(error))
+        }
+    }
+
+    private func perform(_ action: ConnectionStateMachine.Action, _ requestID: UInt64) {
+        switch action {
+        case .ignore:
+            break
+        case .welcome(let version):
+            answer(requestID, loop.welcome(version: version))
+        case .answerHeartbeat:
+            answer(requestID, HeartbeatAck(serverTimeMilliseconds: loop.wallClock()))
+        case .refuse(let error):
+            answer(requestID, error)
+        case .disconnect(let reason):
+            disconnect(reason)
+        case .login(let login):
+            logIn(login, requestID)
+        case .logout:
+            answer(requestID, LoggedOut())
+            disconnect(Disconnect(.loggedOut, "logged out"))
+        case .subscribe(let subscribe):
+            withSession { loop.subscribe($0, subscribe, requestID) }
+        case .unsubscribe(let channel):
+            withSession { loop.unsubscribe($0, channel, requestID) }
+        case .publish(let publish):
+            withSession { loop.publish($0, publish, requestID) }
+        }
+    }
+
+    private func withSession(_ body: (Session) -> Void) {
+        if let session { body(session) }
+    }
+
+    private func answer(_ requestID: UInt64, _ body: some ServerFrameBody) {
+        var frame = ByteBuffer()
+        ServerFrame(body, answering: requestID).encodeFrame(into: &frame)
+        send(frame)
+    }
+
+    // MARK: Login
+
+    private func logIn(_ login: ClientRequest.Login, _ requestID: UInt64) {
+        do throws(RTMError) {
+            session = try loop.logIn(self, login, requestID)
+        } catch {
+            refuseLogin(error, requestID)
+        }
+    }
+
+    /// The session's inbox is attached: from here on messages reach the user.
+    func loginSucceeded(_ session: Session, _ requestID: UInt64) {
+        guard self.session === session, !machine.isEnded else { return }
+        machine.loggedIn()
+        loop.metrics.loginAccepted()
+        deadline.loggedIn(
+            now: .now(), heartbeatInterval: .seconds(Int64(session.heartbeatInterval)),
+            grace: .seconds(Int64(Limits.heartbeatGrace)))
+        answer(requestID, loop.loggedIn(session))
+    }
+
+    func refuseLogin(_ error: RTMError, _ requestID: UInt64) {
+        guard !machine.isEnded else { return }
+        loop.metrics.loginRefused()
+        answer(requestID, error)
+        disconnect(Disconnect(.loginRefused, "the login was refused: \(error.reason)"))
+    }
+
+    // MARK: The end
+
+    /// Says why, and closes once that is written, or when the client doesn't read it.
+    func disconnect(_ reason: Disconnect) {
+        guard !machine.isEnded, let context else { return }
+        ended()
+        loop.metrics.disconnected(reason.code)
+        var frames = outbound.take() ?? ByteBuffer()
+        ServerFrame(reason).encodeFrame(into: &frames)
+        context.writeAndFlush(wrapOutboundOut(frames)).assumeIsolated().whenComplete { [weak self] _ in
+            self?.close()
+        }
+        timer?.cancel()
+        timer = loop.eventLoop.assumeIsolated().scheduleTask(in: loop.configuration.limits.lingerTimeout) {
+            [weak self] in self?.close()
+        }
+    }
+
+    private func close() {
+        context?.close(promise: nil)
+    }
+
+    /// Ends the session, once.
+    private func ended() {
+        machine.ended()
+        guard let session = session.take() else { return }
+        session.end()
+        loop.sessionEnded(session)
+    }
+
+    // MARK: Deadlines
+
+    private func armTimer() {
+        switch deadline.check(now: .now()) {
+        case .expired(let reason):
+            disconnect(reason)
+        case .alive(let until):
+            timer = loop.eventLoop.assumeIsolated().scheduleTask(deadline: until) { [weak self] in
+                self?.armTimer()
+            }
+        }
+    }
+}
+
+// MARK: - Outbound
+
+extension ConnectionHandler: SessionConnection, Flushable {
+    /// The first frames of a turn are not copied: all subscribers of a channel share one buffer (encode once), until one
+    /// of them has something else to write too.
+    func send(_ frames: ByteBuffer) {
+        guard !machine.isEnded else { return }
+        if outbound == nil {
+            outbound = frames
+        } else {
+            outbound?.writeImmutableBuffer(frames)
+        }
+        schedule()
+    }
+
+    private func schedule() {
+        guard !isScheduled else { return }
+        isScheduled = true
+        loop.endOfTurn.schedule(self)
+    }
+
+    func flushAtEndOfTurn() {
+        isScheduled = false
+        guard let context, let frames = outbound else { return }
+        guard context.channel.isWritable else {
+            if frames.readableBytes > loop.configuration.limits.outboundBytesMax { cutOff() }
+            return
+        }
+        outbound = nil
+        loop.metrics.bytesSent(frames.readableBytes)
+        context.writeAndFlush(wrapOutboundOut(frames), promise: nil)
+    }
+
+    /// What was not written is dropped: the client knows its positions, and can continue from there.
+    private func cutOff() {
+        outbound = nil
+        let bytesMax = loop.configuration.limits.outboundBytesMax
+        disconnect(
+            Disconnect(
+                .slowConsumer, "more than \(bytesMax) bytes wait for you; read faster, or subscribe to less"))
+    }
+}
+
+extension Disconnect {
+    fileprivate init(_ error: WireError) {
+        switch error {
+        case .frameTooLarge: self.init(.frameTooLarge, error.description)
+        case .undecodable: self.init(.protocolError, error.description)
+        }
+    }
+}

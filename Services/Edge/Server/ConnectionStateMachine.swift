@@ -1,0 +1,92 @@
+import RTMModel
+import RTMWire
+
+/// What a connection may ask, and when: Hello, then Login, then everything else (protocol/README.md, connection life).
+///
+/// A value without I/O. Each request gets an action; the connection performs it.
+struct ConnectionStateMachine {
+    static let versions: ClosedRange<UInt32> = 1...1
+
+    private enum State {
+        /// Nothing came yet. Followed by `greeted`, or the end.
+        case new
+        /// Hello was accepted. Login may come, heartbeats too. Followed by `admitting`.
+        case greeted
+        /// Login is being worked on: its user's inbox is being attached. Followed by `active`, or the end.
+        case admitting
+        /// Logged in. Followed by the end.
+        case active
+        /// The last frame was sent; whatever still arrives is ignored.
+        case ended
+    }
+
+    enum Action {
+        case welcome(version: UInt32)
+        case login(ClientRequest.Login)
+        case logout
+        case answerHeartbeat
+        case subscribe(ClientRequest.Subscribe)
+        case unsubscribe(channel: WireText)
+        case publish(ClientRequest.Publish)
+        case refuse(RTMError)
+        case disconnect(Disconnect)
+        case ignore
+    }
+
+    private var state = State.new
+
+    var isActive: Bool { state == .active }
+    var isEnded: Bool { state == .ended }
+
+    mutating func received(_ request: ClientRequest) -> Action {
+        switch (state, request.body) {
+        case (.ended, _):
+            return .ignore
+        case (_, _) where request.id == 0:
+            return .disconnect(Disconnect(.protocolError, "a request has no request id"))
+        case (.new, .hello(let hello)):
+            return greet(hello)
+        case (.new, _):
+            return .disconnect(Disconnect(.protocolError, "the first frame of a connection is Hello"))
+        case (_, .hello):
+            return .disconnect(Disconnect(.protocolError, "Hello came twice"))
+        case (_, .heartbeat):
+            return .answerHeartbeat
+        case (.greeted, .login(let login)):
+            state = .admitting
+            return .login(login)
+        case (.greeted, _):
+            return .refuse(RTMError(.notLogin, "log in first"))
+        case (_, .login):
+            return .refuse(RTMError(.duplicateOperation, "this connection has logged in already"))
+        case (.admitting, _):
+            return .refuse(RTMError(.notLogin, "the login has not been answered yet"))
+        case (.active, .logout):
+            return .logout
+        case (.active, .subscribe(let subscribe)):
+            return .subscribe(subscribe)
+        case (.active, .unsubscribe(let channel)):
+            return .unsubscribe(channel: channel)
+        case (.active, .publish(let publish)):
+            return .publish(publish)
+        case (.active, .unknown):
+            return .refuse(RTMError(.serviceNotSupport, "this server doesn't know this kind of request"))
+        }
+    }
+
+    mutating func loggedIn() { state = .active }
+
+    mutating func ended() { state = .ended }
+
+    private mutating func greet(_ hello: ClientRequest.Hello) -> Action {
+        let version = min(hello.versionMax, Self.versions.upperBound)
+        guard version >= Self.versions.lowerBound, version >= hello.versionMin else {
+            let ours = "\(Self.versions.lowerBound) to \(Self.versions.upperBound)"
+            let theirs = "\(hello.versionMin) to \(hello.versionMax)"
+            return .disconnect(
+                Disconnect(.versionUnsupported, "this server speaks versions \(ours), the client \(theirs)"))
+        }
+        state = .greeted
+        return .welcome(version: version)
+    }
+}

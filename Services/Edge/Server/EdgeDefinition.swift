@@ -1,0 +1,75 @@
+import Logging
+import NIOCore
+import NIOPosix
+import NIOSSL
+package import RTMServiceKit
+package import RTMServiceLink
+
+/// The edge as a part of a program.
+package enum EdgeDefinition {
+    /// Reaches the other services at their addresses.
+    package static let service = definition(keys: EdgeKeys.own + EdgeKeys.addresses) { configuration in
+        EdgeLinks(
+            messaging: configuration[EdgeKeys.messaging].tcp, presence: configuration[EdgeKeys.presence].tcp,
+            storage: configuration[EdgeKeys.storage].tcp, link: LinkConfiguration(configuration),
+            node: "edge \(configuration[EdgeKeys.listen])")
+    }
+
+    /// Reaches the other services in the same process.
+    package static func inProcess(
+        messaging: InProcessEndpoint, presence: InProcessEndpoint, storage: InProcessEndpoint
+    ) -> ServiceDefinition {
+        definition(keys: EdgeKeys.own) { configuration in
+            EdgeLinks(
+                messaging: .inProcess(messaging), presence: .inProcess(presence),
+                storage: .inProcess(storage),
+                link: LinkConfiguration(configuration), node: "edge")
+        }
+    }
+
+    private static func definition(
+        keys: [KeyDeclaration], links: @escaping @Sendable (Configuration) -> EdgeLinks
+    ) -> ServiceDefinition {
+        ServiceDefinition(
+            name: "edge", summary: "Takes client connections and hands them what their channels carry.",
+            keys: keys, rules: EdgeKeys.rules
+        ) { context in
+            try await assemble(context, links(context.configuration))
+        }
+    }
+
+    private static func assemble(_ context: ServiceContext, _ links: EdgeLinks) async throws -> Assembly {
+        let configuration = context.configuration
+        let edge = EdgeConfiguration(configuration)
+        let metrics = EdgeMetrics(context.metrics)
+        let group = context.eventLoopGroup
+        let reachability = Reachability(
+            loops: group.makeIterator().reduce(0) { count, _ in count + 1 },
+            messaging: context.probe("messaging"), metrics: context.metrics)
+        let loops = try await EdgeLoops.make(on: group) { eventLoop in
+            EdgeLoop(
+                eventLoop: eventLoop, configuration: edge, links: links, metrics: metrics,
+                reachability: reachability, logger: context.logger)
+        }
+        let limiter = ConnectionLimiter(
+            totalMax: edge.limits.connectionsMax, perAddressMax: edge.limits.connectionsPerAddressMax)
+        var services: [any Service] = [
+            loops,
+            EdgeListener(
+                purpose: "edge", address: configuration[EdgeKeys.listen], tls: nil, loops: loops,
+                limiter: limiter, logger: context.logger),
+        ]
+        if let address = configuration[EdgeKeys.tlsListen] {
+            services.append(
+                EdgeListener(
+                    purpose: "edge.tls", address: address, tls: try ServerTLS.context(configuration),
+                    loops: loops,
+                    limiter: limiter, logger: context.logger))
+        }
+        return Assembly(services)
+    }
+}
+
+extension HostPort {
+    fileprivate var tcp: ServiceLinkAddress { .tcp(host: host, port: port) }
+}

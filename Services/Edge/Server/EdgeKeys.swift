@@ -1,0 +1,73 @@
+import NIOCore
+import RTMModel
+package import RTMServiceKit
+
+/// The configuration keys of an edge: what can be set, in which range, to what effect.
+package enum EdgeKeys {
+    package static let listen = ConfigurationKey<HostPort>.address(
+        "edge.listen", default: HostPort(host: "127.0.0.1", port: 7710),
+        "Where clients connect in the clear; keep it to trusted networks or behind a proxy that does TLS.")
+    package static let tlsListen = ConfigurationKey<HostPort?>.optionalAddress(
+        "edge.tls.listen", "Where clients connect with TLS; needs the certificate and the key.")
+    package static let tlsCertificate = ConfigurationKey<String?>.optionalString(
+        "edge.tls.certificate", "PEM file with the certificate chain, the server's own certificate first.")
+    package static let tlsKey = ConfigurationKey<String?>.optionalString(
+        "edge.tls.key", "PEM file with the private key of the certificate.")
+    package static let messaging = ConfigurationKey<HostPort>.address(
+        "edge.messaging", default: HostPort(host: "127.0.0.1", port: 7720), "The messaging service.")
+    package static let presence = ConfigurationKey<HostPort>.address(
+        "edge.presence", default: HostPort(host: "127.0.0.1", port: 7730), "The presence service.")
+    package static let storage = ConfigurationKey<HostPort>.address(
+        "edge.storage", default: HostPort(host: "127.0.0.1", port: 7740), "The storage service.")
+    package static let connectionsMax = ConfigurationKey<Int>.int(
+        "edge.connections.max", default: 100_000, in: 1...10_000_000,
+        "Client connections at once; one more is told to come back later.")
+    package static let connectionsPerAddressMax = ConfigurationKey<Int>.int(
+        "edge.connections.perAddressMax", default: 20_000, in: 1...10_000_000,
+        "Client connections at once from one address; raise it when a load balancer hides the clients' own.")
+    package static let frameBytesMax = ConfigurationKey<Int>.byteSize(
+        "edge.frame.bytesMax", default: 64 * 1024, in: 40 * 1024...16 * 1024 * 1024,
+        "The longest frame accepted from a client; a longer one ends its connection.")
+    package static let outboundBytesMax = ConfigurationKey<Int>.byteSize(
+        "edge.outbound.bytesMax", default: 1024 * 1024, in: 64 * 1024...1024 * 1024 * 1024,
+        "What may wait for one client that reads slowly; beyond it the connection is cut off, and can resume."
+    )
+    package static let handshakeTimeout = ConfigurationKey<Duration>.duration(
+        "edge.handshake.timeout", default: .seconds(10), in: .milliseconds(100) ... .seconds(300),
+        "Time from a connection's start to an accepted login.")
+    package static let subscriptionsMax = ConfigurationKey<Int>.int(
+        "edge.subscriptions.max", default: Limits.subscribedChannelsMax, in: 1...1_000_000,
+        "Message channels that one session may be subscribed to (L-24).")
+
+    /// Where the other services are, when they are other processes.
+    static let addresses = [messaging.declaration, presence.declaration, storage.declaration]
+
+    static let own: [KeyDeclaration] = [
+        CommonKeys.apps.declaration, LinkKeys.secret.declaration, listen.declaration, tlsListen.declaration,
+        tlsCertificate.declaration, tlsKey.declaration, connectionsMax.declaration,
+        connectionsPerAddressMax.declaration, frameBytesMax.declaration, outboundBytesMax.declaration,
+        handshakeTimeout.declaration, subscriptionsMax.declaration,
+    ]
+
+    static let rules = [
+        ConfigurationRule("edge.tls.certificate and edge.tls.key are set whenever edge.tls.listen is") {
+            $0[tlsListen] == nil || ($0[tlsCertificate] != nil && $0[tlsKey] != nil)
+        }
+    ]
+}
+
+extension EdgeConfiguration {
+    init(_ configuration: Configuration) {
+        applications = configuration[CommonKeys.apps].map {
+            Application(id: $0.id, certificate: $0.certificate?.revealed)
+        }
+        limits = EdgeLimits(
+            connectionsMax: configuration[EdgeKeys.connectionsMax],
+            connectionsPerAddressMax: configuration[EdgeKeys.connectionsPerAddressMax],
+            frameBytesMax: configuration[EdgeKeys.frameBytesMax],
+            outboundBytesMax: configuration[EdgeKeys.outboundBytesMax],
+            handshakeTimeout: TimeAmount(configuration[EdgeKeys.handshakeTimeout]),
+            subscriptionsMax: configuration[EdgeKeys.subscriptionsMax])
+        serverName = "heliograph/\(BuildInformation.version)"
+    }
+}

@@ -1,0 +1,24 @@
+import RTMServiceLink
+
+/// Where an edge finds the services it calls, over the network or in its own process.
+struct EdgeLinks: Sendable {
+    var messaging: ServiceLinkAddress
+    var presence: ServiceLinkAddress
+    var storage: ServiceLinkAddress
+    var link: LinkConfiguration
+    /// The edge's name, for the logs of the services.
+    var node: String
+    /// Of every call to a service. Shorter than a client's own patience, so that the client hears the cause.
+    var timeout: Duration = .seconds(5)
+
+    init(
+        messaging: ServiceLinkAddress, presence: ServiceLinkAddress, storage: ServiceLinkAddress,
+        link: LinkConfiguration, node: String
+    ) {
+        self.messaging = messaging
+        self.presence = presence
+        self.storage = storage
+        self.link = link
+        self.node = node
+    }
+}

@@ -1,0 +1,103 @@
+import Logging
+import NIOCore
+import NIOPosix
+import NIOSSL
+import RTMModel
+import RTMServiceKit
+import RTMServiceLink
+import RTMWire
+import Synchronization
+
+/// Where clients connect: one address, in the clear or with TLS. Every accepted connection belongs to the loop that it is
+/// accepted on, for life.
+struct EdgeListener: Service {
+    let name: String
+    private let purpose: String
+    private let address: HostPort
+    private let tls: NIOSSLContext?
+    private let loops: EdgeLoops
+    private let limiter: ConnectionLimiter
+    private let logger: Logger
+    private let bound = BoundChannel()
+
+    init(
+        purpose: String, address: HostPort, tls: NIOSSLContext?, loops: EdgeLoops, limiter: ConnectionLimiter,
+        logger: Logger
+    ) {
+        name = "\(purpose) listener"
+        self.purpose = purpose
+        self.address = address
+        self.tls = tls
+        self.loops = loops
+        self.limiter = limiter
+        self.logger = logger
+    }
+
+    func start() async throws {
+        let bootstrap = ServerBootstrap(group: loops.group)
+            .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+            .serverChannelOption(.backlog, value: 4_096)
+            .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
+            .childChannelOption(.writeBufferWaterMark, value: .init(low: 32 * 1024, high: 128 * 1024))
+            .childChannelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture { try accept(channel) }
+            }
+        do {
+            let channel = try await bootstrap.bind(host: address.host, port: address.port).get()
+            bound.channel.withLock { $0 = channel }
+        } catch {
+            throw ServiceFailure.cannotBind(address, for: purpose, error)
+        }
+    }
+
+    /// Takes no more connections. Those that there are belong to the loops.
+    func shutdown(deadline: ContinuousClock.Instant) async {
+        let channel = bound.channel.withLock { $0.take() }
+        try? await channel?.close()
+    }
+
+    var listening: [ListeningAddress] {
+        get async {
+            let port = bound.channel.withLock { $0?.localAddress?.port } ?? address.port
+            return [ListeningAddress(purpose, HostPort(host: address.host, port: port))]
+        }
+    }
+
+    private func accept(_ channel: any Channel) throws {
+        let pipeline = channel.pipeline.syncOperations
+        if let tls { try pipeline.addHandler(NIOSSLServerHandler(context: tls)) }
+        let remote = channel.remoteAddress?.ipAddress ?? ""
+        switch limiter.admit(remote) {
+        case .admitted:
+            let limiter = self.limiter
+            channel.closeFuture.whenComplete { _ in limiter.release(remote) }
+            try pipeline.addHandler(ConnectionHandler(loop: loops.loop(of: channel.eventLoop)))
+        case .refused(let reason):
+            let refusal = Disconnect(.tooManyConnections, reason, retryAfter: .seconds(5))
+            try pipeline.addHandler(RefusedConnection(refusal))
+        }
+    }
+}
+
+private final class BoundChannel: Sendable {
+    let channel = Mutex<(any Channel)?>(nil)
+}
+
+/// Tells a client why it can't come in, and closes.
+private final class RefusedConnection: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+    typealias OutboundOut = ByteBuffer
+
+    private let refusal: Disconnect
+
+    init(_ refusal: Disconnect) { self.refusal = refusal }
+
+    func channelActive(context: ChannelHandlerContext) {
+        var frame = ByteBuffer()
+        ServerFrame(refusal).encodeFrame(into: &frame)
+        let bound = NIOLoopBound(context, eventLoop: context.eventLoop)
+        context.writeAndFlush(wrapOutboundOut(frame)).whenComplete { _ in bound.value.close(promise: nil) }
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {}
+}

@@ -1,0 +1,162 @@
+import NIOCore
+import RTMMessagingClient
+import RTMModel
+import RTMServiceLink
+import RTMStorageClient
+import RTMWire
+
+/// Publishing: admission here, a place in the log at messaging, then the acknowledgement; history only on request, and
+/// before the acknowledgement, so that a message whose publisher has its answer can be found (H-10).
+extension EdgeLoop {
+    /// What has to be remembered of a publish until messaging answers.
+    struct PendingPublish {
+        let session: Session
+        let requestID: UInt64
+        let history: HistoryCopy?
+    }
+
+    /// A message that is to be stored once it has its timestamp. A copy, because the frame that it came in is gone then.
+    struct HistoryCopy {
+        let channel: ChannelKey
+        let type: MessageType
+        let payload: ByteBuffer
+        let customType: String
+    }
+
+    func publish(_ session: Session, _ request: ClientRequest.Publish, _ requestID: UInt64) {
+        do throws(RTMError) {
+            let type = try Self.check(request)
+            guard messaging.isUp else { throw .messagingUnreachable(.channelPublishMessageFailed) }
+            let pending = PendingPublish(
+                session: session, requestID: requestID,
+                history: request.storeInHistory ? HistoryCopy(request, type, session) : nil)
+            send(request, type, pending)
+        } catch {
+            session.answer(requestID, error)
+        }
+    }
+
+    private static func check(_ request: ClientRequest.Publish) throws(RTMError) -> ChannelType {
+        let type = request.channelType
+        switch type {
+        case .message: try NameRule.channel.check(request.channel.bytes)
+        case .user: try NameRule.user.check(request.channel.bytes)
+        default:
+            throw RTMError(.invalidChannelType, "messages are published to message and user channels")
+        }
+        let message = request.message
+        guard message.payload.bytes.count <= Limits.messageBytesMax else {
+            throw RTMError(
+                .channelMessageLengthExceedLimitation,
+                "the message has \(message.payload.bytes.count) bytes, \(Limits.messageBytesMax) are allowed",
+                limit: .init(name: "message bytes", value: UInt64(Limits.messageBytesMax)))
+        }
+        try NameRule.customType.check(message.customType.bytes)
+        switch message.type {
+        case .binary: break
+        case .text where message.payload.isValidUTF8: break
+        case .text: throw RTMError(.channelInvalidMessage, "a text message has to be valid UTF-8")
+        case nil: throw RTMError(.channelUnsupportedMessageType, "a message is text or binary")
+        }
+        return type ?? .none
+    }
+
+    private func send(_ request: ClientRequest.Publish, _ type: ChannelType, _ pending: PendingPublish) {
+        let session = pending.session
+        // Only an inbox's owner sees his own message (M-33); elsewhere the publisher is left out (M-21).
+        let except = type == .user ? 0 : session.id.rawValue
+        session.appID.withWireText { appID in
+            session.userID.withWireText { userID in
+                let publish = PublishRequest(
+                    appID: appID, channelType: type, channel: request.channel, publisher: userID,
+                    publisherSession: except, needsReceiver: type == .user, message: request.message)
+                messaging.publish(publish, context: pending)
+            }
+        }
+    }
+
+    func messagingPublished(_ pending: PendingPublish, _ outcome: Result<PublishResponse, LinkRequestFailure>)
+    {
+        switch outcome {
+        case .success(let response):
+            metrics.publishSucceeded()
+            guard let history = pending.history else { return acknowledge(pending, response) }
+            store(history, PendingHistory(publish: pending, published: response))
+        case .failure(let failure):
+            metrics.publishFailed()
+            let error = RTMError(
+                failure, .channelPublishMessageFailed, timeout: .channelPublishMessageTimeout)
+            guard error.code == .channelReceiverOffline, let history = pending.history else {
+                return pending.session.answer(pending.requestID, error)
+            }
+            store(history, PendingHistory(publish: pending, published: nil))
+        }
+    }
+
+    private func acknowledge(_ pending: PendingPublish, _ response: PublishResponse) {
+        pending.session.answer(
+            pending.requestID,
+            Published(offset: response.offset, timestampMilliseconds: response.timestampMilliseconds))
+    }
+}
+
+// MARK: - History
+
+extension EdgeLoop {
+    struct PendingHistory {
+        let publish: PendingPublish
+        /// Nil when the receiver is offline: then storing is all that can be done for the message.
+        let published: PublishResponse?
+    }
+
+    private func store(_ history: HistoryCopy, _ pending: PendingHistory) {
+        history.payload.withUnsafeReadableBytes { payload in
+            history.customType.withWireText { customType in
+                let message = MessageView(
+                    type: history.type, payload: WireText(payload), customType: customType)
+                storage.appendHistory(
+                    AppendHistoryRequest(
+                        channel: history.channel, publisher: pending.publish.session.userID,
+                        timestampMilliseconds: pending.published?.timestampMilliseconds ?? wallClock(),
+                        message: message),
+                    context: pending)
+            }
+        }
+    }
+
+    /// The four outcomes of M-27 and M-32. None of them takes the delivery back.
+    func historyAppended(_ pending: PendingHistory, _ outcome: Result<Void, LinkRequestFailure>) {
+        switch (outcome, pending.published) {
+        case (.success, let published?):
+            acknowledge(pending.publish, published)
+        case (.success, nil):
+            refuse(
+                pending, .channelReceiverOfflineButMessageStoreSucceeded,
+                "the receiver is offline; the message is stored")
+        case (.failure(let failure), let published):
+            let cause = RTMError(failure, .historyNotAvailable, timeout: .historyOperationTimeout).reason
+            if published != nil {
+                refuse(
+                    pending, .channelMessageDeliveredButStoreFailed,
+                    "the message was delivered, but not stored: \(cause)")
+            } else {
+                refuse(
+                    pending, .channelReceiverOfflineAndMessageStoreFailed,
+                    "the receiver is offline, and the message was not stored: \(cause)")
+            }
+        }
+    }
+
+    private func refuse(_ pending: PendingHistory, _ code: ErrorCode, _ reason: String) {
+        pending.publish.session.answer(pending.publish.requestID, RTMError(code, reason))
+    }
+}
+
+extension EdgeLoop.HistoryCopy {
+    fileprivate init(_ request: ClientRequest.Publish, _ type: ChannelType, _ session: Session) {
+        channel = ChannelKey(appID: session.appID, type: type, name: request.channel.string)
+        self.type = request.message.type ?? .binary
+        payload = ByteBuffer(bytes: request.message.payload.bytes)
+        customType = request.message.customType.string
+    }
+}

@@ -1,0 +1,29 @@
+import RTMMessagingClient
+import RTMPresenceClient
+import RTMServiceLink
+import RTMStorageClient
+import RTMWire
+
+/// What the other services tell a loop, and whether they are there. The edge takes clients while messaging can be reached;
+/// without presence or storage it serves what doesn't need them, and says what it can't.
+extension EdgeLoop: MessagingCaller, PresenceCaller, StorageCaller {
+    func messagingIsUp() {
+        reachability.changed(.messaging, isUp: true)
+        reattach()
+    }
+
+    func messagingIsDown(_ reason: LinkDownReason) {
+        reachability.changed(.messaging, isUp: false)
+        index.linkLost()
+    }
+
+    func messagingDelivered(_ delivery: DeliveryPush) { gather(delivery) }
+
+    func presenceIsUp() { reachability.changed(.presence, isUp: true) }
+
+    func presenceIsDown(_ reason: LinkDownReason) { reachability.changed(.presence, isUp: false) }
+
+    func storageIsUp() { reachability.changed(.storage, isUp: true) }
+
+    func storageIsDown(_ reason: LinkDownReason) { reachability.changed(.storage, isUp: false) }
+}

@@ -1,0 +1,236 @@
+import NIOCore
+import RTMMessagingClient
+import RTMModel
+import RTMPresenceClient
+import RTMServiceLink
+import RTMWire
+
+/// Subscribing, step by step: presence is asked first (when wanted), then the channel is attached, then what the client
+/// missed is read, and at last the session is live. Each step carries the pending subscribe along; exactly one answer
+/// goes out at its end.
+extension EdgeLoop {
+    func subscribe(_ session: Session, _ request: ClientRequest.Subscribe, _ requestID: UInt64) {
+        do throws(RTMError) {
+            try NameRule.channel.check(request.channel.bytes)
+            guard SubscriptionFeatures.all.isSuperset(of: request.features) else {
+                throw RTMError(
+                    .invalidParameter, "the feature set \(request.features.rawValue) has unknown features")
+            }
+            guard messaging.isUp else { throw .messagingUnreachable(.channelSubscribeFailed) }
+            let key = session.channel(request.channel.string)
+            var pending = PendingSubscribe(
+                session: session, requestID: requestID, features: request.features, after: request.after,
+                purpose: .subscribe)
+            // Storage has no snapshots to offer yet, so its events are not promised either.
+            pending.unavailable = request.features.intersection([.metadata, .lock])
+            try checkRoom(for: key, of: session)
+            session.entering.insert(key.name)
+            if request.features.contains(.presence) {
+                joinPresence(pending, key)
+            } else {
+                enter(pending, key)
+            }
+        } catch {
+            session.answer(requestID, error)
+        }
+    }
+
+    /// L-24 and M-8.
+    private func checkRoom(for key: ChannelKey, of session: Session) throws(RTMError) {
+        guard !session.entering.contains(key.name) else {
+            throw RTMError(.duplicateOperation, "a subscribe to \"\(key.name)\" is under way")
+        }
+        if let place = index.place(of: key), session.subscriptions[place] != nil { return }
+        // The inbox is among the subscriptions, but it isn't one of the user's.
+        let limit = configuration.limits.subscriptionsMax
+        guard session.subscriptions.count - 1 + session.entering.count < limit else {
+            throw RTMError(
+                .channelSubscribeFailed, "\(limit) channels are subscribed, which is the limit",
+                limit: .init(name: "subscribed channels", value: UInt64(limit)))
+        }
+    }
+
+    private func joinPresence(_ pending: PendingSubscribe, _ key: ChannelKey) {
+        presence.join(
+            JoinRequest(
+                channel: key, userID: pending.session.userID, session: pending.session.id,
+                quiet: pending.features.contains(.quiet)),
+            context: PresenceJoin(pending: pending, key: key))
+    }
+
+    struct PresenceJoin {
+        var pending: PendingSubscribe
+        let key: ChannelKey
+    }
+
+    /// Into the index: attach the channel if nobody here is subscribed to it yet.
+    func enter(_ pending: PendingSubscribe, _ key: ChannelKey) {
+        if let place = index.place(of: key), pending.session.subscriptions[place]?.place != nil {
+            replaceFeatures(pending, at: place)
+            return
+        }
+        switch index.enter(pending, key) {
+        case .attach(let request): messaging.attach(request)
+        case .wait: break
+        case .proceed(let place): proceed(pending, at: place)
+        }
+        reportChannels()
+    }
+
+    private func replaceFeatures(_ pending: PendingSubscribe, at place: Int) {
+        pending.session.entering.remove(index.key(at: place).name)
+        index.setFeatures(pending.features, of: pending.session, at: place)
+        guard let position = index.position(at: place) else { return }
+        let answer = Subscribed(position: position, unavailable: pending.unavailable, gap: false)
+        pending.session.answer(pending.requestID, answer)
+    }
+
+    /// The channel is attached: either the session is live at once, or it first reads what it missed.
+    private func proceed(_ pending: PendingSubscribe, at place: Int) {
+        guard index.isCurrent(pending, at: place) else {
+            return giveUp(pending, at: place, .unsubscribedMeanwhile)
+        }
+        if let after = pending.after, after != index.position(at: place) {
+            read(pending, at: place, after: after, isFirst: true)
+        } else {
+            goLive(pending, at: place, gap: false)
+        }
+    }
+
+    /// The one answer of the request, unless an earlier page of a catch-up has given it.
+    private func goLive(_ pending: PendingSubscribe, at place: Int, gap: Bool, isAnswered: Bool = false) {
+        pending.session.entering.remove(index.key(at: place).name)
+        guard let position = index.admit(pending, at: place) else { return }
+        switch pending.purpose {
+        case .login:
+            pending.session.connection?.loginSucceeded(pending.session, pending.requestID)
+        case .subscribe where !isAnswered:
+            let answer = Subscribed(position: position, unavailable: pending.unavailable, gap: gap)
+            pending.session.answer(pending.requestID, answer)
+        case .subscribe:
+            break
+        }
+    }
+
+    private func giveUp(_ pending: PendingSubscribe, at place: Int, _ error: RTMError) {
+        pending.session.entering.remove(index.key(at: place).name)
+        if let detach = index.abandon(pending, at: place) { messaging.detach(detach) }
+        switch pending.purpose {
+        case .login: pending.session.connection?.refuseLogin(error, pending.requestID)
+        case .subscribe: pending.session.answer(pending.requestID, error)
+        }
+    }
+}
+
+// MARK: - Catching up
+
+extension EdgeLoop {
+    struct CatchUp {
+        let pending: PendingSubscribe
+        let place: Int
+        let after: StreamPosition
+        let isFirst: Bool
+    }
+
+    private func read(_ pending: PendingSubscribe, at place: Int, after: StreamPosition, isFirst: Bool) {
+        let request = ReadRequest(
+            channel: index.key(at: place), after: after, exceptPublisher: pending.session.userID)
+        messaging.read(
+            request, context: CatchUp(pending: pending, place: place, after: after, isFirst: isFirst))
+    }
+
+    /// A page of what the session missed. The page's position is the log's head when it is the last one, and every entry
+    /// up to there has arrived here before it: so the session goes live exactly behind the page.
+    func messagingRead(_ catchUp: CatchUp, _ outcome: Result<ReadResponse, LinkRequestFailure>) {
+        let pending = catchUp.pending
+        guard index.isCurrent(pending, at: catchUp.place) else {
+            return giveUp(pending, at: catchUp.place, .unsubscribedMeanwhile)
+        }
+        switch outcome {
+        case .failure(let failure):
+            let error = RTMError(failure, .channelSubscribeFailed, timeout: .channelSubscribeTimeout)
+            giveUp(pending, at: catchUp.place, error)
+        case .success(let page) where page.gap:
+            goLive(pending, at: catchUp.place, gap: true)
+        case .success(let page):
+            if catchUp.isFirst {
+                let answer = Subscribed(position: catchUp.after, unavailable: pending.unavailable, gap: false)
+                pending.session.answer(pending.requestID, answer)
+            }
+            pending.session.send(ByteBuffer(bytes: page.frames.bytes))
+            if page.more {
+                read(pending, at: catchUp.place, after: page.position, isFirst: false)
+            } else {
+                goLive(pending, at: catchUp.place, gap: false, isAnswered: true)
+            }
+        }
+    }
+}
+
+// MARK: - Unsubscribing
+
+extension EdgeLoop {
+    func unsubscribe(_ session: Session, _ channel: WireText, _ requestID: UInt64) {
+        do throws(RTMError) {
+            try NameRule.channel.check(channel.bytes)
+            let key = session.channel(channel.string)
+            guard let place = index.place(of: key), session.subscriptions[place] != nil else {
+                throw RTMError(.channelNotSubscribed, "channel \"\(key.name)\" is not subscribed")
+            }
+            if let detach = index.remove(session, at: place) { messaging.detach(detach) }
+            reportChannels()
+            session.answer(requestID, Unsubscribed())
+        } catch {
+            session.answer(requestID, error)
+        }
+    }
+}
+
+// MARK: - What messaging says
+
+extension EdgeLoop {
+    func messagingAttached(_ interest: UInt64, _ outcome: Result<AttachResponse, LinkRequestFailure>) {
+        switch outcome {
+        case .success(let response):
+            guard let attached = index.attached(interest, response) else { return }
+            if let position = attached.gap { sayGap(at: attached.place, position) }
+            for pending in attached.waiting { proceed(pending, at: attached.place) }
+        case .failure(let failure):
+            guard let (place, refused) = index.attachFailed(interest) else { return }
+            let error = RTMError(failure, .channelSubscribeFailed, timeout: .channelSubscribeTimeout)
+            for pending in refused { giveUp(pending, at: place, error) }
+        }
+    }
+
+    /// Messaging lost what lay between: every subscriber is told, none is left to guess.
+    private func sayGap(at place: Int, _ position: StreamPosition) {
+        let key = index.key(at: place)
+        var frame = ByteBuffer()
+        ServerFrame(Gap(channelType: key.type, channel: key.name, position: position)).encodeFrame(
+            into: &frame)
+        index.sendToAll(frame, at: place)
+        metrics.gap()
+    }
+
+    /// Takes channels up again that lost their attachment, some at a time so that the link's queue stays short.
+    func reattach() {
+        guard messaging.isUp else { return }
+        for request in index.reattach(limit: configuration.limits.reattachBatch) { messaging.attach(request) }
+    }
+
+    func presenceJoined(_ join: PresenceJoin, _ outcome: Result<Void, LinkRequestFailure>) {
+        guard !join.pending.session.isEnded else { return }
+        var pending = join.pending
+        if case .failure = outcome { pending.unavailable.insert(.presence) }
+        enter(pending, join.key)
+    }
+}
+
+extension RTMError {
+    static let unsubscribedMeanwhile = RTMError(
+        .channelSubscribeFailed, "the channel was unsubscribed before the subscribe was done")
+
+    static func messagingUnreachable(_ code: ErrorCode) -> RTMError {
+        RTMError(code, "the messaging service can't be reached at present", retryAfter: .seconds(1))
+    }
+}

@@ -1,0 +1,158 @@
+import Logging
+import NIOCore
+import RTMMessagingClient
+import RTMModel
+import RTMPresenceClient
+import RTMServiceLink
+import RTMStorageClient
+import RTMWire
+
+/// One event loop of an edge: its sessions, its subscription index, its own links to the other services.
+///
+/// An edge is as many of these as it has loops, and they share nothing that a message passes, so there is no lock on the
+/// way of a message (docs/decisions/0005). The loop performs what the index and the connections decide.
+final class EdgeLoop {
+    let eventLoop: any EventLoop
+    let configuration: EdgeConfiguration
+    let metrics: EdgeMetrics
+    let reachability: Reachability
+    let logger: Logger
+    let endOfTurn: EndOfTurn
+    let arena = DecodeArena()
+    var index = SubscriptionIndex()
+    let messaging: MessagingClient<EdgeLoop>
+    let presence: PresenceClient<EdgeLoop>
+    let storage: StorageClient<EdgeLoop>
+    private let admission: Admission
+    private var sessionIDs: SessionIDSource
+    private(set) var sessions: [SessionID: Session] = [:]
+    private var channelsReported = 0
+    private var isScheduled = false
+
+    init(
+        eventLoop: any EventLoop, configuration: EdgeConfiguration, links: EdgeLinks, metrics: EdgeMetrics,
+        reachability: Reachability, logger: Logger
+    ) {
+        self.eventLoop = eventLoop
+        self.configuration = configuration
+        self.metrics = metrics
+        self.reachability = reachability
+        self.logger = logger
+        endOfTurn = EndOfTurn.shared(on: eventLoop)
+        admission = Admission(configuration.applications)
+        sessionIDs = SessionIDSource(prefix: .random(in: 0...UInt64.max))
+        messaging = MessagingClient(
+            to: links.messaging, links.link, node: links.node, timeout: links.timeout, endOfTurn: endOfTurn,
+            logger: logger)
+        presence = PresenceClient(
+            to: links.presence, links.link, node: links.node, timeout: links.timeout, endOfTurn: endOfTurn,
+            logger: logger)
+        storage = StorageClient(
+            to: links.storage, links.link, node: links.node, timeout: links.timeout, endOfTurn: endOfTurn,
+            logger: logger)
+    }
+
+    func start() {
+        messaging.start(caller: self)
+        presence.start(caller: self)
+        storage.start(caller: self)
+    }
+
+    func stop() {
+        messaging.shutdown()
+        presence.shutdown()
+        storage.shutdown()
+    }
+
+    /// Server's UTC clock in milliseconds.
+    func wallClock() -> UInt64 { WallClock.milliseconds() }
+}
+
+// MARK: - Sessions
+
+extension EdgeLoop {
+    func welcome(version: UInt32) -> Welcome {
+        Welcome(
+            version: version, serverTimeMilliseconds: wallClock(),
+            frameBytesMax: configuration.limits.frameBytesMax, server: configuration.serverName,
+            handshakeTimeout: .nanoseconds(configuration.limits.handshakeTimeout.nanoseconds))
+    }
+
+    func loggedIn(_ session: Session) -> LoggedIn {
+        LoggedIn(
+            session: session.id, serverTimeMilliseconds: wallClock(),
+            heartbeatIntervalSeconds: UInt32(session.heartbeatInterval),
+            heartbeatGraceSeconds: UInt32(Limits.heartbeatGrace))
+    }
+
+    /// Begins a session. It is up once its user's inbox is attached, so that "logged in" means "reachable".
+    func logIn(
+        _ connection: any SessionConnection, _ login: ClientRequest.Login, _ requestID: UInt64
+    ) throws(RTMError) -> Session {
+        let userID = login.userID.string
+        try admission.admit(appID: login.appID.string, userID: userID, token: login.token.string)
+        guard messaging.isUp else {
+            throw RTMError(
+                .loginNoServerResources, "the messaging service can't be reached at present",
+                retryAfter: .seconds(1))
+        }
+        let interval = login.heartbeatIntervalSeconds
+        let session = Session(
+            id: sessionIDs.next(), appID: login.appID.string, userID: userID,
+            heartbeatInterval: Limits.clamp(Int(interval), to: Limits.heartbeatInterval),
+            connection: connection)
+        sessions[session.id] = session
+        metrics.sessionsChanged(by: 1)
+        let inbox = PendingSubscribe(
+            session: session, requestID: requestID, features: .message, after: nil, purpose: .login)
+        enter(inbox, session.inbox())
+        return session
+    }
+
+    func sessionEnded(_ session: Session) {
+        guard sessions.removeValue(forKey: session.id) != nil else { return }
+        metrics.sessionsChanged(by: -1)
+        for detach in index.removeAll(session) { messaging.detach(detach) }
+        reportChannels()
+    }
+
+    func reportChannels() {
+        metrics.channelsChanged(by: index.channelCount - channelsReported)
+        channelsReported = index.channelCount
+    }
+
+    /// Sends the sessions away, some every few milliseconds so that they don't all arrive elsewhere at once, and lets the
+    /// links go when the last one has left.
+    func drain(_ drained: EventLoopPromise<Void>) {
+        for session in sessions.values.prefix(configuration.limits.drainBatch) {
+            let goAway = Disconnect(
+                .draining, "this server is going away",
+                retryAfter: .milliseconds(Int64.random(in: 0...1_000)))
+            session.connection?.disconnect(goAway)
+        }
+        guard !sessions.isEmpty else {
+            stop()
+            return drained.succeed()
+        }
+        eventLoop.assumeIsolated().scheduleTask(in: .milliseconds(20)) { self.drain(drained) }
+    }
+}
+
+// MARK: - End of turn
+
+extension EdgeLoop: Flushable {
+    /// Entries of this turn go to their subscribers at its end.
+    func gather(_ delivery: DeliveryPush) {
+        index.gather(delivery)
+        guard !isScheduled else { return }
+        isScheduled = true
+        endOfTurn.schedule(self)
+    }
+
+    func flushAtEndOfTurn() {
+        isScheduled = false
+        let before = index.deliveries
+        index.flush()
+        metrics.delivered(index.deliveries - before)
+    }
+}

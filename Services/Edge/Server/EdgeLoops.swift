@@ -1,0 +1,55 @@
+import Logging
+import NIOCore
+import NIOPosix
+import RTMModel
+import RTMServiceKit
+import RTMServiceLink
+import RTMWire
+
+/// All loops of an edge, each on its own event loop.
+struct EdgeLoops: Service {
+    let name = "edge loops"
+    let group: MultiThreadedEventLoopGroup
+    private let loops: [ObjectIdentifier: NIOLoopBound<EdgeLoop>]
+
+    /// Makes a loop on every event loop of the group.
+    static func make(
+        on group: MultiThreadedEventLoopGroup, _ make: @escaping @Sendable (any EventLoop) -> EdgeLoop
+    ) async throws -> EdgeLoops {
+        var loops: [ObjectIdentifier: NIOLoopBound<EdgeLoop>] = [:]
+        for eventLoop in group.makeIterator() {
+            loops[ObjectIdentifier(eventLoop)] = try await eventLoop.submit {
+                NIOLoopBound(make(eventLoop), eventLoop: eventLoop)
+            }.get()
+        }
+        return EdgeLoops(group: group, loops: loops)
+    }
+
+    private init(group: MultiThreadedEventLoopGroup, loops: [ObjectIdentifier: NIOLoopBound<EdgeLoop>]) {
+        self.group = group
+        self.loops = loops
+    }
+
+    /// The edge's loop on the event loop that the caller is on.
+    func loop(of eventLoop: any EventLoop) -> EdgeLoop {
+        guard let loop = loops[ObjectIdentifier(eventLoop)] else {
+            preconditionFailure("a connection was accepted on an event loop without an edge loop")
+        }
+        return loop.value
+    }
+
+    func start() async throws {
+        for eventLoop in group.makeIterator() {
+            try await eventLoop.submit { loop(of: eventLoop).start() }.get()
+        }
+    }
+
+    /// Sends everybody away, at a pace that the successor can take, then lets the links go.
+    func shutdown(deadline: ContinuousClock.Instant) async {
+        for eventLoop in group.makeIterator() {
+            let drained = eventLoop.makePromise(of: Void.self)
+            eventLoop.execute { loop(of: eventLoop).drain(drained) }
+            try? await drained.futureResult.get()
+        }
+    }
+}

@@ -1,0 +1,64 @@
+import RTMServiceKit
+import RTMWire
+
+/// What an edge counts. One value for all its loops; every update is one relaxed add.
+struct EdgeMetrics: Sendable {
+    private let connections: Gauge
+    private let sessions: Gauge
+    private let channels: Gauge
+    private let bytesIn: Counter
+    private let bytesOut: Counter
+    private let deliveries: Counter
+    private let publishes: Family<Outcome, Counter>
+    private let logins: Family<Outcome, Counter>
+    private let disconnects: Family<Disconnect.Code, Counter>
+    private let gaps: Counter
+
+    enum Outcome: String, MetricLabel {
+        case ok, refused
+        static let labelName = "outcome"
+    }
+
+    init(_ registry: MetricsRegistry) {
+        connections = registry.gauge(
+            "rtm_edge_connections", "Open client connections. At edge.connections.max new ones are refused.")
+        sessions = registry.gauge("rtm_edge_sessions", "Logged-in sessions, and logins under way.")
+        channels = registry.gauge(
+            "rtm_edge_channels", "Channels with subscribers here, inboxes included, summed over the loops.")
+        bytesIn = registry.counter("rtm_edge_received_bytes_total", "Bytes from clients.")
+        bytesOut = registry.counter("rtm_edge_sent_bytes_total", "Bytes handed to client sockets.")
+        deliveries = registry.counter(
+            "rtm_edge_deliveries_total", "Log entries handed to sessions: the fan-out's output.")
+        publishes = registry.counters(
+            "rtm_edge_publishes_total", "Publishes by outcome. Many refused: look at messaging.",
+            by: Outcome.self)
+        logins = registry.counters(
+            "rtm_edge_logins_total", "Logins by outcome. Many refused: a wrong app id, or messaging is away.",
+            by: Outcome.self)
+        disconnects = registry.counters(
+            "rtm_edge_disconnects_total",
+            "Connections that the edge ended, by code. slowConsumer: clients that can't keep up.",
+            by: Disconnect.Code.self)
+        gaps = registry.counter(
+            "rtm_edge_gaps_total", "Channels whose subscribers were told that entries are lost. Should be 0.")
+    }
+
+    func connectionOpened() { connections.add(1) }
+    func connectionClosed() { connections.add(-1) }
+    func sessionsChanged(by change: Int) { sessions.add(change) }
+    func channelsChanged(by change: Int) { channels.add(change) }
+    func bytesReceived(_ count: Int) { bytesIn.increment(by: count) }
+    func bytesSent(_ count: Int) { bytesOut.increment(by: count) }
+    func delivered(_ count: Int) { deliveries.increment(by: count) }
+    func publishSucceeded() { publishes[.ok].increment() }
+    func publishFailed() { publishes[.refused].increment() }
+    func loginAccepted() { logins[.ok].increment() }
+    func loginRefused() { logins[.refused].increment() }
+    func disconnected(_ code: Disconnect.Code) { disconnects[code].increment() }
+    func gap() { gaps.increment() }
+}
+
+extension Disconnect.Code: MetricLabel {
+    package static var labelName: String { "code" }
+    package var labelValue: String { "\(self)" }
+}

@@ -1,0 +1,37 @@
+import RTMServiceKit
+
+/// Which services the loops of an edge reach. Each loop has links of its own; a service counts as reached when all have.
+///
+/// Without messaging an edge is of no use, so that decides readiness. Presence and storage show in the metrics only:
+/// without them messages still flow.
+final class Reachability: Sendable {
+    enum Dependency: String, MetricLabel {
+        case messaging, presence, storage
+        static let labelName = "service"
+    }
+
+    private let loops: Int
+    private let messaging: ReadinessProbe
+    private let links: Family<Dependency, Gauge>
+
+    init(loops: Int, messaging: ReadinessProbe, metrics: MetricsRegistry) {
+        self.loops = loops
+        self.messaging = messaging
+        links = metrics.gauges(
+            "rtm_edge_links",
+            "Links that are up, by service; each loop has one to each. Fewer: look at that service.",
+            by: Dependency.self)
+        messaging.notReady("not connected yet")
+    }
+
+    func changed(_ dependency: Dependency, isUp: Bool) {
+        links[dependency].add(isUp ? 1 : -1)
+        guard dependency == .messaging else { return }
+        let up = links[.messaging].value
+        if up == loops {
+            messaging.ready()
+        } else {
+            messaging.notReady("\(loops - up) of \(loops) loops have no link to messaging")
+        }
+    }
+}

@@ -1,0 +1,65 @@
+import NIOCore
+import RTMModel
+import RTMWire
+
+/// One login of one user on this edge, and what it is subscribed to. Belongs to one event loop.
+final class Session {
+    let id: SessionID
+    let appID: String
+    let userID: String
+    /// How often the client will send a heartbeat, in seconds.
+    let heartbeatInterval: Int
+
+    /// By place of the channel in the loop's index.
+    var subscriptions: [Int: Subscription] = [:]
+    /// Names of the message channels that a subscribe is under way for.
+    var entering: Set<String> = []
+    private(set) var connection: (any SessionConnection)?
+
+    struct Subscription {
+        /// The request that began it. A step of an older request finds another number here, and stops.
+        let requestID: UInt64
+        /// Where the session stands in the channel's list of subscribers; nil while it is still entering.
+        var place: Int?
+    }
+
+    init(
+        id: SessionID, appID: String, userID: String, heartbeatInterval: Int,
+        connection: any SessionConnection
+    ) {
+        self.id = id
+        self.appID = appID
+        self.userID = userID
+        self.heartbeatInterval = heartbeatInterval
+        self.connection = connection
+    }
+
+    var isEnded: Bool { connection == nil }
+
+    /// Sends whole frames at the end of the turn.
+    func send(_ frames: ByteBuffer) { connection?.send(frames) }
+
+    func answer(_ requestID: UInt64, _ body: some ServerFrameBody) {
+        var frame = ByteBuffer()
+        ServerFrame(body, answering: requestID).encodeFrame(into: &frame)
+        send(frame)
+    }
+
+    func inbox() -> ChannelKey { ChannelKey(appID: appID, type: .user, name: userID) }
+
+    func channel(_ name: String) -> ChannelKey { ChannelKey(appID: appID, type: .message, name: name) }
+
+    /// Nothing is sent after this.
+    func end() { connection = nil }
+}
+
+/// The socket side of a session.
+protocol SessionConnection: AnyObject {
+    /// Adds whole frames to what is written at the end of the turn.
+    func send(_ frames: ByteBuffer)
+    /// The session's inbox is attached: from here on messages reach the user.
+    func loginSucceeded(_ session: Session, _ requestID: UInt64)
+    func refuseLogin(_ error: RTMError, _ requestID: UInt64)
+    /// Says why and closes.
+    func disconnect(_ reason: Disconnect)
+}

@@ -1,0 +1,211 @@
+import NIOCore
+import RTMModel
+import RTMWire
+
+/// Which sessions of this loop are subscribed to which channels, and how each channel stands with messaging.
+///
+/// A value without I/O: it answers each event with what has to be sent, and the loop sends it. Adding a subscriber needs
+/// no buffering and no merging of old and new entries, because a link is first in, first out and a log has one owner:
+/// when the answer to an attach arrives, every entry up to its position has arrived too, and everything that arrives
+/// later follows it (docs/decisions/0006). So a session becomes a subscriber exactly at a known position.
+struct SubscriptionIndex {
+    private var channels: [EdgeChannel] = []
+    private var places: [ChannelKey: Int] = [:]
+    private var free: [Int] = []
+    private var generation: UInt64 = 0
+    /// Channels with entries of this turn.
+    private var dirty: [Int] = []
+    /// Entries handed to sessions since the start.
+    private(set) var deliveries = 0
+
+    var channelCount: Int { places.count }
+
+    func place(of key: ChannelKey) -> Int? { places[key] }
+
+    func key(at place: Int) -> ChannelKey { channels[place].key }
+
+    func position(at place: Int) -> StreamPosition? { channels[place].position }
+
+    /// The place of an interest, unless it belongs to a channel that is gone.
+    private func place(of interest: UInt64) -> Int? {
+        let place = Int(interest & 0xFFFF_FFFF)
+        return place < channels.count && channels[place].interest == interest ? place : nil
+    }
+}
+
+// MARK: - Entering
+
+extension SubscriptionIndex {
+    enum EnterAction: Equatable {
+        /// Send this; the session goes on with the answer.
+        case attach(AttachRequest)
+        /// An attach is under way; the session goes on with its answer.
+        case wait
+        /// The channel is attached; the session goes on now.
+        case proceed(place: Int)
+    }
+
+    /// A session begins to enter a channel. From here on, exactly one of `admit` and `abandon` must follow.
+    mutating func enter(_ pending: PendingSubscribe, _ key: ChannelKey) -> EnterAction {
+        let place = places[key] ?? occupy(key)
+        pending.session.subscriptions[place] = .init(requestID: pending.requestID)
+        channels[place].enteringCount += 1
+        switch channels[place].attachment {
+        case .attached:
+            return .proceed(place: place)
+        case .attaching:
+            channels[place].waiting.append(pending)
+            return .wait
+        case .detached:
+            channels[place].waiting.append(pending)
+            return .attach(attachRequest(place))
+        }
+    }
+
+    /// Whether this is still what the session wants: it may have unsubscribed or gone meanwhile.
+    func isCurrent(_ pending: PendingSubscribe, at place: Int) -> Bool {
+        !pending.session.isEnded && pending.session.subscriptions[place]?.requestID == pending.requestID
+    }
+
+    /// The session is a subscriber from the channel's present position on, which is returned.
+    mutating func admit(_ pending: PendingSubscribe, at place: Int) -> StreamPosition? {
+        flush(place)
+        channels[place].enteringCount -= 1
+        let seat = channels[place].add(pending.session, features: pending.features)
+        pending.session.subscriptions[place]?.place = seat
+        return channels[place].position
+    }
+
+    /// The session doesn't become a subscriber.
+    mutating func abandon(_ pending: PendingSubscribe, at place: Int) -> DetachPush? {
+        channels[place].enteringCount -= 1
+        if pending.session.subscriptions[place]?.requestID == pending.requestID {
+            pending.session.subscriptions[place] = nil
+        }
+        return vacateIfUnused(place)
+    }
+
+    /// Other features for a session that is a subscriber already (M-5).
+    mutating func setFeatures(_ features: SubscriptionFeatures, of session: Session, at place: Int) {
+        guard let seat = session.subscriptions[place]?.place else { return }
+        flush(place)
+        channels[place].setFeatures(features, at: seat)
+    }
+}
+
+// MARK: - Leaving
+
+extension SubscriptionIndex {
+    mutating func remove(_ session: Session, at place: Int) -> DetachPush? {
+        guard let subscription = session.subscriptions.removeValue(forKey: place),
+            let seat = subscription.place
+        else { return nil }
+        if let moved = channels[place].remove(at: seat) { moved.subscriptions[place]?.place = seat }
+        return vacateIfUnused(place)
+    }
+
+    /// The session is gone. What it was still entering ends when the answers arrive.
+    mutating func removeAll(_ session: Session) -> [DetachPush] {
+        session.subscriptions.keys.compactMap { remove(session, at: $0) }
+    }
+}
+
+// MARK: - What messaging says
+
+extension SubscriptionIndex {
+    struct Attached {
+        let place: Int
+        /// Sessions that go on now.
+        let waiting: [PendingSubscribe]
+        /// Subscribers missed entries: what lay before this position is lost.
+        let gap: StreamPosition?
+    }
+
+    mutating func attached(_ interest: UInt64, _ response: AttachResponse) -> Attached? {
+        guard let place = place(of: interest) else { return nil }
+        // The entries that were sent again because of our old position belong before what follows.
+        flush(place)
+        channels[place].attachment = .attached
+        channels[place].position = response.position
+        return Attached(
+            place: place, waiting: takeWaiting(place), gap: response.gap ? response.position : nil)
+    }
+
+    /// The attach came to nothing. Subscribers stay, for the next attempt; who waits is to be refused.
+    mutating func attachFailed(_ interest: UInt64) -> (place: Int, refused: [PendingSubscribe])? {
+        guard let place = place(of: interest) else { return nil }
+        channels[place].attachment = .detached
+        return (place, takeWaiting(place))
+    }
+
+    mutating func linkLost() {
+        for place in places.values where channels[place].attachment == .attached {
+            channels[place].attachment = .detached
+        }
+    }
+
+    /// What to ask for again, now that there is a link; at most `limit` at once.
+    mutating func reattach(limit: Int) -> [AttachRequest] {
+        places.values.lazy
+            .filter { [channels] in channels[$0].attachment == .detached && !channels[$0].isUnused }
+            .prefix(limit).map { attachRequest($0) }
+    }
+
+    private mutating func attachRequest(_ place: Int) -> AttachRequest {
+        channels[place].attachment = .attaching
+        return AttachRequest(
+            channel: channels[place].key, interest: channels[place].interest, after: channels[place].position)
+    }
+
+    private mutating func takeWaiting(_ place: Int) -> [PendingSubscribe] {
+        defer { channels[place].waiting = [] }
+        return channels[place].waiting
+    }
+}
+
+// MARK: - Entries
+
+extension SubscriptionIndex {
+    /// Takes an entry in, to be handed on by `flush`.
+    mutating func gather(_ delivery: DeliveryPush) {
+        guard let place = place(of: delivery.interest) else { return }
+        if !channels[place].hasBatch { dirty.append(place) }
+        channels[place].gather(delivery)
+    }
+
+    /// Hands the entries of this turn to their subscribers.
+    mutating func flush() {
+        for place in dirty { flush(place) }
+        dirty.removeAll(keepingCapacity: true)
+    }
+
+    private mutating func flush(_ place: Int) {
+        deliveries += channels[place].flush()
+    }
+
+    func sendToAll(_ frame: ByteBuffer, at place: Int) {
+        channels[place].sendToAll(frame)
+    }
+}
+
+// MARK: - Places
+
+extension SubscriptionIndex {
+    private mutating func occupy(_ key: ChannelKey) -> Int {
+        generation += 1
+        let place = free.popLast() ?? channels.count
+        let channel = EdgeChannel(key: key, interest: generation << 32 | UInt64(place))
+        if place < channels.count { channels[place] = channel } else { channels.append(channel) }
+        places[key] = place
+        return place
+    }
+
+    private mutating func vacateIfUnused(_ place: Int) -> DetachPush? {
+        guard channels[place].isUnused else { return nil }
+        let interest = channels[place].interest
+        places[channels[place].key] = nil
+        channels[place] = EdgeChannel(key: ChannelKey(appID: "", type: .none, name: ""), interest: 0)
+        free.append(place)
+        return DetachPush(interest: interest)
+    }
+}

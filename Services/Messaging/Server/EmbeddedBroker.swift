@@ -1,0 +1,222 @@
+import NIOCore
+package import RTMModel
+package import RTMWire
+
+/// The logs of all channels of a node, and which links want their entries: the broker of an installation with one
+/// messaging node. A value without I/O; the service around it decodes, asks and sends.
+///
+/// Who is subscribed is the edges' knowledge. The broker knows interest: a link that wants every entry of a log, under a
+/// number of its own choice, which is how the entries find their way there without a name lookup.
+package struct EmbeddedBroker {
+    /// A link of this process, numbered by the service.
+    package typealias LinkID = Int
+
+    package struct Interest: Hashable {
+        package let link: LinkID
+        package let id: UInt64
+    }
+
+    package struct Limits: Sendable {
+        package var retention: ChannelLog.Retention
+        /// How long a log without entries and without interest is remembered, in milliseconds, so that a position in it
+        /// can still be continued.
+        package var idleMax: UInt64
+        package var channelsMax: Int
+
+        package init(retention: ChannelLog.Retention, idleMax: UInt64, channelsMax: Int) {
+            self.retention = retention
+            self.idleMax = idleMax
+            self.channelsMax = channelsMax
+        }
+    }
+
+    private struct Channel {
+        /// Nil while the place is free.
+        var key: ChannelKey?
+        var log: ChannelLog
+        var interests: [Interest] = []
+    }
+
+    private let limits: Limits
+    private var nextEpoch: UInt64
+    private var indexes: [ChannelKey: Int] = [:]
+    private var channels: [Channel] = []
+    private var free: [Int] = []
+    private var interestsOfLinks: [LinkID: [UInt64: Int]] = [:]
+    private var sweepPlace = 0
+
+    /// - Parameter firstEpoch: random for each start of the process, so that no position of an earlier one is taken for
+    ///   a position of ours.
+    package init(limits: Limits, firstEpoch: UInt64) {
+        self.limits = limits
+        nextEpoch = firstEpoch
+    }
+
+    package var channelCount: Int { indexes.count }
+}
+
+// MARK: - Interest
+
+extension EmbeddedBroker {
+    package struct Attached {
+        package let position: StreamPosition
+        package let gap: Bool
+        /// What follows the caller's position, to be delivered before anything newer.
+        package let missed: [ChannelLog.Entry]
+    }
+
+    /// From now on every entry of the channel goes to this interest. The same number again moves it to this channel.
+    package mutating func attach(
+        _ interest: Interest, to key: ChannelKey, after position: StreamPosition?, now: UInt64
+    ) throws(RTMError) -> Attached {
+        detach(interest)
+        let index = try index(of: key, now: now)
+        interestsOfLinks[interest.link, default: [:]][interest.id] = index
+        return withChannel(index) { channel in
+            channel.interests.append(interest)
+            let log = channel.log
+            guard let position else { return Attached(position: log.position, gap: false, missed: []) }
+            let missed = log.entries(after: position)
+            return Attached(position: log.position, gap: missed == nil, missed: missed.map(Array.init) ?? [])
+        }
+    }
+
+    package mutating func detach(_ interest: Interest) {
+        guard let index = interestsOfLinks[interest.link]?.removeValue(forKey: interest.id) else { return }
+        withChannel(index) { channel in
+            channel.interests.removeAll { $0 == interest }
+        }
+    }
+
+    package mutating func linkClosed(_ link: LinkID) {
+        guard let interests = interestsOfLinks.removeValue(forKey: link) else { return }
+        for (id, index) in interests {
+            withChannel(index) { channel in
+                channel.interests.removeAll { $0 == Interest(link: link, id: id) }
+            }
+        }
+    }
+}
+
+// MARK: - Entries
+
+extension EmbeddedBroker {
+    package struct Appended {
+        package let entry: ChannelLog.Entry
+        package let interests: [Interest]
+    }
+
+    /// Appends a message to its channel's log.
+    package mutating func publish(_ request: PublishRequest, now: UInt64) throws(RTMError) -> Appended {
+        guard let type = request.channelType, type == .message || type == .user else {
+            throw RTMError(.invalidChannelType, "messages are published to message and user channels")
+        }
+        let key = ChannelKey(appID: request.appID.string, type: type, name: request.channel.string)
+        if request.needsReceiver, !hasInterest(key) {
+            throw RTMError(.channelReceiverOffline, "user \(key.name) is not online")
+        }
+        let index = try index(of: key, now: now)
+        let retention = limits.retention
+        return withChannel(index) { channel in
+            let entry = channel.log.append(
+                publisher: request.publisher.string, session: request.publisherSession, feature: .message,
+                retention: retention, now: now
+            ) { offset, timestamp in
+                let publication = Publication(
+                    channelType: type, channel: request.channel, offset: offset,
+                    timestampMilliseconds: timestamp, publisher: request.publisher, message: request.message)
+                var frame = ByteBuffer()
+                ServerFrame(publication).encodeFrame(into: &frame)
+                return frame
+            }
+            return Appended(entry: entry, interests: channel.interests)
+        }
+    }
+
+    package struct Page {
+        package let entries: [ChannelLog.Entry]
+        /// Of the last entry considered.
+        package let position: StreamPosition
+        package let gap: Bool
+        package let more: Bool
+    }
+
+    /// The entries after a position, without those of one publisher, up to `bytesMax` bytes of frames but at least one.
+    package mutating func read(_ request: ReadRequest, bytesMax: Int, now: UInt64) throws(RTMError) -> Page {
+        let index = try index(of: request.channel, now: now)
+        return withChannel(index) { channel in
+            guard let entries = channel.log.entries(after: request.after) else {
+                return Page(entries: [], position: channel.log.position, gap: true, more: false)
+            }
+            var page: [ChannelLog.Entry] = []
+            var bytes = 0
+            for entry in entries {
+                if entry.publisher == request.exceptPublisher { continue }
+                bytes += entry.frame.readableBytes
+                if bytes > bytesMax, let last = page.last {
+                    let position = StreamPosition(epoch: channel.log.epoch, offset: last.offset)
+                    return Page(entries: page, position: position, gap: false, more: true)
+                }
+                page.append(entry)
+            }
+            return Page(entries: page, position: channel.log.position, gap: false, more: false)
+        }
+    }
+
+    /// Looks at the next `count` logs: trims their tails by age, forgets those that nobody can miss.
+    package mutating func sweep(_ count: Int, now: UInt64) {
+        for _ in 0..<min(count, channels.count) {
+            sweepPlace = (sweepPlace + 1) % channels.count
+            guard channels[sweepPlace].key != nil else { continue }
+            let retention = limits.retention
+            let idleMax = limits.idleMax
+            let forgotten: ChannelKey? = withChannel(sweepPlace) { channel in
+                channel.log.trim(to: retention, now: now)
+                let isIdle = channel.log.lastTimestamp + idleMax < now
+                return isIdle && channel.interests.isEmpty && channel.log.tail.isEmpty ? channel.key : nil
+            }
+            if let forgotten {
+                indexes[forgotten] = nil
+                channels[sweepPlace].key = nil
+                free.append(sweepPlace)
+            }
+        }
+    }
+}
+
+// MARK: - Channels
+
+extension EmbeddedBroker {
+    private func hasInterest(_ key: ChannelKey) -> Bool {
+        guard let index = indexes[key] else { return false }
+        return !channels[index].interests.isEmpty
+    }
+
+    private mutating func index(of key: ChannelKey, now: UInt64) throws(RTMError) -> Int {
+        if let index = indexes[key] { return index }
+        guard indexes.count < limits.channelsMax else {
+            throw RTMError(
+                .channelInstanceExceedLimitation,
+                "this node holds \(limits.channelsMax) channels, which is its limit",
+                limit: .init(name: "channels per node", value: UInt64(limits.channelsMax)))
+        }
+        let channel = Channel(key: key, log: ChannelLog(epoch: nextEpoch, now: now))
+        nextEpoch &+= 1
+        let index: Int
+        if let reused = free.popLast() {
+            channels[reused] = channel
+            index = reused
+        } else {
+            index = channels.count
+            channels.append(channel)
+        }
+        indexes[key] = index
+        return index
+    }
+
+    /// Works on a channel in place.
+    @discardableResult
+    private mutating func withChannel<Result>(_ index: Int, _ body: (inout Channel) -> Result) -> Result {
+        body(&channels[index])
+    }
+}

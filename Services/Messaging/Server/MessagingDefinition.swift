@@ -1,0 +1,58 @@
+import NIOCore
+import NIOPosix
+import RTMModel
+package import RTMServiceKit
+package import RTMServiceLink
+
+/// The messaging service as a part of a program.
+package enum MessagingDefinition {
+    /// Listens at `messaging.listen`, for edges in other processes.
+    package static let service = ServiceDefinition(
+        name: "messaging", summary: "Keeps the logs of channels and sends their entries to the edges.",
+        keys: [MessagingKeys.listen.declaration] + MessagingKeys.limits
+    ) { context in
+        try await assemble(context, at: .address(context.configuration[MessagingKeys.listen]))
+    }
+
+    /// Reached by callers of the same process.
+    package static func inProcess(_ endpoint: InProcessEndpoint) -> ServiceDefinition {
+        ServiceDefinition(name: service.name, summary: service.summary, keys: MessagingKeys.limits) {
+            context in
+            try await assemble(context, at: .inProcess(endpoint))
+        }
+    }
+
+    private static func assemble(_ context: ServiceContext, at place: LinkPlace) async throws -> Assembly {
+        let loop = context.eventLoopGroup.next()
+        let limits = EmbeddedBroker.Limits(context.configuration)
+        let metrics = MessagingMetrics(context.metrics)
+        let node = try await loop.submit {
+            NIOLoopBound(
+                MessagingNode(
+                    limits: limits, firstEpoch: .random(in: 1...UInt64.max), metrics: metrics,
+                    logger: context.logger, clock: WallClock.milliseconds),
+                eventLoop: loop)
+        }.get()
+        var configuration = ServiceLinkServerConfiguration(service: "messaging")
+        configuration.link = LinkConfiguration(context.configuration)
+        let server = ServiceLinkServer(configuration, links: loop, logger: context.logger) { _ in node.value }
+        return Assembly([LogSweep(node: node, loop: loop), LinkListener(server, at: place)])
+    }
+}
+
+/// Walks over the logs, a part at a time, so that what is too old leaves memory without anybody asking for it.
+private struct LogSweep: Service {
+    /// At this pace a million channels are seen within two minutes, and one step takes well under a millisecond.
+    private static let interval = TimeAmount.milliseconds(100)
+    private static let channelsPerStep = 1_000
+
+    let name = "log sweep"
+    let node: NIOLoopBound<MessagingNode>
+    let loop: any EventLoop
+
+    func start() async throws {
+        loop.scheduleRepeatedTask(initialDelay: Self.interval, delay: Self.interval) { _ in
+            node.value.sweep(Self.channelsPerStep)
+        }
+    }
+}

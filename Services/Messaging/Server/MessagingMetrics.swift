@@ -1,0 +1,28 @@
+package import RTMServiceKit
+
+/// What a messaging node counts.
+package struct MessagingMetrics: Sendable {
+    let appended: Counter
+    let refused: Counter
+    let pushed: Counter
+    let replayed: Counter
+    let gaps: Counter
+    let channels: Gauge
+    let links: Gauge
+
+    package init(_ registry: MetricsRegistry) {
+        appended = registry.counter("rtm_messaging_appended_total", "Entries appended to channel logs.")
+        refused = registry.counter(
+            "rtm_messaging_refused_total", "Requests refused, receivers that are offline among them.")
+        pushed = registry.counter(
+            "rtm_messaging_pushes_total", "Entries pushed to edges: once per entry and interested link.")
+        replayed = registry.counter(
+            "rtm_messaging_replayed_total", "Entries sent again to edges and clients that came back.")
+        gaps = registry.counter(
+            "rtm_messaging_gaps_total",
+            "Positions that could not be continued. Many: tails are too short, or this node was restarted.")
+        channels = registry.gauge("rtm_messaging_channels", "Channels with a log in memory.")
+        links = registry.gauge(
+            "rtm_messaging_links", "Links from other services. 0: no edge reaches this node.")
+    }
+}

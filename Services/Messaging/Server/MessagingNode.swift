@@ -1,0 +1,125 @@
+package import Logging
+import NIOCore
+import RTMModel
+import RTMServiceKit
+package import RTMServiceLink
+import RTMWire
+
+/// A messaging node: decodes what callers ask, asks the broker, sends what it answers. No decision is made here.
+///
+/// It lives on one event loop, all its links with it, so a log has one owner and needs no lock; and what a link receives
+/// is in the order in which it happened. More cores are used by more nodes.
+package final class MessagingNode {
+    /// Limit: bytes of frames in one page of a read, so that a long catch-up doesn't hold up everybody else.
+    private static let pageBytesMax = 256 * 1024
+
+    private let logger: Logger
+    private let metrics: MessagingMetrics
+    private let clock: () -> UInt64
+    private let arena = DecodeArena()
+    private var broker: EmbeddedBroker
+    private var links: [EmbeddedBroker.LinkID: ServerLink] = [:]
+
+    /// - Parameter clock: UTC in milliseconds.
+    package init(
+        limits: EmbeddedBroker.Limits, firstEpoch: UInt64, metrics: MessagingMetrics, logger: Logger,
+        clock: @escaping () -> UInt64
+    ) {
+        broker = EmbeddedBroker(limits: limits, firstEpoch: firstEpoch)
+        self.metrics = metrics
+        self.logger = logger
+        self.clock = clock
+    }
+
+    /// Trims and forgets a part of the logs. To be called regularly.
+    package func sweep(_ count: Int) {
+        broker.sweep(count, now: clock())
+        metrics.channels.set(broker.channelCount)
+    }
+}
+
+extension MessagingNode: ServiceLinkHandler {
+    package func linkOpened(_ link: ServerLink) {
+        links[Int(link.id)] = link
+        metrics.links.add(1)
+        logger.info("link opened", metadata: ["node": "\(link.peerNode)"])
+    }
+
+    package func linkClosed(_ link: ServerLink, _ reason: LinkDownReason) {
+        links[Int(link.id)] = nil
+        broker.linkClosed(Int(link.id))
+        metrics.links.add(-1)
+        logger.info("link closed", metadata: ["node": "\(link.peerNode)", "reason": "\(reason)"])
+    }
+
+    package func request(
+        _ id: UInt64, method: UInt32, timeout: Duration, body: UnsafeRawBufferPointer, from link: ServerLink
+    ) {
+        do {
+            switch method {
+            case MessagingMethod.publish: try publish(PublishRequest(body, in: arena), id, link)
+            case MessagingMethod.attach: try attach(AttachRequest(body, in: arena), id, link)
+            case MessagingMethod.read: try read(ReadRequest(body, in: arena), id, link)
+            default: throw RTMError(.serviceNotSupport, "messaging has no method \(method)")
+            }
+        } catch let error as RTMError {
+            metrics.refused.increment()
+            link.fail(id, error)
+        } catch {
+            metrics.refused.increment()
+            link.fail(id, RTMError(.invalidParameter, "messaging can't read the request: \(error)"))
+        }
+    }
+
+    package func push(method: UInt32, body: UnsafeRawBufferPointer, from link: ServerLink) {
+        guard method == MessagingMethod.detach, let detach = try? DetachPush(body, in: arena) else { return }
+        broker.detach(.init(link: Int(link.id), id: detach.interest))
+    }
+
+    private func publish(_ request: PublishRequest, _ id: UInt64, _ link: ServerLink) throws(RTMError) {
+        let appended = try broker.publish(request, now: clock())
+        metrics.appended.increment()
+        let entry = appended.entry
+        link.respond(
+            to: id, PublishResponse(offset: entry.offset, timestampMilliseconds: entry.timestamp))
+        for interest in appended.interests {
+            guard let link = links[interest.link] else { continue }
+            push(entry, to: interest.id, on: link)
+            metrics.pushed.increment()
+        }
+    }
+
+    private func attach(_ request: AttachRequest, _ id: UInt64, _ link: ServerLink) throws(RTMError) {
+        let attached = try broker.attach(
+            .init(link: Int(link.id), id: request.interest), to: request.channel, after: request.after,
+            now: clock())
+        for entry in attached.missed { push(entry, to: request.interest, on: link) }
+        metrics.replayed.increment(by: attached.missed.count)
+        if attached.gap { metrics.gaps.increment() }
+        link.respond(to: id, AttachResponse(position: attached.position, gap: attached.gap))
+    }
+
+    private func read(_ request: ReadRequest, _ id: UInt64, _ link: ServerLink) throws(RTMError) {
+        let page = try broker.read(request, bytesMax: Self.pageBytesMax, now: clock())
+        var frames = ByteBuffer()
+        for entry in page.entries { frames.writeImmutableBuffer(entry.frame) }
+        metrics.replayed.increment(by: page.entries.count)
+        if page.gap { metrics.gaps.increment() }
+        frames.withUnsafeReadableBytes { bytes in
+            link.respond(
+                to: id,
+                ReadResponse(frames: WireText(bytes), position: page.position, gap: page.gap, more: page.more)
+            )
+        }
+    }
+
+    private func push(_ entry: ChannelLog.Entry, to interest: UInt64, on link: ServerLink) {
+        entry.frame.withUnsafeReadableBytes { bytes in
+            _ = link.push(
+                MessagingMethod.delivery,
+                DeliveryPush(
+                    interest: interest, offset: entry.offset, publisherSession: entry.publisherSession,
+                    feature: entry.feature, frame: WireText(bytes)))
+        }
+    }
+}

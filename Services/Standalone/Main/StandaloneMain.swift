@@ -1,0 +1,25 @@
+import RTMEdgeServer
+import RTMMessagingServer
+import RTMPresenceServer
+import RTMServiceKit
+import RTMServiceLink
+import RTMStorageServer
+
+/// All services in one process: the links between them stay inside it, and one event loop does everything unless more
+/// threads are asked for.
+@main struct StandaloneMain: ServiceMain {
+    private static let messaging = InProcessEndpoint(name: "messaging")
+    private static let presence = InProcessEndpoint(name: "presence")
+    private static let storage = InProcessEndpoint(name: "storage")
+
+    static let program = ServiceProgram(
+        section: "standalone",
+        summary: "The whole system in one process, for development and small installations.",
+        services: [
+            MessagingDefinition.inProcess(messaging), PresenceDefinition.inProcess(presence),
+            StorageDefinition.inProcess(storage),
+            EdgeDefinition.inProcess(messaging: messaging, presence: presence, storage: storage),
+        ],
+        admin: HostPort(host: "127.0.0.1", port: 7711), flags: ["edge.listen": "listen"],
+        defaults: ["threads": "1"])
+}

@@ -1,0 +1,15 @@
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
+
+/// The clock on the wall, for timestamps that people see. Everything that waits uses a monotonic clock instead.
+package enum WallClock {
+    /// UTC, milliseconds since 1970.
+    package static func milliseconds() -> UInt64 {
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME, &time)
+        return UInt64(time.tv_sec) * 1000 + UInt64(time.tv_nsec) / 1_000_000
+    }
+}

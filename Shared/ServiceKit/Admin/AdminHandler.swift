@@ -1,0 +1,76 @@
+internal import NIOCore
+internal import NIOHTTP1
+
+/// One connection to the admin port: requests in, answers of `AdminPages` out.
+final class AdminHandler: ChannelInboundHandler {
+    typealias InboundIn = HTTPServerRequestPart
+    typealias OutboundOut = HTTPServerResponsePart
+
+    private let pages: AdminPages
+    private let deadline: TimeAmount
+    private var head: HTTPRequestHead?
+    private var bodyBytes = 0
+    private var timer: Scheduled<Void>?
+
+    init(pages: AdminPages, deadline: TimeAmount) {
+        self.pages = pages
+        self.deadline = deadline
+    }
+
+    func channelActive(context: ChannelHandlerContext) {
+        armTimer(context)
+        context.fireChannelActive()
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        timer?.cancel()
+        context.fireChannelInactive()
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        switch unwrapInboundIn(data) {
+        case .head(let head):
+            self.head = head
+            bodyBytes = 0
+        case .body(let bytes):
+            bodyBytes += bytes.readableBytes
+            if bodyBytes > AdminServer.AdminLimits.bodyBytesMax { context.close(promise: nil) }
+        case .end:
+            guard let head else { return }
+            self.head = nil
+            send(pages.answer(method: head.method.rawValue, uri: head.uri), to: head, context)
+        }
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        context.close(promise: nil)
+    }
+
+    private func send(
+        _ answer: AdminPages.Answer, to request: HTTPRequestHead, _ context: ChannelHandlerContext
+    ) {
+        let body = ByteBuffer(string: answer.body)
+        var headers: HTTPHeaders = [
+            "Content-Type": answer.contentType, "Content-Length": "\(body.readableBytes)",
+            "Cache-Control": "no-store",
+        ]
+        if let allowed = answer.allowed { headers.add(name: "Allow", value: allowed) }
+        if !request.isKeepAlive { headers.add(name: "Connection", value: "close") }
+        let status = HTTPResponseStatus(statusCode: answer.status)
+        let head = HTTPResponseHead(version: request.version, status: status, headers: headers)
+        context.write(wrapOutboundOut(.head(head)), promise: nil)
+        if request.method != .HEAD { context.write(wrapOutboundOut(.body(.byteBuffer(body))), promise: nil) }
+        let written = context.writeAndFlush(wrapOutboundOut(.end(nil)))
+        if request.isKeepAlive {
+            armTimer(context)
+        } else {
+            written.assumeIsolated().whenComplete { _ in context.close(promise: nil) }
+        }
+    }
+
+    /// One deadline for the whole request rather than one per read: a drip of bytes must not keep a connection.
+    private func armTimer(_ context: ChannelHandlerContext) {
+        timer?.cancel()
+        timer = context.eventLoop.assumeIsolated().scheduleTask(in: deadline) { context.close(promise: nil) }
+    }
+}

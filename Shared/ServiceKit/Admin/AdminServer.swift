@@ -1,0 +1,87 @@
+internal import Logging
+internal import NIOCore
+internal import NIOHTTP1
+internal import NIOPosix
+internal import Synchronization
+
+/// The admin port: a small HTTP/1.1 server on one event loop, for probes, scrapes and people with curl.
+///
+/// It is meant for a trusted network and still trusts nobody: headers, body, connections and time per request are limited.
+package final class AdminServer: Sendable {
+    /// Limits. Beyond them the connection gets an error status or is closed.
+    enum AdminLimits {
+        static let connectionsMax = 64
+        static let headerBytesMax = 16 * 1024
+        static let headerFieldsMax = 64
+        static let bodyBytesMax = 4 * 1024
+        /// From the opening of a connection, or the end of an answer, to the end of the next request.
+        static let requestDeadline = TimeAmount.seconds(15)
+    }
+
+    private let configured: HostPort
+    private let pages: AdminPages
+    private let loop: any EventLoop
+    private let logger: Logger
+    private let requestDeadline: TimeAmount
+    private let channel = Mutex<(any Channel)?>(nil)
+    private let connections = Gauge()
+
+    init(
+        address: HostPort, pages: AdminPages, loop: any EventLoop, logger: Logger,
+        requestDeadline: TimeAmount = AdminLimits.requestDeadline
+    ) {
+        configured = address
+        self.pages = pages
+        self.loop = loop
+        self.logger = logger
+        self.requestDeadline = requestDeadline
+    }
+
+    /// Where it listens; nil before `start` and after `stop`.
+    var address: HostPort? {
+        guard let bound = channel.withLock({ $0?.localAddress }), let host = bound.ipAddress else {
+            return nil
+        }
+        return HostPort(host: host, port: bound.port ?? 0)
+    }
+
+    func start() async throws {
+        let bootstrap = ServerBootstrap(group: loop)
+            .serverChannelOption(.backlog, value: 64)
+            .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+            .childChannelInitializer { [self] channel in
+                channel.eventLoop.makeCompletedFuture { try configure(channel) }
+            }
+        do {
+            let bound = try await bootstrap.bind(host: configured.host, port: configured.port).get()
+            channel.withLock { $0 = bound }
+        } catch {
+            throw ServiceFailure.cannotBind(configured, for: "the admin port", error)
+        }
+        if !configured.isLoopback {
+            logger.notice("the admin port is open to other machines", metadata: ["address": "\(configured)"])
+        }
+    }
+
+    /// Closes the listener. Open connections end with the process.
+    func stop() async {
+        let open = channel.withLock { channel in
+            defer { channel = nil }
+            return channel
+        }
+        try? await open?.close().get()
+    }
+
+    private func configure(_ channel: any Channel) throws {
+        guard connections.value < AdminLimits.connectionsMax else { return channel.close(promise: nil) }
+        connections.add(1)
+        channel.closeFuture.whenComplete { [connections] _ in connections.add(-1) }
+        var limits = NIOHTTPDecoderLimitConfiguration()
+        limits.maxHeaderFieldSize = AdminLimits.headerBytesMax
+        limits.maxHeaderListSize = AdminLimits.headerBytesMax
+        limits.maxHeaderFieldCount = AdminLimits.headerFieldsMax
+        try channel.pipeline.syncOperations.configureHTTPServerPipeline(
+            withEncoderConfiguration: .init(), withDecoderLimitConfiguration: limits)
+        try channel.pipeline.syncOperations.addHandler(AdminHandler(pages: pages, deadline: requestDeadline))
+    }
+}

@@ -1,0 +1,84 @@
+/// The command line, taken apart but not yet judged: what to do, and which flags gave which text.
+struct CommandLineArguments {
+    /// What the program is asked to do. A later one wins, `help` and `version` win over all.
+    enum Command: Hashable {
+        case run, help, version, checkConfiguration, printConfiguration
+    }
+
+    /// A text given for a key, and by which flag.
+    struct Assignment: Hashable {
+        let key: KeyDeclaration
+        let text: String
+        let flag: String
+    }
+
+    private(set) var command = Command.run
+    private(set) var file: String?
+    private(set) var assignments: [Assignment] = []
+    private(set) var problems: [ConfigurationProblem] = []
+
+    /// - Parameter arguments: without the program's name.
+    init(_ arguments: [String], schema: ConfigurationSchema) {
+        var rest = arguments[...]
+        while let argument = rest.popFirst() {
+            guard argument.hasPrefix("--"), argument.count > 2 else {
+                if argument == "-h" { command = .help } else { refuse(stray: argument) }
+                continue
+            }
+            let parts = argument.dropFirst(2).split(
+                separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            let flag = String(parts[0])
+            let attached = parts.count > 1 ? String(parts[1]) : nil
+            if let command = Self.commands[flag], attached == nil {
+                choose(command)
+            } else if flag == "config" {
+                file = value(of: flag, attached, &rest)
+            } else if let key = schema.key(flag: flag) {
+                assign(key, attached, &rest)
+            } else {
+                let hint = NearestName.hint(for: flag, among: Self.known(schema)).replacing(
+                    "mean ", with: "mean --")
+                problems.append(.init("--\(flag)", from: nil, "unknown flag\(hint)"))
+                if attached == nil, let next = rest.first, !next.hasPrefix("-") { rest.removeFirst() }
+            }
+        }
+    }
+
+    private static let commands: [String: Command] = [
+        "help": .help, "version": .version, "check-config": .checkConfiguration,
+        "print-config": .printConfiguration,
+    ]
+
+    private static func known(_ schema: ConfigurationSchema) -> [String] {
+        schema.keys.map(\.flag) + ConfigurationSchema.reservedFlags
+    }
+
+    private mutating func choose(_ next: Command) {
+        if command != .help && command != .version { command = next }
+    }
+
+    private mutating func refuse(stray argument: String) {
+        // The argument may be a secret that lost its flag, so it isn't shown.
+        let hint = argument.hasPrefix("-") ? "flags begin with two dashes" : "every value follows its flag"
+        problems.append(.init("command line", from: nil, "unexpected argument; \(hint)"))
+    }
+
+    private mutating func assign(
+        _ key: KeyDeclaration, _ attached: String?, _ rest: inout ArraySlice<String>
+    ) {
+        let isSwitch = key.kind == .bool && attached == nil
+        guard let text = isSwitch ? "true" : value(of: key.flag, attached, &rest) else { return }
+        // The last one wins, as wrappers that append flags expect.
+        assignments.removeAll { $0.key.name == key.name }
+        assignments.append(Assignment(key: key, text: text, flag: "--" + key.flag))
+    }
+
+    private mutating func value(
+        of flag: String, _ attached: String?, _ rest: inout ArraySlice<String>
+    ) -> String? {
+        if let attached { return attached }
+        if let next = rest.first, !next.hasPrefix("--") { return rest.removeFirst() }
+        problems.append(.init("--\(flag)", from: nil, "has no value"))
+        return nil
+    }
+}

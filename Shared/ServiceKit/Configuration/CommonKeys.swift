@@ -1,0 +1,66 @@
+package import Logging
+
+/// The keys that every service has, and those that several services read.
+package enum CommonKeys {
+    package static let logLevel = ConfigurationKey<Logger.Level>.choice(
+        "log.level", default: .info, "The least severe level that is logged.")
+
+    package static let logFormat = ConfigurationKey<LogFormat>.choice(
+        "log.format", default: .auto,
+        "Lines for people or one JSON object per line; auto is text on a terminal.")
+
+    package static let threads = ConfigurationKey<Int>.int(
+        "threads", default: 0, in: 0...256,
+        "Event loops, each with its own thread; 0 is one per processor core.")
+
+    package static let shutdownTimeout = ConfigurationKey<Duration>.duration(
+        "shutdown.timeout", default: .seconds(20), in: .zero ... .seconds(600),
+        "How long the whole shutdown may take; what isn't finished by then is cut off.")
+
+    /// Listed by the services that admit clients.
+    package static let apps = ConfigurationKey<[AppRecord]>.records(
+        "apps", default: [AppRecord(id: "dev")], countMax: 10_000,
+        "The apps whose clients may log in; with a certificate only tokens signed by it are accepted.")
+
+    static var ofEveryProgram: [KeyDeclaration] {
+        [
+            logLevel.declaration, logFormat.declaration, threads.declaration, shutdownTimeout.declaration,
+        ]
+    }
+
+    /// The admin listener of the program with this section name; its port differs from program to program.
+    static func admin(section: String, default address: HostPort) -> ConfigurationKey<HostPort> {
+        .address(
+            "\(section).admin", default: address,
+            "Where health, metrics and the effective configuration are served; keep it off the public network."
+        )
+    }
+}
+
+/// One app: clients name it by id at login.
+package struct AppRecord: ConfigurationRecord, Hashable {
+    package var id: String
+    /// Signs the tokens of the app. Without one, clients log in with the app id alone.
+    package var certificate: Secret?
+
+    package init(id: String, certificate: Secret? = nil) {
+        self.id = id
+        self.certificate = certificate
+    }
+
+    package static let fields = [
+        RecordField("id", .string, isRequired: true), RecordField("certificate", .secret),
+    ]
+
+    package init?(_ record: ConfigurationValue.Record) {
+        guard case .string(let id)? = record["id"] else { return nil }
+        self.init(id: id)
+        if case .secret(let secret)? = record["certificate"] { certificate = secret }
+    }
+
+    package var record: ConfigurationValue.Record {
+        var record: ConfigurationValue.Record = ["id": .string(id)]
+        if let certificate { record["certificate"] = .secret(certificate) }
+        return record
+    }
+}

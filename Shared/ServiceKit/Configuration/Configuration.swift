@@ -1,0 +1,86 @@
+/// The effective configuration: for each key of the schema its value and where the value came from.
+package struct Configuration: Sendable {
+    /// Where a value was found; a later case wins over an earlier one.
+    package enum Origin: Sendable, Hashable {
+        case builtIn
+        case file(path: String, line: Int)
+        case variable(String)
+        /// The file that an `RTM_…_FILE` variable named.
+        case secretFile(variable: String, path: String)
+        case flag(String)
+    }
+
+    struct Setting: Hashable {
+        let value: ConfigurationValue?
+        let origin: Origin
+    }
+
+    package let schema: ConfigurationSchema
+    let settings: [String: Setting]
+
+    init(schema: ConfigurationSchema, settings: [String: Setting]) {
+        self.schema = schema
+        self.settings = settings
+    }
+
+    /// The value of a key. The key must be listed by the service's definition.
+    package subscript<Value>(key: ConfigurationKey<Value>) -> Value {
+        let name = key.declaration.name
+        guard let setting = settings[name] else {
+            preconditionFailure("the key \(name) is not listed in the definition of its service")
+        }
+        guard let value = key.read(setting.value) else {
+            preconditionFailure("the key \(name) is listed with another type")
+        }
+        return value
+    }
+
+    package func origin<Value>(of key: ConfigurationKey<Value>) -> Origin {
+        settings[key.declaration.name]?.origin ?? .builtIn
+    }
+
+    /// Whether the key was set by anybody, for rules such as "either both or none".
+    package func isSet<Value>(_ key: ConfigurationKey<Value>) -> Bool { origin(of: key) != .builtIn }
+
+    /// "flags, environment, file /etc/heliograph.yaml": where values other than the built-in ones came from.
+    package var sources: String {
+        var sources: [String] = []
+        func add(_ source: String) {
+            if !sources.contains(source) { sources.append(source) }
+        }
+        for key in schema.keys {
+            switch settings[key.name]?.origin {
+            case .flag: add("flags")
+            case .variable: add("environment")
+            case .secretFile(_, let path): add("secret file \(path)")
+            case .file(let path, _): add("file \(path)")
+            case .builtIn, nil: break
+            }
+        }
+        return sources.isEmpty ? "defaults" : sources.sorted().joined(separator: ", ")
+    }
+}
+
+extension Configuration.Origin: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .builtIn: "default"
+        case .file(let path, let line): "\(path) line \(line)"
+        case .variable(let name): name
+        case .secretFile(let variable, let path): "\(variable), the file \(path)"
+        case .flag(let flag): flag
+        }
+    }
+}
+
+/// A relation between several keys that every configuration of a service must hold.
+package struct ConfigurationRule: Sendable {
+    /// What must hold, as a sentence with the names of the keys: "edge.tls.key is set whenever edge.tls.certificate is".
+    package let sentence: String
+    let holds: @Sendable (Configuration) -> Bool
+
+    package init(_ sentence: String, holds: @escaping @Sendable (Configuration) -> Bool) {
+        self.sentence = sentence
+        self.holds = holds
+    }
+}

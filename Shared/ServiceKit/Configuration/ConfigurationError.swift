@@ -1,0 +1,27 @@
+/// One thing that is wrong with a configuration.
+package struct ConfigurationProblem: Sendable, Hashable, CustomStringConvertible {
+    /// The key, or what stands in the place of one.
+    package let subject: String
+    /// The flag, the variable, or the file and line that the problem came from; nil for relations between keys.
+    package let origin: String?
+    package let reason: String
+
+    package init(_ subject: String, from origin: String?, _ reason: String) {
+        self.subject = subject
+        self.origin = origin
+        self.reason = reason
+    }
+
+    package var description: String {
+        origin.map { "\(subject) (\($0)): \(reason)" } ?? "\(subject): \(reason)"
+    }
+}
+
+/// Everything that is wrong with a configuration, so that it can be mended in one go.
+package struct ConfigurationError: Error, Sendable, CustomStringConvertible {
+    package let problems: [ConfigurationProblem]
+
+    package init(_ problems: [ConfigurationProblem]) { self.problems = problems }
+
+    package var description: String { problems.map(\.description).joined(separator: "\n") }
+}

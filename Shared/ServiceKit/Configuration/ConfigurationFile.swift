@@ -1,0 +1,72 @@
+internal import Yams
+
+/// What stands in a configuration file at one place, independent of the parser: the only file that sees Yams.
+///
+/// Scalars keep their written text; what it means is decided by the kind of the key (`ValueKind`), not by YAML's guesses
+/// about `yes`, `1e3` or `0x10`.
+indirect enum FileNode: Hashable {
+    case null
+    case scalar(String)
+    case list([FileNode])
+    case map([Entry])
+
+    struct Entry: Hashable {
+        let name: String
+        let line: Int
+        let node: FileNode
+    }
+}
+
+extension FileNode {
+    /// Limit: of a configuration file.
+    static let fileBytesMax = 1 << 20
+    /// Limit: of sections in sections. Aliases are refused by it when they refer to themselves.
+    private static let depthMax = 16
+
+    /// The root of a file's text; an empty file is an empty map. The refusal's sentence begins with the file.
+    static func parse(_ text: String) throws(ValueRefusal) -> FileNode {
+        guard text.utf8.count <= fileBytesMax else {
+            throw ValueRefusal("has \(text.utf8.count) bytes, \(fileBytesMax) are allowed")
+        }
+        let root: Node?
+        do {
+            root = try Yams.compose(yaml: text)
+        } catch {
+            throw ValueRefusal("is not YAML: \(oneLine("\(error)"))")
+        }
+        guard let root else { return .map([]) }
+        switch try convert(root, depth: 0) {
+        case .null: return .map([])
+        case .map(let entries): return .map(entries)
+        case .scalar, .list: throw ValueRefusal("does not begin with a key")
+        }
+    }
+
+    private static func convert(_ node: Node, depth: Int) throws(ValueRefusal) -> FileNode {
+        guard depth < depthMax else { throw ValueRefusal("has more than \(depthMax) levels") }
+        switch node {
+        case .scalar(let scalar):
+            let isNull = scalar.style == .plain && ["", "~", "null", "Null", "NULL"].contains(scalar.string)
+            return isNull ? .null : .scalar(scalar.string)
+        case .sequence(let sequence):
+            var nodes: [FileNode] = []
+            for element in sequence { nodes.append(try convert(element, depth: depth + 1)) }
+            return .list(nodes)
+        case .mapping(let mapping):
+            var entries: [Entry] = []
+            for (key, value) in mapping {
+                let line = key.mark?.line ?? 0
+                guard let name = key.scalar?.string else {
+                    throw ValueRefusal("has a key in line \(line) that is not a name")
+                }
+                entries.append(Entry(name: name, line: line, node: try convert(value, depth: depth + 1)))
+            }
+            return .map(entries)
+        case .alias: throw ValueRefusal("has an alias that leads nowhere")
+        }
+    }
+
+    private static func oneLine(_ text: String) -> String {
+        text.split(whereSeparator: \.isNewline).map(\.trimmed).joined(separator: " ")
+    }
+}

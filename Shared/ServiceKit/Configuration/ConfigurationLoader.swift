@@ -1,0 +1,174 @@
+/// Makes the configuration: flags over environment over file over defaults.
+///
+/// Pure: arguments, environment and the reading of files are parameters. It collects every problem instead of stopping
+/// at the first, because an operator who mends a file wants to mend it once. What nobody knows is a problem too: a
+/// misspelt key that is silently ignored is the worst kind of configuration error.
+///
+/// A masked secret, as `--print-config` shows it, is refused as an effective value: a printed configuration can be fed
+/// back when its secrets come from the environment or from flags, and never runs with the mask for a secret.
+package struct ConfigurationLoader {
+    package let schema: ConfigurationSchema
+    package let rules: [ConfigurationRule]
+    /// Reads a whole text file; its errors end up in a problem that names the file.
+    private let readFile: (String) throws -> String
+
+    private var problems: [ConfigurationProblem] = []
+    private var settings: [String: Configuration.Setting] = [:]
+
+    package init(
+        schema: ConfigurationSchema, rules: [ConfigurationRule] = [],
+        readFile: @escaping (String) throws -> String
+    ) {
+        self.schema = schema
+        self.rules = rules
+        self.readFile = readFile
+    }
+
+    /// - Parameter arguments: without the program's name.
+    package func load(
+        arguments: [String], environment: [String: String]
+    ) throws(ConfigurationError) -> Configuration {
+        try load(CommandLineArguments(arguments, schema: schema), environment: environment)
+    }
+
+    func load(
+        _ commandLine: CommandLineArguments, environment: [String: String]
+    ) throws(ConfigurationError) -> Configuration {
+        var run = self
+        run.problems = commandLine.problems
+        for key in schema.keys {
+            run.settings[key.name] = .init(value: key.defaultValue, origin: .builtIn)
+        }
+        // An empty variable counts as not given: compose files write them for what they leave out.
+        let variables = environment.filter { $0.key.hasPrefix("RTM_") && !$0.value.isEmpty }
+        if let path = commandLine.file ?? variables[Self.fileVariable] { run.apply(file: path) }
+        run.apply(variables)
+        for assignment in commandLine.assignments {
+            run.set(assignment.key, .scalar(assignment.text), .flag(assignment.flag))
+        }
+        return try run.result()
+    }
+
+    private static let fileVariable = "RTM_CONFIG"
+
+    private consuming func result() throws(ConfigurationError) -> Configuration {
+        for key in schema.keys {
+            guard let setting = settings[key.name], let value = setting.value, value.isMasked else {
+                continue
+            }
+            let advice = "is masked; give the secret there, or by \(key.fileVariable ?? key.variable)"
+            problems.append(.init(key.name, from: "\(setting.origin)", advice))
+        }
+        let configuration = Configuration(schema: schema, settings: settings)
+        if problems.isEmpty {
+            let broken = rules.filter { !$0.holds(configuration) }
+            problems = broken.map { .init("rule", from: nil, "violated: \($0.sentence)") }
+        }
+        guard problems.isEmpty else { throw ConfigurationError(problems) }
+        return configuration
+    }
+
+    private mutating func set(_ key: KeyDeclaration, _ node: FileNode, _ origin: Configuration.Origin) {
+        do {
+            settings[key.name] = .init(value: try key.kind.value(of: node), origin: origin)
+        } catch {
+            let shown = Self.shown(node, isSecret: key.kind.isSecret)
+            problems.append(.init(key.name, from: "\(origin)", "\(shown) \(error.reason)"))
+        }
+    }
+
+    private static func shown(_ node: FileNode, isSecret: Bool) -> String {
+        guard case .scalar(let text) = node, !isSecret else { return "the value" }
+        return JSONText.quoted(text.count <= 100 ? text : text.prefix(100) + "…")
+    }
+}
+
+/// The environment.
+extension ConfigurationLoader {
+    private mutating func apply(_ variables: [String: String]) {
+        var known: Set<String> = [Self.fileVariable]
+        for key in schema.keys {
+            known.insert(key.variable)
+            if let text = variables[key.variable] { set(key, .scalar(text), .variable(key.variable)) }
+            guard let fileVariable = key.fileVariable else { continue }
+            known.insert(fileVariable)
+            if let path = variables[fileVariable] {
+                apply(secretFile: path, fileVariable, to: key, variables)
+            }
+        }
+        for name in variables.keys.sorted() where !known.contains(name) && !isNeighbours(name) {
+            problems.append(
+                .init(name, from: nil, "unknown variable\(NearestName.hint(for: name, among: known))"))
+        }
+    }
+
+    /// A variable in a section that we have is ours even when a sibling has the section's name.
+    private func isNeighbours(_ variable: String) -> Bool {
+        let isOurs = schema.neighbours.sections.contains {
+            schema.owns(section: $0) && variable.hasPrefix("RTM_\($0.uppercased())_")
+        }
+        return !isOurs && schema.neighbours.claim(variable: variable)
+    }
+
+    private mutating func apply(
+        secretFile path: String, _ variable: String, to key: KeyDeclaration, _ variables: [String: String]
+    ) {
+        guard variables[key.variable] == nil else {
+            let reason = "is given by \(key.variable) and by \(variable); keep one of them"
+            problems.append(.init(key.name, from: variable, reason))
+            return
+        }
+        do {
+            var text = try readFile(path)
+            if text.last?.isNewline == true { text.removeLast() }
+            set(key, .scalar(text), .secretFile(variable: variable, path: path))
+        } catch {
+            problems.append(.init(key.name, from: variable, "can't read the file \(path): \(error)"))
+        }
+    }
+}
+
+/// The file.
+extension ConfigurationLoader {
+    private mutating func apply(file path: String) {
+        let text: String
+        do {
+            text = try readFile(path)
+        } catch {
+            problems.append(.init("configuration file", from: path, "can't be read: \(error)"))
+            return
+        }
+        do {
+            guard case .map(let entries) = try FileNode.parse(text) else { return }
+            for entry in entries { apply(entry, at: entry.name, file: path) }
+        } catch {
+            problems.append(.init("configuration file", from: path, error.reason))
+        }
+    }
+
+    private mutating func apply(_ entry: FileNode.Entry, at path: String, file: String) {
+        let origin = Configuration.Origin.file(path: file, line: entry.line)
+        if let key = schema.key(named: path) {
+            guard case .file(_, let line)? = settings[path]?.origin else {
+                return set(key, entry.node, origin)
+            }
+            problems.append(.init(path, from: "\(origin)", "was given before, in line \(line)"))
+        } else if schema.isSection(path) {
+            switch entry.node {
+            case .map(let entries):
+                for entry in entries { apply(entry, at: "\(path).\(entry.name)", file: file) }
+            case .null: break
+            case .scalar, .list:
+                problems.append(.init(path, from: "\(origin)", "is a section and has no value of its own"))
+            }
+        } else if !isNeighbours(path: path) {
+            let hint = NearestName.hint(for: path, among: schema.keys.map(\.name))
+            problems.append(.init(path, from: "\(origin)", "unknown key\(hint)"))
+        }
+    }
+
+    private func isNeighbours(path: String) -> Bool {
+        let first = String(path.prefix { $0 != "." })
+        return !schema.owns(section: first) && schema.neighbours.claim(path: path)
+    }
+}

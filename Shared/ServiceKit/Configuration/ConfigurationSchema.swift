@@ -1,0 +1,134 @@
+/// All keys of one program with the names they have as flag, variable and path; the source of every derived text.
+///
+/// Mistakes in a schema are programmer errors: two keys that claim one name, or a default out of range, stop the process
+/// with a sentence, and the test that makes every program's schema finds them first.
+package struct ConfigurationSchema: Sendable {
+    package let keys: [KeyDeclaration]
+    /// What stands in a shared file or environment and belongs to others.
+    let neighbours: Neighbours
+    private let indexByName: [String: Int]
+    private let indexByFlag: [String: Int]
+    private let sections: Set<String>
+
+    /// The names that the command line keeps for itself (`CommandLineArguments`).
+    static let reservedFlags = ["help", "version", "config", "check-config", "print-config"]
+
+    /// - Parameters:
+    ///   - section: the section whose keys lose its name in their flags: `edge.listen` is `--listen` in rtm-edge.
+    ///   - flags: further short flags by key name.
+    ///   - defaults: other defaults by key name, in their text form.
+    package init(
+        _ declarations: [KeyDeclaration], section: String, flags: [String: String] = [:],
+        defaults: [String: String] = [:], neighbours: Neighbours = .heliograph
+    ) {
+        var keys: [KeyDeclaration] = []
+        for declaration in declarations {
+            guard let known = keys.first(where: { $0.name == declaration.name }) else {
+                keys.append(declaration)
+                continue
+            }
+            precondition(known == declaration, "two services declare \(declaration.name) differently")
+        }
+        for index in keys.indices {
+            let name = keys[index].name
+            if let flag = flags[name] {
+                keys[index].flag = flag
+            } else if name.hasPrefix(section + ".") {
+                keys[index].flag = String(keys[index].flag.dropFirst(section.count + 1))
+            }
+            if let text = defaults[name] {
+                keys[index].defaultValue = Self.defaultValue(text, of: keys[index])
+            }
+        }
+        self.keys = keys
+        self.neighbours = neighbours
+        indexByName = Self.index(keys, "path") { [$0.name] }
+        indexByFlag = Self.index(keys, "flag") { [$0.flag] }
+        _ = Self.index(keys, "variable") { [$0.variable, $0.fileVariable].compactMap(\.self) }
+        sections = Self.sections(of: keys.map(\.name))
+        let unknown = Set(flags.keys).union(defaults.keys).subtracting(indexByName.keys)
+        precondition(unknown.isEmpty, "flags or defaults name the unknown keys \(unknown.sorted())")
+        precondition(sections.isDisjoint(with: indexByName.keys), "a key is also a section")
+        precondition(
+            indexByFlag.keys.allSatisfy { !Self.reservedFlags.contains($0) }, "a key takes a reserved flag")
+    }
+
+    func key(named name: String) -> KeyDeclaration? { indexByName[name].map { keys[$0] } }
+
+    func key(flag: String) -> KeyDeclaration? { indexByFlag[flag].map { keys[$0] } }
+
+    func isSection(_ path: String) -> Bool { sections.contains(path) }
+
+    /// Whether a top-level section of the file, or the variables that begin with it, are ours.
+    func owns(section: String) -> Bool { sections.contains(section) }
+
+    private static func sections(of names: [String]) -> Set<String> {
+        var sections: Set<String> = []
+        for name in names {
+            var path = name[...]
+            while let dot = path.lastIndex(of: ".") {
+                path = path[..<dot]
+                sections.insert(String(path))
+            }
+        }
+        return sections
+    }
+
+    private static func index(
+        _ keys: [KeyDeclaration], _ what: String, by names: (KeyDeclaration) -> [String]
+    ) -> [String: Int] {
+        var index: [String: Int] = [:]
+        for (place, key) in keys.enumerated() {
+            for name in names(key) {
+                precondition(index[name] == nil, "two keys have the \(what) \(name)")
+                index[name] = place
+            }
+        }
+        return index
+    }
+
+    private static func defaultValue(_ text: String, of key: KeyDeclaration) -> ConfigurationValue {
+        do {
+            return try key.kind.value(of: text)
+        } catch {
+            preconditionFailure("the default \"\(text)\" of \(key.name) \(error.reason)")
+        }
+    }
+}
+
+/// What may stand in a file or an environment that several programs share, without being a mistake.
+///
+/// A program can't know its siblings' keys, only their section names; a typo inside a section is found by its owner.
+package struct Neighbours: Sendable {
+    /// First parts of key names, each another program.
+    package let sections: Set<String>
+    /// Keys outside those sections that only some programs read.
+    package let keys: Set<String>
+    /// Variables of programs that aren't services.
+    package let variables: Set<String>
+
+    package init(sections: Set<String>, keys: Set<String> = [], variables: Set<String> = []) {
+        self.sections = sections
+        self.keys = keys
+        self.variables = variables
+    }
+
+    /// The services, and what the `rtm` command line reads.
+    package static let heliograph = Neighbours(
+        sections: ["edge", "messaging", "presence", "storage", "standalone"],
+        keys: [CommonKeys.apps.declaration.name, LinkKeys.secret.declaration.name],
+        variables: ["RTM_SERVER", "RTM_APP_ID", "RTM_USER", "RTM_TOKEN"])
+
+    /// Whether a key, or a section above keys, is theirs.
+    func claim(path: String) -> Bool {
+        let first = path.prefix { $0 != "." }
+        return sections.contains(String(first)) || keys.contains { $0 == path || $0.hasPrefix(path + ".") }
+    }
+
+    func claim(variable: String) -> Bool {
+        if variables.contains(variable) { return true }
+        let keyNames = keys.map { "RTM_" + KeyDeclaration.words($0).joined(separator: "_").uppercased() }
+        return keyNames.contains { variable == $0 || variable == $0 + "_FILE" }
+            || sections.contains { variable.hasPrefix("RTM_\($0.uppercased())_") }
+    }
+}

@@ -1,0 +1,64 @@
+/// One value of the configuration after it was read and checked.
+package enum ConfigurationValue: Sendable, Hashable {
+    case string(String)
+    case secret(Secret)
+    case int(Int)
+    case bool(Bool)
+    case duration(Duration)
+    case byteSize(Int)
+    case address(HostPort)
+    case list([String])
+    case choice(String)
+    case records([Record])
+
+    /// The fields of one record that are set, by name.
+    package typealias Record = [String: ConfigurationValue]
+}
+
+/// Why a text is not a value: a clause that continues a sentence which begins with the value ("… is not a duration").
+struct ValueRefusal: Error, Hashable {
+    let reason: String
+
+    init(_ reason: String) { self.reason = reason }
+}
+
+/// One field of the records in a list of records.
+package struct RecordField: Sendable, Hashable {
+    package let name: String
+    /// A kind with one value: neither a list nor records.
+    package let kind: ValueKind
+    package let isRequired: Bool
+
+    package init(_ name: String, _ kind: ValueKind, isRequired: Bool = false) {
+        self.name = name
+        self.kind = kind
+        self.isRequired = isRequired
+    }
+}
+
+/// What a key holds, and which values of it are allowed.
+package indirect enum ValueKind: Sendable, Hashable {
+    case string
+    /// A string that is masked wherever the configuration is shown.
+    case secret
+    case int(ClosedRange<Int>)
+    case bool
+    case duration(ClosedRange<Duration>)
+    case byteSize(ClosedRange<Int>)
+    case address
+    case list(countMax: Int)
+    case choice([String])
+    case records([RecordField], countMax: Int)
+
+    /// Limit: no single text is longer.
+    static let textBytesMax = 64 * 1024
+
+    /// Whether a value of this kind may hold something that must not be shown.
+    package var isSecret: Bool {
+        switch self {
+        case .secret: true
+        case .records(let fields, _): fields.contains { $0.kind.isSecret }
+        default: false
+        }
+    }
+}

@@ -1,0 +1,46 @@
+/// A place to listen on or to connect to: a host name or an IP address, and a port.
+///
+/// Written `127.0.0.1:7710`, `edge.example.org:7710` or `[::1]:7710`; port 0 lets the system choose one when listening.
+package struct HostPort: Sendable, Hashable {
+    package var host: String
+    package var port: Int
+
+    package init(host: String, port: Int) {
+        precondition((0...65535).contains(port), "port \(port) is outside 0…65535")
+        self.host = host
+        self.port = port
+    }
+
+    /// Reads the written form; an error's sentence continues after the value: "… has no port".
+    init(text: String) throws(ValueRefusal) {
+        guard let colon = text.lastIndex(of: ":") else {
+            throw ValueRefusal("has no port; write HOST:PORT such as 127.0.0.1:7710")
+        }
+        guard let port = Int(text[text.index(after: colon)...]), (0...65535).contains(port) else {
+            throw ValueRefusal("has no port in 0…65535 after its last colon; write HOST:PORT")
+        }
+        var host = text[..<colon]
+        if host.hasPrefix("["), host.hasSuffix("]"), host.count > 2 {
+            host = host.dropFirst().dropLast()
+        } else if host.contains(":") {
+            throw ValueRefusal("is an IPv6 address without brackets; write [ADDRESS]:PORT")
+        }
+        guard !host.isEmpty else {
+            throw ValueRefusal("has no host; write 0.0.0.0:\(port) for every address")
+        }
+        guard host.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && !"/[]".utf8.contains($0) }) else {
+            throw ValueRefusal(
+                "has a character in its host that no host has; write HOST:PORT without a scheme")
+        }
+        self.init(host: String(host), port: port)
+    }
+
+    /// Whether only this machine can reach a listener there.
+    package var isLoopback: Bool {
+        host == "localhost" || host == "::1" || host.hasPrefix("127.")
+    }
+}
+
+extension HostPort: CustomStringConvertible {
+    package var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
+}

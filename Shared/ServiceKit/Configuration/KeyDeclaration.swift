@@ -1,0 +1,40 @@
+/// One row of the key table: everything about a key that flags, environment, file, help and documentation are derived from.
+package struct KeyDeclaration: Sendable, Hashable {
+    /// The path in the file: `edge.listen`. The first part is the service, or the key is common to all services.
+    package let name: String
+    package let kind: ValueKind
+    /// Nil when the key may stay unset.
+    package internal(set) var defaultValue: ConfigurationValue?
+    /// One sentence: unit, meaning, consequence.
+    package let summary: String
+    /// Without the dashes. A schema shortens it where no other key claims the short one.
+    package internal(set) var flag: String
+
+    init(_ name: String, _ kind: ValueKind, default defaultValue: ConfigurationValue?, _ summary: String) {
+        self.name = name
+        self.kind = kind
+        self.defaultValue = defaultValue
+        self.summary = summary
+        self.flag = Self.words(name).joined(separator: "-")
+    }
+
+    /// `edge.handshakeDeadline` is `RTM_EDGE_HANDSHAKE_DEADLINE`.
+    package var variable: String { "RTM_" + Self.words(name).joined(separator: "_").uppercased() }
+
+    /// The variable that names a file which holds the value; only secrets have one.
+    package var fileVariable: String? { kind.isSecret ? variable + "_FILE" : nil }
+
+    /// The lower-case words of a name: parts end at dots and before a capital that follows a small letter or a digit.
+    static func words(_ name: String) -> [String] {
+        var words = [""]
+        var previous: Character = "."
+        for character in name {
+            if character == "." || (character.isUppercase && !previous.isUppercase && previous != ".") {
+                words.append("")
+            }
+            if character != "." { words[words.count - 1] += character.lowercased() }
+            previous = character
+        }
+        return words
+    }
+}

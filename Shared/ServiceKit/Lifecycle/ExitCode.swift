@@ -1,0 +1,16 @@
+/// How a process ends, as its parent sees it.
+package struct ExitCode: Sendable, Hashable {
+    package let rawValue: Int32
+
+    /// It did what was asked, which includes a shutdown by signal.
+    package static let ok = ExitCode(rawValue: 0)
+    /// The configuration or the command line is wrong: starting again won't help.
+    package static let configuration = ExitCode(rawValue: 2)
+    /// A dependency is unavailable or an address can't be bound: starting again later may help.
+    package static let unavailable = ExitCode(rawValue: 3)
+    /// Anything else; a bug until proven otherwise.
+    package static let `internal` = ExitCode(rawValue: 4)
+
+    /// Ended by a second signal, as a shell reports it: 128 plus the number.
+    package static func signal(_ number: Int32) -> ExitCode { ExitCode(rawValue: 128 + number) }
+}

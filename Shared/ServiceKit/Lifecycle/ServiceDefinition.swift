@@ -1,0 +1,62 @@
+/// One service as a value: its keys, the relations between them, and how its parts are made.
+///
+/// A main runs one definition (`rtm-edge`) or several in one process (`rtm-standalone`). What differs between the two, such
+/// as links over TCP or in the process, is a parameter of the function that makes the definition.
+package struct ServiceDefinition: Sendable {
+    /// The section of its keys: "edge".
+    package let name: String
+    /// One line for `--help`.
+    package let summary: String
+    package let keys: [KeyDeclaration]
+    package let rules: [ConfigurationRule]
+    package let assemble: @Sendable (ServiceContext) async throws -> Assembly
+
+    package init(
+        name: String, summary: String, keys: [KeyDeclaration], rules: [ConfigurationRule] = [],
+        assemble: @escaping @Sendable (ServiceContext) async throws -> Assembly
+    ) {
+        self.name = name
+        self.summary = summary
+        self.keys = keys
+        self.rules = rules
+        self.assemble = assemble
+    }
+}
+
+/// An executable: one or several services behind one command line, one event loop group and one admin port.
+package struct ServiceProgram: Sendable {
+    /// "rtm-edge".
+    package let name: String
+    package let summary: String
+    /// In the order of starting: whoever is called comes before its callers.
+    package let services: [ServiceDefinition]
+    package let schema: ConfigurationSchema
+    let adminKey: ConfigurationKey<HostPort>
+
+    var rules: [ConfigurationRule] { services.flatMap(\.rules) }
+
+    /// - Parameters:
+    ///   - section: "edge" makes the program `rtm-edge` and the admin key `edge.admin`.
+    ///   - admin: the default of the admin key.
+    ///   - flags: short flags by key name; the section's own keys have theirs already.
+    ///   - defaults: defaults that differ from the declared ones, by key name in their written form.
+    package init(
+        section: String, summary: String, services: [ServiceDefinition], admin: HostPort,
+        flags: [String: String] = [:], defaults: [String: String] = [:]
+    ) {
+        name = "rtm-\(section)"
+        self.summary = summary
+        self.services = services
+        adminKey = CommonKeys.admin(section: section, default: admin)
+        schema = ConfigurationSchema(
+            services.flatMap(\.keys) + [adminKey.declaration] + CommonKeys.ofEveryProgram, section: section,
+            flags: flags, defaults: defaults)
+    }
+
+    /// The program of one service.
+    package init(_ service: ServiceDefinition, admin: HostPort, defaults: [String: String] = [:]) {
+        self.init(
+            section: service.name, summary: service.summary, services: [service], admin: admin,
+            defaults: defaults)
+    }
+}

@@ -1,0 +1,49 @@
+internal import NIOCore
+internal import NIOPosix
+internal import RTMModel
+
+/// Why a service can't start or can't go on: the class decides the exit status, the cause goes to the log.
+package struct ServiceFailure: Error, Sendable, CustomStringConvertible {
+    package let status: ExitCode
+    /// A constant word for the log: `configuration`, `cannotBind`, `unavailable`, `internal`.
+    package let code: String
+    /// A sentence with what and where.
+    package let cause: String
+
+    package var description: String { "\(cause) (\(code))" }
+
+    private init(_ status: ExitCode, _ code: String, _ cause: String) {
+        self.status = status
+        self.code = code
+        self.cause = cause
+    }
+
+    /// The configuration can't be carried out, for example a certificate file that holds no certificate.
+    package static func configuration(_ cause: String) -> ServiceFailure {
+        ServiceFailure(.configuration, "configuration", cause)
+    }
+
+    /// Nobody can listen there: the address is taken, foreign, or forbidden.
+    package static func cannotBind(_ address: HostPort, for purpose: String, _ error: any Error)
+        -> ServiceFailure
+    {
+        ServiceFailure(.unavailable, "cannotBind", "can't listen on \(address) for \(purpose): \(error)")
+    }
+
+    /// Something that the service needs is not there.
+    package static func unavailable(_ dependency: String, _ error: any Error) -> ServiceFailure {
+        ServiceFailure(.unavailable, "unavailable", "\(dependency): \(error)")
+    }
+
+    /// Sorts any error that reached the main into its class.
+    package init(_ error: any Error) {
+        switch error {
+        case let failure as ServiceFailure: self = failure
+        case let error as ConfigurationError: self = .configuration("\(error)")
+        case let error as RTMError where error.isRetryable: self.init(.unavailable, "unavailable", "\(error)")
+        case is IOError, is ChannelError, is NIOConnectionError:
+            self.init(.unavailable, "unavailable", "\(error)")
+        default: self.init(.internal, "internal", "\(error)")
+        }
+    }
+}

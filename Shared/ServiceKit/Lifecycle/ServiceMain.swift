@@ -1,0 +1,72 @@
+internal import Dispatch
+internal import Foundation
+internal import Logging
+internal import NIOCore
+internal import NIOPosix
+
+/// The main of a service executable: conform a type marked `@main` and say which program it runs.
+package protocol ServiceMain {
+    static var program: ServiceProgram { get }
+}
+
+extension ServiceMain {
+    /// Arguments, configuration, logging, signals, services, exit; it does not return.
+    @concurrent
+    package static func main() async {
+        let program = self.program
+        let decision = StartDecision(
+            program, arguments: Array(CommandLine.arguments.dropFirst()),
+            environment: ProcessInfo.processInfo.environment, readFile: { try TextFile.read($0) })
+        switch decision {
+        case .say(let text, let stream, let status):
+            stream.write(text)
+            exit(status.rawValue)
+        case .refuse(let error):
+            LoggingBootstrap.start(format: .auto, level: .info)
+            report(error, of: program)
+            exit(ExitCode.configuration.rawValue)
+        case .run(let configuration): exit(await run(program, configuration).rawValue)
+        }
+    }
+
+    private static func report(_ error: ConfigurationError, of program: ServiceProgram) {
+        let logger = Logger(label: program.name)
+        for problem in error.problems {
+            logger.critical(
+                "configuration refused", metadata: ["code": "configuration", "cause": "\(problem)"])
+        }
+    }
+
+    private static func run(_ program: ServiceProgram, _ configuration: Configuration) async -> ExitCode {
+        LoggingBootstrap.start(
+            format: configuration[CommonKeys.logFormat], level: configuration[CommonKeys.logLevel])
+        let logger = Logger(label: program.name)
+        let threads = configuration[CommonKeys.threads]
+        let group = MultiThreadedEventLoopGroup(numberOfThreads: threads == 0 ? System.coreCount : threads)
+        let lifecycle = Lifecycle(
+            shutdownTimeout: configuration[CommonKeys.shutdownTimeout], logger: logger,
+            // Not `exit`: handlers that run at exit could wait for a lock that a stuck thread holds.
+            exitAtOnce: { _exit($0.rawValue) })
+        let signals = [SIGTERM, SIGINT].map { number in
+            Self.source(of: number) { lifecycle.signalReceived(number) }
+        }
+        let runner = ServiceRunner(
+            program, configuration: configuration, eventLoopGroup: group, logger: logger, lifecycle: lifecycle
+        )
+        let status = await runner.run()
+        for source in signals { source.cancel() }
+        logger.notice("stopped", metadata: ["status": .stringConvertible(status.rawValue)])
+        return status
+    }
+
+    private static func source(
+        of number: Int32, handler: @escaping @Sendable () -> Void
+    ) -> any DispatchSourceSignal {
+        // The default action would end the process before the source is asked.
+        signal(number, SIG_IGN)
+        let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
+        source.setEventHandler(handler: handler)
+        source.resume()
+        return source
+    }
+}

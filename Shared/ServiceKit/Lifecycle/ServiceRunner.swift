@@ -1,0 +1,137 @@
+package import Logging
+package import NIOPosix
+internal import Synchronization
+
+/// Runs a program in this process: admin port, assemblies, drain. Knows nothing of signals, arguments or `exit`, so that
+/// tests run whole programs inside their own process.
+package struct ServiceRunner: Sendable {
+    private let program: ServiceProgram
+    private let configuration: Configuration
+    private let eventLoopGroup: MultiThreadedEventLoopGroup
+    private let logger: Logger
+    private let lifecycle: Lifecycle
+    private let readiness: ReadinessRegistry
+    private let metrics = MetricsRegistry()
+    private let admin: AdminServer
+    private let started = StartedServices()
+
+    package init(
+        _ program: ServiceProgram, configuration: Configuration, eventLoopGroup: MultiThreadedEventLoopGroup,
+        logger: Logger, lifecycle: Lifecycle
+    ) {
+        self.program = program
+        self.configuration = configuration
+        self.eventLoopGroup = eventLoopGroup
+        self.logger = logger
+        self.lifecycle = lifecycle
+        let readiness = ReadinessRegistry(logger: logger)
+        self.readiness = readiness
+        ProcessMetrics.declare(in: metrics, program: program.name)
+        let pages = AdminPages(
+            program: program.name, configuration: configuration, metrics: metrics,
+            state: { lifecycle.state }, readiness: { readiness.snapshot })
+        admin = AdminServer(
+            address: configuration[program.adminKey], pages: pages, loop: eventLoopGroup.next(),
+            logger: logger)
+    }
+
+    /// Returns when the program is stopped: by a signal or a failure reported to the lifecycle, and at the latest at the
+    /// deadline of the shutdown, whatever the services do.
+    package func run() async -> ExitCode {
+        let end = Latch<ExitCode>()
+        // Unstructured: a service that ignores both deadline and cancellation must not keep this function from returning.
+        let work = Task { end.resolve(await serve()) }
+        if let deadline = await lifecycle.stopRequested() {
+            // Unstructured: the same; whichever of the two ends first resolves the latch.
+            let cutOff = Task {
+                try await Task.sleep(until: deadline, clock: .continuous)
+                logger.warning(
+                    "shutdown cut off", metadata: ["unfinished": .array(started.names.map { "\($0)" })])
+                end.resolve(lifecycle.drained())
+            }
+            _ = await end.wait()
+            cutOff.cancel()
+        } else {
+            lifecycle.failed(CancellationError())
+        }
+        work.cancel()
+        return lifecycle.drained()
+    }
+
+    private func serve() async -> ExitCode {
+        await start()
+        if lifecycle.started() { await announce() }
+        await withTaskGroup(of: Void.self) { group in
+            // What was started for a program that never became ready is only shut down.
+            for service in lifecycle.state == .ready ? started.all : [] {
+                group.addTask {
+                    do { try await service.run() } catch { lifecycle.failed(error) }
+                }
+            }
+            if let deadline = await lifecycle.stopRequested() { await shutDown(by: deadline) }
+            group.cancelAll()
+        }
+        await admin.stop()
+        return lifecycle.drained()
+    }
+
+    private func shutDown(by deadline: ContinuousClock.Instant) async {
+        while let service = started.last {
+            await service.shutdown(deadline: deadline)
+            started.removeLast()
+        }
+    }
+
+    /// Starts everything in order; a request to stop cancels it, a failure requests the stop.
+    private func start() async {
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask {
+                do { try await startServices() } catch { lifecycle.failed(error) }
+            }
+            group.addTask { _ = await lifecycle.stopRequested() }
+            await group.next()
+            group.cancelAll()
+        }
+    }
+
+    private func startServices() async throws {
+        try await admin.start()
+        for definition in program.services {
+            let context = ServiceContext(
+                service: definition.name, configuration: configuration,
+                logger: Logger(label: definition.name),
+                metrics: metrics, readiness: readiness, eventLoopGroup: eventLoopGroup)
+            for service in try await definition.assemble(context).services {
+                try Task.checkCancellation()
+                try await service.start()
+                started.append(service)
+            }
+        }
+    }
+
+    private func announce() async {
+        var listening: Logger.Metadata = [:]
+        if let address = admin.address { listening["admin"] = "\(address)" }
+        for service in started.all {
+            for listener in await service.listening { listening[listener.purpose] = "\(listener.address)" }
+        }
+        logger.notice(
+            "started",
+            metadata: [
+                "version": "\(BuildInformation.version)", "configuration": "\(configuration.sources)",
+                "listening": .dictionary(listening),
+            ])
+    }
+}
+
+/// The services whose `start` returned, in that order.
+private final class StartedServices: Sendable {
+    private let services = Mutex<[any Service]>([])
+
+    var all: [any Service] { services.withLock { $0 } }
+    var last: (any Service)? { all.last }
+    var names: [String] { all.map(\.name) }
+
+    func append(_ service: any Service) { services.withLock { $0.append(service) } }
+    func removeLast() { services.withLock { _ = $0.removeLast() } }
+}

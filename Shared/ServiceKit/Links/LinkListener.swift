@@ -1,0 +1,55 @@
+internal import Logging
+internal import NIOCore
+internal import RTMModel
+package import RTMServiceLink
+
+/// Where a service waits for its callers: at an address, or within the process.
+package enum LinkPlace: Sendable {
+    case address(HostPort)
+    case inProcess(InProcessEndpoint)
+}
+
+/// The part of a service that callers reach: listens while the service runs, and lets the callers go when it ends.
+package struct LinkListener: Service {
+    package let name: String
+    private let server: ServiceLinkServer
+    private let place: LinkPlace
+    private let port = Latch<Int>()
+
+    package init(_ server: ServiceLinkServer, at place: LinkPlace) {
+        name = "\(server.configuration.service) listener"
+        self.server = server
+        self.place = place
+    }
+
+    package func start() async throws {
+        switch place {
+        case .inProcess(let endpoint):
+            server.listen(on: endpoint)
+        case .address(let address):
+            do {
+                port.resolve(try await server.listen(host: address.host, port: address.port))
+            } catch {
+                throw ServiceFailure.cannotBind(address, for: name, error)
+            }
+        }
+    }
+
+    package func shutdown(deadline: ContinuousClock.Instant) async { await server.drain() }
+
+    package var listening: [ListeningAddress] {
+        get async {
+            guard case .address(let address) = place else { return [] }
+            let bound = HostPort(host: address.host, port: await port.wait() ?? address.port)
+            return [ListeningAddress(server.configuration.service, bound)]
+        }
+    }
+}
+
+extension LinkConfiguration {
+    /// What both ends of every link of an installation share.
+    package init(_ configuration: Configuration) {
+        self.init()
+        secret = configuration[LinkKeys.secret]?.revealed ?? ""
+    }
+}

@@ -1,0 +1,110 @@
+import NIOCore
+import Synchronization
+
+/// A link between two services of one process: the same bytes as over a socket, handed over once a turn.
+///
+/// Both ends may live on one event loop or on two. On one loop a batch is delivered at the end of the turn
+/// that wrote it, never inside `send`; between two loops it is one task a turn.
+final class InProcessTransport: LinkTransport {
+    private let eventLoop: any EventLoop
+    private var receiver: (any LinkTransportReceiver)?
+    private var peer: NIOLoopBound<InProcessTransport>?
+    private var peerLoop: (any EventLoop)?
+    /// Bytes on their way to the peer's loop. They count as queued: a loop that stands still must not collect
+    /// them forever.
+    private let inFlight = InFlightBytes()
+
+    init(receiver: any LinkTransportReceiver, on eventLoop: any EventLoop) {
+        self.receiver = receiver
+        self.eventLoop = eventLoop
+    }
+
+    func open(peer: NIOLoopBound<InProcessTransport>, on peerLoop: any EventLoop) {
+        self.peer = peer
+        self.peerLoop = peerLoop
+        receiver?.transportOpened(self)
+    }
+
+    var isWritable: Bool { true }
+    var queuedBytes: Int { inFlight.count }
+
+    func write(_ batch: ByteBuffer) {
+        guard let peer, let peerLoop else { return }
+        if peerLoop === eventLoop {
+            peer.value.receiver?.transportReceived(batch)
+            return
+        }
+        let inFlight = self.inFlight
+        let bytes = batch.readableBytes
+        inFlight.add(bytes)
+        peerLoop.execute {
+            inFlight.add(-bytes)
+            peer.value.receiver?.transportReceived(batch)
+        }
+    }
+
+    func finish(_ batch: ByteBuffer, linger: TimeAmount) {
+        receiver = nil
+        if batch.readableBytes > 0 { write(batch) }
+        guard let peer, let peerLoop else { return }
+        self.peer = nil
+        peerLoop.execute { peer.value.close() }
+    }
+
+    private func close() {
+        peer = nil
+        receiver.take()?.transportClosed(.closedByPeer)
+    }
+}
+
+private final class InFlightBytes: Sendable {
+    private let value = Atomic(0)
+    var count: Int { value.load(ordering: .relaxed) }
+    func add(_ bytes: Int) { value.add(bytes, ordering: .relaxed) }
+}
+
+/// A place in this process where a service listens, as a host and port are elsewhere.
+///
+/// Callers hold the endpoint whether somebody listens or not; without a listener their attempts fail like a
+/// refused connection, so services may start in any order.
+package final class InProcessEndpoint: Sendable {
+    package let name: String
+    private let acceptor = Mutex<Acceptor?>(nil)
+
+    struct Acceptor: Sendable {
+        let links: any EventLoopGroup
+        /// Called on the loop that the accepted end shall live on; returns that end's receiver.
+        let accept: @Sendable (any EventLoop) -> any LinkTransportReceiver
+    }
+
+    package init(name: String) { self.name = name }
+
+    func listen(_ acceptor: Acceptor) { self.acceptor.withLock { $0 = acceptor } }
+
+    func stopListening() { acceptor.withLock { $0 = nil } }
+
+    /// Connects on the receiver's event loop; the answer comes in a later turn.
+    func connect(_ receiver: any LinkTransportReceiver, on eventLoop: any EventLoop) {
+        guard let acceptor = acceptor.withLock({ $0 }) else {
+            let bound = NIOLoopBound(receiver, eventLoop: eventLoop)
+            eventLoop.execute { [name] in bound.value.transportFailed("nobody listens at \(name)") }
+            return
+        }
+        let near = InProcessTransport(receiver: receiver, on: eventLoop)
+        let nearEnd = NIOLoopBound(near, eventLoop: eventLoop)
+        // `any` prefers the caller's own loop where it belongs to the listener's group: then nothing crosses
+        // a thread.
+        let farLoop = acceptor.links.any()
+        farLoop.execute {
+            let far = InProcessTransport(receiver: acceptor.accept(farLoop), on: farLoop)
+            let farEnd = NIOLoopBound(far, eventLoop: farLoop)
+            // The near end first, and on one loop in one task: the far end's first words must find it open.
+            if farLoop === eventLoop {
+                nearEnd.value.open(peer: farEnd, on: farLoop)
+            } else {
+                eventLoop.execute { nearEnd.value.open(peer: farEnd, on: farLoop) }
+            }
+            far.open(peer: nearEnd, on: eventLoop)
+        }
+    }
+}

@@ -1,0 +1,32 @@
+import RTMWire
+
+/// Whether a caller may use this service: version, service and secret must be ours. Pure.
+struct LinkAdmission {
+    let service: String
+    let secret: String
+
+    /// Nil when the caller is welcome.
+    func refusal(of hello: LinkHello) -> LinkGoAway? {
+        guard hello.version == LinkVersion.current else {
+            return LinkGoAway(.version, "version \(LinkVersion.current) is spoken here, not \(hello.version)")
+        }
+        guard hello.service == service else {
+            return LinkGoAway(.wrongService, "this is \(service), not \(hello.service)")
+        }
+        guard Self.isEqual(hello.secret, secret) else {
+            return LinkGoAway(.wrongSecret, "the secret of this installation is another")
+        }
+        return nil
+    }
+
+    /// Takes the same time wherever two texts of one length differ, so the secret can't be guessed byte by
+    /// byte.
+    static func isEqual(_ given: String, _ expected: String) -> Bool {
+        let given = Array(given.utf8)
+        let expected = Array(expected.utf8)
+        guard !expected.isEmpty else { return given.isEmpty }
+        var difference: UInt8 = given.count == expected.count ? 0 : 1
+        for (index, byte) in given.enumerated() { difference |= byte ^ expected[index % expected.count] }
+        return difference == 0
+    }
+}

@@ -1,0 +1,243 @@
+import Logging
+import NIOCore
+import RTMModel
+import RTMWire
+
+/// The one who uses a connection: the calling or the called end of a link. Never called from within `send…`.
+protocol LinkConnectionOwner: AnyObject {
+    func connectionOpened(_ connection: LinkConnection)
+    /// Bytes came; once a read, before their frames.
+    func connectionHeard(_ connection: LinkConnection, now: NIODeadline)
+    /// Hello, welcome, request, response, failure or push; the others are answered here. Returns what is
+    /// wrong with it.
+    func connection(_ connection: LinkConnection, received envelope: LinkEnvelope) -> String?
+    /// The last call, at the end of a turn.
+    func connectionLost(_ connection: LinkConnection, _ reason: LinkDownReason)
+}
+
+/// Frames over one transport, for both ends of a link: batching, queue limit, and the end of the connection.
+///
+/// Frames are appended to one buffer, which goes to the transport at the end of the turn. Whatever ends the
+/// connection, the owner is told once and at the end of the turn, so nobody is called back from within a call
+/// of his own.
+final class LinkConnection: LinkTransportReceiver, Flushable {
+    /// A buffer that once grew beyond this is given back instead of kept for the next turn.
+    private static let keptBufferBytesMax = 1 << 20
+
+    private let configuration: LinkConfiguration
+    private let endOfTurn: EndOfTurn
+    private let logger: Logger
+    private var owner: (any LinkConnectionOwner)?
+    private var transport: (any LinkTransport)?
+    private var reader: FrameReader
+    private var outbound = ByteBuffer()
+    private var isDirty = false
+    /// What the transport said after the last write. It only shrinks meanwhile.
+    private var transportBytes = 0
+    private var end: LinkDownReason?
+    private var isClosed = false
+    private(set) var isOpen = false
+    var counters = LinkCounters()
+
+    init(
+        _ configuration: LinkConfiguration, owner: any LinkConnectionOwner, endOfTurn: EndOfTurn,
+        logger: Logger
+    ) {
+        self.configuration = configuration
+        self.owner = owner
+        self.endOfTurn = endOfTurn
+        self.logger = logger
+        reader = FrameReader(frameBytesMax: configuration.frameBytesMax)
+    }
+
+    var queuedBytes: Int { outbound.readableBytes + (transport?.queuedBytes ?? 0) }
+
+    /// Appends one frame of at most `bytes`. False: the connection is not open, or it ends now because its
+    /// queue is full.
+    @inline(__always)
+    private func append(bytesMax bytes: Int, _ encode: (inout ByteBuffer) -> Void) -> Bool {
+        guard isOpen, hasRoom(for: bytes) else { return false }
+        encode(&outbound)
+        markDirty()
+        return true
+    }
+
+    @inline(__always)
+    private func hasRoom(for bytes: Int) -> Bool {
+        if outbound.readableBytes + bytes + transportBytes <= configuration.queueBytesMax { return true }
+        return hasRoomAfterAll(for: bytes)
+    }
+
+    private func hasRoomAfterAll(for bytes: Int) -> Bool {
+        transportBytes = transport?.queuedBytes ?? 0
+        if outbound.readableBytes + bytes + transportBytes <= configuration.queueBytesMax { return true }
+        counters.overflows += 1
+        outbound.clear()
+        close(.overflow, saying: LinkGoAway(.overflow, "\(configuration.queueBytesMax) bytes wait for you"))
+        return false
+    }
+
+    private func markDirty() {
+        guard !isDirty else { return }
+        isDirty = true
+        endOfTurn.schedule(self)
+    }
+
+    /// Ends the connection at the end of this turn, after what has been appended. The first reason counts.
+    func close(_ reason: LinkDownReason, saying goAway: LinkGoAway? = nil) {
+        guard !isClosed, end == nil else { return }
+        end = reason
+        isOpen = false
+        if let goAway, transport != nil { LinkFrame.write(goAway, into: &outbound) }
+        markDirty()
+    }
+}
+
+// MARK: - Sending
+
+extension LinkConnection {
+    func sendRequest(
+        id: UInt64, method: UInt32, timeoutMilliseconds: UInt32, body: some WireEncodable, bodyLength: Int
+    ) -> Bool {
+        append(bytesMax: bodyLength + LinkFrame.overheadBytesMax) {
+            LinkFrame.writeRequest(
+                id: id, method: method, timeoutMilliseconds: timeoutMilliseconds, body: body,
+                bodyLength: bodyLength, into: &$0)
+        }
+    }
+
+    func sendResponse(id: UInt64, body: some WireEncodable, bodyLength: Int) -> Bool {
+        append(bytesMax: bodyLength + LinkFrame.overheadBytesMax) {
+            LinkFrame.writeResponse(id: id, body: body, bodyLength: bodyLength, into: &$0)
+        }
+    }
+
+    func sendPush(method: UInt32, body: some WireEncodable, bodyLength: Int) -> Bool {
+        append(bytesMax: bodyLength + LinkFrame.overheadBytesMax) {
+            LinkFrame.writePush(method: method, body: body, bodyLength: bodyLength, into: &$0)
+        }
+    }
+
+    func sendFailure(id: UInt64, error: RTMError) -> Bool {
+        append(bytesMax: error.encodedLength + LinkFrame.overheadBytesMax) {
+            LinkFrame.writeFailure(id: id, error: error, into: &$0)
+        }
+    }
+
+    func sendHello(_ hello: LinkHello) -> Bool {
+        append(bytesMax: hello.encodedLength + LinkFrame.overheadBytesMax) {
+            LinkFrame.write(hello, into: &$0)
+        }
+    }
+
+    func sendWelcome(_ welcome: LinkWelcome) -> Bool {
+        append(bytesMax: welcome.encodedLength + LinkFrame.overheadBytesMax) {
+            LinkFrame.write(welcome, into: &$0)
+        }
+    }
+
+    func sendHeartbeat() {
+        _ = append(bytesMax: LinkFrame.overheadBytesMax) { LinkFrame.writeHeartbeat(into: &$0) }
+    }
+
+    /// Whether a body of this length fits into one frame that the peer accepts, if it is configured as we
+    /// are.
+    func fits(bodyLength: Int) -> Bool {
+        bodyLength <= configuration.frameBytesMax - LinkFrame.overheadBytesMax
+    }
+}
+
+// MARK: - End of turn
+
+extension LinkConnection {
+    func flushAtEndOfTurn() {
+        isDirty = false
+        guard !isClosed else { return }
+        if let end { return finish(end) }
+        guard let transport, transport.isWritable, outbound.readableBytes > 0 else { return }
+        var batch = ByteBuffer()
+        swap(&batch, &outbound)
+        let bytes = batch.readableBytes
+        counters.bytesOut += UInt64(bytes)
+        counters.writes += 1
+        transport.write(batch)
+        transportBytes = transport.queuedBytes
+        takeBack(&batch, bytes: bytes)
+    }
+
+    /// The same memory serves the next turn where the transport is through with it.
+    private func takeBack(_ batch: inout ByteBuffer, bytes: Int) {
+        guard transportBytes == 0, batch.capacity <= Self.keptBufferBytesMax, outbound.capacity == 0 else {
+            return
+        }
+        batch.clear()
+        swap(&batch, &outbound)
+    }
+
+    private func finish(_ reason: LinkDownReason) {
+        isClosed = true
+        counters.bytesOut += UInt64(outbound.readableBytes)
+        transport?.finish(outbound, linger: TimeAmount(configuration.closeLinger))
+        transport = nil
+        outbound = ByteBuffer()
+        owner.take()?.connectionLost(self, reason)
+    }
+}
+
+// MARK: - Receiving
+
+extension LinkConnection {
+    func transportOpened(_ transport: any LinkTransport) {
+        guard !isClosed, end == nil else { return transport.finish(ByteBuffer(), linger: .zero) }
+        self.transport = transport
+        isOpen = true
+        owner?.connectionOpened(self)
+    }
+
+    func transportFailed(_ reason: String) { close(.connectFailed(reason)) }
+
+    func transportClosed(_ reason: LinkDownReason) {
+        transport = nil
+        close(reason)
+    }
+
+    func transportBecameWritable() {
+        transportBytes = transport?.queuedBytes ?? 0
+        if outbound.readableBytes > 0 { markDirty() }
+    }
+
+    func transportReceived(_ chunk: ByteBuffer) {
+        guard isOpen else { return }
+        counters.bytesIn += UInt64(chunk.readableBytes)
+        owner?.connectionHeard(self, now: endOfTurn.now)
+        do {
+            try reader.read(chunk) { frame in
+                received(frame)
+                return isOpen
+            }
+        } catch {
+            refuse("\(error)")
+        }
+    }
+
+    private func received(_ frame: UnsafeRawBufferPointer) {
+        let envelope: LinkEnvelope
+        do { envelope = try LinkEnvelope(decoding: frame) } catch { return refuse("\(error)") }
+        switch envelope {
+        case .heartbeat:
+            _ = append(bytesMax: LinkFrame.overheadBytesMax) { LinkFrame.writeHeartbeatAck(into: &$0) }
+        case .heartbeatAck, .unknown:
+            break
+        case .goAway(let goAway):
+            close(.goneAway(goAway))
+        case .hello, .welcome, .request, .response, .failure, .push:
+            if let fault = owner?.connection(self, received: envelope) { refuse(fault) }
+        }
+    }
+
+    private func refuse(_ fault: String) {
+        guard isOpen else { return }
+        logger.warning("peer broke the link protocol, closing", metadata: ["fault": "\(fault)"])
+        close(.protocolError(fault), saying: LinkGoAway(.protocolError, fault))
+    }
+}

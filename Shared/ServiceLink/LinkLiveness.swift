@@ -1,0 +1,47 @@
+import NIOCore
+
+/// Whether the peer still lives, judged by what is heard from it. The same at both ends of a link.
+///
+/// Every byte is a sign of life. After a quiet interval the peer is asked once, and it is gone when it hasn't
+/// made a sound by the deadline. A late wake-up means that this process stood still, so the peer is asked
+/// again instead of blamed.
+struct LinkLiveness {
+    enum WakeAction: Equatable {
+        case none
+        case sendHeartbeat
+        case silent
+    }
+
+    private let interval: TimeAmount
+    /// From the question to the verdict.
+    private let grace: TimeAmount
+    private var lastHeard: NIODeadline
+    private var askedAt: NIODeadline?
+
+    init(_ configuration: LinkConfiguration, now: NIODeadline) {
+        interval = TimeAmount(configuration.heartbeatInterval)
+        grace = TimeAmount(configuration.heartbeatDeadline - configuration.heartbeatInterval)
+        lastHeard = now
+    }
+
+    /// Returns whether the peer had been asked: then the next wake-up is earlier than it was.
+    mutating func heard(now: NIODeadline) -> Bool {
+        defer { askedAt = nil }
+        lastHeard = now
+        return askedAt != nil
+    }
+
+    var nextWake: NIODeadline {
+        if let askedAt { askedAt + grace } else { lastHeard + interval }
+    }
+
+    mutating func wake(now: NIODeadline) -> WakeAction {
+        guard now >= nextWake else { return .none }
+        let isLate = now - nextWake >= grace
+        guard askedAt != nil, !isLate else {
+            askedAt = now
+            return .sendHeartbeat
+        }
+        return .silent
+    }
+}

@@ -1,0 +1,69 @@
+import NIOCore
+import RTMWire
+import Synchronization
+
+/// Which links a server has, over all its event loops: for the limit and for draining. Touched when a link
+/// opens or closes, never for a message.
+final class LinkRegistry: Sendable {
+    private struct State {
+        var links: [UInt64: NIOLoopBound<ServerLink>] = [:]
+        var lastID: UInt64 = 0
+        var isDraining = false
+        var waiting: [CheckedContinuation<Void, Never>] = []
+    }
+
+    private let linksMax: Int
+    private let state = Mutex(State())
+
+    init(linksMax: Int) { self.linksMax = linksMax }
+
+    func makeID() -> UInt64 {
+        state.withLock {
+            $0.lastID += 1
+            return $0.lastID
+        }
+    }
+
+    var count: Int { state.withLock { $0.links.count } }
+
+    /// Nil when there is room. Call it on the link's loop.
+    func add(_ link: ServerLink) -> LinkGoAway? {
+        let bound = NIOLoopBound(link, eventLoop: link.eventLoop)
+        let id = link.id
+        return state.withLock { state in
+            if state.isDraining { return LinkGoAway(.draining) }
+            if state.links.count >= linksMax {
+                return LinkGoAway(.overflow, "all \(linksMax) links are taken")
+            }
+            state.links[id] = bound
+            return nil
+        }
+    }
+
+    func remove(_ link: ServerLink) {
+        let id = link.id
+        let waiting = state.withLock { state -> [CheckedContinuation<Void, Never>] in
+            state.links[id] = nil
+            guard state.isDraining, state.links.isEmpty else { return [] }
+            defer { state.waiting = [] }
+            return state.waiting
+        }
+        for waiter in waiting { waiter.resume() }
+    }
+
+    /// Has every link say that it drains, and returns when the last one has closed.
+    func drain() async {
+        let links = state.withLock { state in
+            state.isDraining = true
+            return Array(state.links.values)
+        }
+        for link in links { link.eventLoop.execute { link.value.close() } }
+        await withCheckedContinuation { (waiter: CheckedContinuation<Void, Never>) in
+            let isEmpty = state.withLock { state in
+                if !state.links.isEmpty { state.waiting.append(waiter) }
+                return state.links.isEmpty
+            }
+            if isEmpty { waiter.resume() }
+        }
+    }
+}

@@ -1,0 +1,48 @@
+package import RTMModel
+
+/// Why a request to a service has no response.
+package enum LinkRequestFailure: Error, Sendable, Hashable {
+    /// The service, or the link on its behalf, refused. It was not done.
+    case refused(RTMError)
+    /// No answer in time. It may have been done.
+    case timedOut
+    /// The link was lost before an answer. It may have been done.
+    case disconnected
+}
+
+extension LinkOutcome {
+    /// Decodes a response; one that can't be decoded counts as refused.
+    package func result<Response>(
+        _ decode: (UnsafeRawBufferPointer) throws -> Response
+    ) -> Result<Response, LinkRequestFailure> {
+        switch self {
+        case .success(let body):
+            do {
+                return .success(try decode(body))
+            } catch {
+                return .failure(
+                    .refused(RTMError(.serviceNotSupport, "a response that can't be read: \(error)")))
+            }
+        case .failed(let error): return .failure(.refused(error))
+        case .timedOut: return .failure(.timedOut)
+        case .disconnected: return .failure(.disconnected)
+        }
+    }
+}
+
+extension RTMError {
+    /// The error that a client of the system gets when a call inside it failed: the service's own refusal, or
+    /// the given codes for an answer that never came.
+    package init(_ failure: LinkRequestFailure, _ code: ErrorCode, timeout: ErrorCode) {
+        switch failure {
+        case .refused(let error) where error.code == .notConnected:
+            self.init(code, error.reason, retryAfter: .seconds(1))
+        case .refused(let error):
+            self = error
+        case .timedOut:
+            self.init(timeout, "a service did not answer in time; whether it was done is not known")
+        case .disconnected:
+            self.init(code, "a service was lost before it answered; whether it was done is not known")
+        }
+    }
+}

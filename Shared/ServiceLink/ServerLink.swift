@@ -1,0 +1,191 @@
+import Logging
+package import NIOCore
+package import RTMModel
+package import RTMWire
+
+/// What a service does with the links to it. All calls come on the link's event loop, and never from within a
+/// call to the link. One handler may serve many links or only one.
+package protocol ServiceLinkHandler: AnyObject {
+    /// The caller has been admitted.
+    func linkOpened(_ link: ServerLink)
+    /// To be answered exactly once, now or later, by `respond` or `fail`. `timeout` is what is left of the
+    /// caller's deadline; `body` is valid during the call.
+    func request(
+        _ id: UInt64, method: UInt32, timeout: Duration, body: UnsafeRawBufferPointer, from link: ServerLink)
+    func push(method: UInt32, body: UnsafeRawBufferPointer, from link: ServerLink)
+    /// Only after `linkOpened`. Whatever hung on the link is to be let go.
+    func linkClosed(_ link: ServerLink, _ reason: LinkDownReason)
+}
+
+/// The called end of one link. Confined to its event loop; what is sent during a turn goes out in one write
+/// at its end.
+package final class ServerLink {
+    /// Unique in this process.
+    package let id: UInt64
+    package let eventLoop: any EventLoop
+    /// The caller's name, for logs. Empty before `linkOpened`.
+    package private(set) var peerNode = ""
+    private let configuration: ServiceLinkServerConfiguration
+    private let makeHandler: @Sendable (ServerLink) -> any ServiceLinkHandler
+    private let registry: LinkRegistry
+    private let endOfTurn: EndOfTurn
+    private let timer: LinkTimer
+    private var logger: Logger
+    private var machine: ServerLinkStateMachine
+    private var handler: (any ServiceLinkHandler)?
+    private var connection: LinkConnection?
+    private var counted = LinkCounters()
+
+    init(
+        id: UInt64, _ configuration: ServiceLinkServerConfiguration, registry: LinkRegistry,
+        on eventLoop: any EventLoop, logger: Logger,
+        handler: @escaping @Sendable (ServerLink) -> any ServiceLinkHandler
+    ) {
+        self.id = id
+        self.eventLoop = eventLoop
+        self.configuration = configuration
+        self.registry = registry
+        self.logger = logger
+        self.logger[metadataKey: "link"] = "\(id)"
+        makeHandler = handler
+        endOfTurn = EndOfTurn.shared(on: eventLoop)
+        timer = LinkTimer(on: eventLoop)
+        machine = ServerLinkStateMachine(configuration, now: endOfTurn.now)
+        timer.setOwner(self)
+    }
+
+    /// The end that a transport is to be attached to.
+    func makeConnection() -> LinkConnection {
+        let fresh = LinkConnection(configuration.link, owner: self, endOfTurn: endOfTurn, logger: logger)
+        connection = fresh
+        timer.arm(machine.nextWake)
+        return fresh
+    }
+
+    package var isOpen: Bool { machine.isOpen && connection?.isOpen == true }
+    /// Bytes that wait for the peer.
+    package var queuedBytes: Int { connection?.queuedBytes ?? 0 }
+
+    package var counters: LinkCounters {
+        var sum = counted
+        if let connection { sum.add(connection.counters) }
+        return sum
+    }
+
+    /// Answers a request. A response that is too long for a frame becomes an error for the caller. After the
+    /// link's end it is dropped: the caller has been told that it is disconnected.
+    package func respond(to request: UInt64, _ body: some WireEncodable) {
+        eventLoop.assertInEventLoop()
+        guard let connection else { return }
+        let length = body.encodedLength
+        guard connection.fits(bodyLength: length) else { return fail(request, tooLong(length)) }
+        guard connection.sendResponse(id: request, body: body, bodyLength: length) else { return }
+        counted.responses += 1
+    }
+
+    package func fail(_ request: UInt64, _ error: RTMError) {
+        eventLoop.assertInEventLoop()
+        guard let connection, connection.sendFailure(id: request, error: error) else { return }
+        counted.failures += 1
+    }
+
+    /// Sends a message without an answer. False when the link is closed or the body longer than a frame: it
+    /// was not sent.
+    @discardableResult
+    package func push(_ method: UInt32, _ body: some WireEncodable) -> Bool {
+        eventLoop.assertInEventLoop()
+        let length = body.encodedLength
+        guard let connection, machine.isOpen, connection.fits(bodyLength: length),
+            connection.sendPush(method: method, body: body, bodyLength: length)
+        else {
+            counted.refused += 1
+            return false
+        }
+        counted.pushesOut += 1
+        return true
+    }
+
+    /// Ends the link after what has been sent, telling the peer why. `draining` means: connect again.
+    package func close(saying goAway: LinkGoAway = LinkGoAway(.draining)) {
+        eventLoop.assertInEventLoop()
+        connection?.close(.shutDown, saying: goAway)
+    }
+
+    private func tooLong(_ length: Int) -> RTMError {
+        RTMError(
+            .invalidParameter,
+            "the response of \(configuration.service) has \(length) bytes, too many for a frame",
+            limit: .init(name: "frame bytes", value: UInt64(configuration.link.frameBytesMax)))
+    }
+}
+
+extension ServerLink: LinkConnectionOwner {
+    func connectionOpened(_ connection: LinkConnection) {
+        if let refusal = registry.add(self) { connection.close(.shutDown, saying: refusal) }
+    }
+
+    func connectionHeard(_ connection: LinkConnection, now: NIODeadline) {
+        if machine.heard(now: now) { timer.arm(machine.nextWake) }
+    }
+
+    func connection(_ connection: LinkConnection, received envelope: LinkEnvelope) -> String? {
+        if case .hello(let hello) = envelope { return greeted(hello, on: connection) }
+        guard let handler else { return "a frame before the hello" }
+        switch envelope {
+        case .request(let id, let method, let timeoutMilliseconds, let body):
+            counted.requests += 1
+            handler.request(
+                id, method: method, timeout: .milliseconds(Int64(timeoutMilliseconds)), body: body, from: self
+            )
+        case .push(let method, let body):
+            counted.pushesIn += 1
+            handler.push(method: method, body: body, from: self)
+        default:
+            return "a frame that only a called service sends"
+        }
+        return nil
+    }
+
+    private func greeted(_ hello: LinkHello, on connection: LinkConnection) -> String? {
+        switch machine.greeted(hello, now: endOfTurn.now) {
+        case .welcome(let welcome):
+            peerNode = hello.node
+            logger[metadataKey: "peer"] = "\(hello.node)"
+            _ = connection.sendWelcome(welcome)
+            let handler = makeHandler(self)
+            self.handler = handler
+            logger.debug("link opened")
+            timer.arm(machine.nextWake)
+            handler.linkOpened(self)
+            return nil
+        case .refuse(let goAway):
+            logger.warning(
+                "caller refused", metadata: ["peer": "\(hello.node)", "reason": "\(goAway.reason)"])
+            connection.close(.peerRefused(goAway), saying: goAway)
+            return nil
+        case .unexpected:
+            return "a second hello"
+        }
+    }
+
+    func connectionLost(_ connection: LinkConnection, _ reason: LinkDownReason) {
+        counted.add(connection.counters)
+        self.connection = nil
+        timer.cancel()
+        registry.remove(self)
+        logger.debug("link closed", metadata: ["reason": "\(reason)"])
+        handler.take()?.linkClosed(self, reason)
+    }
+}
+
+extension ServerLink: LinkTimerOwner {
+    func timerFired() {
+        guard let connection else { return }
+        switch machine.wake(now: endOfTurn.now) {
+        case .none: break
+        case .sendHeartbeat: connection.sendHeartbeat()
+        case .close(let reason): connection.close(reason)
+        }
+        timer.arm(machine.nextWake)
+    }
+}

@@ -1,0 +1,293 @@
+package import Logging
+package import NIOCore
+package import RTMModel
+package import RTMWire
+
+/// How an accepted request ended. Exactly one for each.
+package enum LinkOutcome {
+    /// The response's bytes, valid during the call.
+    case success(UnsafeRawBufferPointer)
+    /// The service refused.
+    indirect case failed(RTMError)
+    /// No answer in time. The service may have done it nevertheless.
+    case timedOut
+    /// The link was lost before an answer. The service may have done it nevertheless.
+    case disconnected
+}
+
+/// Who calls a service and hears from it. All calls come on the link's event loop, and never from within a
+/// call to the link.
+package protocol ServiceLinkClientDelegate<Context>: AnyObject {
+    associatedtype Context
+    /// Requests are accepted from now on.
+    func linkUp(_ link: ServiceLinkClient<Context>, peer: LinkPeer)
+    /// Open requests have completed as `disconnected` before. Only after `linkUp`; the link comes back by
+    /// itself.
+    func linkDown(_ link: ServiceLinkClient<Context>, _ reason: LinkDownReason)
+    func response(_ link: ServiceLinkClient<Context>, _ context: Context, _ outcome: LinkOutcome)
+    /// `body` is valid during the call.
+    func push(_ link: ServiceLinkClient<Context>, method: UInt32, body: UnsafeRawBufferPointer)
+}
+
+/// The calling end of a link to one service: keeps the connection, sends requests and pushes, and completes
+/// every accepted request exactly once.
+///
+/// Confined to the event loop of its `EndOfTurn`. What is sent during a turn goes out in one write at its
+/// end. Nothing is allocated per request: the caller's context lies in a table, and its deadline in a list
+/// through that table.
+package final class ServiceLinkClient<Context> {
+    package let configuration: ServiceLinkClientConfiguration
+    package let address: ServiceLinkAddress
+    private let endOfTurn: EndOfTurn
+    private let logger: Logger
+    private let timer: LinkTimer
+    private var machine: ServiceLinkStateMachine
+    private var requests: RequestTable<Context>
+    private var connection: LinkConnection?
+    private var delegate: (any ServiceLinkClientDelegate<Context>)?
+    private var counted = LinkCounters()
+    private var isStopping = false
+    /// Why the link is not up, while it isn't.
+    package private(set) var downReason: LinkDownReason? = .notStarted
+
+    package init(
+        _ configuration: ServiceLinkClientConfiguration, to address: ServiceLinkAddress, endOfTurn: EndOfTurn,
+        logger: Logger
+    ) {
+        self.configuration = configuration
+        self.address = address
+        self.endOfTurn = endOfTurn
+        var logger = logger
+        logger[metadataKey: "service"] = "\(configuration.service)"
+        logger[metadataKey: "address"] = "\(address)"
+        self.logger = logger
+        timer = LinkTimer(on: endOfTurn.eventLoop)
+        machine = ServiceLinkStateMachine(configuration)
+        requests = RequestTable(countMax: configuration.openRequestsMax)
+        timer.setOwner(self)
+    }
+
+    package var eventLoop: any EventLoop { endOfTurn.eventLoop }
+    package var isUp: Bool { machine.isUp && connection?.isOpen == true }
+    package var openRequests: Int { requests.count }
+    /// Bytes that wait for the peer.
+    package var queuedBytes: Int { connection?.queuedBytes ?? 0 }
+
+    package var counters: LinkCounters {
+        var sum = counted
+        if let connection { sum.add(connection.counters) }
+        return sum
+    }
+
+    /// Connects, and connects again for ever after. The delegate is held until `shutdown`.
+    package func start(delegate: any ServiceLinkClientDelegate<Context>) {
+        eventLoop.assertInEventLoop()
+        guard machine.start(now: endOfTurn.now) else { return }
+        self.delegate = delegate
+        connect()
+    }
+
+    /// Sends a request. Once accepted it ends in exactly one `response(_:_:_:)`, in a later turn or round of
+    /// this one.
+    ///
+    /// Throws, without having sent anything: `notConnected` while the link is down,
+    /// `operationRateExceedLimitation` when `openRequestsMax` are open, `invalidParameter` for a body longer
+    /// than a frame.
+    package func request(
+        _ method: UInt32, _ body: some WireEncodable, timeout: Duration, context: Context
+    ) throws(RTMError) {
+        eventLoop.assertInEventLoop()
+        guard let connection, machine.isUp, connection.isOpen else { throw refused(notConnected) }
+        let length = body.encodedLength
+        guard connection.fits(bodyLength: length) else { throw refused(tooLong(length)) }
+        let now = endOfTurn.now
+        guard let ticket = requests.open(context, timeout: timeout, now: now) else { throw refused(tooMany) }
+        let isSent = connection.sendRequest(
+            id: ticket.id, method: method, timeoutMilliseconds: ticket.timeoutMilliseconds, body: body,
+            bodyLength: length)
+        guard isSent else {
+            _ = requests.close(id: ticket.id)
+            throw refused(notConnected)
+        }
+        counted.requests += 1
+        if ticket.isNext { timer.arm(ticket.deadline) }
+    }
+
+    /// Sends a message without an answer. False when the link is down or the body longer than a frame: it was
+    /// not sent.
+    @discardableResult
+    package func push(_ method: UInt32, _ body: some WireEncodable) -> Bool {
+        eventLoop.assertInEventLoop()
+        let length = body.encodedLength
+        guard let connection, machine.isUp, connection.fits(bodyLength: length),
+            connection.sendPush(method: method, body: body, bodyLength: length)
+        else {
+            counted.refused += 1
+            return false
+        }
+        counted.pushesOut += 1
+        return true
+    }
+
+    /// Closes the link for good. Open requests complete as `disconnected` and the delegate is let go, at the
+    /// end of the turn.
+    package func shutdown() {
+        eventLoop.assertInEventLoop()
+        guard let connection else { return retire(wasUp: machine.stop()) }
+        connection.close(.shutDown, saying: LinkGoAway(.draining, "the caller shuts down"))
+        isStopping = true
+    }
+}
+
+// MARK: - Connection
+
+extension ServiceLinkClient: LinkConnectionOwner {
+    private func connect() {
+        let fresh = LinkConnection(configuration.link, owner: self, endOfTurn: endOfTurn, logger: logger)
+        connection = fresh
+        switch address {
+        case .tcp(let host, let port):
+            TCPTransport.connect(
+                to: host, port: port, timeout: configuration.connectTimeout, receiver: fresh, on: eventLoop)
+        case .inProcess(let endpoint):
+            endpoint.connect(fresh, on: eventLoop)
+        }
+        timer.arm(machine.nextWake)
+    }
+
+    func connectionOpened(_ connection: LinkConnection) {
+        guard let hello = machine.opened(now: endOfTurn.now) else { return connection.close(.shutDown) }
+        _ = connection.sendHello(hello)
+        timer.arm(machine.nextWake)
+    }
+
+    func connectionHeard(_ connection: LinkConnection, now: NIODeadline) {
+        if machine.heard(now: now) { timer.arm(machine.nextWake) }
+    }
+
+    func connection(_ connection: LinkConnection, received envelope: LinkEnvelope) -> String? {
+        switch envelope {
+        case .response(let id, let body):
+            counted.responses += 1
+            complete(id, .success(body))
+        case .failure(let id, let error):
+            counted.failures += 1
+            complete(id, .failed(error))
+        case .push(let method, let body):
+            guard machine.isUp else { return "a push before the welcome" }
+            counted.pushesIn += 1
+            delegate?.push(self, method: method, body: body)
+        case .welcome(let welcome):
+            return welcomed(welcome, on: connection)
+        default:
+            return "a frame that only a caller sends"
+        }
+        return nil
+    }
+
+    private func complete(_ id: UInt64, _ outcome: LinkOutcome) {
+        guard let context = requests.close(id: id) else {
+            counted.responsesTooLate += 1
+            return
+        }
+        delegate?.response(self, context, outcome)
+    }
+
+    private func welcomed(_ welcome: LinkWelcome, on connection: LinkConnection) -> String? {
+        let isFirst = machine.incarnation == nil
+        switch machine.welcomed(welcome, now: endOfTurn.now) {
+        case .up(let peer):
+            if !isFirst { counted.reconnects += 1 }
+            downReason = nil
+            logger.debug("link up", metadata: ["incarnation": "\(peer.incarnation)"])
+            timer.arm(machine.nextWake)
+            delegate?.linkUp(self, peer: peer)
+            return nil
+        case .refuse(let goAway):
+            connection.close(.peerRefused(goAway), saying: goAway)
+            return nil
+        case .unexpected:
+            return "a second welcome"
+        }
+    }
+
+    func connectionLost(_ connection: LinkConnection, _ reason: LinkDownReason) {
+        counted.add(connection.counters)
+        self.connection = nil
+        log(reason)
+        downReason = reason
+        guard !isStopping else { return retire(wasUp: machine.stop()) }
+        let wasUp = machine.lost(now: endOfTurn.now, random: .random(in: 0..<1))
+        timer.arm(machine.nextWake)
+        disconnectRequests()
+        if wasUp { delegate?.linkDown(self, reason) }
+    }
+
+    /// A peer that stays away fails at every attempt: said aloud once, then only for those who look closely.
+    private func log(_ reason: LinkDownReason) {
+        let level: Logger.Level = isStopping || reason == downReason ? .debug : .warning
+        logger.log(level: level, "link down", metadata: ["reason": "\(reason)"])
+    }
+
+    private func disconnectRequests() {
+        while let context = requests.closeAny() {
+            counted.disconnected += 1
+            delegate?.response(self, context, .disconnected)
+        }
+    }
+
+    private func retire(wasUp: Bool) {
+        downReason = .shutDown
+        timer.cancel()
+        disconnectRequests()
+        if wasUp { delegate?.linkDown(self, .shutDown) }
+        delegate = nil
+    }
+}
+
+// MARK: - Time
+
+extension ServiceLinkClient: LinkTimerOwner {
+    func timerFired() {
+        let now = endOfTurn.now
+        while let context = requests.closeExpired(now: now) {
+            counted.timeouts += 1
+            delegate?.response(self, context, .timedOut)
+        }
+        switch machine.wake(now: now) {
+        case .none: break
+        case .connect: return connect()
+        case .sendHeartbeat: connection?.sendHeartbeat()
+        case .close(let reason): connection?.close(reason)
+        }
+        timer.arm(machine.nextWake)
+        timer.arm(requests.nextDeadline)
+    }
+}
+
+// MARK: - Refusals
+
+extension ServiceLinkClient {
+    private func refused(_ error: RTMError) -> RTMError {
+        counted.refused += 1
+        return error
+    }
+
+    private var notConnected: RTMError {
+        let why = downReason.map { ": \($0)" } ?? ""
+        return RTMError(.notConnected, "\(configuration.service) is not connected\(why)")
+    }
+
+    private var tooMany: RTMError {
+        RTMError(
+            .operationRateExceedLimitation, "too many requests wait for \(configuration.service)",
+            retryAfter: .milliseconds(100),
+            limit: .init(name: "open requests", value: UInt64(requests.countMax)))
+    }
+
+    private func tooLong(_ length: Int) -> RTMError {
+        RTMError(
+            .invalidParameter, "\(length) bytes are too many for one request to \(configuration.service)",
+            limit: .init(name: "frame bytes", value: UInt64(configuration.link.frameBytesMax)))
+    }
+}

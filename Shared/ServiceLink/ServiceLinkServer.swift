@@ -1,0 +1,76 @@
+package import Logging
+package import NIOCore
+import NIOPosix
+import Synchronization
+
+/// The place where a service's callers arrive: TCP listeners and in-process endpoints, as many as wanted.
+///
+/// Safe to use from anywhere; the links it accepts live on the event loops of `links`. A service that keeps
+/// all its state on one loop passes that loop. `handler` is called on the link's loop for every caller that
+/// is admitted; it may return the same object each time or a new one.
+package final class ServiceLinkServer: Sendable {
+    package let configuration: ServiceLinkServerConfiguration
+    private let links: any EventLoopGroup
+    private let logger: Logger
+    private let handler: @Sendable (ServerLink) -> any ServiceLinkHandler
+    private let registry: LinkRegistry
+    private let listening = Mutex<(channels: [any Channel], endpoints: [InProcessEndpoint])>(([], []))
+
+    package init(
+        _ configuration: ServiceLinkServerConfiguration, links: any EventLoopGroup, logger: Logger,
+        handler: @escaping @Sendable (ServerLink) -> any ServiceLinkHandler
+    ) {
+        self.configuration = configuration
+        self.links = links
+        self.logger = logger
+        self.handler = handler
+        registry = LinkRegistry(linksMax: configuration.linksMax)
+    }
+
+    /// Links that are open or in their handshake.
+    package var linkCount: Int { registry.count }
+
+    /// Returns the port, which the system chooses for port 0. Throws the system's error, for example that it
+    /// is in use.
+    package func listen(host: String, port: Int) async throws -> Int {
+        let channel = try await ServerBootstrap(group: links)
+            .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+            .serverChannelOption(.backlog, value: 256)
+            .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
+            .childChannelOption(.recvAllocator, value: TCPTransport.readBuffers)
+            .childChannelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    let transport = TCPTransport(receiver: self.accept(on: channel.eventLoop))
+                    try channel.pipeline.syncOperations.addHandler(transport)
+                }
+            }
+            .bind(host: host, port: port).get()
+        listening.withLock { $0.channels.append(channel) }
+        return channel.localAddress?.port ?? port
+    }
+
+    /// Callers in this process reach the service at `endpoint` from now on.
+    package func listen(on endpoint: InProcessEndpoint) {
+        listening.withLock { $0.endpoints.append(endpoint) }
+        endpoint.listen(.init(links: links) { self.accept(on: $0) })
+    }
+
+    private func accept(on eventLoop: any EventLoop) -> LinkConnection {
+        let link = ServerLink(
+            id: registry.makeID(), configuration, registry: registry, on: eventLoop, logger: logger,
+            handler: handler)
+        return link.makeConnection()
+    }
+
+    /// Accepts no more callers, tells the present ones to go, and returns when their last bytes have been
+    /// handed over.
+    package func drain() async {
+        let (channels, endpoints) = listening.withLock { listening in
+            defer { listening = ([], []) }
+            return listening
+        }
+        for endpoint in endpoints { endpoint.stopListening() }
+        for channel in channels { try? await channel.close() }
+        await registry.drain()
+    }
+}

@@ -1,0 +1,168 @@
+import NIOCore
+import RTMWire
+
+/// The calling end of a link: connect, greet, stay alive, come back. Pure: it is told what happened and when,
+/// and says what to do; `ServiceLinkClient` does it.
+///
+///     idle → connecting → greeting → up
+///              ↑    └─────────┴──────┴→ waiting (back-off) → connecting …
+///     every state → stopped
+struct ServiceLinkStateMachine {
+    private enum State {
+        /// Before `start`. Only connecting and stopped follow.
+        case idle
+        /// An attempt to connect runs.
+        case connecting(until: NIODeadline)
+        /// Connected, hello sent, welcome awaited.
+        case greeting(until: NIODeadline)
+        /// Requests flow. Entered by the peer's welcome.
+        case up(LinkLiveness)
+        /// The last attempt failed or the link was lost.
+        case waiting(until: NIODeadline)
+        /// The end: `stop` was called.
+        case stopped
+    }
+
+    private let configuration: ServiceLinkClientConfiguration
+    private var state = State.idle
+    private var backoff: Backoff
+    /// The peer's, as of the last time that the link was up.
+    private(set) var incarnation: UInt64?
+
+    init(_ configuration: ServiceLinkClientConfiguration) {
+        self.configuration = configuration
+        backoff = configuration.backoff
+    }
+
+    var isUp: Bool { if case .up = state { true } else { false } }
+
+    /// When `wake` has something to do at the earliest.
+    var nextWake: NIODeadline? {
+        switch state {
+        case .idle, .stopped: nil
+        case .connecting(let until), .greeting(let until), .waiting(let until): until
+        case .up(let liveness): liveness.nextWake
+        }
+    }
+
+    /// True: connect now.
+    mutating func start(now: NIODeadline) -> Bool {
+        guard case .idle = state else { return false }
+        connect(now: now)
+        return true
+    }
+
+    private mutating func connect(now: NIODeadline) {
+        state = .connecting(until: now + TimeAmount(configuration.connectTimeout))
+    }
+
+    /// What to say on the new connection, nil when it isn't wanted any more.
+    mutating func opened(now: NIODeadline) -> LinkHello? {
+        guard case .connecting = state else { return nil }
+        state = .greeting(until: now + TimeAmount(configuration.link.handshakeTimeout))
+        return LinkHello(
+            version: LinkVersion.current, service: configuration.service, node: configuration.node,
+            secret: configuration.link.secret)
+    }
+
+    enum WelcomeAction: Equatable {
+        case up(LinkPeer)
+        /// Close the connection with this word; `lost` follows.
+        case refuse(LinkGoAway)
+        /// A welcome that nobody waits for.
+        case unexpected
+    }
+
+    mutating func welcomed(_ welcome: LinkWelcome, now: NIODeadline) -> WelcomeAction {
+        guard case .greeting = state else { return .unexpected }
+        guard welcome.version == LinkVersion.current else {
+            let text = "version \(LinkVersion.current) is spoken here, not \(welcome.version)"
+            return .refuse(LinkGoAway(.version, text))
+        }
+        guard welcome.service == configuration.service else {
+            let text = "\(configuration.service) was expected, not \(welcome.service)"
+            return .refuse(LinkGoAway(.wrongService, text))
+        }
+        let hasChanged = incarnation.map { $0 != welcome.incarnation } ?? false
+        let peer = LinkPeer(
+            incarnation: welcome.incarnation, isFirst: incarnation == nil, hasChanged: hasChanged)
+        incarnation = welcome.incarnation
+        backoff.reset()
+        state = .up(LinkLiveness(configuration.link, now: now))
+        return .up(peer)
+    }
+
+    /// Returns whether the next wake-up is earlier than before.
+    mutating func heard(now: NIODeadline) -> Bool {
+        guard case .up(var liveness) = state else { return false }
+        defer { state = .up(liveness) }
+        return liveness.heard(now: now)
+    }
+
+    /// The connection ended or didn't come about. Returns whether the link was up; the next attempt comes by
+    /// `wake`.
+    mutating func lost(now: NIODeadline, random: Double) -> Bool {
+        let wasUp = isUp
+        switch state {
+        case .connecting, .greeting, .up:
+            state = .waiting(until: now + TimeAmount(backoff.next(random: random)))
+        case .idle, .waiting, .stopped:
+            break
+        }
+        return wasUp
+    }
+
+    enum WakeAction: Equatable {
+        case none
+        case connect
+        case sendHeartbeat
+        /// Close the connection for this reason; `lost` follows.
+        case close(LinkDownReason)
+    }
+
+    mutating func wake(now: NIODeadline) -> WakeAction {
+        switch state {
+        case .idle, .stopped:
+            return .none
+        case .waiting(let until):
+            guard now >= until else { return .none }
+            connect(now: now)
+            return .connect
+        case .connecting(let until):
+            return now >= until
+                ? .close(.connectFailed("no answer in \(configuration.connectTimeout)")) : .none
+        case .greeting(let until):
+            return now >= until ? .close(.handshakeTimedOut) : .none
+        case .up(var liveness):
+            let action = liveness.wake(now: now)
+            state = .up(liveness)
+            switch action {
+            case .none: return .none
+            case .sendHeartbeat: return .sendHeartbeat
+            case .silent: return .close(.silent)
+            }
+        }
+    }
+
+    /// Returns whether the link was up. Nothing happens afterwards.
+    mutating func stop() -> Bool {
+        let wasUp = isUp
+        state = .stopped
+        return wasUp
+    }
+}
+
+/// The process at the other end, when the link comes up.
+package struct LinkPeer: Sendable, Hashable {
+    package let incarnation: UInt64
+    /// The first time that this link is up.
+    package let isFirst: Bool
+    /// Another process than last time: whatever we told it is forgotten.
+    package let hasChanged: Bool
+
+    package init(incarnation: UInt64, isFirst: Bool, hasChanged: Bool) {
+        self.incarnation = incarnation
+        self.isFirst = isFirst
+        self.hasChanged = hasChanged
+    }
+}

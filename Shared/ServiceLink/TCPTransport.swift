@@ -1,0 +1,97 @@
+import NIOCore
+import NIOPosix
+
+/// A link over a socket: the only handler in its channel's pipeline.
+///
+/// Bytes go to the receiver as they were read; a batch is one `writeAndFlush`. Past NIO's high-water mark the
+/// link keeps its batch, so at most one large buffer waits instead of many small ones.
+final class TCPTransport: ChannelInboundHandler, LinkTransport {
+    typealias InboundIn = ByteBuffer
+    typealias OutboundOut = ByteBuffer
+
+    private var receiver: (any LinkTransportReceiver)?
+    private var context: ChannelHandlerContext?
+    private var failure: (any Error)?
+    private var lingering: Scheduled<Void>?
+
+    init(receiver: any LinkTransportReceiver) { self.receiver = receiver }
+
+    var isWritable: Bool { context?.channel.isWritable ?? false }
+
+    var queuedBytes: Int {
+        guard let options = context?.channel.syncOptions else { return 0 }
+        // A closed channel has no such option any more, and nothing waits in it.
+        return (try? options.getOption(.bufferedWritableBytes)) ?? 0
+    }
+
+    func write(_ batch: ByteBuffer) {
+        guard let context else { return }
+        context.writeAndFlush(wrapOutboundOut(batch), promise: nil)
+    }
+
+    func finish(_ batch: ByteBuffer, linger: TimeAmount) {
+        receiver = nil
+        guard let context else { return }
+        let loop = context.eventLoop.assumeIsolated()
+        let channel = context.channel
+        lingering = loop.scheduleTask(in: linger) { channel.close(promise: nil) }
+        // Only our direction is closed: to close both while the peer still sends makes the kernel reset the
+        // connection, and the peer would lose our last words.
+        let written = context.eventLoop.makePromise(of: Void.self)
+        written.futureResult.whenComplete { _ in channel.close(mode: .output, promise: nil) }
+        context.writeAndFlush(wrapOutboundOut(batch), promise: written)
+    }
+
+    func handlerAdded(context: ChannelHandlerContext) {
+        self.context = context
+        if context.channel.isActive { receiver?.transportOpened(self) }
+    }
+
+    func channelActive(context: ChannelHandlerContext) { receiver?.transportOpened(self) }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        receiver?.transportReceived(unwrapInboundIn(data))
+    }
+
+    func channelWritabilityChanged(context: ChannelHandlerContext) {
+        if context.channel.isWritable { receiver?.transportBecameWritable() }
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        failure = error
+        context.close(promise: nil)
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        lingering?.cancel()
+        lingering = nil
+        self.context = nil
+        let receiver = self.receiver.take()
+        receiver?.transportClosed(failure.map { .broken("\($0)") } ?? .closedByPeer)
+    }
+}
+
+extension TCPTransport {
+    /// The buffers that a busy link reads with; an idle one holds none.
+    static let readBuffers = AdaptiveRecvByteBufferAllocator(
+        minimum: 1 << 10, initial: 1 << 14, maximum: 1 << 18)
+
+    /// Connects on the receiver's event loop and tells it how that went.
+    static func connect(
+        to host: String, port: Int, timeout: Duration, receiver: any LinkTransportReceiver,
+        on eventLoop: any EventLoop
+    ) {
+        let bound = NIOLoopBound(receiver, eventLoop: eventLoop)
+        ClientBootstrap(group: eventLoop)
+            .connectTimeout(TimeAmount(timeout))
+            .channelOption(.tcpOption(.tcp_nodelay), value: 1)
+            .channelOption(.recvAllocator, value: readBuffers)
+            .channelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.addHandler(TCPTransport(receiver: bound.value))
+                }
+            }
+            .connect(host: host, port: port)
+            .whenFailure { bound.value.transportFailed("\($0)") }
+    }
+}

@@ -1,0 +1,74 @@
+package import RTMModel
+
+/// What a client asks of an edge, decoded in place: texts and payloads are views that end with the arena's next message.
+package struct ClientRequest {
+    package let id: UInt64
+    package let body: Body
+
+    package enum Body {
+        case hello(Hello)
+        case login(Login)
+        case logout
+        case heartbeat
+        case subscribe(Subscribe)
+        case unsubscribe(channel: WireText)
+        case publish(Publish)
+        /// A request of a newer protocol than ours.
+        case unknown
+    }
+
+    package struct Hello {
+        package let versionMin: UInt32
+        package let versionMax: UInt32
+        package let client: WireText
+    }
+
+    package struct Login {
+        package let appID: WireText
+        package let userID: WireText
+        package let token: WireText
+        package let heartbeatIntervalSeconds: UInt32
+        package let presenceTimeoutSeconds: UInt32
+    }
+
+    package struct Subscribe {
+        package let channel: WireText
+        package let features: SubscriptionFeatures
+        package let after: StreamPosition?
+    }
+
+    package struct Publish {
+        /// Nil for a number that is no channel type.
+        package let channelType: ChannelType?
+        package let channel: WireText
+        package let message: MessageView
+        package let storeInHistory: Bool
+    }
+}
+
+/// A message's content as it lies in a frame.
+package struct MessageView: WireMessage {
+    /// Nil for a number that is no message type.
+    package let type: MessageType?
+    package let payload: WireText
+    package let customType: WireText
+
+    package init(type: MessageType?, payload: WireText, customType: WireText) {
+        self.type = type
+        self.payload = payload
+        self.customType = customType
+    }
+
+    package func write(to sink: inout some FieldSink) {
+        sink.field(1, UInt64(type?.rawValue ?? 0))
+        sink.field(2, payload)
+        sink.field(3, customType)
+    }
+}
+
+/// How a payload is to be shown.
+package enum MessageType: Int, Sendable, Hashable {
+    case binary = 0
+    /// Valid UTF-8.
+    case text = 1
+}

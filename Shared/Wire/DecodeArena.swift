@@ -1,0 +1,77 @@
+import CProtobufC
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// Memory for decoded protobuf-c messages: one block per event loop, given back as a whole before the next message.
+///
+/// protobuf-c asks an allocator for every string, submessage and bytes field. Here an allocation is an addition, and
+/// freeing is nothing. The allocator's state is plain memory: a Swift object in these callbacks would cost retain and
+/// release for each field (measured: 175 ns a message against 90). A message that needs more than the block gets single
+/// allocations, which end with it; the frame limit bounds them.
+package struct DecodeArena: ~Copyable {
+    private let state: UnsafeMutablePointer<ArenaState>
+    let allocator: UnsafeMutablePointer<ProtobufCAllocator>
+
+    /// - Parameter capacity: bytes of the block. A message decodes into a small multiple of its encoded size.
+    package init(capacity: Int = 64 * 1024) {
+        state = .allocate(capacity: 1)
+        state.initialize(to: ArenaState(capacity: capacity))
+        allocator = .allocate(capacity: 1)
+        allocator.initialize(
+            to: ProtobufCAllocator(
+                alloc: { context, size in
+                    context?.assumingMemoryBound(to: ArenaState.self).pointee.allocate(size)
+                },
+                free: { _, _ in },
+                allocator_data: UnsafeMutableRawPointer(state)))
+    }
+
+    /// Ends the life of everything decoded so far.
+    func reset() { state.pointee.reset() }
+
+    deinit {
+        state.pointee.reset()
+        state.pointee.block.deallocate()
+        state.deallocate()
+        allocator.deallocate()
+    }
+}
+
+private struct ArenaState {
+    let block: UnsafeMutableRawPointer
+    let capacity: Int
+    var used = 0
+    /// Newest of the single allocations; each begins with the address of the one before.
+    var overflow: UnsafeMutableRawPointer?
+
+    private static let alignment = 16
+
+    init(capacity: Int) {
+        self.capacity = capacity
+        block = .allocate(byteCount: capacity, alignment: Self.alignment)
+    }
+
+    mutating func allocate(_ size: Int) -> UnsafeMutableRawPointer? {
+        let rounded = (size + Self.alignment - 1) & ~(Self.alignment - 1)
+        if rounded <= capacity - used {
+            defer { used += rounded }
+            return block + used
+        }
+        guard let single = malloc(rounded + Self.alignment) else { return nil }
+        single.storeBytes(of: overflow, as: UnsafeMutableRawPointer?.self)
+        overflow = single
+        return single + Self.alignment
+    }
+
+    mutating func reset() {
+        used = 0
+        while let single = overflow {
+            overflow = single.load(as: UnsafeMutableRawPointer?.self)
+            free(single)
+        }
+    }
+}

@@ -1,0 +1,36 @@
+/// Why an edge ends a connection, with what the client should do about it (protocol/README.md, disconnect codes).
+package struct Disconnect: ServerFrameBody, Sendable, Hashable {
+    package static let field: UInt32 = 12
+
+    package enum Code: UInt32, Sendable, CaseIterable {
+        // 3000..<3500: connect again.
+        case draining = 3000
+        case slowConsumer = 3001
+        case heartbeatTimeout = 3002
+        case tooManyConnections = 3003
+        case `internal` = 3004
+        // 3500..<4000: it would end the same way.
+        case loggedOut = 3500
+        case protocolError = 3501
+        case frameTooLarge = 3502
+        case handshakeTimeout = 3503
+        case versionUnsupported = 3504
+        case loginRefused = 3505
+    }
+
+    package var code: Code
+    package var reason: String
+    package var retryAfter: Duration
+
+    package init(_ code: Code, _ reason: String, retryAfter: Duration = .zero) {
+        self.code = code
+        self.reason = reason
+        self.retryAfter = retryAfter
+    }
+
+    package func write(to sink: inout some FieldSink) {
+        sink.field(1, UInt64(code.rawValue))
+        sink.field(2, reason)
+        sink.field(3, retryAfter.milliseconds)
+    }
+}

@@ -1,0 +1,56 @@
+package import NIOCore
+
+/// Cuts a stream of bytes into frames: four bytes of length, big-endian, then as many bytes.
+///
+/// Frames are read where they arrived. Only what is left of a frame at the end of a read is kept, so an idle connection
+/// holds no memory here.
+package struct FrameReader {
+    package static let prefixLength = 4
+
+    /// Longest frame accepted, without its prefix. A longer announcement is refused before any of it is kept.
+    package let frameBytesMax: Int
+    private var rest: ByteBuffer?
+
+    package init(frameBytesMax: Int) { self.frameBytesMax = frameBytesMax }
+
+    /// Calls `body` with each whole frame in order. The bytes are valid during the call. Stops early when it returns false.
+    package mutating func read(
+        _ chunk: consuming ByteBuffer, each body: (UnsafeRawBufferPointer) -> Bool
+    ) throws(WireError) {
+        var bytes = chunk
+        if var kept = rest.take() {
+            kept.writeBuffer(&bytes)
+            bytes = kept
+        }
+        let limit = frameBytesMax
+        var refusal: WireError?
+        let consumed = bytes.withUnsafeReadableBytes { memory in
+            Self.frames(in: memory, bytesMax: limit, refusal: &refusal, each: body)
+        }
+        if let refusal { throw refusal }
+        guard let consumed, consumed < bytes.readableBytes else { return }
+        bytes.moveReaderIndex(forwardBy: consumed)
+        if consumed > 0 { bytes.discardReadBytes() }
+        rest = bytes
+    }
+
+    /// Returns how many bytes were taken, nil when `body` asked to stop.
+    private static func frames(
+        in memory: UnsafeRawBufferPointer, bytesMax: Int, refusal: inout WireError?,
+        each body: (UnsafeRawBufferPointer) -> Bool
+    ) -> Int? {
+        var place = 0
+        while memory.count - place >= prefixLength {
+            let length = Int(UInt32(bigEndian: memory.loadUnaligned(fromByteOffset: place, as: UInt32.self)))
+            guard length <= bytesMax else {
+                refusal = .frameTooLarge(bytes: length, bytesMax: bytesMax)
+                return nil
+            }
+            let start = place + prefixLength
+            guard memory.count - start >= length else { break }
+            place = start + length
+            guard body(UnsafeRawBufferPointer(rebasing: memory[start..<place])) else { return nil }
+        }
+        return place
+    }
+}

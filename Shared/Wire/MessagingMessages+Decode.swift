@@ -1,0 +1,108 @@
+import CProtobufC
+import RTMModel
+import RTMProtocolC
+
+/// A service's message, decoded in place. Views in it live until the arena's next message.
+package protocol ArenaDecodable {
+    init(_ bytes: UnsafeRawBufferPointer, in arena: borrowing DecodeArena) throws(WireError)
+}
+
+extension ArenaDecodable {
+    /// Runs one of the generated `…__unpack` functions.
+    fileprivate static func unpack<Message>(
+        _ bytes: UnsafeRawBufferPointer, in arena: borrowing DecodeArena,
+        with unpack: (
+            UnsafeMutablePointer<ProtobufCAllocator>?, Int, UnsafePointer<UInt8>?
+        ) -> UnsafeMutablePointer<Message>?
+    ) throws(WireError) -> Message {
+        arena.reset()
+        let start = bytes.baseAddress?.assumingMemoryBound(to: UInt8.self)
+        guard let message = unpack(arena.allocator, bytes.count, start) else { throw .undecodable }
+        return message.pointee
+    }
+}
+
+extension AttachRequest: ArenaDecodable {
+    package init(_ bytes: UnsafeRawBufferPointer, in arena: borrowing DecodeArena) throws(WireError) {
+        let message = try Self.unpack(bytes, in: arena, with: rtm__service__attach_request__unpack)
+        try self.init(
+            channel: ChannelKey(decoded: message.channel), interest: message.interest,
+            after: StreamPosition(message.after))
+    }
+}
+
+extension AttachResponse: ArenaDecodable {
+    package init(_ bytes: UnsafeRawBufferPointer, in arena: borrowing DecodeArena) throws(WireError) {
+        let message = try Self.unpack(bytes, in: arena, with: rtm__service__attach_response__unpack)
+        guard let position = StreamPosition(message.position) else { throw .undecodable }
+        self.init(position: position, gap: message.gap != 0)
+    }
+}
+
+extension DetachPush: ArenaDecodable {
+    package init(_ bytes: UnsafeRawBufferPointer, in arena: borrowing DecodeArena) throws(WireError) {
+        let message = try Self.unpack(bytes, in: arena, with: rtm__service__detach_push__unpack)
+        self.init(interest: message.interest)
+    }
+}
+
+extension PublishRequest: ArenaDecodable {
+    package init(_ bytes: UnsafeRawBufferPointer, in arena: borrowing DecodeArena) throws(WireError) {
+        let message = try Self.unpack(bytes, in: arena, with: rtm__service__publish_request__unpack)
+        guard let channel = message.channel?.pointee, let content = message.message?.pointee else {
+            throw .undecodable
+        }
+        self.init(
+            appID: WireText(channel.app_id), channelType: ChannelType(rawValue: Int(channel.type.rawValue)),
+            channel: WireText(channel.name), publisher: WireText(message.publisher),
+            publisherSession: message.publisher_session, needsReceiver: message.needs_receiver != 0,
+            message: MessageView(
+                type: MessageType(rawValue: Int(content.type.rawValue)), payload: WireText(content.payload),
+                customType: WireText(content.custom_type)))
+    }
+}
+
+extension PublishResponse: ArenaDecodable {
+    package init(_ bytes: UnsafeRawBufferPointer, in arena: borrowing DecodeArena) throws(WireError) {
+        let message = try Self.unpack(bytes, in: arena, with: rtm__service__publish_response__unpack)
+        self.init(offset: message.offset, timestampMilliseconds: message.timestamp_ms)
+    }
+}
+
+extension ReadRequest: ArenaDecodable {
+    package init(_ bytes: UnsafeRawBufferPointer, in arena: borrowing DecodeArena) throws(WireError) {
+        let message = try Self.unpack(bytes, in: arena, with: rtm__service__read_request__unpack)
+        guard let after = StreamPosition(message.after) else { throw .undecodable }
+        try self.init(
+            channel: ChannelKey(decoded: message.channel), after: after,
+            exceptPublisher: WireText(message.except_publisher).string)
+    }
+}
+
+extension ReadResponse: ArenaDecodable {
+    package init(_ bytes: UnsafeRawBufferPointer, in arena: borrowing DecodeArena) throws(WireError) {
+        let message = try Self.unpack(bytes, in: arena, with: rtm__service__read_response__unpack)
+        guard let position = StreamPosition(message.position) else { throw .undecodable }
+        self.init(
+            frames: WireText(message.frames), position: position, gap: message.gap != 0,
+            more: message.more != 0)
+    }
+}
+
+extension DeliveryPush: ArenaDecodable {
+    package init(_ bytes: UnsafeRawBufferPointer, in arena: borrowing DecodeArena) throws(WireError) {
+        let message = try Self.unpack(bytes, in: arena, with: rtm__service__delivery_push__unpack)
+        self.init(
+            interest: message.interest, offset: message.offset, publisherSession: message.publisher_session,
+            feature: SubscriptionFeatures(rawValue: message.feature), frame: WireText(message.frame))
+    }
+}
+
+extension ChannelKey {
+    fileprivate init(decoded key: UnsafeMutablePointer<Rtm__Service__ChannelKey>?) throws(WireError) {
+        guard let key = key?.pointee, let type = ChannelType(rawValue: Int(key.type.rawValue)) else {
+            throw .undecodable
+        }
+        self.init(appID: WireText(key.app_id).string, type: type, name: WireText(key.name).string)
+    }
+}

@@ -1,0 +1,221 @@
+package import RTMModel
+
+/// A frame from an edge to a client: the answer to a request, or something the server says of its own accord.
+package struct ServerFrame<Body: ServerFrameBody>: WireMessage {
+    /// Of the request that this answers; 0 for everything else.
+    let requestID: UInt64
+    let body: Body
+
+    package init(_ body: Body, answering requestID: UInt64 = 0) {
+        self.requestID = requestID
+        self.body = body
+    }
+
+    package func write(to sink: inout some FieldSink) {
+        sink.field(1, requestID)
+        sink.field(Body.field, body)
+    }
+}
+
+/// A body of ServerFrame; `field` is its number there.
+package protocol ServerFrameBody: WireMessage {
+    static var field: UInt32 { get }
+}
+
+package struct Welcome: ServerFrameBody {
+    package static let field: UInt32 = 2
+    let version: UInt32
+    let serverTimeMilliseconds: UInt64
+    let frameBytesMax: Int
+    let server: String
+    let handshakeTimeout: Duration
+
+    package init(
+        version: UInt32, serverTimeMilliseconds: UInt64, frameBytesMax: Int, server: String,
+        handshakeTimeout: Duration
+    ) {
+        self.version = version
+        self.serverTimeMilliseconds = serverTimeMilliseconds
+        self.frameBytesMax = frameBytesMax
+        self.server = server
+        self.handshakeTimeout = handshakeTimeout
+    }
+
+    package func write(to sink: inout some FieldSink) {
+        sink.field(1, UInt64(version))
+        sink.field(2, serverTimeMilliseconds)
+        sink.field(3, UInt64(frameBytesMax))
+        sink.field(4, server)
+        sink.field(5, handshakeTimeout.milliseconds)
+    }
+}
+
+package struct LoggedIn: ServerFrameBody {
+    package static let field: UInt32 = 3
+    let session: SessionID
+    let serverTimeMilliseconds: UInt64
+    let heartbeatIntervalSeconds: UInt32
+    let heartbeatGraceSeconds: UInt32
+
+    package init(
+        session: SessionID, serverTimeMilliseconds: UInt64, heartbeatIntervalSeconds: UInt32,
+        heartbeatGraceSeconds: UInt32
+    ) {
+        self.session = session
+        self.serverTimeMilliseconds = serverTimeMilliseconds
+        self.heartbeatIntervalSeconds = heartbeatIntervalSeconds
+        self.heartbeatGraceSeconds = heartbeatGraceSeconds
+    }
+
+    package func write(to sink: inout some FieldSink) {
+        sink.field(1, session.rawValue)
+        sink.field(2, serverTimeMilliseconds)
+        sink.field(3, UInt64(heartbeatIntervalSeconds))
+        sink.field(4, UInt64(heartbeatGraceSeconds))
+    }
+}
+
+package struct LoggedOut: ServerFrameBody {
+    package static let field: UInt32 = 4
+    package init() {}
+    package func write(to sink: inout some FieldSink) {}
+}
+
+package struct HeartbeatAck: ServerFrameBody {
+    package static let field: UInt32 = 5
+    let serverTimeMilliseconds: UInt64
+
+    package init(serverTimeMilliseconds: UInt64) {
+        self.serverTimeMilliseconds = serverTimeMilliseconds
+    }
+
+    package func write(to sink: inout some FieldSink) {
+        sink.field(1, serverTimeMilliseconds)
+    }
+}
+
+package struct Subscribed: ServerFrameBody {
+    package static let field: UInt32 = 6
+    let position: StreamPosition
+    let unavailable: SubscriptionFeatures
+    let gap: Bool
+
+    package init(position: StreamPosition, unavailable: SubscriptionFeatures, gap: Bool) {
+        self.position = position
+        self.unavailable = unavailable
+        self.gap = gap
+    }
+
+    package func write(to sink: inout some FieldSink) {
+        sink.field(1, position)
+        sink.field(2, UInt64(unavailable.rawValue))
+        sink.field(3, gap)
+    }
+}
+
+package struct Unsubscribed: ServerFrameBody {
+    package static let field: UInt32 = 7
+    package init() {}
+    package func write(to sink: inout some FieldSink) {}
+}
+
+package struct Published: ServerFrameBody {
+    package static let field: UInt32 = 8
+    let offset: UInt64
+    let timestampMilliseconds: UInt64
+
+    package init(offset: UInt64, timestampMilliseconds: UInt64) {
+        self.offset = offset
+        self.timestampMilliseconds = timestampMilliseconds
+    }
+
+    package func write(to sink: inout some FieldSink) {
+        sink.field(1, offset)
+        sink.field(2, timestampMilliseconds)
+    }
+}
+
+extension RTMError: ServerFrameBody {
+    package static var field: UInt32 { 9 }
+
+    package func write(to sink: inout some FieldSink) {
+        sink.field(1, signed: code.rawValue)
+        sink.field(2, reason)
+        if let retryAfter { sink.field(3, retryAfter.milliseconds) }
+        if let limit { sink.field(4, limit) }
+    }
+}
+
+extension RTMError.Limit: WireMessage {
+    package func write(to sink: inout some FieldSink) {
+        sink.field(1, name)
+        sink.field(2, value)
+    }
+}
+
+/// One entry of a channel's log. Encoded once, where the entry gets its offset; what subscribers receive are copies.
+package struct Publication: ServerFrameBody {
+    package static let field: UInt32 = 10
+    let channelType: ChannelType
+    let channel: WireText
+    let offset: UInt64
+    let timestampMilliseconds: UInt64
+    let publisher: WireText
+    let message: MessageView
+
+    package init(
+        channelType: ChannelType, channel: WireText, offset: UInt64, timestampMilliseconds: UInt64,
+        publisher: WireText, message: MessageView
+    ) {
+        self.channelType = channelType
+        self.channel = channel
+        self.offset = offset
+        self.timestampMilliseconds = timestampMilliseconds
+        self.publisher = publisher
+        self.message = message
+    }
+
+    package func write(to sink: inout some FieldSink) {
+        sink.field(1, UInt64(channelType.rawValue))
+        sink.field(2, channel)
+        sink.field(3, offset)
+        sink.field(4, timestampMilliseconds)
+        sink.field(5, publisher)
+        sink.field(6, message)
+    }
+}
+
+package struct Gap: ServerFrameBody {
+    package static let field: UInt32 = 11
+    let channelType: ChannelType
+    let channel: String
+    let position: StreamPosition
+
+    package init(channelType: ChannelType, channel: String, position: StreamPosition) {
+        self.channelType = channelType
+        self.channel = channel
+        self.position = position
+    }
+
+    package func write(to sink: inout some FieldSink) {
+        sink.field(1, UInt64(channelType.rawValue))
+        sink.field(2, channel)
+        sink.field(3, position)
+    }
+}
+
+extension StreamPosition: WireMessage {
+    package func write(to sink: inout some FieldSink) {
+        sink.field(1, epoch)
+        sink.field(2, offset)
+    }
+}
+
+extension Duration {
+    /// Rounded up, so that a time that is not zero stays so.
+    package var milliseconds: UInt64 {
+        let (seconds, attoseconds) = components
+        return UInt64(max(0, seconds)) * 1000
+            + UInt64(max(0, (attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000))
+    }
+}

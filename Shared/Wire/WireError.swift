@@ -1,0 +1,18 @@
+/// Why bytes are not a message. Always the sender's fault: the connection ends with it.
+package enum WireError: Error, Sendable, Hashable {
+    /// A length prefix beyond the limit.
+    case frameTooLarge(bytes: Int, bytesMax: Int)
+    /// Not a protobuf message of the expected type.
+    case undecodable
+}
+
+extension WireError: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .frameTooLarge(let bytes, let bytesMax):
+            "a frame of \(bytes) bytes was announced, \(bytesMax) are allowed"
+        case .undecodable:
+            "a frame does not hold a message"
+        }
+    }
+}

@@ -1,0 +1,33 @@
+/// Text or bytes of a decoded message where they lie: in the arena or in the frame. Valid until the decoder's next message;
+/// whoever keeps it longer copies it.
+package struct WireText {
+    package let bytes: UnsafeRawBufferPointer
+
+    package init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
+
+    /// A C string, or the empty text for nil.
+    init(_ text: UnsafeMutablePointer<CChar>?) {
+        guard let text else {
+            bytes = UnsafeRawBufferPointer(start: nil, count: 0)
+            return
+        }
+        var length = 0
+        while text[length] != 0 { length += 1 }
+        bytes = UnsafeRawBufferPointer(start: text, count: length)
+    }
+
+    package var isEmpty: Bool { bytes.isEmpty }
+
+    /// A copy. Malformed UTF-8 becomes replacement characters, so names are checked before they are copied.
+    package var string: String { String(decoding: bytes, as: UTF8.self) }
+
+    package var isValidUTF8: Bool { String(validating: bytes, as: UTF8.self) != nil }
+}
+
+extension String {
+    /// The string's bytes as a view, for the duration of the call.
+    package func withWireText<Result>(_ body: (WireText) -> Result) -> Result {
+        var copy = self
+        return copy.withUTF8 { body(WireText(UnsafeRawBufferPointer($0))) }
+    }
+}
