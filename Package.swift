@@ -122,7 +122,11 @@ let testing: [Target] = [
             "RTMProtocol", protobuf, logging,
         ] + nio),
     tests("Client", ["RTMModel", "RTMClient", "RTMProtocol", protobuf, logging] + nio),
-    tests("AgoraRtmKit", ["AgoraRtmKit"]),
+    tests("AgoraRtmKit", ["AgoraRtmKit", "RTMClient", "RTMModel"]),
+    // The reference's samples are kept to the letter, and some of them draw warnings.
+    .testTarget(
+        name: "AgoraRtmKitSamplesTests", dependencies: ["AgoraRtmKit"], path: "Tests/AgoraRtmKitSamples",
+        swiftSettings: [.swiftLanguageMode(.v6)]),
     tests("CLI", ["rtm", "RTMClient", "RTMModel"]),
     tests("Tidy", []),
     tests(

@@ -6,26 +6,26 @@ protocol LinkTimerOwner: AnyObject {
 
 /// One scheduled task per link for whatever is due next. It may fire early: then its owner finds nothing due
 /// and arms it again, which is cheaper than to cancel and schedule at every frame.
+///
+/// An armed timer holds its owner, who cancels it at the link's end. (A weak reference instead would give the
+/// owner a side table, through which each of its retains would go: measured, an eighth of the time of a
+/// request.)
 final class LinkTimer {
     private let eventLoop: any EventLoop
-    private weak var owner: (any LinkTimerOwner)?
     private var scheduled: (task: Scheduled<Void>, deadline: NIODeadline)?
 
     init(on eventLoop: any EventLoop) { self.eventLoop = eventLoop }
 
-    func setOwner(_ owner: any LinkTimerOwner) { self.owner = owner }
-
     /// Fires at the deadline at the latest.
-    func arm(_ deadline: NIODeadline?) {
+    func arm(_ deadline: NIODeadline?, for owner: any LinkTimerOwner) {
         guard let deadline else { return }
         if let scheduled {
             guard deadline < scheduled.deadline else { return }
             scheduled.task.cancel()
         }
-        let task = eventLoop.assumeIsolated().scheduleTask(deadline: deadline) { [weak self] in
-            guard let self else { return }
+        let task = eventLoop.assumeIsolated().scheduleTask(deadline: deadline) {
             self.scheduled = nil
-            self.owner?.timerFired()
+            owner.timerFired()
         }
         scheduled = (task, deadline)
     }

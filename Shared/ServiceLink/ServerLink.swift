@@ -51,14 +51,13 @@ package final class ServerLink {
         endOfTurn = EndOfTurn.shared(on: eventLoop)
         timer = LinkTimer(on: eventLoop)
         machine = ServerLinkStateMachine(configuration, now: endOfTurn.now)
-        timer.setOwner(self)
     }
 
     /// The end that a transport is to be attached to.
     func makeConnection() -> LinkConnection {
         let fresh = LinkConnection(configuration.link, owner: self, endOfTurn: endOfTurn, logger: logger)
         connection = fresh
-        timer.arm(machine.nextWake)
+        timer.arm(machine.nextWake, for: self)
         return fresh
     }
 
@@ -125,7 +124,7 @@ extension ServerLink: LinkConnectionOwner {
     }
 
     func connectionHeard(_ connection: LinkConnection, now: NIODeadline) {
-        if machine.heard(now: now) { timer.arm(machine.nextWake) }
+        if machine.heard(now: now) { timer.arm(machine.nextWake, for: self) }
     }
 
     func connection(_ connection: LinkConnection, received envelope: LinkEnvelope) -> String? {
@@ -155,7 +154,7 @@ extension ServerLink: LinkConnectionOwner {
             let handler = makeHandler(self)
             self.handler = handler
             logger.debug("link opened")
-            timer.arm(machine.nextWake)
+            timer.arm(machine.nextWake, for: self)
             handler.linkOpened(self)
             return nil
         case .refuse(let goAway):
@@ -186,6 +185,6 @@ extension ServerLink: LinkTimerOwner {
         case .sendHeartbeat: connection.sendHeartbeat()
         case .close(let reason): connection.close(reason)
         }
-        timer.arm(machine.nextWake)
+        timer.arm(machine.nextWake, for: self)
     }
 }

@@ -42,7 +42,7 @@ package final class ServiceLinkClient<Context> {
     private let logger: Logger
     private let timer: LinkTimer
     private var machine: ServiceLinkStateMachine
-    private var requests: RequestTable<Context>
+    private let requests: RequestTable<Context>
     private var connection: LinkConnection?
     private var delegate: (any ServiceLinkClientDelegate<Context>)?
     private var counted = LinkCounters()
@@ -64,7 +64,6 @@ package final class ServiceLinkClient<Context> {
         timer = LinkTimer(on: endOfTurn.eventLoop)
         machine = ServiceLinkStateMachine(configuration)
         requests = RequestTable(countMax: configuration.openRequestsMax)
-        timer.setOwner(self)
     }
 
     package var eventLoop: any EventLoop { endOfTurn.eventLoop }
@@ -79,7 +78,7 @@ package final class ServiceLinkClient<Context> {
         return sum
     }
 
-    /// Connects, and connects again for ever after. The delegate is held until `shutdown`.
+    /// Connects, and connects again for ever after. A started link and its delegate live until `shutdown`.
     package func start(delegate: any ServiceLinkClientDelegate<Context>) {
         eventLoop.assertInEventLoop()
         guard machine.start(now: endOfTurn.now) else { return }
@@ -106,11 +105,11 @@ package final class ServiceLinkClient<Context> {
             id: ticket.id, method: method, timeoutMilliseconds: ticket.timeoutMilliseconds, body: body,
             bodyLength: length)
         guard isSent else {
-            _ = requests.close(id: ticket.id)
+            if let slot = requests.close(id: ticket.id) { _ = requests.take(slot) }
             throw refused(notConnected)
         }
         counted.requests += 1
-        if ticket.isNext { timer.arm(ticket.deadline) }
+        if ticket.isNext { timer.arm(ticket.deadline, for: self) }
     }
 
     /// Sends a message without an answer. False when the link is down or the body longer than a frame: it was
@@ -152,17 +151,17 @@ extension ServiceLinkClient: LinkConnectionOwner {
         case .inProcess(let endpoint):
             endpoint.connect(fresh, on: eventLoop)
         }
-        timer.arm(machine.nextWake)
+        timer.arm(machine.nextWake, for: self)
     }
 
     func connectionOpened(_ connection: LinkConnection) {
         guard let hello = machine.opened(now: endOfTurn.now) else { return connection.close(.shutDown) }
         _ = connection.sendHello(hello)
-        timer.arm(machine.nextWake)
+        timer.arm(machine.nextWake, for: self)
     }
 
     func connectionHeard(_ connection: LinkConnection, now: NIODeadline) {
-        if machine.heard(now: now) { timer.arm(machine.nextWake) }
+        if machine.heard(now: now) { timer.arm(machine.nextWake, for: self) }
     }
 
     func connection(_ connection: LinkConnection, received envelope: LinkEnvelope) -> String? {
@@ -186,10 +185,15 @@ extension ServiceLinkClient: LinkConnectionOwner {
     }
 
     private func complete(_ id: UInt64, _ outcome: LinkOutcome) {
-        guard let context = requests.close(id: id) else {
+        guard let slot = requests.close(id: id) else {
             counted.responsesTooLate += 1
             return
         }
+        complete(slot: slot, outcome)
+    }
+
+    private func complete(slot: Int, _ outcome: LinkOutcome) {
+        let context = requests.take(slot)
         delegate?.response(self, context, outcome)
     }
 
@@ -200,7 +204,7 @@ extension ServiceLinkClient: LinkConnectionOwner {
             if !isFirst { counted.reconnects += 1 }
             downReason = nil
             logger.debug("link up", metadata: ["incarnation": "\(peer.incarnation)"])
-            timer.arm(machine.nextWake)
+            timer.arm(machine.nextWake, for: self)
             delegate?.linkUp(self, peer: peer)
             return nil
         case .refuse(let goAway):
@@ -218,7 +222,7 @@ extension ServiceLinkClient: LinkConnectionOwner {
         downReason = reason
         guard !isStopping else { return retire(wasUp: machine.stop()) }
         let wasUp = machine.lost(now: endOfTurn.now, random: .random(in: 0..<1))
-        timer.arm(machine.nextWake)
+        timer.arm(machine.nextWake, for: self)
         disconnectRequests()
         if wasUp { delegate?.linkDown(self, reason) }
     }
@@ -230,9 +234,9 @@ extension ServiceLinkClient: LinkConnectionOwner {
     }
 
     private func disconnectRequests() {
-        while let context = requests.closeAny() {
+        while let slot = requests.closeAny() {
             counted.disconnected += 1
-            delegate?.response(self, context, .disconnected)
+            complete(slot: slot, .disconnected)
         }
     }
 
@@ -250,9 +254,9 @@ extension ServiceLinkClient: LinkConnectionOwner {
 extension ServiceLinkClient: LinkTimerOwner {
     func timerFired() {
         let now = endOfTurn.now
-        while let context = requests.closeExpired(now: now) {
+        while let slot = requests.closeExpired(now: now) {
             counted.timeouts += 1
-            delegate?.response(self, context, .timedOut)
+            complete(slot: slot, .timedOut)
         }
         switch machine.wake(now: now) {
         case .none: break
@@ -260,8 +264,8 @@ extension ServiceLinkClient: LinkTimerOwner {
         case .sendHeartbeat: connection?.sendHeartbeat()
         case .close(let reason): connection?.close(reason)
         }
-        timer.arm(machine.nextWake)
-        timer.arm(requests.nextDeadline)
+        timer.arm(machine.nextWake, for: self)
+        timer.arm(requests.nextDeadline, for: self)
     }
 }
 

@@ -150,8 +150,9 @@ extension EmbeddedBroker {
             }
             var page: [ChannelLog.Entry] = []
             var bytes = 0
+            let exceptPublisher = request.exceptPublisher.isEmpty ? nil : request.exceptPublisher
             for entry in entries {
-                if entry.publisher == request.exceptPublisher { continue }
+                if entry.publisher == exceptPublisher { continue }
                 bytes += entry.frame.readableBytes
                 if bytes > bytesMax, let last = page.last {
                     let position = StreamPosition(epoch: channel.log.epoch, offset: last.offset)

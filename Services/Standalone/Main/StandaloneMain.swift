@@ -16,10 +16,11 @@ import RTMStorageServer
         section: "standalone",
         summary: "The whole system in one process, for development and small installations.",
         services: [
+            StandaloneDirectory.definition,
             MessagingDefinition.inProcess(messaging), PresenceDefinition.inProcess(presence),
             StorageDefinition.inProcess(storage),
             EdgeDefinition.inProcess(messaging: messaging, presence: presence, storage: storage),
         ],
         admin: HostPort(host: "127.0.0.1", port: 7711), flags: ["edge.listen": "listen"],
-        defaults: ["threads": "1"])
+        defaults: ["threads": "1"], greeting: Greeting.text)
 }

@@ -68,7 +68,8 @@ final class AdminHandler: ChannelInboundHandler {
         }
     }
 
-    /// One deadline for the whole request rather than one per read: a drip of bytes must not keep a connection.
+    /// One deadline for the whole request rather than one per read: a drip of bytes must not keep a
+    /// connection.
     private func armTimer(_ context: ChannelHandlerContext) {
         timer?.cancel()
         timer = context.eventLoop.assumeIsolated().scheduleTask(in: deadline) { context.close(promise: nil) }

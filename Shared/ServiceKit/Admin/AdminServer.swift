@@ -6,7 +6,8 @@ internal import Synchronization
 
 /// The admin port: a small HTTP/1.1 server on one event loop, for probes, scrapes and people with curl.
 ///
-/// It is meant for a trusted network and still trusts nobody: headers, body, connections and time per request are limited.
+/// It is meant for a trusted network and still trusts nobody: headers, body, connections and time per
+/// request are limited.
 package final class AdminServer: Sendable {
     /// Limits. Beyond them the connection gets an error status or is closed.
     enum AdminLimits {

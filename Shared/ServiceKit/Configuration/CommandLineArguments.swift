@@ -2,7 +2,7 @@
 struct CommandLineArguments {
     /// What the program is asked to do. A later one wins, `help` and `version` win over all.
     enum Command: Hashable {
-        case run, help, version, checkConfiguration, printConfiguration
+        case run, help, version, checkConfiguration, printConfiguration, printReference
     }
 
     /// A text given for a key, and by which flag.
@@ -46,7 +46,7 @@ struct CommandLineArguments {
 
     private static let commands: [String: Command] = [
         "help": .help, "version": .version, "check-config": .checkConfiguration,
-        "print-config": .printConfiguration,
+        "print-config": .printConfiguration, "print-reference": .printReference,
     ]
 
     private static func known(_ schema: ConfigurationSchema) -> [String] {

@@ -32,7 +32,7 @@ package enum CommonKeys {
     static func admin(section: String, default address: HostPort) -> ConfigurationKey<HostPort> {
         .address(
             "\(section).admin", default: address,
-            "Where health, metrics and the effective configuration are served; keep it off the public network."
+            "Where health, metrics and the configuration are served; keep it off the public network."
         )
     }
 }

@@ -1,5 +1,5 @@
-/// The effective configuration as YAML that can be fed back (`--print-config`, `/config`): every key with its value and, as a
-/// comment, its origin; secrets are masked.
+/// The effective configuration as YAML that can be fed back (`--print-config`, `/config`): every key with
+/// its value and, as a comment, its origin; secrets are masked.
 extension Configuration {
     package var yaml: String {
         var lines: [String] = []

@@ -75,7 +75,8 @@ extension Configuration.Origin: CustomStringConvertible {
 
 /// A relation between several keys that every configuration of a service must hold.
 package struct ConfigurationRule: Sendable {
-    /// What must hold, as a sentence with the names of the keys: "edge.tls.key is set whenever edge.tls.certificate is".
+    /// What must hold, as a sentence with the names of the keys: "edge.tls.key is set whenever
+    /// edge.tls.certificate is".
     package let sentence: String
     let holds: @Sendable (Configuration) -> Bool
 

@@ -2,7 +2,8 @@
 package struct ConfigurationProblem: Sendable, Hashable, CustomStringConvertible {
     /// The key, or what stands in the place of one.
     package let subject: String
-    /// The flag, the variable, or the file and line that the problem came from; nil for relations between keys.
+    /// The flag, the variable, or the file and line that the problem came from; nil for relations between
+    /// keys.
     package let origin: String?
     package let reason: String
 

@@ -2,8 +2,8 @@ internal import Yams
 
 /// What stands in a configuration file at one place, independent of the parser: the only file that sees Yams.
 ///
-/// Scalars keep their written text; what it means is decided by the kind of the key (`ValueKind`), not by YAML's guesses
-/// about `yes`, `1e3` or `0x10`.
+/// Scalars keep their written text; what it means is decided by the kind of the key (`ValueKind`), not by
+/// YAML's guesses about `yes`, `1e3` or `0x10`.
 indirect enum FileNode: Hashable {
     case null
     case scalar(String)

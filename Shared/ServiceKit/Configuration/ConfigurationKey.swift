@@ -1,6 +1,7 @@
 /// A key together with the type that its value is read as: `configuration[EdgeKeys.listen]` is a `HostPort`.
 ///
-/// A service declares its keys once as constants and lists their declarations in its definition; everything else is derived.
+/// A service declares its keys once as constants and lists their declarations in its definition; everything
+/// else is derived.
 package struct ConfigurationKey<Value: Sendable>: Sendable {
     package let declaration: KeyDeclaration
     let read: @Sendable (ConfigurationValue?) -> Value?

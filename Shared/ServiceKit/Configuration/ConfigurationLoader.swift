@@ -1,11 +1,12 @@
 /// Makes the configuration: flags over environment over file over defaults.
 ///
-/// Pure: arguments, environment and the reading of files are parameters. It collects every problem instead of stopping
-/// at the first, because an operator who mends a file wants to mend it once. What nobody knows is a problem too: a
-/// misspelt key that is silently ignored is the worst kind of configuration error.
+/// Pure: arguments, environment and the reading of files are parameters. It collects every problem instead
+/// of stopping at the first, because an operator who mends a file wants to mend it once. What nobody knows
+/// is a problem too: a misspelt key that is silently ignored is the worst kind of configuration error.
 ///
-/// A masked secret, as `--print-config` shows it, is refused as an effective value: a printed configuration can be fed
-/// back when its secrets come from the environment or from flags, and never runs with the mask for a secret.
+/// A masked secret, as `--print-config` shows it, is refused as an effective value: a printed configuration
+/// can be fed back when its secrets come from the environment or from flags, and never runs with the mask
+/// for a secret.
 package struct ConfigurationLoader {
     package let schema: ConfigurationSchema
     package let rules: [ConfigurationRule]

@@ -1,7 +1,8 @@
-/// All keys of one program with the names they have as flag, variable and path; the source of every derived text.
+/// All keys of one program with the names they have as flag, variable and path; the source of every derived
+/// text.
 ///
-/// Mistakes in a schema are programmer errors: two keys that claim one name, or a default out of range, stop the process
-/// with a sentence, and the test that makes every program's schema finds them first.
+/// Mistakes in a schema are programmer errors: two keys that claim one name, or a default out of range,
+/// stop the process with a sentence, and the test that makes every program's schema finds them first.
 package struct ConfigurationSchema: Sendable {
     package let keys: [KeyDeclaration]
     /// What stands in a shared file or environment and belongs to others.
@@ -11,10 +12,12 @@ package struct ConfigurationSchema: Sendable {
     private let sections: Set<String>
 
     /// The names that the command line keeps for itself (`CommandLineArguments`).
-    static let reservedFlags = ["help", "version", "config", "check-config", "print-config"]
+    static let reservedFlags = [
+        "help", "version", "config", "check-config", "print-config", "print-reference",
+    ]
 
     /// - Parameters:
-    ///   - section: the section whose keys lose its name in their flags: `edge.listen` is `--listen` in rtm-edge.
+    ///   - section: its keys lose it in their flags: `edge.listen` is `--listen` in rtm-edge.
     ///   - flags: further short flags by key name.
     ///   - defaults: other defaults by key name, in their text form.
     package init(
@@ -98,7 +101,8 @@ package struct ConfigurationSchema: Sendable {
 
 /// What may stand in a file or an environment that several programs share, without being a mistake.
 ///
-/// A program can't know its siblings' keys, only their section names; a typo inside a section is found by its owner.
+/// A program can't know its siblings' keys, only their section names; a typo inside a section is found by
+/// its owner.
 package struct Neighbours: Sendable {
     /// First parts of key names, each another program.
     package let sections: Set<String>

@@ -15,7 +15,8 @@ package enum ConfigurationValue: Sendable, Hashable {
     package typealias Record = [String: ConfigurationValue]
 }
 
-/// Why a text is not a value: a clause that continues a sentence which begins with the value ("… is not a duration").
+/// Why a text is not a value: a clause that continues a sentence which begins with the value ("… is not a
+/// duration").
 struct ValueRefusal: Error, Hashable {
     let reason: String
 

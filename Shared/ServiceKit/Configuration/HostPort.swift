@@ -1,6 +1,7 @@
 /// A place to listen on or to connect to: a host name or an IP address, and a port.
 ///
-/// Written `127.0.0.1:7710`, `edge.example.org:7710` or `[::1]:7710`; port 0 lets the system choose one when listening.
+/// Written `127.0.0.1:7710`, `edge.example.org:7710` or `[::1]:7710`; port 0 lets the system choose one
+/// when listening.
 package struct HostPort: Sendable, Hashable {
     package var host: String
     package var port: Int

@@ -1,6 +1,8 @@
-/// One row of the key table: everything about a key that flags, environment, file, help and documentation are derived from.
+/// One row of the key table: everything about a key that flags, environment, file, help and documentation
+/// are derived from.
 package struct KeyDeclaration: Sendable, Hashable {
-    /// The path in the file: `edge.listen`. The first part is the service, or the key is common to all services.
+    /// The path in the file: `edge.listen`. The first part is the service, or the key is common to all
+    /// services.
     package let name: String
     package let kind: ValueKind
     /// Nil when the key may stay unset.
@@ -24,7 +26,8 @@ package struct KeyDeclaration: Sendable, Hashable {
     /// The variable that names a file which holds the value; only secrets have one.
     package var fileVariable: String? { kind.isSecret ? variable + "_FILE" : nil }
 
-    /// The lower-case words of a name: parts end at dots and before a capital that follows a small letter or a digit.
+    /// The lower-case words of a name: parts end at dots and before a capital that follows a small letter
+    /// or a digit.
     static func words(_ name: String) -> [String] {
         var words = [""]
         var previous: Character = "."

@@ -2,6 +2,6 @@
 package enum LinkKeys {
     package static let secret = ConfigurationKey<Secret?>.secret(
         "link.secret",
-        "Shared by all services of an installation; a service refuses callers that don't know it. Unset: none is asked for."
+        "Shared by all services of an installation; callers that don't know it are refused. Unset: not asked for."
     )
 }

@@ -5,7 +5,8 @@ enum NearestName {
         nearest(to: name, among: known).map { "; did you mean \($0)?" } ?? ""
     }
 
-    /// The known name with the fewest edits, if they are at most a third of its length (but always up to two).
+    /// The known name with the fewest edits, if they are at most a third of its length (but always up to
+    /// two).
     static func nearest(to name: String, among known: some Collection<String>) -> String? {
         let typed = Array(name.lowercased().utf8.prefix(128))
         let ranked = known.map { ($0, distance(typed, Array($0.lowercased().utf8))) }

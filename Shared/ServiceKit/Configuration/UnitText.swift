@@ -1,6 +1,8 @@
-/// How durations and sizes are written in a configuration: a whole number and a unit, `30s`, `500ms`, `32KiB`.
+/// How durations and sizes are written in a configuration: a whole number and a unit, `30s`, `500ms`,
+/// `32KiB`.
 ///
-/// One form per value, so that what is printed is what can be read back: the largest unit that divides the value.
+/// One form per value, so that what is printed is what can be read back: the largest unit that divides the
+/// value.
 enum UnitText {
     private static let durations: [(unit: String, value: Duration)] = [
         ("d", .seconds(86_400)), ("h", .seconds(3_600)), ("m", .seconds(60)), ("s", .seconds(1)),

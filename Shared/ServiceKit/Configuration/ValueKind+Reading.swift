@@ -74,7 +74,8 @@ extension ValueKind {
         return value
     }
 
-    /// The parts between commas and line ends without the blanks around them; a secret's file has one record per line.
+    /// The parts between commas and line ends without the blanks around them; a secret's file has one
+    /// record per line.
     private static func elements(_ text: String) -> [String] {
         text.split { $0 == "," || $0.isNewline }.map(\.trimmed).filter { !$0.isEmpty }
     }
@@ -94,7 +95,8 @@ extension ValueKind {
     }
 }
 
-/// Records. Their errors name the record's number and the field, never a value, because a field may be secret.
+/// Records. Their errors name the record's number and the field, never a value, because a field may be
+/// secret.
 extension ValueKind {
     /// `id:certificate`: the fields in their declared order; trailing optional ones may be missing.
     private static func record(

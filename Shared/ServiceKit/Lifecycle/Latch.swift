@@ -1,6 +1,7 @@
 internal import Synchronization
 
-/// A value that is set once and that many can wait for. The first one to resolve it wins; the others are ignored.
+/// A value that is set once and that many can wait for. The first one to resolve it wins; the others are
+/// ignored.
 final class Latch<Value: Sendable>: Sendable {
     private enum State {
         case open(waiting: [Int: CheckedContinuation<Value?, Never>], nextID: Int)

@@ -1,7 +1,8 @@
 package import Logging
 internal import Synchronization
 
-/// The shell around `LifecycleStateMachine`: signals and failures come in from any thread, the runner waits for the stop.
+/// The shell around `LifecycleStateMachine`: signals and failures come in from any thread, the runner waits
+/// for the stop.
 package final class Lifecycle: Sendable {
     private let machine: Mutex<LifecycleStateMachine>
     private let stop = Latch<ContinuousClock.Instant>()

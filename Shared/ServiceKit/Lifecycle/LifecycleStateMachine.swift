@@ -1,14 +1,17 @@
 /// The life of a service process: starting → ready → draining → stopped. Pure; the shell is `Lifecycle`.
 ///
-/// The first SIGTERM or SIGINT, or a failure, begins the drain; a second signal ends the process at once, because whoever
-/// sends it has lost patience. A failure that comes while draining changes nothing any more.
+/// The first SIGTERM or SIGINT, or a failure, begins the drain; a second signal ends the process at once,
+/// because whoever sends it has lost patience. A failure that comes while draining changes nothing any
+/// more.
 package struct LifecycleStateMachine: Sendable {
     package enum State: Sendable, Hashable {
-        /// Services are being started. Followed by `ready`, or by `draining` if one fails or a signal comes first.
+        /// Services are being started. Followed by `ready`, or by `draining` if one fails or a signal comes
+        /// first.
         case starting
         /// Everything was started. Whether traffic is welcome is up to the readiness probes as well.
         case ready
-        /// No new work; services shut down in reverse order until the deadline, then the process ends with the status.
+        /// No new work; services shut down in reverse order until the deadline, then the process ends with
+        /// the status.
         case draining(until: ContinuousClock.Instant, then: ExitCode)
         /// The end: only `exit` follows.
         case stopped(ExitCode)

@@ -1,7 +1,8 @@
 package import Logging
 internal import Synchronization
 
-/// What the process waits for before traffic is welcome: named probes, each ready or not ready with a cause. Pure.
+/// What the process waits for before traffic is welcome: named probes, each ready or not ready with a
+/// cause. Pure.
 package struct Readiness: Sendable {
     package enum Status: Sendable, Hashable {
         case ready
@@ -35,7 +36,8 @@ package struct Readiness: Sendable {
     }
 }
 
-/// The probes of the process and its lifecycle, readable from any thread; changes are logged here and nowhere else.
+/// The probes of the process and its lifecycle, readable from any thread; changes are logged here and
+/// nowhere else.
 package final class ReadinessRegistry: Sendable {
     private let readiness = Mutex(Readiness())
     private let logger: Logger
@@ -52,14 +54,15 @@ package final class ReadinessRegistry: Sendable {
     fileprivate func set(_ status: Readiness.Status, at place: Int, name: String) {
         guard readiness.withLock({ $0.set(status, at: place) }) else { return }
         switch status {
-        case .ready: logger.notice("ready again or for the first time", metadata: ["probe": "\(name)"])
+        case .ready: logger.notice("probe ready", metadata: ["probe": "\(name)"])
         case .notReady(let cause):
-            logger.warning("not ready", metadata: ["probe": "\(name)", "cause": "\(cause)"])
+            logger.warning("probe not ready", metadata: ["probe": "\(name)", "cause": "\(cause)"])
         }
     }
 }
 
-/// The handle by which a service says whether one of its needs is met. Setting the same again costs a lock and no log line.
+/// The handle by which a service says whether one of its needs is met. Setting the same again costs a lock
+/// and no log line.
 package struct ReadinessProbe: Sendable {
     fileprivate let registry: ReadinessRegistry
     fileprivate let place: Int

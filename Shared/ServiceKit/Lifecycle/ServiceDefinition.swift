@@ -1,7 +1,8 @@
 /// One service as a value: its keys, the relations between them, and how its parts are made.
 ///
-/// A main runs one definition (`rtm-edge`) or several in one process (`rtm-standalone`). What differs between the two, such
-/// as links over TCP or in the process, is a parameter of the function that makes the definition.
+/// A main runs one definition (`rtm-edge`) or several in one process (`rtm-standalone`). What differs
+/// between the two, such as links over TCP or in the process, is a parameter of the function that makes the
+/// definition.
 package struct ServiceDefinition: Sendable {
     /// The section of its keys: "edge".
     package let name: String
@@ -31,6 +32,8 @@ package struct ServiceProgram: Sendable {
     /// In the order of starting: whoever is called comes before its callers.
     package let services: [ServiceDefinition]
     package let schema: ConfigurationSchema
+    /// Printed to standard output once everything listens, given the listeners by purpose; for people who try it out.
+    let greeting: (@Sendable ([String: HostPort]) -> String)?
     let adminKey: ConfigurationKey<HostPort>
 
     var rules: [ConfigurationRule] { services.flatMap(\.rules) }
@@ -42,9 +45,11 @@ package struct ServiceProgram: Sendable {
     ///   - defaults: defaults that differ from the declared ones, by key name in their written form.
     package init(
         section: String, summary: String, services: [ServiceDefinition], admin: HostPort,
-        flags: [String: String] = [:], defaults: [String: String] = [:]
+        flags: [String: String] = [:], defaults: [String: String] = [:],
+        greeting: (@Sendable ([String: HostPort]) -> String)? = nil
     ) {
         name = "rtm-\(section)"
+        self.greeting = greeting
         self.summary = summary
         self.services = services
         adminKey = CommonKeys.admin(section: section, default: admin)

@@ -2,8 +2,8 @@ package import Logging
 package import NIOPosix
 internal import Synchronization
 
-/// Runs a program in this process: admin port, assemblies, drain. Knows nothing of signals, arguments or `exit`, so that
-/// tests run whole programs inside their own process.
+/// Runs a program in this process: admin port, assemblies, drain. Knows nothing of signals, arguments or
+/// `exit`, so that tests run whole programs inside their own process.
 package struct ServiceRunner: Sendable {
     private let program: ServiceProgram
     private let configuration: Configuration
@@ -35,11 +35,12 @@ package struct ServiceRunner: Sendable {
             logger: logger)
     }
 
-    /// Returns when the program is stopped: by a signal or a failure reported to the lifecycle, and at the latest at the
-    /// deadline of the shutdown, whatever the services do.
+    /// Returns when the program is stopped: by a signal or a failure reported to the lifecycle, and at the
+    /// latest at the deadline of the shutdown, whatever the services do.
     package func run() async -> ExitCode {
         let end = Latch<ExitCode>()
-        // Unstructured: a service that ignores both deadline and cancellation must not keep this function from returning.
+        // Unstructured: a service that ignores both deadline and cancellation must not keep this function
+        // from returning.
         let work = Task { end.resolve(await serve()) }
         if let deadline = await lifecycle.stopRequested() {
             // Unstructured: the same; whichever of the two ends first resolves the latch.
@@ -110,17 +111,18 @@ package struct ServiceRunner: Sendable {
     }
 
     private func announce() async {
-        var listening: Logger.Metadata = [:]
-        if let address = admin.address { listening["admin"] = "\(address)" }
+        var listening: [String: HostPort] = [:]
+        if let address = admin.address { listening["admin"] = address }
         for service in started.all {
-            for listener in await service.listening { listening[listener.purpose] = "\(listener.address)" }
+            for listener in await service.listening { listening[listener.purpose] = listener.address }
         }
         logger.notice(
             "started",
             metadata: [
                 "version": "\(BuildInformation.version)", "configuration": "\(configuration.sources)",
-                "listening": .dictionary(listening),
+                "listening": .dictionary(listening.mapValues { .stringConvertible($0) }),
             ])
+        if let greeting = program.greeting { StandardStream.output.write(greeting(listening)) }
     }
 }
 

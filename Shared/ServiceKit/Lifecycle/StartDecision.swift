@@ -17,6 +17,9 @@ enum StartDecision {
         case .version:
             self = .say("\(program.name) \(BuildInformation.version)\n", .output, .ok)
             return
+        case .printReference:
+            self = .say(ConfigurationReference.section(program.name, program.schema), .output, .ok)
+            return
         case .run, .checkConfiguration, .printConfiguration: break
         }
         let loader = ConfigurationLoader(schema: program.schema, rules: program.rules, readFile: readFile)

@@ -9,7 +9,8 @@ package enum LinkPlace: Sendable {
     case inProcess(InProcessEndpoint)
 }
 
-/// The part of a service that callers reach: listens while the service runs, and lets the callers go when it ends.
+/// The part of a service that callers reach: listens while the service runs, and lets the callers go when
+/// it ends.
 package struct LinkListener: Service {
     package let name: String
     private let server: ServiceLinkServer

@@ -1,7 +1,8 @@
 package import RTMModel
 package import RTMServiceLink
 
-/// Answers every request of a link with one refusal: a service that is there, but can't do anything (yet, or at present).
+/// Answers every request of a link with one refusal: a service that is there, but can't do anything (yet,
+/// or at present).
 package final class UnavailableHandler: ServiceLinkHandler {
     private let error: RTMError
 

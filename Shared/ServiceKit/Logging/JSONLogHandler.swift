@@ -2,8 +2,8 @@ package import Logging
 
 /// One JSON object per line: `time`, `level`, `logger`, `message`, then the metadata under its own names.
 ///
-/// A metadata name that would collide with one of the four gets an underscore in front. Names are sorted, so that equal
-/// events give equal lines.
+/// A metadata name that would collide with one of the four gets an underscore in front. Names are sorted,
+/// so that equal events give equal lines.
 package struct JSONLogHandler: LogHandler {
     package var metadata: Logger.Metadata = [:]
     package var metadataProvider: Logger.MetadataProvider?

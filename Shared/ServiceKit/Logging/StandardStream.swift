@@ -13,8 +13,8 @@ enum StandardStream: Int32 {
 
     var isTerminal: Bool { isatty(rawValue) == 1 }
 
-    /// One `write` for the whole text, so that lines of several threads or processes don't mix; more only if the system took
-    /// less. A stream that is gone loses the text: there is nowhere left to say so.
+    /// One `write` for the whole text, so that lines of several threads or processes don't mix; more only
+    /// if the system took less. A stream that is gone loses the text: there is nowhere left to say so.
     func write(_ text: String) {
         var text = text
         text.withUTF8 { bytes in

@@ -55,8 +55,12 @@ package struct TextLogHandler: LogHandler {
         case .stringConvertible(let value): word(value.description)
         case .array(let values): "[\(values.map(text).joined(separator: ", "))]"
         case .dictionary(let values):
-            "{\(values.sorted { $0.key < $1.key }.map { "\($0.key): \(text($0.value))" }.joined(separator: ", "))}"
+            "{\(pairs(values).joined(separator: ", "))}"
         }
+    }
+
+    private static func pairs(_ values: Logger.Metadata) -> [String] {
+        values.sorted { $0.key < $1.key }.map { "\($0.key): \(text($0.value))" }
     }
 
     private static func word(_ text: String) -> String {

@@ -26,10 +26,11 @@ package final class Gauge: Sendable {
     package var value: Int { level.load(ordering: .relaxed) }
 }
 
-/// How values are distributed over fixed buckets. An observation is a search in a few bounds and two relaxed adds.
+/// How values are distributed over fixed buckets. An observation is a search in a few bounds and two
+/// relaxed adds.
 ///
-/// Values are whole numbers of the histogram's raw unit (nanoseconds for durations, else bytes or pieces); the exporter
-/// writes base units. A scrape may see an observation in its bucket but not yet in the sum.
+/// Values are whole numbers of the histogram's raw unit (nanoseconds for durations, else bytes or pieces);
+/// the exporter writes base units. A scrape may see an observation in its bucket but not yet in the sum.
 package final class Histogram: Sendable {
     /// What one raw value means.
     package enum Unit: Sendable, Hashable {

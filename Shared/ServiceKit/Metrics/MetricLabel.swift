@@ -1,4 +1,5 @@
-/// The closed set of label values that the series of one metric can have, so that nobody's input can make a new series.
+/// The closed set of label values that the series of one metric can have, so that nobody's input can make a
+/// new series.
 ///
 /// Conform an enum to `MetricLabel`; combine two by `LabelPair`.
 package protocol MetricLabels: Hashable, Sendable, CaseIterable {

@@ -2,8 +2,9 @@ internal import Synchronization
 
 /// All metrics of the process. Declaring takes a lock, once per metric; instruments are then used without it.
 ///
-/// Names are `rtm_<service>_<noun>_<unit|total>`; counters end in `_total`. A second declaration of a name is a programmer
-/// error, except that it must never come from input, which is why there is no other way to make a series.
+/// Names are `rtm_<service>_<noun>_<unit|total>`; counters end in `_total`. A second declaration of a name
+/// is a programmer error, except that it must never come from input, which is why there is no other way to
+/// make a series.
 package final class MetricsRegistry: Sendable {
     /// One series of a metric and how to read it.
     struct Series: Sendable {
@@ -104,7 +105,8 @@ package final class MetricsRegistry: Sendable {
         return histogram
     }
 
-    /// A metric with one series that is computed at each scrape, with fixed labels; for the process and the build.
+    /// A metric with one series that is computed at each scrape, with fixed labels; for the process and the
+    /// build.
     func observed(
         _ name: String, _ help: String, _ kind: Metric.Kind, labels: [Label] = [],
         _ value: @escaping @Sendable () -> Double?

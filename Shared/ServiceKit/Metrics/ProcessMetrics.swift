@@ -8,8 +8,8 @@
 
 /// What every Prometheus dashboard expects of a process, and which build it is.
 ///
-/// The names without `rtm_` are Prometheus's own convention. Memory and descriptors come from /proc and are left out where
-/// there is none.
+/// The names without `rtm_` are Prometheus's own convention. Memory and descriptors come from /proc and are
+/// left out where there is none.
 enum ProcessMetrics {
     static func declare(in registry: MetricsRegistry, program: String) {
         let labels = [("program", program), ("version", BuildInformation.version)]

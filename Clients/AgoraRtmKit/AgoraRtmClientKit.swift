@@ -1,0 +1,181 @@
+// The compatible API over `RTMClient`: names, defaults and objects are translated, nothing is decided here.
+//
+// Ownership: the kit owns the client below. The task that pumps events, and calls under way, refer to that
+// client and to the queues, never to the kit, so that releasing the kit ends everything just as `destroy`
+// does.
+
+import Logging
+import RTMClient
+import RTMModel
+import Synchronization
+
+/// One user of one app: logs in, subscribes, publishes, and hears events through its delegates.
+///
+/// Every call has two forms that do the same: one takes a completion block, the other is `async`. Each call
+/// completes exactly once, with a response and no error, or with an error and no response (S-0a). Completion
+/// blocks and delegates are called on one serial queue (see ``AgoraRtmClientConfig/callbackQueue``). When the
+/// task that waits for an `async` form is cancelled the call completes at once with an error; what was
+/// already sent may still take effect.
+///
+/// A process may have several clients. One that is released without `destroy()` logs out and releases
+/// everything itself.
+public final class AgoraRtmClientKit: NSObject, Sendable {
+    /// Nil after `destroy`.
+    private let client: Mutex<RTMClient?>
+    private let services: AgoraRtmServiceType
+    private let delegates = DelegateList()
+    private let calls = SerialTaskExecutor(label: "AgoraRtmKit.calls")
+    private let callbacks: CallbackQueue
+
+    /// Checks the configuration and copies it; sends nothing (S-0c).
+    ///
+    /// - Parameter delegate: held weakly. More can follow by ``addDelegate(_:)``.
+    /// - Throws: ``AgoraRtmErrorInfo``: -10003 empty app id, -10006 bad user id, -10024 incomplete
+    ///   `privateConfig`, -10022 encryption or a proxy is asked for, which are not available yet, -10007
+    ///   certificate authorities unreadable.
+    public init(_ config: AgoraRtmClientConfig, delegate: (any AgoraRtmClientDelegate)?) throws {
+        let client: RTMClient
+        do throws(RTMError) {
+            client = try RTMClient(config.clientConfiguration())
+        } catch {
+            throw AgoraRtmErrorInfo(error)
+        }
+        self.client = Mutex(client)
+        services = config.services
+        callbacks = CallbackQueue(target: config.callbackQueue)
+        super.init()
+        if let delegate { delegates.add(delegate) }
+        pump(client.events(), logger: client.configuration.logger)
+    }
+
+    deinit {
+        if let client = client.withLock({ $0 }) { close(client) }
+    }
+
+    /// Logs out and releases everything; nobody is called any more but completion blocks of calls that are
+    /// under way, which get -10018. Every later call gets -10018 too.
+    ///
+    /// May be called anywhere, also inside a callback. Returns at once: the connection is closed in the
+    /// background (S-9).
+    ///
+    /// - Returns: `.ok`, or `.instanceAlreadyReleased` from the second time on.
+    @discardableResult
+    public func destroy() -> AgoraRtmErrorCode {
+        let client = client.withLock { client in
+            defer { client = nil }
+            return client
+        }
+        guard let client else { return .instanceAlreadyReleased }
+        delegates.removeAll()
+        close(client)
+        return .ok
+    }
+
+    private func close(_ client: RTMClient) {
+        // Unstructured: neither destroy() nor deinit can wait. It comes after the calls made before it.
+        Task(executorPreference: calls) { await client.close() }
+    }
+}
+
+// MARK: - Delegates
+
+extension AgoraRtmClientKit {
+    /// From now on the delegate hears every event, after those that were added before it. It is held weakly:
+    /// the app keeps it. Adding it again doesn't double its events.
+    public func addDelegate(_ delegate: any AgoraRtmClientDelegate) {
+        guard client.withLock({ $0 != nil }) else { return }
+        delegates.add(delegate)
+    }
+
+    /// From now on no callback of the delegate begins, also for events that are already waiting (N-8). One
+    /// that another thread is just running comes to its end.
+    public func removeDelegate(_ delegate: any AgoraRtmClientDelegate) {
+        delegates.remove(delegate)
+    }
+
+    private func pump(_ events: RTMEvents, logger: Logger) {
+        // Unstructured: ends with the sequence, which ends with the client below. It doesn't hold the kit.
+        Task(executorPreference: calls) { [weak self, callbacks] in
+            for await event in events {
+                if case .overflow(let dropped) = event {
+                    logger.warning(
+                        "events were dropped: callbacks are too slow", metadata: ["events": "\(dropped)"])
+                }
+                await callbacks.run { [weak self] in self?.deliver(event) }
+            }
+        }
+    }
+
+    /// Called on the callback queue only.
+    func deliver(_ event: RTMEvent) {
+        switch event {
+        case .message(let message):
+            let event = AgoraRtmMessageEvent(message)
+            delegates.notify { $0.rtmKit(self, didReceiveMessageEvent: event) }
+        case .linkState(let change):
+            let event = AgoraRtmLinkStateEvent(change)
+            delegates.notify { $0.rtmKit(self, didReceiveLinkStateEvent: event) }
+        case .presenceUnavailable(let channelName):
+            let event = AgoraRtmPresenceEvent(unavailableIn: channelName)
+            delegates.notify { $0.rtmKit(self, didReceivePresenceEvent: event) }
+        case .gap, .overflow:
+            // This API has no word for them: lost subscriptions are named in `unrestoredChannels`.
+            break
+        }
+    }
+}
+
+// MARK: - Performing calls
+
+extension AgoraRtmClientKit {
+    typealias Outcome = (response: AgoraRtmCommonResponse?, errorInfo: AgoraRtmErrorInfo?)
+    typealias Call = @Sendable (RTMClient) async throws(RTMError) -> Void
+
+    /// The block form of a call. Nothing of it keeps the kit alive.
+    func begin(
+        _ operation: String, needs service: AgoraRtmServiceType = [], _ completion: AgoraRtmOperationBlock?,
+        _ call: @escaping Call
+    ) {
+        let target = target(of: operation, needing: service)
+        // Unstructured: the completion block is how the app waits. Ends with the call, or by close().
+        Task(executorPreference: calls) { [callbacks] in
+            let (response, errorInfo) = await Self.outcome(of: call, on: target)
+            if let completion { callbacks.begin { completion(response, errorInfo) } }
+        }
+    }
+
+    /// The `async` form of a call. Taking the same way as the block form keeps the order among both.
+    func perform(
+        _ operation: String, needs service: AgoraRtmServiceType = [], _ call: @escaping Call
+    ) async -> (AgoraRtmCommonResponse?, AgoraRtmErrorInfo?) {
+        let target = target(of: operation, needing: service)
+        return await withTaskExecutorPreference(calls) { await Self.outcome(of: call, on: target) }
+    }
+
+    private func target(
+        of operation: String, needing service: AgoraRtmServiceType
+    ) -> Result<RTMClient, RTMError> {
+        guard let client = client.withLock({ $0 }) else {
+            return .failure(
+                RTMError(
+                    .instanceAlreadyReleased, "the client was used after destroy()", operation: operation))
+        }
+        guard services.isSuperset(of: service) else {
+            return .failure(
+                RTMError(
+                    .serviceNotSupport,
+                    "\(operation) needs a service that privateConfig.serviceType leaves out",
+                    operation: operation))
+        }
+        return .success(client)
+    }
+
+    private static func outcome(of call: Call, on target: Result<RTMClient, RTMError>) async -> Outcome {
+        do throws(RTMError) {
+            try await call(target.get())
+            return (AgoraRtmCommonResponse(), nil)
+        } catch {
+            return (nil, AgoraRtmErrorInfo(error))
+        }
+    }
+}

@@ -1,0 +1,31 @@
+import RTMModel
+
+// Safety: NSError is Sendable already, and what this class adds is constant.
+/// Why a call failed.
+///
+/// As an `NSError` it has the domain ``domainName``, the code `errorCode.rawValue`, and `reason` as its
+/// localized description.
+public final class AgoraRtmErrorInfo: NSError, @unchecked Sendable {
+    public static let domainName = "AgoraRtmKit"
+
+    public let errorCode: AgoraRtmErrorCode
+    /// The call that failed, for example `publish`.
+    public let operation: String
+    /// One sentence for a person. Its wording may change; never parse it.
+    public let reason: String
+
+    public init(errorCode: AgoraRtmErrorCode, operation: String, reason: String) {
+        self.errorCode = errorCode
+        self.operation = operation
+        self.reason = reason
+        super.init(
+            domain: Self.domainName, code: errorCode.rawValue, userInfo: [NSLocalizedDescriptionKey: reason])
+    }
+
+    convenience init(_ error: RTMError) {
+        self.init(errorCode: error.code, operation: error.operation, reason: error.reason)
+    }
+
+    @available(*, unavailable, message: "errors are not archived")
+    public required init?(coder: NSCoder) { nil }
+}

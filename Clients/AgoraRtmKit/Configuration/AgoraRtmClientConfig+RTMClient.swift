@@ -1,0 +1,83 @@
+import Logging
+import RTMClient
+import RTMModel
+
+extension AgoraRtmClientConfig {
+    /// The range of `reconnectTimeout` in seconds, where it isn't 0 (L-47).
+    private static let reconnectTimeoutRange: ClosedRange<UInt32> = 15...3600
+
+    /// This configuration for the client below, which clamps the heartbeat and presence times itself.
+    ///
+    /// - Throws: -10006 user id that is no number (L-3), -10022 proxy or encryption, -10024 incomplete
+    ///   `privateConfig`.
+    func clientConfiguration() throws(RTMError) -> RTMClient.Configuration {
+        try refuseWhatIsMissing()
+        if !useStringUserId { try checkNumericUserId() }
+        let accessPoints = try accessPoints()
+        var configuration = RTMClient.Configuration(
+            servers: accessPoints.servers, appID: appId, userID: userId)
+        configuration.tls = accessPoints.tls
+        configuration.heartbeatInterval = .seconds(heartbeatInterval)
+        configuration.presenceTimeout = .seconds(presenceTimeout)
+        if reconnectTimeout > 0 {
+            let range = Self.reconnectTimeoutRange
+            configuration.reconnectTimeout = .seconds(
+                min(max(reconnectTimeout, range.lowerBound), range.upperBound))
+        }
+        if let logger = logConfig?.logger { configuration.logger = logger }
+        return configuration
+    }
+
+    /// What the client may use; everything without a `privateConfig`.
+    var services: AgoraRtmServiceType { privateConfig?.serviceType ?? [.message, .stream] }
+
+    private func accessPoints() throws(RTMError) -> AccessPoints {
+        guard let privateConfig else { return .local }
+        guard !privateConfig.serviceType.isEmpty else {
+            throw RTMError(.invalidPrivateConfig, "privateConfig.serviceType is empty", operation: "init")
+        }
+        return try AccessPoints(privateConfig.accessPointHosts)
+    }
+
+    /// Better no client than one that sends in the clear, or past the proxy, what was meant otherwise.
+    private func refuseWhatIsMissing() throws(RTMError) {
+        if let encryptionConfig, encryptionConfig.encryptionMode != .none {
+            throw RTMError(.serviceNotSupport, "encryption is not available yet", operation: "init")
+        }
+        if let proxyConfig, proxyConfig.proxyType != .none {
+            throw RTMError(
+                .serviceNotSupport, "connecting through a proxy is not available yet", operation: "init")
+        }
+    }
+
+    private func checkNumericUserId() throws(RTMError) {
+        let isDecimal = userId.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+        guard isDecimal, let number = UInt32(userId), number > 0 else {
+            throw RTMError(
+                .invalidUserId,
+                "useStringUserId is false, and the user id is not a number from 1 to 4294967295 in decimal",
+                operation: "init")
+        }
+    }
+}
+
+extension AgoraRtmLogConfig {
+    fileprivate var logger: Logger? {
+        guard let level = level.loggerLevel else { return nil }
+        var logger = Logger(label: "AgoraRtmKit")
+        logger.logLevel = level
+        return logger
+    }
+}
+
+extension AgoraRtmLogLevel {
+    fileprivate var loggerLevel: Logger.Level? {
+        switch self {
+        case .none: nil
+        case .info: .info
+        case .warn: .warning
+        case .error: .error
+        case .fatal: .critical
+        }
+    }
+}

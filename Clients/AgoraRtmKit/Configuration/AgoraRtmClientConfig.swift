@@ -1,0 +1,73 @@
+/// How a client behaves. `AgoraRtmClientKit.init` copies everything: later changes have no effect on that
+/// client.
+///
+/// Not to be shared between threads while it is being changed.
+public final class AgoraRtmClientConfig: NSObject {
+    public var appId: String
+    /// 1…64 ASCII characters (L-1, L-2). One session per user id: the newest login wins.
+    public var userId: String
+    /// With `false` the user id must be the decimal text of a number from 1 to 4294967295 (L-3).
+    public var useStringUserId: Bool
+    /// Accepted without effect: it speaks of stream channels only (N-5).
+    public var multipath: Bool
+    /// Accepted without effect.
+    public var ispPolicyEnabled: Bool
+    /// How long others still see this user after a loss: 5…300 seconds, beyond that the nearest bound
+    /// (L-45).
+    public var presenceTimeout: UInt32
+    /// How often the client tells the server that it lives: 5…1800 seconds, beyond that the nearest bound
+    /// (L-46).
+    public var heartbeatInterval: UInt32
+    /// When the client gives up to reconnect: 0 means never, else 15…3600 seconds, beyond that the nearest
+    /// bound (L-47).
+    public var reconnectTimeout: UInt32
+    /// Accepted without effect: a self-hosted system has no regions (N-6).
+    public var areaCode: AgoraRtmAreaCode
+    /// Proxies are not available yet: any type but `none` is refused with -10022.
+    public var proxyConfig: AgoraRtmProxyConfig?
+    /// Both values behave the same (N-4).
+    public var protocolType: AgoraRtmProtocolType
+    /// Without it the client logs nothing.
+    public var logConfig: AgoraRtmLogConfig?
+    /// Encryption is not available yet: any mode but `none` is refused with -10022.
+    public var encryptionConfig: AgoraRtmEncryptionConfig?
+    /// Where the servers are. Without it the client uses the local stack at 127.0.0.1:7710.
+    public var privateConfig: AgoraRtmPrivateConfig?
+    /// Where delegates and completion blocks are called, one after the other; nil means a queue of the
+    /// client's own.
+    public var callbackQueue: DispatchQueue?
+
+    public init(
+        appId: String,
+        userId: String,
+        useStringUserId: Bool = true,
+        multipath: Bool = false,
+        ispPolicyEnabled: Bool = false,
+        presenceTimeout: UInt32 = 300,
+        heartbeatInterval: UInt32 = 5,
+        reconnectTimeout: UInt32 = 0,
+        areaCode: AgoraRtmAreaCode = .GLOB,
+        proxyConfig: AgoraRtmProxyConfig? = nil,
+        protocolType: AgoraRtmProtocolType = .tcpUdp,
+        logConfig: AgoraRtmLogConfig? = nil,
+        encryptionConfig: AgoraRtmEncryptionConfig? = nil,
+        privateConfig: AgoraRtmPrivateConfig? = nil,
+        callbackQueue: DispatchQueue? = nil
+    ) {
+        self.appId = appId
+        self.userId = userId
+        self.useStringUserId = useStringUserId
+        self.multipath = multipath
+        self.ispPolicyEnabled = ispPolicyEnabled
+        self.presenceTimeout = presenceTimeout
+        self.heartbeatInterval = heartbeatInterval
+        self.reconnectTimeout = reconnectTimeout
+        self.areaCode = areaCode
+        self.proxyConfig = proxyConfig
+        self.protocolType = protocolType
+        self.logConfig = logConfig
+        self.encryptionConfig = encryptionConfig
+        self.privateConfig = privateConfig
+        self.callbackQueue = callbackQueue
+    }
+}

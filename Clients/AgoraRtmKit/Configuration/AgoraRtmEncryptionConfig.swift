@@ -1,0 +1,24 @@
+/// How payloads are encrypted. Not available yet: see ``AgoraRtmClientConfig/encryptionConfig``.
+public final class AgoraRtmEncryptionConfig: NSObject, NSCopying {
+    public var encryptionMode: AgoraRtmEncryptionMode = .none
+    /// Of any length; 32 bytes are advised.
+    public var encryptionKey: String?
+    /// 32 bytes.
+    public var encryptionSalt: Data?
+
+    /// The name that the documents use for ``encryptionSalt``.
+    public var encryptionKdfSalt: Data? {
+        get { encryptionSalt }
+        set { encryptionSalt = newValue }
+    }
+
+    override public init() { super.init() }
+
+    public func copy(with zone: NSZone? = nil) -> Any {
+        let copy = AgoraRtmEncryptionConfig()
+        copy.encryptionMode = encryptionMode
+        copy.encryptionKey = encryptionKey
+        copy.encryptionSalt = encryptionSalt
+        return copy
+    }
+}

@@ -1,0 +1,68 @@
+// The names are the vendor's.
+// swift-format-ignore-file: AlwaysUseLowerCamelCase
+
+/// Regions whose servers the client may use.
+///
+/// A self-hosted system has no regions: the value is accepted and has no effect (N-6).
+public struct AgoraRtmAreaCode: OptionSet, Sendable, Hashable {
+    public let rawValue: UInt
+
+    public init(rawValue: UInt) { self.rawValue = rawValue }
+
+    /// Mainland China.
+    public static let CN = AgoraRtmAreaCode(rawValue: 0x1)
+    /// North America.
+    public static let NA = AgoraRtmAreaCode(rawValue: 0x2)
+    /// Europe.
+    public static let EU = AgoraRtmAreaCode(rawValue: 0x4)
+    /// Asia without mainland China.
+    public static let AS = AgoraRtmAreaCode(rawValue: 0x8)
+    /// Japan.
+    public static let JP = AgoraRtmAreaCode(rawValue: 0x10)
+    /// India.
+    public static let IN = AgoraRtmAreaCode(rawValue: 0x20)
+    /// Everywhere.
+    public static let GLOB = AgoraRtmAreaCode(rawValue: 0xFFFF_FFFF)
+}
+
+/// How messages travel. Both values behave the same here: over one TCP connection (N-4).
+public enum AgoraRtmProtocolType: Int, Sendable {
+    case tcpUdp = 0
+    case tcpOnly = 1
+}
+
+/// Services of a private deployment.
+public struct AgoraRtmServiceType: OptionSet, Sendable, Hashable {
+    public let rawValue: Int
+
+    public init(rawValue: Int) { self.rawValue = rawValue }
+
+    public static let none: AgoraRtmServiceType = []
+    /// Message and user channels, presence, storage, locks.
+    public static let message = AgoraRtmServiceType(rawValue: 0x1)
+    /// Stream channels.
+    public static let stream = AgoraRtmServiceType(rawValue: 0x2)
+}
+
+/// How the client passes a firewall.
+public enum AgoraRtmProxyType: Int, Sendable {
+    case none = 0
+    case http = 1
+    case cloudTcp = 2
+}
+
+/// How payloads are encrypted between clients.
+public enum AgoraRtmEncryptionMode: Int, Sendable {
+    case none = 0
+    case AES128GCM = 1
+    case AES256GCM = 2
+}
+
+/// What is logged: everything of this level and worse.
+public enum AgoraRtmLogLevel: Int, Sendable {
+    case none = 0
+    case info = 0x1
+    case warn = 0x2
+    case error = 0x4
+    case fatal = 0x8
+}

@@ -1,0 +1,16 @@
+// Safety: a plain holder of values. The kit makes it, hands it over once and keeps no reference;
+// who shares one between threads must not change it any more, as with every object of this API.
+/// The metadata of a channel or user, after a change or at the beginning of a subscription.
+public final class AgoraRtmStorageEvent: NSObject, @unchecked Sendable {
+    public var channelType: AgoraRtmChannelType = .none
+    public var storageType: AgoraRtmStorageType = .none
+    public var eventType: AgoraRtmStorageEventType = .none
+    /// Channel name or user id, by `storageType`.
+    public var target = ""
+    /// The whole set.
+    public var data = AgoraRtmMetadata()
+    /// Milliseconds since 1970.
+    public var timestamp: UInt64 = 0
+
+    override public init() { super.init() }
+}

@@ -1,0 +1,60 @@
+import Synchronization
+
+/// Who hears a client's events. Holds everybody weakly.
+///
+/// No strong reference to a delegate is made or dropped under the lock: it could be the last one, and then
+/// the app's `deinit` would run there, which may well call `remove`.
+final class DelegateList: Sendable {
+    // Safety: the kit never looks into a delegate, it only calls it, one call at a time on the queue that the
+    // protocol documents; that much the app's class must bear, Sendable or not.
+    private struct Entry: @unchecked Sendable {
+        /// Tells it from an earlier delegate at the same address.
+        var number: UInt64
+        let id: ObjectIdentifier
+        weak var delegate: (any AgoraRtmClientDelegate)?
+    }
+
+    private struct Contents {
+        var entries: [Entry] = []
+        var lastNumber: UInt64 = 0
+    }
+
+    private let contents = Mutex(Contents())
+
+    /// Adding one that is there already changes nothing but its place: it comes last.
+    func add(_ delegate: any AgoraRtmClientDelegate) {
+        let id = ObjectIdentifier(delegate)
+        var entry = Entry(number: 0, id: id, delegate: delegate)
+        contents.withLock { contents in
+            contents.lastNumber += 1
+            entry.number = contents.lastNumber
+            contents.entries.removeAll { $0.id == id }
+            contents.entries.append(entry)
+        }
+    }
+
+    func remove(_ delegate: any AgoraRtmClientDelegate) {
+        let id = ObjectIdentifier(delegate)
+        contents.withLock { $0.entries.removeAll { $0.id == id } }
+    }
+
+    func removeAll() {
+        contents.withLock { $0.entries.removeAll() }
+    }
+
+    /// Calls the ones that are there, in the order they came. Whoever is removed meanwhile isn't called any
+    /// more (N-8).
+    func notify(_ body: (any AgoraRtmClientDelegate) -> Void) {
+        for entry in contents.withLock({ $0.entries }) {
+            if let delegate = entry.delegate {
+                if contains(entry.number) { body(delegate) }
+            } else {
+                contents.withLock { $0.entries.removeAll { $0.number == entry.number } }
+            }
+        }
+    }
+
+    private func contains(_ number: UInt64) -> Bool {
+        contents.withLock { $0.entries.contains { $0.number == number } }
+    }
+}

@@ -1,0 +1,45 @@
+import RTMClient
+import RTMModel
+
+extension AgoraRtmMessageEvent {
+    convenience init(_ event: MessageEvent) {
+        self.init()
+        channelType = event.channelType
+        channelName = event.channelName
+        switch event.payload {
+        case .text(let text): message.stringData = text
+        case .data(let data): message.rawData = data
+        }
+        publisher = event.publisher
+        customType = event.customType
+        timestamp = event.timestampMilliseconds
+    }
+}
+
+extension AgoraRtmLinkStateEvent {
+    convenience init(_ event: LinkStateEvent) {
+        self.init()
+        currentState = event.currentState
+        previousState = event.previousState
+        serviceType = AgoraRtmServiceType(rawValue: event.serviceType.rawValue)
+        operation = event.operation
+        reasonCode = event.reasonCode
+        reason = event.reason
+        affectedChannels = event.affectedChannels
+        unrestoredChannels = event.unrestoredChannels
+        isResumed = event.isResumed
+        timestamp = event.timestampMilliseconds
+    }
+}
+
+extension AgoraRtmPresenceEvent {
+    /// Presence was asked for and can't be had (P-7). The server stamps no time on this, so it is the local
+    /// one.
+    convenience init(unavailableIn channelName: String, at date: Date = Date()) {
+        self.init()
+        type = .errorOutOfService
+        channelType = .message
+        self.channelName = channelName
+        timestamp = UInt64(max(0, date.timeIntervalSince1970 * 1000))
+    }
+}

@@ -1,0 +1,44 @@
+/// What a subscriber of a message channel wants to receive, and whether it wants to be seen (M-1).
+public struct AgoraRtmSubscribeChannelFeature: OptionSet, Sendable, Hashable {
+    public let rawValue: UInt
+
+    public init(rawValue: UInt) { self.rawValue = rawValue }
+
+    public static let none: AgoraRtmSubscribeChannelFeature = []
+    public static let presence = AgoraRtmSubscribeChannelFeature(rawValue: 1)
+    public static let metadata = AgoraRtmSubscribeChannelFeature(rawValue: 1 << 1)
+    public static let message = AgoraRtmSubscribeChannelFeature(rawValue: 1 << 2)
+    public static let lock = AgoraRtmSubscribeChannelFeature(rawValue: 1 << 3)
+    /// Own joins, leaves and states are not shown to others (M-7).
+    public static let beQuiet = AgoraRtmSubscribeChannelFeature(rawValue: 1 << 4)
+}
+
+/// What a member of a stream channel wants to receive. The values differ from those of a subscription.
+public struct AgoraRtmJoinChannelFeature: OptionSet, Sendable, Hashable {
+    public let rawValue: UInt
+
+    public init(rawValue: UInt) { self.rawValue = rawValue }
+
+    public static let none: AgoraRtmJoinChannelFeature = []
+    /// Nothing: messages of a stream channel belong to topics. Samples name it.
+    public static let message: AgoraRtmJoinChannelFeature = []
+    public static let presence = AgoraRtmJoinChannelFeature(rawValue: 1)
+    public static let metadata = AgoraRtmJoinChannelFeature(rawValue: 1 << 1)
+    public static let lock = AgoraRtmJoinChannelFeature(rawValue: 1 << 2)
+    /// Own joins, leaves and states are not shown to others (M-7).
+    public static let beQuiet = AgoraRtmJoinChannelFeature(rawValue: 1 << 3)
+}
+
+/// Whether messages of a topic keep their order.
+public enum AgoraRtmMessageQos: Int, Sendable {
+    case unordered = 0
+    case ordered = 1
+}
+
+/// Which messages of a topic go first.
+public enum AgoraRtmMessagePriority: Int, Sendable {
+    case highest = 0
+    case high = 1
+    case normal = 4
+    case low = 8
+}

@@ -1,0 +1,138 @@
+// The bridge between a waiting task and the event loop: every call has one completion, used exactly once
+// (S-0a).
+
+import NIOCore
+import RTMModel
+import Synchronization
+
+/// The calls of the public API, by the names that `RTMError.operation` shows.
+enum Operation: String, Sendable {
+    case login, logout, subscribe, unsubscribe, publish, ping
+
+    /// What the call throws when it fails for a cause that has no code of its own.
+    var failureCode: ErrorCode {
+        switch self {
+        case .login: .loginCanceled
+        case .logout, .ping: .notConnected
+        case .subscribe: .channelSubscribeFailed
+        case .unsubscribe: .channelUnsubscribeFailed
+        case .publish: .channelPublishMessageFailed
+        }
+    }
+
+    /// What the call throws when the server doesn't answer in time (M-26).
+    var timeoutCode: ErrorCode {
+        switch self {
+        case .login: .loginTimeout
+        case .logout, .ping: .notConnected
+        case .subscribe: .channelSubscribeTimeout
+        case .unsubscribe: .channelUnsubscribeFailed
+        case .publish: .channelPublishMessageTimeout
+        }
+    }
+
+    /// What the call throws while logged in but not connected (S-8).
+    var notConnectedCode: ErrorCode { self == .publish ? .channelNotConnected : .notConnected }
+}
+
+/// The one end of a call.
+///
+/// Owned by exactly one place at a time (the caller's closure, then the request table, or the link's pending
+/// login); who takes it out of there completes it.
+struct Completion<Value: Sendable>: Sendable {
+    let id: UInt64
+    let operation: Operation
+    private let continuation: CheckedContinuation<Result<Value, RTMError>, Never>
+
+    init(
+        id: UInt64, operation: Operation, continuation: CheckedContinuation<Result<Value, RTMError>, Never>
+    ) {
+        self.id = id
+        self.operation = operation
+        self.continuation = continuation
+    }
+
+    func succeed(_ value: Value) { continuation.resume(returning: .success(value)) }
+
+    func fail(_ error: RTMError) {
+        continuation.resume(returning: .failure(error.with(operation: operation)))
+    }
+
+    func fail(_ code: ErrorCode, _ reason: String) { fail(RTMError(code, reason)) }
+}
+
+extension Completion where Value == Void {
+    func succeed() { succeed(()) }
+}
+
+/// Numbers for requests: unique within a client, never 0.
+final class RequestIDs: Sendable {
+    private let last = Atomic<UInt64>(0)
+
+    func next() -> UInt64 { last.wrappingAdd(1, ordering: .relaxed).newValue }
+}
+
+/// Remembers that the calling task was cancelled, for a call that has not reached the event loop yet.
+private final class CancellationFlag: Sendable {
+    private let flag = Atomic<Bool>(false)
+
+    var isSet: Bool { flag.load(ordering: .acquiring) }
+    func set() { flag.store(true, ordering: .releasing) }
+}
+
+extension NIOLoopBoundBox where Value: AnyObject {
+    /// Runs `start` on the event loop and waits for the completion. A cancellation of the task runs `cancel`
+    /// there.
+    func perform<Answer: Sendable>(
+        _ operation: Operation, id: UInt64,
+        start: @escaping @Sendable (Value, Completion<Answer>) -> Void,
+        cancel: @escaping @Sendable (Value) -> Void
+    ) async throws(RTMError) -> Answer {
+        let flag = CancellationFlag()
+        let result: Result<Answer, RTMError> = await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let completion = Completion<Answer>(id: id, operation: operation, continuation: continuation)
+                eventLoop.execute {
+                    if flag.isSet {
+                        completion.fail(.cancelled(operation))
+                    } else {
+                        start(self.value, completion)
+                    }
+                }
+            }
+        } onCancel: {
+            // The flag comes first: either the call's start sees it, or the owner already knows the call.
+            flag.set()
+            eventLoop.execute { cancel(self.value) }
+        }
+        return try result.get()
+    }
+}
+
+extension RTMClient {
+    /// Runs `start` on the link's event loop and waits for the completion.
+    func perform<Answer: Sendable>(
+        _ operation: Operation, _ start: @escaping @Sendable (Link, Completion<Answer>) -> Void
+    ) async throws(RTMError) -> Answer {
+        let id = requestIDs.next()
+        return try await link.perform(operation, id: id, start: start) { $0.cancel(id) }
+    }
+}
+
+extension RTMError {
+    static func cancelled(_ operation: Operation) -> RTMError {
+        RTMError(
+            operation.failureCode, "the task that waited for \(operation.rawValue) was cancelled",
+            operation: operation.rawValue)
+    }
+
+    static let released = RTMError(.instanceAlreadyReleased, "the client is closed")
+
+    func with(operation: Operation) -> RTMError { with(operation: operation.rawValue) }
+
+    func with(operation: String) -> RTMError {
+        var error = self
+        error.operation = operation
+        return error
+    }
+}

@@ -1,0 +1,133 @@
+// One socket to an edge: frames in, frames out, and exactly one end.
+//
+// Frames that are sent within one turn of the event loop leave in one write. All of it runs on the event
+// loop of the receiver, so that a received message reaches its consumers without a task or an actor hop.
+
+import NIOCore
+import RTMProtocol
+
+/// Who owns a connection. Called on the event loop.
+protocol FrameReceiver: AnyObject {
+    /// The socket is open; frames may be sent.
+    func opened(_ connection: ConnectionHandler)
+    func received(_ frame: Rtm_Client_ServerFrame, on connection: ConnectionHandler)
+    /// The connection ended by itself or couldn't be opened; called once, and not after `close()`.
+    func closed(_ connection: ConnectionHandler, cause: String)
+}
+
+final class ConnectionHandler: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+    typealias OutboundOut = ByteBuffer
+
+    /// Limit: bytes that wait for the socket. Publishing beyond is refused with -11025.
+    static let unsentBytesMax = 16 * 1024 * 1024
+
+    private let eventLoop: any EventLoop
+    /// Held until the end, which breaks the cycle: whoever dials must end what it dialled.
+    private var receiver: (any FrameReceiver)?
+    private var context: ChannelHandlerContext?
+    private var reader = FrameReader()
+    private var outbound = ByteBuffer()
+    private var isFlushDue = false
+    private var isReading = false
+    private var isEnded = false
+    private var cause: String?
+    /// Written, and not taken by the socket yet.
+    private var bytesInWrites = 0
+
+    init(eventLoop: any EventLoop, receiver: any FrameReceiver) {
+        self.eventLoop = eventLoop
+        self.receiver = receiver
+    }
+
+    var isBacklogged: Bool { bytesInWrites + outbound.readableBytes > Self.unsentBytesMax }
+
+    /// Sends with all else that is sent in this turn. After the end it does nothing.
+    func send(_ frame: Rtm_Client_ClientFrame) {
+        guard !isEnded else { return }
+        do {
+            try outbound.writeFrame(frame)
+        } catch {
+            end(cause: "a frame could not be encoded")
+            return
+        }
+        guard !isFlushDue else { return }
+        isFlushDue = true
+        // While reading, the end of the read is the end of the turn.
+        if !isReading { eventLoop.assumeIsolated().execute { self.flush() } }
+    }
+
+    /// Closes at once, after what was sent in this turn. The receiver hears no more.
+    func close() {
+        flush()
+        receiver = nil
+        isEnded = true
+        context?.close(promise: nil)
+    }
+
+    private func flush() {
+        isFlushDue = false
+        guard let context, outbound.readableBytes > 0 else { return }
+        let bytes = outbound
+        let count = bytes.readableBytes
+        outbound = context.channel.allocator.buffer(capacity: min(count, 64 * 1024))
+        bytesInWrites += count
+        context.writeAndFlush(wrapOutboundOut(bytes)).assumeIsolated().whenComplete { _ in
+            self.bytesInWrites -= count
+        }
+    }
+
+    /// The one end: whichever cause comes first is told.
+    private func end(cause: String) {
+        guard !isEnded else { return }
+        isEnded = true
+        let receiver = receiver
+        self.receiver = nil
+        context?.close(promise: nil)
+        receiver?.closed(self, cause: cause)
+    }
+
+    /// The socket could not be opened.
+    func connectFailed(_ cause: String) { end(cause: cause) }
+
+    // MARK: ChannelInboundHandler
+
+    func handlerAdded(context: ChannelHandlerContext) {
+        self.context = context
+        if context.channel.isActive { channelActive(context: context) }
+    }
+
+    func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
+
+    func channelActive(context: ChannelHandlerContext) {
+        guard !isEnded else {
+            context.close(promise: nil)
+            return
+        }
+        receiver?.opened(self)
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        isReading = true
+        reader.append(unwrapInboundIn(data))
+        do {
+            while !isEnded, let frame = try reader.next() { receiver?.received(frame, on: self) }
+        } catch {
+            end(cause: "\(error)")
+        }
+    }
+
+    func channelReadComplete(context: ChannelHandlerContext) {
+        isReading = false
+        flush()
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        end(cause: cause ?? "the connection was closed by the other side")
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        cause = ConnectionHandler.describe(error)
+        end(cause: ConnectionHandler.describe(error))
+    }
+}

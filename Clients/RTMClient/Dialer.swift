@@ -1,0 +1,88 @@
+import NIOCore
+import NIOPosix
+import NIOSSL
+import RTMModel
+
+/// Opens connections to edges, with TLS where it is asked for.
+struct Dialer: Sendable {
+    private let eventLoop: any EventLoop
+    private let timeout: TimeAmount
+    private let tls: RTMClient.TLS
+    private let tlsContext: NIOSSLContext?
+
+    /// - Throws: -10007 when the certificate authorities can't be read.
+    init(tls: RTMClient.TLS, timeout: Duration, eventLoop: any EventLoop) throws(RTMError) {
+        self.eventLoop = eventLoop
+        self.timeout = TimeAmount(timeout)
+        self.tls = tls
+        tlsContext = try Self.context(for: tls)
+    }
+
+    private static func context(for tls: RTMClient.TLS) throws(RTMError) -> NIOSSLContext? {
+        guard case .enabled(let caFile, _) = tls else { return nil }
+        var configuration = TLSConfiguration.makeClientConfiguration()
+        configuration.minimumTLSVersion = .tlsv12
+        if let caFile { configuration.trustRoots = .file(caFile) }
+        do {
+            return try NIOSSLContext(configuration: configuration)
+        } catch {
+            let place = caFile.map { "of '\($0)'" } ?? "of the system"
+            throw RTMError(
+                .initServiceFailed, "the certificate authorities \(place) can't be read: \(error)",
+                operation: "init")
+        }
+    }
+
+    /// Begins to connect; the receiver hears how it goes. `close()` on the result gives it up.
+    func dial(_ server: ServerAddress, for receiver: any FrameReceiver) -> ConnectionHandler {
+        let handler = ConnectionHandler(eventLoop: eventLoop, receiver: receiver)
+        let bound = NIOLoopBound(handler, eventLoop: eventLoop)
+        let serverName = serverName(of: server)
+        let connected = ClientBootstrap(group: eventLoop)
+            .connectTimeout(timeout)
+            .channelOption(.tcpOption(.tcp_nodelay), value: 1)
+            .channelInitializer { [tlsContext] channel in
+                channel.eventLoop.makeCompletedFuture {
+                    let pipeline = channel.pipeline.syncOperations
+                    if let tlsContext {
+                        try pipeline.addHandler(
+                            NIOSSLClientHandler(context: tlsContext, serverHostname: serverName))
+                    }
+                    try pipeline.addHandler(bound.value)
+                }
+            }
+            .connect(host: server.host, port: server.port)
+        connected.whenFailure { error in
+            bound.value.connectFailed("\(server) can't be reached: \(ConnectionHandler.describe(error))")
+        }
+        return handler
+    }
+
+    /// An address is no server name: then the certificate must carry the address itself, which NIOSSL checks.
+    private func serverName(of server: ServerAddress) -> String? {
+        guard case .enabled(_, let name) = tls else { return nil }
+        if let name { return name }
+        return (try? SocketAddress(ipAddress: server.host, port: server.port)) == nil ? server.host : nil
+    }
+}
+
+extension ConnectionHandler {
+    /// The cause of a failure in few words.
+    static func describe(_ error: any Error) -> String {
+        switch error {
+        case let error as NIOConnectionError:
+            if let first = error.connectionErrors.first { return describe(first.error) }
+            return "the name can't be looked up"
+        case let error as IOError:
+            return "\(error)"
+        case ChannelError.connectTimeout(let amount):
+            return "no answer within \(Duration(amount))"
+        case let error as NIOSSLError:
+            return "TLS failed: \(error)"
+        case let error as NIOSSLExtraError:
+            return "TLS failed: \(error)"
+        default:
+            return "\(error)"
+        }
+    }
+}

@@ -1,0 +1,137 @@
+import DequeModule
+import RTMModel
+import Synchronization
+
+/// The events that wait for one consumer.
+///
+/// The decisions are `Contents`'s; nothing is resumed under the lock.
+final class EventBuffer: Sendable {
+    private let contents: Mutex<Contents>
+
+    init(_ buffering: EventBuffering) {
+        contents = Mutex(Contents(capacity: buffering.capacity))
+    }
+
+    func append(_ event: RTMEvent) {
+        let waiter = contents.withLock { $0.append(event) }
+        waiter?.continuation.resume(returning: event)
+    }
+
+    func finish() {
+        let waiters = contents.withLock { $0.finish() }
+        for waiter in waiters { waiter.continuation.resume(returning: nil) }
+    }
+
+    func next() async -> RTMEvent? {
+        let id: UInt64
+        switch contents.withLock({ $0.begin() }) {
+        case .ready(let ready): return ready.event
+        case .wait(let waiterID): id = waiterID
+        }
+        defer { if Task.isCancelled { contents.withLock { $0.forget(id) } } }
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let ready = contents.withLock { $0.wait(Waiter(id: id, continuation: continuation)) }
+                if let ready { continuation.resume(returning: ready.event) }
+            }
+        } onCancel: {
+            let waiter = contents.withLock { $0.cancel(id) }
+            waiter?.continuation.resume(returning: nil)
+        }
+    }
+}
+
+extension EventBuffer {
+    struct Waiter {
+        let id: UInt64
+        let continuation: CheckedContinuation<RTMEvent?, Never>
+    }
+
+    /// An answer that needs no waiting: an event, or nil for the end.
+    struct Ready {
+        let event: RTMEvent?
+    }
+
+    enum Start {
+        case ready(Ready)
+        /// Wait with a waiter of this id.
+        case wait(UInt64)
+    }
+
+    struct Contents {
+        let capacity: Int
+        private var events: Deque<RTMEvent> = []
+        private var payloadBytes = 0
+        /// Events lost before the first one in `events`.
+        private var dropped = 0
+        private var isFinished = false
+        /// Normally one at most: more only if several tasks share one sequence. Nonempty only while `events`
+        /// is empty.
+        private var waiters: Deque<Waiter> = []
+        private var lastWaiterID: UInt64 = 0
+        /// Waiters that were cancelled before they began to wait.
+        private var cancelled: Set<UInt64> = []
+
+        init(capacity: Int) { self.capacity = capacity }
+
+        /// Returns the waiter that takes the event; without one the event is kept.
+        mutating func append(_ event: RTMEvent) -> Waiter? {
+            guard !isFinished else { return nil }
+            if let waiter = waiters.popFirst() { return waiter }
+            events.append(event)
+            payloadBytes += event.payloadBytes
+            while events.count > capacity || payloadBytes > EventBuffering.payloadBytesMax, events.count > 1 {
+                payloadBytes -= events.removeFirst().payloadBytes
+                dropped += 1
+            }
+            return nil
+        }
+
+        mutating func takeIfReady() -> Ready? {
+            if dropped > 0 {
+                defer { dropped = 0 }
+                return Ready(event: .overflow(dropped: dropped))
+            }
+            if let event = events.popFirst() {
+                payloadBytes -= event.payloadBytes
+                return Ready(event: event)
+            }
+            return isFinished ? Ready(event: nil) : nil
+        }
+
+        mutating func begin() -> Start {
+            if let ready = takeIfReady() { return .ready(ready) }
+            lastWaiterID += 1
+            return .wait(lastWaiterID)
+        }
+
+        mutating func wait(_ waiter: Waiter) -> Ready? {
+            if cancelled.remove(waiter.id) != nil { return Ready(event: nil) }
+            if let ready = takeIfReady() { return ready }
+            waiters.append(waiter)
+            return nil
+        }
+
+        mutating func cancel(_ id: UInt64) -> Waiter? {
+            if let index = waiters.firstIndex(where: { $0.id == id }) { return waiters.remove(at: index) }
+            // Either it has its event already, or it has not begun to wait.
+            cancelled.insert(id)
+            return nil
+        }
+
+        /// The call with this id has returned.
+        mutating func forget(_ id: UInt64) { cancelled.remove(id) }
+
+        mutating func finish() -> Deque<Waiter> {
+            isFinished = true
+            defer { waiters = [] }
+            return waiters
+        }
+    }
+}
+
+extension RTMEvent {
+    fileprivate var payloadBytes: Int {
+        if case .message(let message) = self { message.payload.byteCount } else { 0 }
+    }
+}

@@ -1,0 +1,62 @@
+import NIOCore
+import RTMProtocol
+import SwiftProtobuf
+
+/// Cuts the byte stream into frames: 4 bytes length, big-endian, then one `ServerFrame`. Decodes in place.
+struct FrameReader {
+    /// Limit: a longer frame than any server sends ends the connection.
+    static let frameBytesMax = 1024 * 1024
+    static let prefixBytes = 4
+
+    enum Failure: Error, Equatable {
+        case tooLarge(Int)
+        case undecodable
+    }
+
+    private var buffer = ByteBuffer()
+
+    mutating func append(_ bytes: ByteBuffer) {
+        if buffer.readableBytes == 0 {
+            buffer = bytes
+        } else {
+            buffer.discardReadBytes()
+            buffer.writeImmutableBuffer(bytes)
+        }
+    }
+
+    /// The next whole frame; nil until more bytes have come.
+    mutating func next() throws(Failure) -> Rtm_Client_ServerFrame? {
+        guard let prefix = buffer.getInteger(at: buffer.readerIndex, as: UInt32.self) else { return nil }
+        let length = Int(prefix)
+        guard length <= Self.frameBytesMax else { throw .tooLarge(length) }
+        guard buffer.readableBytes >= Self.prefixBytes + length else { return nil }
+        defer { buffer.moveReaderIndex(forwardBy: Self.prefixBytes + length) }
+        do {
+            let bytes = buffer.readableBytesSpan.extracting(Self.prefixBytes..<(Self.prefixBytes + length))
+            return try Rtm_Client_ServerFrame(serializedBytes: bytes)
+        } catch {
+            throw .undecodable
+        }
+    }
+}
+
+extension FrameReader.Failure: CustomStringConvertible {
+    var description: String {
+        switch self {
+        case .tooLarge(let length):
+            "the server sent a frame of \(length) bytes, \(FrameReader.frameBytesMax) are allowed"
+        case .undecodable:
+            "the server sent a frame that can't be decoded"
+        }
+    }
+}
+
+extension ByteBuffer {
+    /// Appends a frame with its length. Fails only for a text that isn't valid UTF-8, which Swift doesn't
+    /// have.
+    mutating func writeFrame(_ frame: Rtm_Client_ClientFrame) throws {
+        let bytes: [UInt8] = try frame.serializedBytes()
+        writeInteger(UInt32(bytes.count))
+        writeBytes(bytes)
+    }
+}

@@ -1,0 +1,42 @@
+/// When to send heartbeats, and when a missing answer means that the link is lost (S-40, T5).
+///
+/// The heartbeat decides, never the socket alone: a half-open connection looks alive for hours.
+struct HeartbeatSchedule: Sendable {
+    typealias Instant = ContinuousClock.Instant
+
+    enum Due: Sendable, Equatable {
+        case nothing
+        case beat
+        case lost
+    }
+
+    private let interval: Duration
+    private let answerWithin: Duration
+    private var nextBeat: Instant
+    /// Sent and not answered, the oldest first. Bounded: the oldest ends the connection after `answerWithin`.
+    private var unanswered: [(id: UInt64, deadline: Instant)] = []
+
+    init(interval: Duration, answerWithin: Duration, now: Instant) {
+        self.interval = interval
+        self.answerWithin = answerWithin
+        nextBeat = now + interval
+    }
+
+    var deadline: Instant { unanswered.first.map { min($0.deadline, nextBeat) } ?? nextBeat }
+
+    func due(now: Instant) -> Due {
+        if let oldest = unanswered.first, now >= oldest.deadline { return .lost }
+        return now >= nextBeat ? .beat : .nothing
+    }
+
+    mutating func sent(_ id: UInt64, now: Instant) {
+        unanswered.append((id, now + answerWithin))
+        nextBeat = now + interval
+    }
+
+    /// An answer speaks for all heartbeats before it.
+    mutating func answered(_ id: UInt64) {
+        guard let index = unanswered.firstIndex(where: { $0.id == id }) else { return }
+        unanswered.removeSubrange(...index)
+    }
+}

@@ -1,0 +1,178 @@
+import Foundation
+import NIOCore
+import RTMModel
+import RTMProtocol
+
+// What ends a call: the server's answer, the time, a cancellation, or the loss of the connection.
+extension Link {
+    func answered(_ id: UInt64, _ body: Rtm_Client_ServerFrame.OneOf_Body) {
+        if case .heartbeatAck = body { connection?.heartbeat?.answered(id) }
+        guard let request = requests.take(id) else { return }
+        switch (request, body) {
+        case (.publish(let completion), .published(let published)):
+            completion.succeed(
+                PublishReceipt(timestampMilliseconds: published.timestampMs, offset: published.offset))
+        case (.subscribe(let completion, let channel, let features), .subscribed(let answer)):
+            subscribed(completion, channel: channel, features: features, answer)
+        case (.unsubscribe(let completion, let channel), .unsubscribed):
+            subscriptions.finishLeaving(channel)
+            completion.succeed()
+        case (.ping(let completion, let sentAt), .heartbeatAck):
+            completion.succeed(now - sentAt)
+        case (.login(let completion, let token), .loggedIn):
+            machine.reauthenticated(token: token)
+            completion.succeed()
+        case (.restore(let restoration), .subscribed(let answer)):
+            restored(restoration, answer)
+        case (_, .error(let error)):
+            refused(id, request, RTMError(error, unknownCode: request.failureCode))
+        default:
+            refused(
+                id, request, RTMError(request.failureCode, "the server's answer doesn't fit the request"))
+        }
+    }
+
+    private func subscribed(
+        _ completion: Completion<Subscription>, channel: String, features: SubscriptionFeatures,
+        _ answer: Rtm_Client_Subscribed
+    ) {
+        let position = StreamPosition(answer.position)
+        let gap = subscriptions.confirm(
+            channel, request: completion.id, position: position, hasGap: answer.gap)
+        let unavailable = SubscriptionFeatures(rawValue: answer.featuresUnavailable)
+        completion.succeed(
+            Subscription(
+                channelName: channel, position: position, features: features,
+                unavailableFeatures: unavailable))
+        if let gap { hub.emit(.gap(gap)) }
+        if unavailable.contains(.presence) { hub.emit(.presenceUnavailable(channelName: channel)) }
+    }
+
+    private func restored(
+        _ restoration: SubscriptionTable.Restoration, _ answer: Rtm_Client_Subscribed
+    ) {
+        let gap = subscriptions.confirm(
+            restoration.channel, request: nil, position: StreamPosition(answer.position), hasGap: answer.gap)
+        if let gap { hub.emit(.gap(gap)) }
+        if SubscriptionFeatures(rawValue: answer.featuresUnavailable).contains(.presence) {
+            hub.emit(.presenceUnavailable(channelName: restoration.channel))
+        }
+        connection?.restoring -= 1
+        finishRestoringIfDone()
+    }
+
+    private func refused(_ id: UInt64, _ request: RequestTable.Request, _ error: RTMError) {
+        switch request {
+        case .publish(let completion): completion.fail(error)
+        case .ping(let completion, _): completion.fail(error)
+        case .login(let completion, _): completion.fail(error)
+        case .subscribe(let completion, let channel, _):
+            _ = subscriptions.abandon(channel, request: id)
+            completion.fail(error)
+        case .unsubscribe(let completion, let channel):
+            // A server that knows of no subscription has none to go on with.
+            if error.code == .channelNotSubscribed {
+                subscriptions.finishLeaving(channel)
+            } else {
+                subscriptions.stay(channel)
+            }
+            completion.fail(error)
+        case .restore(let restoration):
+            subscriptions.remove(restoration.channel)
+            connection?.unrestored.append(restoration.channel)
+            connection?.restoring -= 1
+            finishRestoringIfDone()
+        }
+    }
+
+    func expire(_ id: UInt64, _ request: RequestTable.Request) {
+        let time = configuration.requestTimeout
+        giveUp(id, request) { RTMError($0.timeoutCode, "the server did not answer within \(time)") }
+    }
+
+    /// Nobody waits for the answer any more, though it may still come.
+    func giveUp(_ id: UInt64, _ request: RequestTable.Request, _ error: (Operation) -> RTMError) {
+        switch request {
+        case .publish(let completion): completion.fail(error(.publish))
+        case .ping(let completion, _): completion.fail(error(.ping))
+        case .login(let completion, _): completion.fail(error(.login))
+        case .subscribe(let completion, let channel, _):
+            // The server may have subscribed: what nobody heard of must not stay.
+            if subscriptions.abandon(channel, request: id) {
+                send(requestIDs.next()) { $0.unsubscribe.channel = channel }
+            }
+            completion.fail(error(.subscribe))
+        case .unsubscribe(let completion, let channel):
+            subscriptions.finishLeaving(channel)
+            completion.fail(error(.unsubscribe))
+        case .restore:
+            end(.connectionError("the server did not answer while subscriptions were restored"))
+        }
+    }
+
+    /// The connection is gone. What can't be known is said; nothing is sent a second time.
+    func failRequests(reason: String) {
+        for (id, request) in requests.takeAll() {
+            if isClosed {
+                giveUp(id, request) { _ in .released }
+                continue
+            }
+            switch request {
+            case .publish(let completion):
+                completion.fail(
+                    .channelPublishMessageFailed,
+                    "the connection was lost before the acknowledgement, whether the message was published "
+                        + "is unknown: \(reason)")
+            case .ping(let completion, _): completion.fail(.notConnected, reason)
+            case .login(let completion, _): completion.fail(.notConnected, reason)
+            case .subscribe(let completion, let channel, _):
+                _ = subscriptions.abandon(channel, request: id)
+                completion.fail(.notConnected, "the connection was lost: \(reason)")
+            case .unsubscribe(let completion, let channel):
+                // S-16: it won't be restored, which is what was asked for.
+                subscriptions.finishLeaving(channel)
+                completion.succeed()
+            case .restore:
+                break
+            }
+        }
+    }
+}
+
+extension RequestTable.Request {
+    var failureCode: ErrorCode {
+        switch self {
+        case .login: .loginRejected
+        case .subscribe, .restore: .channelSubscribeFailed
+        case .unsubscribe: .channelUnsubscribeFailed
+        case .publish: .channelPublishMessageFailed
+        case .ping: .notConnected
+        }
+    }
+}
+
+extension StreamPosition {
+    init(_ position: Rtm_Client_StreamPosition) {
+        self.init(epoch: position.epoch, offset: position.offset)
+    }
+}
+
+extension Rtm_Client_StreamPosition {
+    init(_ position: StreamPosition) {
+        self.init()
+        epoch = position.epoch
+        offset = position.offset
+    }
+}
+
+extension RTMError {
+    /// A code that this version doesn't know is shown by its number in the reason.
+    init(_ error: Rtm_Client_Error, unknownCode: ErrorCode) {
+        let code = ErrorCode(rawValue: error.code.rawValue)
+        let reason = code == nil ? "\(error.reason) (code \(error.code.rawValue))" : error.reason
+        self.init(
+            code ?? unknownCode, reason,
+            retryAfter: error.retryAfterMs > 0 ? .milliseconds(error.retryAfterMs) : nil,
+            limit: error.hasLimit ? .init(name: error.limit.name, value: error.limit.value) : nil)
+    }
+}

@@ -1,0 +1,137 @@
+import Foundation
+import Logging
+import NIOCore
+import RTMModel
+import RTMProtocol
+
+// What the connection brings: the session's start and end, and what the server sends of its own accord.
+extension Link: FrameReceiver {
+    static let protocolVersion: UInt32 = 1
+    static let clientName = "RTMClient (Swift)"
+
+    /// Hello and Login leave in one write, so that a login costs one round trip.
+    func opened(_ handler: ConnectionHandler) {
+        guard connection?.handler === handler else { return }
+        send(requestIDs.next()) { $0.hello = .current }
+        let id = requestIDs.next()
+        connection?.loginRequest = id
+        send(id) { $0.login = self.loginRequest(token: machine.token) }
+    }
+
+    func closed(_ handler: ConnectionHandler, cause: String) {
+        if connection?.handler === handler {
+            end(.connectionError(cause))
+        } else {
+            goodbyeSaid(handler)
+        }
+    }
+
+    func received(_ frame: Rtm_Client_ServerFrame, on handler: ConnectionHandler) {
+        guard connection?.handler === handler else {
+            // Of a connection that says goodbye only its end matters.
+            switch frame.body {
+            case .loggedOut, .disconnect: goodbyeSaid(handler)
+            default: break
+            }
+            return
+        }
+        switch frame.body {
+        case .publication(let publication): received(publication)
+        case .gap(let gap): received(gap)
+        case .disconnect(let disconnect): received(disconnect)
+        case .welcome(let welcome): serverTimeKnown(welcome.serverTimeMs)
+        case .loggedIn(let answer) where frame.requestID == connection?.loginRequest: loggedIn(answer)
+        case .error(let error) where frame.requestID == connection?.loginRequest:
+            // A code that this version doesn't know retries, as all do that are not known to be fatal.
+            end(.loginRefused(RTMError(error, unknownCode: .loginNoServerResources)))
+        case .some(let body): answered(frame.requestID, body)
+        case nil:
+            // A kind of frame that a newer server knows.
+            logger.debug("ignored an unknown frame")
+        }
+    }
+
+    // MARK: Session
+
+    private func loggedIn(_ answer: Rtm_Client_LoggedIn) {
+        guard let attempt = connection?.attempt, connection?.heartbeat == nil else { return }
+        serverTimeKnown(answer.serverTimeMs)
+        machine.loginAccepted(attempt: attempt, now: now)
+        let seconds =
+            answer.heartbeatIntervalS > 0 ? answer.heartbeatIntervalS : configuration.heartbeatSeconds
+        connection?.heartbeat = HeartbeatSchedule(
+            interval: configuration.timing.heartbeatInterval ?? .seconds(seconds),
+            answerWithin: configuration.timing.heartbeatAnswer, now: now)
+        restoreSubscriptions()
+        armTimer()
+    }
+
+    /// S-19. Each channel continues after the last position that this client saw.
+    private func restoreSubscriptions() {
+        let restorations = subscriptions.restorations
+        connection?.restoring = restorations.count
+        for restoration in restorations {
+            let id = requestIDs.next()
+            requests.add(id, .restore(restoration), deadline: now + configuration.requestTimeout)
+            send(id) {
+                $0.subscribe.channel = restoration.channel
+                $0.subscribe.features = restoration.features.rawValue
+                if let after = restoration.after { $0.subscribe.after = Rtm_Client_StreamPosition(after) }
+            }
+        }
+        finishRestoringIfDone()
+    }
+
+    func finishRestoringIfDone() {
+        guard let connection, connection.restoring == 0 else { return }
+        perform(
+            machine.restored(
+                attempt: connection.attempt, unrestoredChannels: connection.unrestored, now: now))
+    }
+
+    private func received(_ disconnect: Rtm_Client_Disconnect) {
+        end(
+            .disconnected(
+                code: disconnect.code.rawValue, reason: disconnect.reason,
+                retryAfter: disconnect.retryAfterMs > 0 ? .milliseconds(disconnect.retryAfterMs) : nil))
+    }
+
+    // MARK: Channels
+
+    private func received(_ publication: Rtm_Client_Publication) {
+        let type = ChannelType(rawValue: publication.channelType.rawValue) ?? .none
+        // A user's inbox needs no subscription and has no position here: what comes is wanted.
+        if type != .user, !subscriptions.accepts(publication.channel, offset: publication.offset) { return }
+        guard case .message(let message) = publication.event else { return }
+        let payload: MessagePayload =
+            message.type == .text
+            ? .text(String(decoding: message.payload, as: UTF8.self)) : .data(message.payload)
+        hub.emit(
+            .message(
+                MessageEvent(
+                    channelType: type, channelName: publication.channel, payload: payload,
+                    publisher: publication.publisher, customType: message.customType,
+                    timestampMilliseconds: publication.timestampMs, offset: publication.offset)))
+    }
+
+    private func received(_ gap: Rtm_Client_Gap) {
+        let position = StreamPosition(gap.position)
+        if gap.channelType == .user {
+            let event = GapEvent(
+                channelType: .user, channelName: gap.channel, lastSeen: nil, continuesAfter: position)
+            hub.emit(.gap(event))
+        } else if let event = subscriptions.skip(gap.channel, to: position) {
+            hub.emit(.gap(event))
+        }
+    }
+}
+
+extension Rtm_Client_Hello {
+    static var current: Rtm_Client_Hello {
+        var hello = Rtm_Client_Hello()
+        hello.versionMin = Link.protocolVersion
+        hello.versionMax = Link.protocolVersion
+        hello.client = Link.clientName
+        return hello
+    }
+}

@@ -1,0 +1,224 @@
+// The one owner of a client's state, confined to its event loop.
+//
+// It decides little: `LinkStateMachine` says when to connect and what to announce, `SubscriptionTable` what
+// to restore and deliver, `RequestTable` who waits for what, `HeartbeatSchedule` whether the server lives.
+// The link performs their actions on sockets, timers and completions. There is one timer, armed for the
+// nearest of all deadlines.
+
+import Foundation
+import Logging
+import NIOCore
+import RTMModel
+import RTMProtocol
+
+final class Link {
+    typealias Instant = ContinuousClock.Instant
+
+    /// The connection of the present attempt or session.
+    struct Connection {
+        let attempt: UInt64
+        let handler: ConnectionHandler
+        var loginRequest: UInt64 = 0
+        /// Restorations without an answer, and the channels whose restoration failed.
+        var restoring = 0
+        var unrestored: [String] = []
+        var heartbeat: HeartbeatSchedule?
+    }
+
+    /// A connection that has sent Logout and ends when that is answered, or in a moment.
+    struct Goodbye {
+        let handler: ConnectionHandler
+        let deadline: Instant
+    }
+
+    let configuration: RTMClient.Configuration
+    let hub: EventHub
+    let requestIDs: RequestIDs
+    let eventLoop: any EventLoop
+    private let dialer: Dialer
+    var logger: Logger
+
+    var machine: LinkStateMachine
+    var subscriptions = SubscriptionTable()
+    var requests = RequestTable()
+    var connection: Connection?
+    var logins: [UInt64: Completion<Void>] = [:]
+    var goodbyes: [Goodbye] = []
+    /// Completed when the last goodbye is said.
+    var logouts: [Completion<Void>] = []
+    var closings: [CheckedContinuation<Void, Never>] = []
+    var isClosed = false
+    var random = SystemRandomNumberGenerator()
+    /// Server's clock minus local clock, in milliseconds.
+    var clockOffset: Int64 = 0
+    private var timer: (deadline: Instant, task: Scheduled<Void>)?
+
+    init(
+        _ configuration: RTMClient.Configuration, dialer: Dialer, hub: EventHub, requestIDs: RequestIDs,
+        eventLoop: any EventLoop
+    ) {
+        self.configuration = configuration
+        self.dialer = dialer
+        self.hub = hub
+        self.requestIDs = requestIDs
+        self.eventLoop = eventLoop
+        logger = configuration.logger
+        logger[metadataKey: "user"] = .string(configuration.userID)
+        machine = LinkStateMachine(
+            .init(
+                timing: configuration.timing, serverCount: configuration.servers.count,
+                attemptTimeout: configuration.requestTimeout,
+                reconnectTimeout: configuration.reconnectTimeout))
+    }
+
+    var now: Instant { .now }
+
+    // MARK: Actions
+
+    /// Performs what the machine decided, in order, and arms the timer anew.
+    func perform(_ actions: [LinkStateMachine.Action]) {
+        for action in actions { perform(action) }
+        armTimer()
+    }
+
+    private func perform(_ action: LinkStateMachine.Action) {
+        switch action {
+        case .announce(let change): announce(change)
+        case .connect(let attempt, let server): connect(attempt: attempt, to: configuration.servers[server])
+        case .disconnect(let reason): disconnect(reason: reason)
+        case .sayGoodbye: sayGoodbye()
+        case .reauthenticate(let id, let token): reauthenticate(id, token: token)
+        case .completeLogin(let id, let error): completeLogin(id, error)
+        case .forgetSubscriptions: subscriptions.removeAll()
+        }
+    }
+
+    private func connect(attempt: UInt64, to server: ServerAddress) {
+        logger.debug("connecting", metadata: ["server": "\(server)", "attempt": "\(attempt)"])
+        connection = Connection(attempt: attempt, handler: dialer.dial(server, for: self))
+    }
+
+    private func disconnect(reason: String) {
+        guard let connection else { return }
+        self.connection = nil
+        connection.handler.close()
+        failRequests(reason: reason)
+    }
+
+    /// S-22: the server hears it, so that others see the user leave at once.
+    private func sayGoodbye() {
+        guard let connection else { return }
+        self.connection = nil
+        failRequests(reason: "logged out")
+        var frame = Rtm_Client_ClientFrame()
+        frame.requestID = requestIDs.next()
+        frame.logout = Rtm_Client_Logout()
+        connection.handler.send(frame)
+        goodbyes.append(Goodbye(handler: connection.handler, deadline: now + configuration.timing.goodbye))
+    }
+
+    func goodbyeSaid(_ handler: ConnectionHandler) {
+        goodbyes.removeAll { $0.handler === handler }
+        handler.close()
+        completeGoodbyes()
+    }
+
+    func completeGoodbyes() {
+        guard goodbyes.isEmpty else { return }
+        let logouts = logouts
+        let closings = closings
+        self.logouts = []
+        self.closings = []
+        for completion in logouts { completion.succeed() }
+        for continuation in closings { continuation.resume() }
+    }
+
+    private func completeLogin(_ id: UInt64, _ error: RTMError?) {
+        guard let completion = logins.removeValue(forKey: id) else { return }
+        if let error { completion.fail(error) } else { completion.succeed() }
+    }
+
+    private func announce(_ change: LinkChange) {
+        logger.debug(
+            "link state changed",
+            metadata: [
+                "from": "\(change.previous)", "to": "\(change.current)", "reason": "\(change.reasonCode)",
+                "cause": "\(change.reason)",
+            ])
+        let event = LinkStateEvent(
+            currentState: change.current, previousState: change.previous, operation: change.operation,
+            reasonCode: change.reasonCode, reason: change.reason,
+            affectedChannels: change.listsChannels ? subscriptions.channels : [],
+            unrestoredChannels: change.unrestoredChannels, isResumed: change.isResumed,
+            timestampMilliseconds: serverTimeMilliseconds)
+        hub.emit(.linkState(event))
+    }
+
+    // MARK: Time
+
+    private var localTimeMilliseconds: Int64 { Int64(Date().timeIntervalSince1970 * 1000) }
+
+    private var serverTimeMilliseconds: UInt64 { UInt64(max(0, localTimeMilliseconds + clockOffset)) }
+
+    func serverTimeKnown(_ milliseconds: UInt64) {
+        guard milliseconds > 0 else { return }
+        clockOffset = Int64(clamping: milliseconds) - localTimeMilliseconds
+    }
+
+    /// A timer that fires too early only looks again, so it is replaced for an earlier deadline only.
+    func armTimer() {
+        let deadlines = [
+            machine.deadline, requests.deadline, connection?.heartbeat?.deadline, goodbyes.first?.deadline,
+        ]
+        guard let next = deadlines.compactMap({ $0 }).min() else {
+            timer?.task.cancel()
+            timer = nil
+            return
+        }
+        if let timer, timer.deadline <= next { return }
+        timer?.task.cancel()
+        let delay = TimeAmount(max(.zero, next - now))
+        timer = (next, eventLoop.assumeIsolated().scheduleTask(in: delay) { self.timerFired() })
+    }
+
+    /// Sees to it that the timer fires by then: the short way for each of many requests.
+    func armTimer(by deadline: Instant) {
+        if let timer, timer.deadline <= deadline { return }
+        armTimer()
+    }
+
+    private func timerFired() {
+        timer = nil
+        perform(machine.timerFired(now: now, random: &random))
+        while let (id, request) = requests.takeExpired(now: now) { expire(id, request) }
+        keepHeartbeat()
+        for goodbye in goodbyes where goodbye.deadline <= now { goodbyeSaid(goodbye.handler) }
+        armTimer()
+    }
+
+    private func keepHeartbeat() {
+        guard var heartbeat = connection?.heartbeat else { return }
+        switch heartbeat.due(now: now) {
+        case .nothing: break
+        case .lost: end(.heartbeatTimeout)
+        case .beat:
+            let id = requestIDs.next()
+            heartbeat.sent(id, now: now)
+            connection?.heartbeat = heartbeat
+            send(id) { $0.heartbeat = Rtm_Client_Heartbeat() }
+        }
+    }
+
+    /// The present connection is of no more use.
+    func end(_ loss: LinkLoss) {
+        guard let attempt = connection?.attempt else { return }
+        perform(machine.connectionEnded(attempt: attempt, loss, now: now, random: &random))
+    }
+
+    func send(_ id: UInt64, _ fill: (inout Rtm_Client_ClientFrame) -> Void) {
+        var frame = Rtm_Client_ClientFrame()
+        frame.requestID = id
+        fill(&frame)
+        connection?.handler.send(frame)
+    }
+}

@@ -1,0 +1,408 @@
+// What the link does when: behaviour.md 2.3, T1…T17 and S-6, S-13…S-17. Longer than most files because it is
+// the one table of all transitions.
+//
+// A value without socket, clock or chance: every event comes with the time, and its result is the list of
+// actions that `Link` performs in order. The one deadline it has at any moment is `deadline`; its owner
+// calls `timerFired` then. An event of an earlier attempt carries that attempt's number and is ignored.
+//
+//     idle ──login──▶ connecting ──accepted, subscriptions restored──▶ connected ──lost──▶ disconnected
+//     connecting ──failed──▶ disconnected ──after 2, 4, 8 … s──▶ connecting
+//     disconnected ──2 min after the loss──▶ suspended ──every 30 s──▶ connecting
+//     from everywhere: logout ──▶ idle; a fatal cause ──▶ failed ──login──▶ connecting
+
+import RTMModel
+
+struct LinkStateMachine: Sendable {
+    typealias Instant = ContinuousClock.Instant
+
+    struct Parameters: Sendable {
+        var timing = LinkTiming()
+        var serverCount = 1
+        /// Per server: to connect and log in, and once more to restore the subscriptions.
+        var attemptTimeout: Duration = .seconds(10)
+        /// T17; nil means never.
+        var reconnectTimeout: Duration?
+    }
+
+    enum Action: Sendable, Equatable {
+        /// Tell the app. After it `state` is the new one.
+        case announce(LinkChange)
+        /// Open a connection to the server with this index and log in; report with this number.
+        case connect(attempt: UInt64, server: Int)
+        /// Drop the present connection at once; calls in flight on it fail.
+        case disconnect(reason: String)
+        /// Send Logout on the present connection and let it end by itself.
+        case sayGoodbye
+        /// S-7: log in anew on the present connection, for the pending login.
+        case reauthenticate(login: UInt64, token: String?)
+        case completeLogin(UInt64, RTMError?)
+        /// S-22: nothing is to be restored any more.
+        case forgetSubscriptions
+    }
+
+    /// What is known about the time without connection.
+    private struct Outage {
+        /// When the connection was lost, or the first login began.
+        var since: Instant
+        /// Something was there to resume.
+        var wasConnected: Bool
+        var failures = 0
+        /// The resume window is over.
+        var isSuspended = false
+        /// When the next attempt begins; nil while one runs, and when none fits before `suspended` any more.
+        var retryAt: Instant?
+        /// The server asked not to come back before.
+        var notBefore: Instant?
+    }
+
+    /// One round over the servers, beginning with the preferred one.
+    private struct Attempt {
+        var number: UInt64
+        var serversTried = 1
+        var deadline: Instant
+        /// The login was accepted; subscriptions are being re-established.
+        var isRestoring = false
+    }
+
+    private enum Phase {
+        /// Not logged in. Follows: connecting.
+        case idle
+        /// An attempt runs. Follows: connected, disconnected, suspended, failed, idle.
+        case connecting(Attempt, Outage)
+        /// Logged in by this attempt. Follows: disconnected, failed, idle.
+        case connected(UInt64)
+        /// Waits for the next attempt. Follows: connecting, suspended, failed, idle.
+        case disconnected(Outage)
+        /// Waits longer for the next attempt. Follows: connecting, failed, idle.
+        case suspended(Outage)
+        /// Gave up. Follows: connecting by a new login, idle.
+        case failed
+    }
+
+    private let parameters: Parameters
+    private var phase = Phase.idle
+    private var lastAttempt: UInt64 = 0
+    /// Where the last attempt went: the one that worked is tried first the next time.
+    private var server = 0
+    /// The login call that waits for its completion (S-13).
+    private(set) var pendingLogin: UInt64?
+    private(set) var token: String?
+
+    init(_ parameters: Parameters) { self.parameters = parameters }
+
+    var state: LinkState {
+        switch phase {
+        case .idle: .idle
+        case .connecting: .connecting
+        case .connected: .connected
+        case .disconnected: .disconnected
+        case .suspended: .suspended
+        case .failed: .failed
+        }
+    }
+
+    /// When `timerFired` is due.
+    var deadline: Instant? {
+        switch phase {
+        case .idle, .connected, .failed: nil
+        case .connecting(let attempt, let outage): earliest(attempt.deadline, giveUpAt(outage))
+        case .disconnected(let outage): earliest(suspendAt(outage), outage.retryAt, giveUpAt(outage))
+        case .suspended(let outage): earliest(outage.retryAt, giveUpAt(outage))
+        }
+    }
+
+    private func suspendAt(_ outage: Outage) -> Instant { outage.since + parameters.timing.resumeWindow }
+
+    private func giveUpAt(_ outage: Outage) -> Instant? {
+        parameters.reconnectTimeout.map { outage.since + $0 }
+    }
+
+    private func earliest(_ instants: Instant?...) -> Instant? { instants.compactMap { $0 }.min() }
+}
+
+// MARK: - Calls of the app
+
+extension LinkStateMachine {
+    /// T1, T11, T15; S-6 while another login is pending; S-7 while connected.
+    mutating func login(_ id: UInt64, token: String?, now: Instant) -> [Action] {
+        if case .connected = phase {
+            let isKnown = token == self.token
+            return [isKnown ? .completeLogin(id, nil) : .reauthenticate(login: id, token: token)]
+        }
+        var actions = completeLogin(RTMError(.loginCanceled, "a newer login replaced this one"))
+        pendingLogin = id
+        self.token = token
+        switch phase {
+        case .idle, .connected:
+            actions += connect(Outage(since: now, wasConnected: false), now: now, .login, .login, "login")
+        case .failed:
+            actions += connect(
+                Outage(since: now, wasConnected: false), now: now, .login, .relogin, "login again")
+        case .connecting(_, let outage):
+            actions.append(.disconnect(reason: "a newer login replaced this one"))
+            actions += connect(renewed(outage, now: now), now: now, nil)
+        case .disconnected(let outage), .suspended(let outage):
+            actions += connect(renewed(outage, now: now), now: now, .login, .relogin, "login again")
+        }
+        return actions
+    }
+
+    /// A login that never reached a server begins its window anew; a lost session keeps its own.
+    private func renewed(_ outage: Outage, now: Instant) -> Outage {
+        outage.wasConnected ? outage : Outage(since: now, wasConnected: false)
+    }
+
+    /// S-7: the server took the new token.
+    mutating func reauthenticated(token: String?) { self.token = token }
+
+    /// T16, S-6. In `idle` there is nothing to do.
+    mutating func logout(loginError: RTMError? = nil) -> [Action] {
+        let error = loginError ?? RTMError(.loginCanceled, "a logout replaced this login")
+        let previous = state
+        guard previous != .idle else { return [] }
+        var actions: [Action] = []
+        switch phase {
+        case .connected: actions.append(.sayGoodbye)
+        case .connecting(let attempt, _) where attempt.isRestoring: actions.append(.sayGoodbye)
+        case .connecting: actions.append(.disconnect(reason: "logged out"))
+        case .idle, .disconnected, .suspended, .failed: break
+        }
+        // The state comes before the completion: who waited for the call sees what it led to.
+        actions.append(move(to: .idle, .logout, .logout, "logout"))
+        actions.append(.forgetSubscriptions)
+        return actions + completeLogin(error)
+    }
+
+    /// The task that waited for this login was cancelled: a link that was never up isn't wanted any more.
+    mutating func cancelLogin(_ id: UInt64, error: RTMError) -> [Action] {
+        guard pendingLogin == id else { return [] }
+        switch phase {
+        case .connecting(_, let outage), .disconnected(let outage), .suspended(let outage):
+            return outage.wasConnected ? completeLogin(error) : logout(loginError: error)
+        case .idle, .connected, .failed:
+            return completeLogin(error)
+        }
+    }
+}
+
+// MARK: - What the connection reports
+
+extension LinkStateMachine {
+    /// The server accepted the login; restoring may take as long again.
+    mutating func loginAccepted(attempt number: UInt64, now: Instant) {
+        guard case .connecting(var attempt, let outage) = phase, attempt.number == number else { return }
+        attempt.isRestoring = true
+        attempt.deadline = now + parameters.attemptTimeout
+        phase = .connecting(attempt, outage)
+    }
+
+    /// T2 or T9: every subscription has been answered for.
+    mutating func restored(attempt number: UInt64, unrestoredChannels: [String], now: Instant) -> [Action] {
+        guard case .connecting(let attempt, let outage) = phase, attempt.number == number else { return [] }
+        let change: Action
+        if outage.wasConnected || pendingLogin == nil {
+            // S-17: back within the window, however long the last attempt took.
+            let isResumed = outage.wasConnected && !outage.isSuspended && now <= suspendAt(outage)
+            change = move(
+                to: .connected(number), .reconnected, .reconnectSuccess, "connected again",
+                isResumed: isResumed,
+                listsChannels: true, unrestoredChannels: unrestoredChannels)
+        } else {
+            change = move(to: .connected(number), .login, .loginSuccess, "logged in")
+        }
+        return [change] + completeLogin(nil)
+    }
+
+    /// The attempt failed, or the connection that came of it ended: T3…T6, T12…T14.
+    mutating func connectionEnded(
+        attempt number: UInt64, _ loss: LinkLoss, now: Instant, random: inout some RandomNumberGenerator
+    ) -> [Action] {
+        switch phase {
+        case .connected(number):
+            return connectedEnded(loss, now: now, random: &random)
+        case .connecting(let attempt, let outage) where attempt.number == number:
+            return attemptEnded(attempt, outage, loss, now: now, random: &random)
+        default:
+            return []
+        }
+    }
+
+    private mutating func connectedEnded(
+        _ loss: LinkLoss, now: Instant, random: inout some RandomNumberGenerator
+    ) -> [Action] {
+        if loss.isFatal { return fail(.serverReject, loss.reasonCode, loss.loginError, text: loss.text) }
+        var outage = Outage(since: now, wasConnected: true)
+        scheduleRetry(&outage, after: loss, now: now, random: &random)
+        let operation: LinkOperation = loss == .heartbeatTimeout ? .heartbeatTimeout : .serverTimeout
+        return [
+            .disconnect(reason: loss.text),
+            move(to: .disconnected(outage), operation, loss.reasonCode, loss.text, listsChannels: true),
+        ]
+    }
+
+    private mutating func attemptEnded(
+        _ attempt: Attempt, _ outage: Outage, _ loss: LinkLoss, now: Instant,
+        random: inout some RandomNumberGenerator
+    ) -> [Action] {
+        if loss.isFatal { return fail(.serverReject, loss.reasonCode, loss.loginError, text: loss.text) }
+        var actions: [Action] = [.disconnect(reason: loss.text)]
+        if attempt.serversTried < parameters.serverCount {
+            server = (server + 1) % parameters.serverCount
+            actions.append(begin(outage, serversTried: attempt.serversTried + 1, now: now))
+            return actions
+        }
+        server = 0
+        var outage = outage
+        let operation: LinkOperation =
+            outage.failures == 0 && !outage.wasConnected ? .login : .autoReconnect
+        outage.failures += 1
+        if outage.isSuspended {
+            outage.retryAt = max(
+                now + jittered(parameters.timing.suspendedRetryDelay, &random), notBefore(loss, now: now))
+            actions.append(
+                move(to: .suspended(outage), .autoReconnect, .connectionError, loss.text, listsChannels: true)
+            )
+            return actions + loginTimedOut()
+        }
+        scheduleRetry(&outage, after: loss, now: now, random: &random)
+        actions.append(move(to: .disconnected(outage), operation, loss.reasonCode, loss.text))
+        if now >= suspendAt(outage) { actions += suspend(outage, now: now, random: &random) }
+        return actions
+    }
+
+    /// S-14: 2, 4, 8, 16 … s; the last attempt begins early enough to end before the link is suspended.
+    private func scheduleRetry(
+        _ outage: inout Outage, after loss: LinkLoss, now: Instant, random: inout some RandomNumberGenerator
+    ) {
+        let timing = parameters.timing
+        let exponent = min(outage.failures - (outage.wasConnected ? 0 : 1), 16)
+        let delay = jittered(timing.firstRetryDelay * (1 << max(0, exponent)), &random)
+        let notBefore = notBefore(loss, now: now)
+        outage.notBefore = notBefore
+        let last = suspendAt(outage) - timing.lastAttemptLead
+        let retryAt = min(max(now + delay, notBefore), max(last, notBefore))
+        let fits = retryAt <= last && retryAt >= min(now + delay, now + timing.firstRetryDelay)
+        outage.retryAt = fits ? retryAt : nil
+    }
+
+    private func notBefore(_ loss: LinkLoss, now: Instant) -> Instant { now + (loss.retryAfter ?? .zero) }
+
+    private func jittered(_ delay: Duration, _ random: inout some RandomNumberGenerator) -> Duration {
+        let share = parameters.timing.jitter
+        return share > 0 ? delay * Double.random(in: (1 - share)...(1 + share), using: &random) : delay
+    }
+}
+
+// MARK: - Time
+
+extension LinkStateMachine {
+    /// Does what is due. Call it when `deadline` has come; earlier it does nothing.
+    mutating func timerFired(now: Instant, random: inout some RandomNumberGenerator) -> [Action] {
+        switch phase {
+        case .idle, .connected, .failed:
+            return []
+        case .connecting(let attempt, let outage):
+            if let end = giveUpAt(outage), now >= end { return giveUp() }
+            guard now >= attempt.deadline else { return [] }
+            let what = attempt.isRestoring ? "restoring the subscriptions" : "connecting and logging in"
+            let loss = LinkLoss.connectionError("\(what) took more than \(parameters.attemptTimeout)")
+            return attemptEnded(attempt, outage, loss, now: now, random: &random)
+        case .disconnected(let outage):
+            if let end = giveUpAt(outage), now >= end { return giveUp() }
+            if now >= suspendAt(outage) { return suspend(outage, now: now, random: &random) }
+            return retryIfDue(outage, now: now)
+        case .suspended(let outage):
+            if let end = giveUpAt(outage), now >= end { return giveUp() }
+            return retryIfDue(outage, now: now)
+        }
+    }
+
+    /// T8, T11.
+    private mutating func retryIfDue(_ outage: Outage, now: Instant) -> [Action] {
+        guard let retryAt = outage.retryAt, now >= retryAt else { return [] }
+        return connect(outage, now: now, .autoReconnect, .autoReconnect, "connecting again")
+    }
+
+    /// T10.
+    private mutating func suspend(
+        _ outage: Outage, now: Instant, random: inout some RandomNumberGenerator
+    ) -> [Action] {
+        var outage = outage
+        outage.isSuspended = true
+        let next = suspendAt(outage) + jittered(parameters.timing.suspendedRetryDelay, &random)
+        outage.retryAt = max(next, outage.notBefore ?? next)
+        let text = "no connection for \(parameters.timing.resumeWindow)"
+        let change = move(
+            to: .suspended(outage), .autoReconnect, .reconnectTimeout, text, listsChannels: true)
+        return [change] + loginTimedOut()
+    }
+
+    /// S-13: without a reconnectTimeout the first window decides about the call, while attempts go on.
+    private mutating func loginTimedOut() -> [Action] {
+        guard parameters.reconnectTimeout == nil else { return [] }
+        return completeLogin(RTMError(.loginTimeout, "no server could be reached so far; attempts go on"))
+    }
+
+    /// T17.
+    private mutating func giveUp() -> [Action] {
+        let text = "no connection within the reconnect timeout"
+        let reasonCode: LinkStateReason = pendingLogin == nil ? .reconnectTimeout : .loginTimeout
+        return fail(.autoReconnect, reasonCode, RTMError(.loginTimeout, text), text: text)
+    }
+}
+
+// MARK: - Transitions
+
+extension LinkStateMachine {
+    /// Begins a round over the servers; without an operation it is no change of state.
+    private mutating func connect(
+        _ outage: Outage, now: Instant, _ operation: LinkOperation?, _ reasonCode: LinkStateReason = .unknown,
+        _ reason: String = ""
+    ) -> [Action] {
+        let previous = state
+        let connect = begin(outage, serversTried: 1, now: now)
+        guard let operation else { return [connect] }
+        let change = LinkChange(
+            current: .connecting, previous: previous, operation: operation, reasonCode: reasonCode,
+            reason: reason)
+        return [.announce(change), connect]
+    }
+
+    private mutating func begin(_ outage: Outage, serversTried: Int, now: Instant) -> Action {
+        lastAttempt += 1
+        var outage = outage
+        outage.retryAt = nil
+        outage.notBefore = nil
+        let attempt = Attempt(
+            number: lastAttempt, serversTried: serversTried, deadline: now + parameters.attemptTimeout)
+        phase = .connecting(attempt, outage)
+        return .connect(attempt: lastAttempt, server: server)
+    }
+
+    /// T3, T13, T14, T17: the session is over, and with it what a reconnect would restore.
+    private mutating func fail(
+        _ operation: LinkOperation, _ reasonCode: LinkStateReason, _ error: RTMError, text: String
+    ) -> [Action] {
+        let change = move(to: .failed, operation, reasonCode, text, listsChannels: true)
+        return [.disconnect(reason: text), change] + completeLogin(error) + [.forgetSubscriptions]
+    }
+
+    private mutating func completeLogin(_ error: RTMError?) -> [Action] {
+        guard let id = pendingLogin else { return [] }
+        pendingLogin = nil
+        return [.completeLogin(id, error)]
+    }
+
+    private mutating func move(
+        to next: Phase, _ operation: LinkOperation, _ reasonCode: LinkStateReason, _ reason: String,
+        isResumed: Bool = false, listsChannels: Bool = false, unrestoredChannels: [String] = []
+    ) -> Action {
+        let previous = state
+        phase = next
+        return .announce(
+            LinkChange(
+                current: state, previous: previous, operation: operation, reasonCode: reasonCode,
+                reason: reason,
+                isResumed: isResumed, listsChannels: listsChannels, unrestoredChannels: unrestoredChannels))
+    }
+}

@@ -1,0 +1,49 @@
+import Foundation
+import RTMModel
+import RTMProtocol
+
+/// A message on its way out, checked before it reaches the network.
+struct OutgoingMessage: Sendable {
+    var payload: MessagePayload
+    var destination: MessageDestination
+    var customType: String
+    var storeInHistory: Bool
+
+    func check() throws(RTMError) {
+        switch destination {
+        case .channel(let name): try NameRule.channel.check(name.utf8)
+        case .user(let id): try NameRule.user.check(id.utf8)
+        }
+        try NameRule.customType.check(customType.utf8)
+        let count = payload.byteCount
+        guard count <= Limits.messageBytesMax else {
+            throw RTMError(
+                .channelMessageLengthExceedLimitation,
+                "the message has \(count) bytes, \(Limits.messageBytesMax) are allowed",
+                limit: .init(name: "message bytes", value: UInt64(Limits.messageBytesMax)))
+        }
+    }
+
+    var request: Rtm_Client_Publish {
+        var request = Rtm_Client_Publish()
+        switch destination {
+        case .channel(let name):
+            request.channelType = .message
+            request.channel = name
+        case .user(let id):
+            request.channelType = .user
+            request.channel = id
+        }
+        switch payload {
+        case .text(let text):
+            request.messageType = .text
+            request.payload = Data(text.utf8)
+        case .data(let data):
+            request.messageType = .binary
+            request.payload = data
+        }
+        request.customType = customType
+        request.storeInHistory = storeInHistory
+        return request
+    }
+}

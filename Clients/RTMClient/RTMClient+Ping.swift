@@ -1,0 +1,34 @@
+public import NIOCore
+import NIOPosix
+public import RTMModel
+
+extension RTMClient {
+    /// The time from sending a heartbeat to its answer, on the connection in use.
+    ///
+    /// - Throws: -10002 not logged in, -10025 not connected or no answer in time.
+    public func ping() async throws(RTMError) -> Duration {
+        try await perform(.ping) { link, completion in link.ping(completion) }
+    }
+
+    /// Asks a server whether it is there, without logging in.
+    ///
+    /// - Throws: -10025 with the cause when it can't be reached or doesn't answer in time.
+    public static func ping(
+        _ server: ServerAddress, tls: TLS = .disabled, timeout: Duration = .seconds(10),
+        eventLoopGroup: (any EventLoopGroup)? = nil
+    ) async throws(RTMError) -> PingReply {
+        let eventLoop = (eventLoopGroup ?? MultiThreadedEventLoopGroup.singleton).next()
+        let dialer: Dialer
+        do {
+            dialer = try Dialer(tls: tls, timeout: timeout, eventLoop: eventLoop)
+        } catch {
+            throw error.with(operation: .ping)
+        }
+        let probe = NIOLoopBoundBox<ServerProbe>.makeBoxSendingValue(ServerProbe(), eventLoop: eventLoop)
+        return try await probe.perform(.ping, id: 1) { probe, completion in
+            probe.start(server, dialer: dialer, timeout: timeout, eventLoop: eventLoop, completion)
+        } cancel: {
+            $0.cancel()
+        }
+    }
+}

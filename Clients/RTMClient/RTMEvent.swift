@@ -1,0 +1,80 @@
+public import Foundation
+public import RTMModel
+
+/// What a client hears without having asked. Each consumer gets all of them, in one order.
+public enum RTMEvent: Sendable, Hashable {
+    /// Somebody published to a subscribed channel, or to this user.
+    case message(MessageEvent)
+    /// The link changed its state.
+    case linkState(LinkStateEvent)
+    /// Messages of a channel were lost on the way and can't be replayed any more: said instead of silence.
+    case gap(GapEvent)
+    /// The server can't give presence for this subscription at present, although it was asked for.
+    case presenceUnavailable(channelName: String)
+    /// This consumer was too slow: so many events in this place were dropped, the oldest first.
+    case overflow(dropped: Int)
+}
+
+/// What a message carries. The publisher chose which.
+public enum MessagePayload: Sendable, Hashable {
+    case text(String)
+    case data(Data)
+
+    /// Length in bytes, of the text in UTF-8.
+    public var byteCount: Int {
+        switch self {
+        case .text(let text): text.utf8.count
+        case .data(let data): data.count
+        }
+    }
+}
+
+/// One received message (M-23).
+public struct MessageEvent: Sendable, Hashable {
+    /// `message` or `user`.
+    public var channelType: ChannelType
+    /// For a message to a user this is the receiver's own id (M-34).
+    public var channelName: String
+    public var payload: MessagePayload
+    /// User id of the sender.
+    public var publisher: String
+    /// Empty if the publisher set none.
+    public var customType: String
+    /// When the server accepted it: milliseconds since 1970. Strictly increasing within a channel.
+    public var timestampMilliseconds: UInt64
+    /// Place in the channel's log.
+    public var offset: UInt64
+
+    public init(
+        channelType: ChannelType, channelName: String, payload: MessagePayload, publisher: String,
+        customType: String = "", timestampMilliseconds: UInt64, offset: UInt64
+    ) {
+        self.channelType = channelType
+        self.channelName = channelName
+        self.payload = payload
+        self.publisher = publisher
+        self.customType = customType
+        self.timestampMilliseconds = timestampMilliseconds
+        self.offset = offset
+    }
+}
+
+/// A hole in what a channel delivered.
+public struct GapEvent: Sendable, Hashable {
+    public var channelType: ChannelType
+    public var channelName: String
+    /// The last that this client saw before the hole; nil if it had seen nothing.
+    public var lastSeen: StreamPosition?
+    /// Delivery goes on after this position. Another epoch than in `lastSeen`: the channel's log began anew.
+    public var continuesAfter: StreamPosition
+
+    public init(
+        channelType: ChannelType, channelName: String, lastSeen: StreamPosition?,
+        continuesAfter: StreamPosition
+    ) {
+        self.channelType = channelType
+        self.channelName = channelName
+        self.lastSeen = lastSeen
+        self.continuesAfter = continuesAfter
+    }
+}

@@ -1,0 +1,115 @@
+// How events reach their consumers.
+//
+// The link emits each event once, on its event loop. Every consumer has a bounded buffer of its own, so that
+// a slow one holds up neither the socket nor the others (users.md 3.2). What overflows is dropped at the old
+// end, and the consumer finds `.overflow` there: silence is never an answer.
+
+import RTMModel
+import Synchronization
+
+/// How many events wait for a consumer, and what happens beyond.
+public struct EventBuffering: Sendable, Hashable {
+    public static let defaultCapacity = 16_384
+    /// Limit: bytes of message contents that wait for one consumer. Beyond it the oldest events are dropped
+    /// too.
+    public static let payloadBytesMax = 64 * 1024 * 1024
+
+    /// 1 or more.
+    public let capacity: Int
+
+    /// Keeps the newest events; the dropped ones are counted in an ``RTMEvent/overflow(dropped:)`` event.
+    public static func dropOldest(capacity: Int = defaultCapacity) -> EventBuffering {
+        EventBuffering(capacity: max(1, capacity))
+    }
+}
+
+/// The events of one client, for one consumer.
+public struct RTMEvents: AsyncSequence, Sendable {
+    public typealias Element = RTMEvent
+    public typealias Failure = Never
+
+    let consumer: EventConsumer
+
+    public func makeAsyncIterator() -> Iterator { Iterator(consumer: consumer) }
+
+    public struct Iterator: AsyncIteratorProtocol {
+        let consumer: EventConsumer
+
+        /// Waits for the next event; nil after the end, and when the task is cancelled.
+        public mutating func next() async -> RTMEvent? { await consumer.next() }
+
+        /// Waits for the next event; nil after the end, and when the task is cancelled.
+        public mutating func next(isolation actor: isolated (any Actor)?) async -> RTMEvent? {
+            await consumer.next()
+        }
+    }
+}
+
+/// One consumer's place in the hub. Releasing the last copy of its sequence and iterators takes it out.
+final class EventConsumer: Sendable {
+    private let id: UInt64
+    private let buffer: EventBuffer
+    private let hub: EventHub
+
+    init(id: UInt64, buffer: EventBuffer, hub: EventHub) {
+        self.id = id
+        self.buffer = buffer
+        self.hub = hub
+    }
+
+    deinit { hub.remove(id) }
+
+    func next() async -> RTMEvent? { await buffer.next() }
+}
+
+/// All consumers of one client, and the link state as they know it.
+final class EventHub: Sendable {
+    private struct Contents {
+        var consumers: [(id: UInt64, buffer: EventBuffer)] = []
+        var lastID: UInt64 = 0
+        var linkState = LinkState.idle
+        var isFinished = false
+    }
+
+    private let contents = Mutex(Contents())
+
+    var linkState: LinkState { contents.withLock { $0.linkState } }
+
+    func makeConsumer(_ buffering: EventBuffering) -> RTMEvents {
+        let buffer = EventBuffer(buffering)
+        let (id, isFinished) = contents.withLock { contents in
+            contents.lastID += 1
+            if !contents.isFinished { contents.consumers.append((contents.lastID, buffer)) }
+            return (contents.lastID, contents.isFinished)
+        }
+        if isFinished { buffer.finish() }
+        return RTMEvents(consumer: EventConsumer(id: id, buffer: buffer, hub: self))
+    }
+
+    /// Called on the link's event loop only, so that all consumers see one order.
+    func emit(_ event: RTMEvent) {
+        let consumers = contents.withLock { contents in
+            if case .linkState(let change) = event { contents.linkState = change.currentState }
+            return contents.consumers
+        }
+        for consumer in consumers { consumer.buffer.append(event) }
+    }
+
+    func finish() {
+        let consumers = contents.withLock { contents in
+            contents.isFinished = true
+            contents.linkState = .idle
+            defer { contents.consumers = [] }
+            return contents.consumers
+        }
+        for consumer in consumers { consumer.buffer.finish() }
+    }
+
+    func remove(_ id: UInt64) {
+        // The removed buffer is released after the lock, not under it.
+        let removed = contents.withLock { contents in
+            contents.consumers.firstIndex { $0.id == id }.map { contents.consumers.remove(at: $0) }
+        }
+        _ = removed
+    }
+}

@@ -1,0 +1,135 @@
+// Which channels are subscribed, with what features, and how far each has been seen.
+//
+// This is the session cache that a reconnect restores (S-19), and the place that never lets a publication
+// through twice (M-25): positions only move forward within one epoch.
+
+import RTMModel
+
+struct SubscriptionTable: Sendable {
+    private struct Entry {
+        var features: SubscriptionFeatures
+        /// Everything up to here has been delivered; nil until the server's first answer.
+        var position: StreamPosition?
+        /// The highest offset that arrived before that answer.
+        var earlyOffset: UInt64 = 0
+        /// The request that the server has still to answer, and what it asked for.
+        var pending: (request: UInt64, features: SubscriptionFeatures)?
+        /// An unsubscribe is under way.
+        var isLeaving = false
+
+        var isActive: Bool { position != nil }
+    }
+
+    struct Restoration: Sendable, Equatable {
+        var channel: String
+        var features: SubscriptionFeatures
+        var after: StreamPosition?
+    }
+
+    private var entries: [String: Entry] = [:]
+
+    /// Channels with a running subscription, in alphabetical order.
+    var channels: [String] { entries.lazy.filter { $0.value.isActive }.map { $0.key }.sorted() }
+
+    var restorations: [Restoration] {
+        entries.lazy.filter { $0.value.isActive }
+            .map { Restoration(channel: $0.key, features: $0.value.features, after: $0.value.position) }
+            .sorted { $0.channel < $1.channel }
+    }
+
+    func contains(_ channel: String) -> Bool { entries[channel] != nil }
+
+    /// M-8, L-24. A subscription that is being left begins anew.
+    mutating func subscribe(
+        to channel: String, features: SubscriptionFeatures, request: UInt64
+    ) throws(RTMError) {
+        if var entry = entries[channel], !entry.isLeaving {
+            guard entry.pending == nil else {
+                throw RTMError(
+                    .duplicateOperation, "a subscribe of channel '\(channel)' is already under way")
+            }
+            entry.pending = (request, features)
+            entries[channel] = entry
+            return
+        }
+        guard entries[channel] != nil || entries.count < Limits.subscribedChannelsMax else {
+            throw RTMError(
+                .channelSubscribeFailed,
+                "\(Limits.subscribedChannelsMax) message channels are subscribed, more are not allowed",
+                limit: .init(name: "subscribed channels", value: UInt64(Limits.subscribedChannelsMax)))
+        }
+        entries[channel] = Entry(features: features, pending: (request, features))
+    }
+
+    /// The server's answer to a subscribe, or to a restoration (`request` nil). Returns what was lost, if
+    /// anything.
+    ///
+    /// Without a gap and within one epoch the own position stays: what lies between it and the answer's is
+    /// still on its way, and the answer's would make it look like a duplicate.
+    mutating func confirm(
+        _ channel: String, request: UInt64?, position: StreamPosition, hasGap: Bool
+    ) -> GapEvent? {
+        guard var entry = entries[channel] else { return nil }
+        if let request {
+            guard let pending = entry.pending, pending.request == request else { return nil }
+            entry.features = pending.features
+            entry.pending = nil
+        }
+        defer { entries[channel] = entry }
+        guard let seen = entry.position else {
+            entry.position = StreamPosition(
+                epoch: position.epoch, offset: max(position.offset, entry.earlyOffset))
+            return nil
+        }
+        guard hasGap || seen.epoch != position.epoch else { return nil }
+        entry.position = position
+        return GapEvent(
+            channelType: .message, channelName: channel, lastSeen: seen, continuesAfter: position)
+    }
+
+    /// The subscribe failed, or nobody waits for it any more. Returns whether nothing of the subscription
+    /// remains.
+    mutating func abandon(_ channel: String, request: UInt64) -> Bool {
+        guard var entry = entries[channel], entry.pending?.request == request else { return false }
+        entry.pending = nil
+        entries[channel] = entry.isActive ? entry : nil
+        return !entry.isActive
+    }
+
+    mutating func beginLeaving(_ channel: String) { entries[channel]?.isLeaving = true }
+
+    /// The server refused to end the subscription, or didn't answer: it goes on.
+    mutating func stay(_ channel: String) { entries[channel]?.isLeaving = false }
+
+    /// Ends a subscription, unless it began anew since it was left.
+    mutating func finishLeaving(_ channel: String) {
+        if entries[channel]?.isLeaving == true { entries[channel] = nil }
+    }
+
+    mutating func remove(_ channel: String) { entries[channel] = nil }
+
+    mutating func removeAll() { entries = [:] }
+
+    /// Whether a publication is new and wanted.
+    mutating func accepts(_ channel: String, offset: UInt64) -> Bool {
+        guard let index = entries.index(forKey: channel) else { return false }
+        guard let seen = entries.values[index].position else {
+            guard offset > entries.values[index].earlyOffset else { return false }
+            entries.values[index].earlyOffset = offset
+            return true
+        }
+        guard offset > seen.offset else { return false }
+        entries.values[index].position = StreamPosition(epoch: seen.epoch, offset: offset)
+        return true
+    }
+
+    /// The server says that what lay before this position is lost.
+    mutating func skip(_ channel: String, to position: StreamPosition) -> GapEvent? {
+        guard var entry = entries[channel] else { return nil }
+        let seen = entry.position
+        entry.position = position
+        entries[channel] = entry
+        return GapEvent(
+            channelType: .message, channelName: channel, lastSeen: seen, continuesAfter: position)
+    }
+}

@@ -1,0 +1,41 @@
+import Foundation
+
+/// What a message of the bench says: who sent it when, and its number. The rest of the payload is filling.
+///
+/// A lane sends one message at a time. A publisher has as many lanes as messages on their way, because the order of calls
+/// that run at the same time isn't defined; within a lane it is.
+struct BenchMessage: Sendable, Hashable {
+    static let bytesMin = 16
+
+    var lane: UInt32
+    /// 1 for the first message of a lane.
+    var sequence: UInt32
+    /// Of a clock that only this process knows.
+    var sentNanoseconds: UInt64
+
+    func payload(bytes: Int) -> Data {
+        var data = Data(capacity: bytes)
+        for part in [UInt64(lane) << 32 | UInt64(sequence), sentNanoseconds] {
+            withUnsafeBytes(of: part.bigEndian) { data.append(contentsOf: $0) }
+        }
+        data.append(Data(repeating: 0x2E, count: max(0, bytes - Self.bytesMin)))
+        return data
+    }
+
+    init(lane: UInt32, sequence: UInt32, sentNanoseconds: UInt64) {
+        self.lane = lane
+        self.sequence = sequence
+        self.sentNanoseconds = sentNanoseconds
+    }
+
+    /// Nil if the bench hasn't written it.
+    init?(payload: Data) {
+        guard payload.count >= Self.bytesMin else { return nil }
+        let parts = payload.withUnsafeBytes { bytes in
+            [0, 8].map { UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: $0, as: UInt64.self)) }
+        }
+        lane = UInt32(truncatingIfNeeded: parts[0] >> 32)
+        sequence = UInt32(truncatingIfNeeded: parts[0])
+        sentNanoseconds = parts[1]
+    }
+}

@@ -1,0 +1,125 @@
+import Foundation
+import RTMClient
+
+/// One run: everybody logs in and subscribes, then the clock starts, then everybody leaves.
+struct BenchRun: Sendable {
+    /// Limit: logins at the same time. More of them only wait in the server's accept queue.
+    private static let loginsAtOnce = 32
+    /// How long what is on its way at the end may take before it counts as lost.
+    private static let drainTime: Duration = .seconds(10)
+
+    let plan: BenchPlan
+    let serverProcesses: [Int32]
+    let configuration: RTMClient.Configuration
+    let token: String?
+
+    func run() async throws -> BenchReport {
+        let streams = try makeStreams()
+        do {
+            let clients = streams.flatMap { [$0.publisher] + $0.subscribers }
+            try await Self.forEach(clients) { try await $0.login(token: token) }
+            let report = try await measure(streams)
+            await leave(streams)
+            return report
+        } catch {
+            await leave(streams)
+            throw error
+        }
+    }
+
+    /// Names that no other run has.
+    private func makeStreams() throws -> [BenchStream] {
+        Self.raiseFileLimit()
+        let run = "bench-" + String(UInt32.random(in: .min ... .max), radix: 36)
+        return try (0..<plan.publishers).map { number in
+            let subscribers = try (0..<plan.subscribersEach).map { try client("\(run)-s\(number)-\($0)") }
+            let publisher = try client("\(run)-p\(number)")
+            return BenchStream(
+                plan: plan, channel: "\(run)-\(number)", publisher: publisher, subscribers: subscribers)
+        }
+    }
+
+    private func client(_ userID: String) throws -> RTMClient {
+        var configuration = configuration
+        configuration.userID = userID
+        return try RTMClient(configuration)
+    }
+
+    private func measure(_ streams: [BenchStream]) async throws -> BenchReport {
+        // Consumers begin before the subscriptions do, so that there is no message they can miss.
+        let epoch = ContinuousClock.now
+        let receivers = streams.flatMap { stream in
+            stream.subscribers.enumerated().map { (stream: stream, number: $0, events: $1.events()) }
+        }
+        try await Self.forEach(receivers) { receiver in
+            try await receiver.stream.subscribers[receiver.number]
+                .subscribe(to: receiver.stream.channel, features: .message)
+        }
+        return try await withThrowingTaskGroup(of: BenchReport?.self) { group in
+            for receiver in receivers {
+                group.addTask {
+                    try await receiver.stream.receive(receiver.number, receiver.events, epoch)
+                    return nil
+                }
+            }
+            group.addTask { try await send(streams, epoch) }
+            defer { group.cancelAll() }
+            // Receivers end only by an error.
+            while let outcome = try await group.next() {
+                if let report = outcome { return report }
+            }
+            throw CancellationError()
+        }
+    }
+
+    private func send(_ streams: [BenchStream], _ epoch: ContinuousClock.Instant) async throws -> BenchReport
+    {
+        let serverSeconds = try ProcessTime.seconds(of: serverProcesses)
+        let start = ContinuousClock.now
+        let deadline = start + plan.duration
+        _ = try await race(
+            {
+                try await withThrowingTaskGroup(of: Void.self) { group in
+                    for stream in streams {
+                        for lane in 0..<plan.window {
+                            group.addTask { try await stream.runLane(lane, until: deadline, epoch) }
+                        }
+                    }
+                    try await group.waitForAll()
+                }
+            },
+            { try await Task.sleep(until: deadline + Self.drainTime, clock: .continuous) })
+        let elapsed = ContinuousClock.now - start
+        let used = try ProcessTime.seconds(of: serverProcesses) - serverSeconds
+        return BenchReport(
+            plan: plan, total: BenchTotal(streams.map(\.tally)), elapsed: elapsed,
+            serverSeconds: serverProcesses.isEmpty ? nil : used,
+            cores: ProcessInfo.processInfo.activeProcessorCount)
+    }
+
+    private func leave(_ streams: [BenchStream]) async {
+        try? await Self.forEach(streams.flatMap { [$0.publisher] + $0.subscribers }) { await $0.close() }
+    }
+
+    /// Some at a time. The first error ends it.
+    private static func forEach<Element: Sendable>(
+        _ elements: [Element], _ body: @escaping @Sendable (Element) async throws -> Void
+    ) async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for (index, element) in elements.enumerated() {
+                if index >= loginsAtOnce { try await group.next() }
+                group.addTask { try await body(element) }
+            }
+            try await group.waitForAll()
+        }
+    }
+
+    /// A socket for each client, where the system allows it. Where it doesn't, logging in says so.
+    private static func raiseFileLimit() {
+        var limit = rlimit()
+        let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+        guard getrlimit(resource, &limit) == 0 else { return }
+        limit.rlim_cur = limit.rlim_max
+        _ = setrlimit(resource, &limit)
+    }
+}

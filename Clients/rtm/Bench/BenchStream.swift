@@ -1,0 +1,82 @@
+import RTMClient
+import Synchronization
+
+/// One publisher and its subscribers, on a channel of their own.
+final class BenchStream: Sendable {
+    let plan: BenchPlan
+    let channel: String
+    let publisher: RTMClient
+    let subscribers: [RTMClient]
+
+    private let book: Mutex<BenchTally>
+    /// Per lane: says that its message has reached every subscriber.
+    private let deliveries: [AsyncStream<Void>]
+    private let announcements: [AsyncStream<Void>.Continuation]
+
+    init(plan: BenchPlan, channel: String, publisher: RTMClient, subscribers: [RTMClient]) {
+        self.plan = plan
+        self.channel = channel
+        self.publisher = publisher
+        self.subscribers = subscribers
+        book = Mutex(BenchTally(subscribers: subscribers.count, lanes: plan.window))
+        let lanes = (0..<plan.window).map { _ in
+            AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        }
+        deliveries = lanes.map(\.stream)
+        announcements = lanes.map(\.continuation)
+    }
+
+    var tally: BenchTally { book.withLock { $0 } }
+
+    /// Sends one message after the other until the deadline. Returns when the last one has reached everybody, or when the
+    /// task is cancelled because that takes too long.
+    ///
+    /// - Throws: when the server refuses a message.
+    func runLane(_ lane: Int, until deadline: ContinuousClock.Instant, _ epoch: ContinuousClock.Instant)
+        async throws
+    {
+        var delivered = deliveries[lane].makeAsyncIterator()
+        while ContinuousClock.now < deadline, !Task.isCancelled {
+            let sequence = book.withLock { $0.send(lane: lane) }
+            let message = BenchMessage(
+                lane: UInt32(lane), sequence: sequence, sentNanoseconds: epoch.nanosecondsUntilNow)
+            do {
+                try await publisher.publish(message.payload(bytes: plan.payloadBytes), to: .channel(channel))
+            } catch {
+                book.withLock { $0.withdraw(lane: lane) }
+                throw error
+            }
+            guard await delivered.next() != nil else { return }
+        }
+    }
+
+    /// Takes in what one subscriber receives, until the task is cancelled.
+    ///
+    /// - Throws: -10025 when its link is lost: what is measured then is no longer the server.
+    func receive(_ subscriber: Int, _ events: RTMEvents, _ epoch: ContinuousClock.Instant) async throws {
+        for await event in events {
+            switch event {
+            case .message(let event):
+                guard case .data(let data) = event.payload, let message = BenchMessage(payload: data) else {
+                    continue
+                }
+                let now = epoch.nanosecondsUntilNow
+                let outcome = book.withLock {
+                    $0.receive(message, offset: event.offset, subscriber: subscriber, nowNanoseconds: now)
+                }
+                if outcome == .delivered { announcements[Int(message.lane)].yield() }
+            case .linkState(let change) where change.currentState != .connected:
+                let user = subscribers[subscriber].configuration.userID
+                throw RTMError(
+                    .notConnected, "\(user) has lost its link: \(change.reason)", operation: "bench")
+            default: break
+            }
+        }
+    }
+}
+
+extension ContinuousClock.Instant {
+    fileprivate var nanosecondsUntilNow: UInt64 {
+        UInt64(clamping: Int64((ContinuousClock.now - self) / .nanoseconds(1)))
+    }
+}

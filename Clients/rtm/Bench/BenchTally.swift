@@ -1,0 +1,94 @@
+// The book-keeping of one publisher and its subscribers: nothing lost, nothing twice, nothing out of order (M-24, M-25).
+//
+// Per subscriber and lane the sequence numbers must be 1, 2, 3 …; per subscriber the offsets in the channel's log must rise.
+
+/// What was sent and what arrived. Without a clock: instants come with the messages.
+struct BenchTally: Sendable {
+    enum Outcome: Sendable, Hashable {
+        /// Other subscribers don't have this message yet.
+        case counted
+        /// It was the last subscriber: the lane may send again.
+        case delivered
+        /// Not what had to come next. It isn't counted as a delivery.
+        case faulty
+    }
+
+    private let subscribers: Int
+    private let lanes: Int
+    /// Per lane.
+    private var sent: [UInt32]
+    private var received: [Int]
+    /// Per subscriber and lane: the sequence number that came last.
+    private var last: [UInt32]
+    /// Per subscriber.
+    private var lastOffset: [UInt64]
+
+    private(set) var published = 0
+    private(set) var deliveries = 0
+    /// Messages that came twice, too late, or before one that is missing.
+    private(set) var faults = 0
+    private(set) var latencies = LatencyHistogram()
+
+    init(subscribers: Int, lanes: Int) {
+        self.subscribers = subscribers
+        self.lanes = lanes
+        sent = Array(repeating: 0, count: lanes)
+        received = Array(repeating: 0, count: lanes)
+        last = Array(repeating: 0, count: subscribers * lanes)
+        lastOffset = Array(repeating: 0, count: subscribers)
+    }
+
+    /// Deliveries that had to be and were not.
+    var lost: Int { published * subscribers - deliveries }
+
+    /// Returns the sequence number of the lane's next message.
+    mutating func send(lane: Int) -> UInt32 {
+        sent[lane] += 1
+        received[lane] = 0
+        published += 1
+        return sent[lane]
+    }
+
+    mutating func receive(
+        _ message: BenchMessage, offset: UInt64, subscriber: Int, nowNanoseconds: UInt64
+    ) -> Outcome {
+        let lane = Int(message.lane)
+        guard lane < lanes, message.sequence == last[subscriber * lanes + lane] + 1,
+            message.sequence == sent[lane], offset > lastOffset[subscriber]
+        else {
+            faults += 1
+            return .faulty
+        }
+        last[subscriber * lanes + lane] = message.sequence
+        lastOffset[subscriber] = offset
+        deliveries += 1
+        latencies.add(nowNanoseconds &- message.sentNanoseconds)
+        received[lane] += 1
+        return received[lane] == subscribers ? .delivered : .counted
+    }
+
+    /// A message that the server refused isn't on its way.
+    mutating func withdraw(lane: Int) {
+        sent[lane] -= 1
+        published -= 1
+    }
+}
+
+/// The sum over all publishers.
+struct BenchTotal: Sendable {
+    private(set) var published = 0
+    private(set) var deliveries = 0
+    private(set) var lost = 0
+    private(set) var faults = 0
+    private(set) var latencies = LatencyHistogram()
+
+    init(_ tallies: some Sequence<BenchTally>) {
+        for tally in tallies {
+            published += tally.published
+            deliveries += tally.deliveries
+            lost += tally.lost
+            faults += tally.faults
+            latencies.merge(tally.latencies)
+        }
+    }
+}

@@ -1,0 +1,81 @@
+// A conversation in one channel. Two things go on at once: what the user types is published in its order, and what others
+// say is shown when it comes. The publisher of a message doesn't receive it (M-21), so own lines are shown once the server
+// has accepted them.
+
+import RTMClient
+
+/// The conversation, whatever it is typed into.
+struct Chat: Sendable {
+    /// Limit: lines that wait for the server. Beyond it a line is refused, with a remark.
+    static let outboxLinesMax = 64
+
+    let client: RTMClient
+    let channel: String
+    let output: Output
+
+    /// Lines from a pipe or a file, at the pace at which the server takes them. The end of the input ends the chat.
+    func read(_ input: StandardInput) async throws {
+        var splitter = LineSplitter()
+        while let bytes = await input.next() {
+            for line in try splitter.split(bytes) where try await !take(line) { return }
+        }
+        if let line = splitter.finish() { _ = try await take(line) }
+    }
+
+    /// Lines from the keyboard. Typing goes on while a line is on its way.
+    func type(on screen: PromptScreen, _ input: StandardInput) async throws {
+        let (outbox, entrance) = AsyncStream.makeStream(
+            of: String.self, bufferingPolicy: .bufferingOldest(Self.outboxLinesMax))
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask {
+                defer { entrance.finish() }
+                try await readKeys(of: screen, input, into: entrance)
+            }
+            for await line in outbox where try await !take(line) { break }
+            // Whoever leaves by a key has had the lines before it sent; whoever leaves by /quit types no more.
+            group.cancelAll()
+            try await group.waitForAll()
+        }
+    }
+
+    private func readKeys(
+        of screen: PromptScreen, _ input: StandardInput, into entrance: AsyncStream<String>.Continuation
+    ) async throws {
+        try await screen.showPrompt()
+        while let bytes = await input.next() {
+            let (lines, leaves) = try await screen.type(bytes)
+            for line in lines {
+                if case .dropped = entrance.yield(line) {
+                    try await output.remark("not sent, too many lines are waiting: \(line)")
+                }
+            }
+            if leaves { return }
+        }
+    }
+
+    /// Returns false when the user wants to leave.
+    private func take(_ line: String) async throws -> Bool {
+        switch ChatLine(line) {
+        case .nothing: break
+        case .say(let text): try await say(text)
+        case .help: try await output.remark(ChatLine.helpText)
+        case .unknown(let word): try await output.remark("there is no \(word); \(ChatLine.helpText)")
+        case .quit: return false
+        }
+        return true
+    }
+
+    private func say(_ text: String) async throws {
+        do {
+            let receipt = try await client.publish(text, to: .channel(channel))
+            let line = output.transcript.line(forOwn: text, at: receipt.timestampMilliseconds)
+            try await output.result(line)
+        } catch let error as RTMError {
+            // A conversation survives a line that could not be sent.
+            switch output.format {
+            case .human: try await output.remark("not sent, \(error.reason): \(text)")
+            case .json: output.failure(error)
+            }
+        }
+    }
+}

@@ -1,0 +1,68 @@
+import ArgumentParser
+import RTMClient
+
+struct ChatCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "chat", abstract: "Talk with everybody in a channel.",
+        discussion: """
+            Type a line and press Enter. /quit, Ctrl-D and Ctrl-C leave. Without a terminal, lines are read from \
+            standard input to its end.
+            """)
+
+    @Argument(help: "Name of the message channel.")
+    var channel: String
+
+    @OptionGroup var common: CommonOptions
+
+    func run() async throws {
+        try await common.run(whenInterrupted: .success) {
+            let settings = try common.settings()
+            try await common.withClient(settings) { client in
+                let events = client.events()
+                try await client.subscribe(to: channel)
+                try await talk(client, events)
+            }
+        }
+    }
+
+    private func talk(_ client: RTMClient, _ events: RTMEvents) async throws {
+        let input = try StandardInput()
+        var output = common.output
+        output.transcript.showsChannel = false
+        guard !common.json, let terminal = RawTerminal() else {
+            let chat = Chat(client: client, channel: channel, output: output)
+            try await greet(output, client)
+            try await talk(chat, events) { try await chat.read(input) }
+            return
+        }
+        defer { terminal.restore() }
+        let screen = PromptScreen()
+        output.sink = screen
+        let chat = Chat(client: client, channel: channel, output: output)
+        try await greet(output, client)
+        // Before the terminal is given back: the error, if any, must stand on a row of its own.
+        let outcome: Result<Void, any Error>
+        do {
+            try await talk(chat, events) { try await chat.type(on: screen, input) }
+            outcome = .success(())
+        } catch {
+            outcome = .failure(error)
+        }
+        try await screen.hidePrompt()
+        try outcome.get()
+    }
+
+    private func greet(_ output: Output, _ client: RTMClient) async throws {
+        let userID = client.configuration.userID
+        switch output.format {
+        case .human: try await output.remark("you are \(userID) in \(channel); /quit leaves")
+        case .json: try await output.result("", ["subscribed": [.string(channel)]])
+        }
+    }
+
+    private func talk(
+        _ chat: Chat, _ events: RTMEvents, _ speak: @escaping @Sendable () async throws -> Void
+    ) async throws {
+        _ = try await race(speak, { try await chat.output.show(events) })
+    }
+}

@@ -1,0 +1,28 @@
+/// What a line that was typed in a chat means.
+enum ChatLine: Sendable, Hashable {
+    case nothing
+    case say(String)
+    case quit
+    case help
+    case unknown(String)
+
+    /// A text that begins with a slash is written with two.
+    init(_ line: String) {
+        guard line.hasPrefix("/") else {
+            self = line.allSatisfy(\.isWhitespace) ? .nothing : .say(line)
+            return
+        }
+        if line.hasPrefix("//") {
+            self = .say(String(line.dropFirst()))
+            return
+        }
+        let word = String(line.prefix { !$0.isWhitespace })
+        switch word {
+        case "/quit", "/exit": self = .quit
+        case "/help": self = .help
+        default: self = .unknown(word)
+        }
+    }
+
+    static let helpText = "/quit or Ctrl-D leaves; a text that begins with '/' is written with '//'"
+}

@@ -1,0 +1,24 @@
+import Dispatch
+import Foundation
+
+/// The wish of the user, or of the system, that this process ends: SIGINT or SIGTERM.
+enum Interruption {
+    /// Returns at the first signal, or when the task is cancelled. A further signal ends the process at once, in case the
+    /// farewell to the server hangs.
+    static func wait() async {
+        let (signals, continuation) = AsyncStream.makeStream(
+            of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        let sources = [SIGINT, SIGTERM].map { number in
+            signal(number, SIG_IGN)
+            let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
+            source.setEventHandler {
+                signal(number, SIG_DFL)
+                continuation.yield()
+            }
+            source.resume()
+            return source
+        }
+        for await _ in signals { break }
+        for source in sources { source.cancel() }
+    }
+}

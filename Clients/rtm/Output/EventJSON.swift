@@ -1,0 +1,83 @@
+// What `--json` says about events, results and errors, in the field names of the public API.
+
+import Foundation
+import RTMClient
+
+extension RTMEvent {
+    var json: JSON {
+        switch self {
+        case .message(let message): message.json
+        case .linkState(let change): change.json
+        case .gap(let gap): gap.json
+        case .presenceUnavailable(let channelName):
+            ["event": "presenceUnavailable", "channelName": .string(channelName)]
+        case .overflow(let dropped): ["event": "overflow", "dropped": .number(dropped)]
+        }
+    }
+}
+
+extension MessageEvent {
+    fileprivate var json: JSON {
+        let content: JSON.Field =
+            switch payload {
+            case .text(let text): .init(name: "message", value: .string(text))
+            case .data(let data): .init(name: "data", value: .string(data.base64EncodedString()))
+            }
+        return .object([
+            .init(name: "event", value: "message"),
+            .init(name: "channelType", value: .string("\(channelType)")),
+            .init(name: "channelName", value: .string(channelName)),
+            .init(name: "publisher", value: .string(publisher)),
+            content,
+            .init(name: "customType", value: .string(customType)),
+            .init(name: "timestamp", value: .number(timestampMilliseconds)),
+        ])
+    }
+}
+
+extension LinkStateEvent {
+    fileprivate var json: JSON {
+        [
+            "event": "linkState",
+            "currentState": .string("\(currentState)"),
+            "previousState": .string("\(previousState)"),
+            "serviceType": .string("\(serviceType)"),
+            "operation": .string("\(operation)"),
+            "reasonCode": .string("\(reasonCode)"),
+            "reason": .string(reason),
+            "affectedChannels": .strings(affectedChannels),
+            "unrestoredChannels": .strings(unrestoredChannels),
+            "isResumed": JSON(booleanLiteral: isResumed),
+            "timestamp": .number(timestampMilliseconds),
+        ]
+    }
+}
+
+extension GapEvent {
+    fileprivate var json: JSON {
+        [
+            "event": "gap",
+            "channelType": .string("\(channelType)"),
+            "channelName": .string(channelName),
+            "lastSeen": lastSeen.map(\.json) ?? .null,
+            "continuesAfter": continuesAfter.json,
+        ]
+    }
+}
+
+extension StreamPosition {
+    fileprivate var json: JSON { ["epoch": .number(epoch), "offset": .number(offset)] }
+}
+
+extension RTMError {
+    var json: JSON {
+        [
+            "error": [
+                "code": .number(code.rawValue),
+                "name": .string("\(code)"),
+                "operation": .string(operation),
+                "reason": .string(reason),
+            ]
+        ]
+    }
+}

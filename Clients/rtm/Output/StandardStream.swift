@@ -1,0 +1,31 @@
+import Foundation
+
+/// Standard output and standard error, unbuffered: a line is written at once, with one system call where the reader lets it.
+struct StandardStream: LineSink {
+    static let output = StandardStream(descriptor: STDOUT_FILENO)
+    static let error = StandardStream(descriptor: STDERR_FILENO)
+
+    let descriptor: Int32
+
+    var isTerminal: Bool { isatty(descriptor) == 1 }
+
+    func write(line: String) async throws(OutputClosed) { try writeNow(line: line) }
+
+    func writeNow(line: String) throws(OutputClosed) { try writeNow(line + "\n") }
+
+    func writeNow(_ text: String) throws(OutputClosed) {
+        var bytes = ArraySlice(text.utf8)
+        while !bytes.isEmpty {
+            let written = bytes.withUnsafeBytes { Foundation.write(descriptor, $0.baseAddress, $0.count) }
+            if written >= 0 {
+                bytes = bytes.dropFirst(written)
+            } else if errno == EAGAIN {
+                // Somebody else made the shared terminal or pipe non-blocking: wait for the reader instead of losing lines.
+                var wanted = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+                _ = poll(&wanted, 1, -1)
+            } else if errno != EINTR {
+                throw OutputClosed()
+            }
+        }
+    }
+}

@@ -1,0 +1,92 @@
+// What a person reads: one line per event, `12:34:56 lobby alice: hi`.
+//
+// Names and contents come from strangers. Control characters in them could move the cursor, recolour the terminal or
+// pretend to be somebody else's line, so none of them reaches it.
+
+import Foundation
+import RTMClient
+
+/// Turns events into lines for a person.
+struct Transcript: Sendable {
+    var timeZone = TimeZone.current
+    var palette = Palette.plain
+    /// Off where there is only one channel anyway.
+    var showsChannel = true
+
+    /// Nil for what a person needn't know.
+    func line(for event: RTMEvent) -> String? {
+        switch event {
+        case .message(let message): line(for: message)
+        case .linkState(let change): sentence(for: change).map(remark)
+        case .gap(let gap): remark("some messages of \(gap.channelName) were lost and can't be replayed")
+        case .presenceUnavailable(let channelName):
+            remark("the server can't tell at present who is in \(channelName)")
+        case .overflow(let dropped): remark("\(dropped) events came too fast and were dropped")
+        }
+    }
+
+    private func line(for message: MessageEvent) -> String {
+        var place = showsChannel ? " " + message.channelName.visible : ""
+        if message.channelType == .user { place = " (to you)" }
+        let publisher = message.publisher.visible
+        let mark = message.customType.isEmpty ? "" : " [\(message.customType.visible)]"
+        return time(message.timestampMilliseconds) + palette.quiet(place) + " "
+            + palette.name(publisher) + palette.quiet(mark) + ": " + text(of: message.payload)
+    }
+
+    /// What the user has said. Everybody else hears it as an event; the publisher doesn't (M-21).
+    func line(forOwn text: String, at milliseconds: UInt64) -> String {
+        time(milliseconds) + " " + palette.own("you") + "> " + indented(text)
+    }
+
+    /// A quiet line, about the conversation rather than part of it.
+    func remark(_ sentence: String) -> String { palette.quiet("-- " + sentence.visible) }
+
+    private func text(of payload: MessagePayload) -> String {
+        switch payload {
+        case .text(let text): indented(text)
+        case .data(let data): palette.quiet("(binary, \(data.count) bytes)")
+        }
+    }
+
+    /// Further lines of a message are set in, so that they can't be taken for messages.
+    private func indented(_ text: String) -> String {
+        text.split(separator: "\n", omittingEmptySubsequences: false).map { String($0).visible }
+            .joined(separator: "\n    ")
+    }
+
+    private func sentence(for change: LinkStateEvent) -> String? {
+        switch change.currentState {
+        case .idle, .connecting: nil
+        case .connected: change.isResumed ? "the connection is back" : "connected"
+        case .disconnected: "the connection is lost (\(change.reason)); trying again"
+        case .suspended: "still no connection (\(change.reason)); trying every 30 s"
+        case .failed: "the connection has ended for good: \(change.reason)"
+        }
+    }
+
+    private func time(_ milliseconds: UInt64) -> String {
+        let seconds = Int(milliseconds / 1000)
+        let offset = timeZone.secondsFromGMT(for: Date(timeIntervalSince1970: TimeInterval(seconds)))
+        let ofDay = (seconds + offset) % 86_400
+        let parts = [ofDay / 3600, ofDay / 60 % 60, ofDay % 60]
+        return palette.quiet(parts.map { $0 < 10 ? "0\($0)" : "\($0)" }.joined(separator: ":"))
+    }
+}
+
+extension String {
+    /// Without anything that steers a terminal: control characters and those that change the direction of writing.
+    var visible: String {
+        String(
+            String.UnicodeScalarView(
+                unicodeScalars.map { scalar in
+                    switch scalar {
+                    case "\t": " "
+                    case "\u{0}"..."\u{1F}", "\u{7F}"..."\u{9F}", "\u{2028}"..."\u{202E}",
+                        "\u{2066}"..."\u{2069}":
+                        "\u{FFFD}"
+                    default: scalar
+                    }
+                }))
+    }
+}

@@ -1,0 +1,34 @@
+import ArgumentParser
+
+/// `rtm`: the system from a shell. Every subcommand logs in as one user, does one thing and leaves.
+@main
+struct RTMCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "rtm",
+        abstract: "Publish, subscribe and talk over a real-time messaging server.",
+        discussion: """
+            Without options a command talks to a standalone stack on this machine (127.0.0.1:7710, \
+            app id 'dev') as a guest with a random name.
+
+            ENVIRONMENT (an option wins over its variable)
+              RTM_SERVER      HOST:PORT, several separated by commas
+              RTM_APP_ID      app id
+              RTM_USER        user id
+              RTM_TOKEN       token; RTM_TOKEN_FILE names a file that holds it
+              NO_COLOR        if set, no colours
+
+            EXIT STATUS
+              0    done; for subscribe and chat also when interrupted
+              1    the call failed; the cause is on standard error
+              2    subscribe: the time given with --timeout is over
+              64   the command line can't be understood
+              130  interrupted before the work was done
+
+            DURATIONS are a number and a unit: 500ms, 10s, 2m, 1h.
+            """,
+        version: "0.1.0",
+        subcommands: [
+            SubscribeCommand.self, PublishCommand.self, SendCommand.self, ChatCommand.self, PingCommand.self,
+            BenchCommand.self,
+        ])
+}

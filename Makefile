@@ -1,0 +1,50 @@
+# Thin names over the tools; CONTRIBUTING.md says when to use which.
+SHELL := /bin/bash
+
+release := .build/release
+swift_folders := Package.swift Shared Services Clients Tests
+
+.PHONY: help setup build run test check lint format generate bench clean
+
+help:
+	@echo 'make run       set up, build, start the whole stack on this machine'
+	@echo 'make test      set up, then all tests'
+	@echo 'make build     release executables, in $(release)'
+	@echo 'make check     format, house rules and unit tests: before every commit'
+	@echo 'make format    format all Swift files'
+	@echo 'make generate  write protocol/generated from protocol/schema'
+	@echo 'make bench     measure fan-out on this machine'
+	@echo 'make clean     remove what was built'
+
+# Installs the Debian packages that are missing; does nothing where all are there.
+setup:
+	@.ci/setup
+
+build:
+	swift build -c release
+
+run: setup build
+	@exec $(release)/rtm-standalone $(ARGS)
+
+# Integration tests start the service executables, so everything is built before any test runs.
+test: setup lint
+	swift build --build-tests
+	swift test --skip-build --disable-xctest
+
+check: lint
+	swift test --disable-xctest --skip IntegrationTests --skip Benchmarks
+
+lint:
+	swift format lint --strict --parallel --recursive $(swift_folders)
+
+format:
+	swift format --in-place --parallel --recursive $(swift_folders)
+
+generate:
+	protocol/generate.sh
+
+bench: build
+	Tests/Benchmarks/run.sh $(ARGS)
+
+clean:
+	swift package clean

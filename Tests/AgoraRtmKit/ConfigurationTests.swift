@@ -1,0 +1,203 @@
+import RTMClient
+import RTMModel
+import Testing
+
+@testable import AgoraRtmKit
+
+@Suite("Configuration")
+struct ConfigurationTests {
+    private let config = AgoraRtmClientConfig(appId: "demo", userId: "alice")
+
+    private func privately(
+        _ hosts: [String], _ services: AgoraRtmServiceType = [.message]
+    ) -> AgoraRtmClientConfig {
+        let privateConfig = AgoraRtmPrivateConfig()
+        privateConfig.accessPointHosts = hosts
+        privateConfig.serviceType = services
+        config.privateConfig = privateConfig
+        return config
+    }
+
+    private func failure(_ config: AgoraRtmClientConfig) -> RTMError? {
+        do throws(RTMError) {
+            _ = try config.clientConfiguration()
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    // MARK: Values
+
+    @Test("two labels suffice, the rest has the documented defaults")
+    func defaults() {
+        #expect(config.useStringUserId)
+        #expect(!config.multipath)
+        #expect(!config.ispPolicyEnabled)
+        #expect(config.presenceTimeout == 300)
+        #expect(config.heartbeatInterval == 5)
+        #expect(config.reconnectTimeout == 0)
+        #expect(config.areaCode == .GLOB)
+        #expect(config.protocolType == .tcpUdp)
+        #expect(config.proxyConfig == nil && config.logConfig == nil)
+        #expect(config.encryptionConfig == nil && config.privateConfig == nil)
+        #expect(config.callbackQueue == nil)
+    }
+
+    @Test("all fifteen labels can be said, in the order of the documents")
+    func fifteenLabels() {
+        let queue = DispatchQueue(label: "test")
+        let config = AgoraRtmClientConfig(
+            appId: "demo", userId: "7", useStringUserId: false, multipath: true, ispPolicyEnabled: true,
+            presenceTimeout: 30, heartbeatInterval: 10, reconnectTimeout: 60, areaCode: [.CN, .NA],
+            proxyConfig: AgoraRtmProxyConfig(), protocolType: .tcpOnly, logConfig: AgoraRtmLogConfig(),
+            encryptionConfig: AgoraRtmEncryptionConfig(), privateConfig: AgoraRtmPrivateConfig(),
+            callbackQueue: queue)
+        #expect(config.userId == "7")
+        #expect(config.areaCode.rawValue == 3)
+        #expect(config.callbackQueue === queue)
+    }
+
+    @Test("the parts have the documented defaults")
+    func parts() {
+        #expect(AgoraRtmLogConfig().fileSizeInKB == 1024)
+        #expect(AgoraRtmLogConfig().level == .info)
+        let proxy = AgoraRtmProxyConfig(server: "proxy", port: 3128, proxyType: .http)
+        #expect(proxy.server == "proxy" && proxy.port == 3128 && proxy.proxyType == .http)
+        #expect(AgoraRtmProxyConfig().proxyType == .none)
+        #expect(AgoraRtmPrivateConfig().serviceType == .none)
+        #expect(AgoraRtmPrivateConfig().accessPointHosts.isEmpty)
+    }
+
+    @Test("the salt has two names")
+    func salt() {
+        let encryption = AgoraRtmEncryptionConfig()
+        encryption.encryptionKdfSalt = Data([1])
+        #expect(encryption.encryptionSalt == Data([1]))
+    }
+
+    @Test("a copy of a part has its values and is another object")
+    func copies() throws {
+        let log = AgoraRtmLogConfig()
+        log.filePath = "agora.log"
+        log.level = .warn
+        let copy = try #require(log.copy() as? AgoraRtmLogConfig)
+        #expect(copy !== log && copy.filePath == "agora.log" && copy.level == .warn)
+        let proxy = AgoraRtmProxyConfig(server: "proxy", port: 1, proxyType: .http)
+        proxy.account = "me"
+        #expect((proxy.copy() as? AgoraRtmProxyConfig)?.account == "me")
+        let encryption = AgoraRtmEncryptionConfig()
+        encryption.encryptionKey = "key"
+        #expect((encryption.copy() as? AgoraRtmEncryptionConfig)?.encryptionKey == "key")
+    }
+
+    // MARK: Mapping
+
+    @Test("times reach the client below, and 0 means to reconnect for ever (L-47)")
+    func times() throws {
+        config.presenceTimeout = 30
+        config.heartbeatInterval = 10
+        let configuration = try config.clientConfiguration()
+        #expect(configuration.appID == "demo" && configuration.userID == "alice")
+        #expect(configuration.presenceTimeout == .seconds(30))
+        #expect(configuration.heartbeatInterval == .seconds(10))
+        #expect(configuration.reconnectTimeout == nil)
+    }
+
+    @Test(
+        "reconnectTimeout is clamped to 15…3600 s (L-47)",
+        arguments: [(1, 15), (15, 15), (60, 60), (3600, 3600), (9999, 3600)])
+    func reconnectTimeout(given: UInt32, used: Int) throws {
+        config.reconnectTimeout = given
+        #expect(try config.clientConfiguration().reconnectTimeout == .seconds(used))
+    }
+
+    @Test(
+        "a numeric user id is a number from 1 to 4294967295 (L-3)",
+        arguments: ["1", "42", "4294967295"])
+    func numericUserId(userId: String) throws {
+        config.useStringUserId = false
+        config.userId = userId
+        #expect(try config.clientConfiguration().userID == userId)
+    }
+
+    @Test(
+        "without useStringUserId other user ids are refused (L-3)",
+        arguments: ["", "0", "alice", "4294967296", "-1", "+1", "1.0", " 1", "٣"])
+    func otherUserIds(userId: String) {
+        config.useStringUserId = false
+        config.userId = userId
+        #expect(failure(config)?.code == .invalidUserId)
+    }
+
+    @Test("encryption and proxies are refused by name, their empty settings are not")
+    func notAvailable() {
+        let encryption = AgoraRtmEncryptionConfig()
+        config.encryptionConfig = encryption
+        let proxy = AgoraRtmProxyConfig()
+        config.proxyConfig = proxy
+        #expect(failure(config) == nil)
+        proxy.proxyType = .http
+        #expect(failure(config)?.code == .serviceNotSupport)
+        #expect(failure(config)?.reason.contains("proxy") == true)
+        encryption.encryptionMode = .AES256GCM
+        #expect(failure(config)?.reason.contains("encryption") == true)
+    }
+
+    // MARK: Access points
+
+    @Test("without privateConfig the local stack is used")
+    func local() throws {
+        let configuration = try config.clientConfiguration()
+        #expect(configuration.servers.map(\.description) == ["127.0.0.1:7710"])
+        #expect(configuration.tls == .disabled)
+    }
+
+    @Test("hosts keep their order, with and without port (N-2)")
+    func hosts() throws {
+        let configuration = try privately(["a.example", "b.example:8000", "[2001:db8::1]:8001"])
+            .clientConfiguration()
+        #expect(
+            configuration.servers == [
+                ServerAddress(host: "a.example"), ServerAddress(host: "b.example", port: 8000),
+                ServerAddress(host: "2001:db8::1", port: 8001),
+            ])
+    }
+
+    @Test(
+        "loopback is plain, everything else TLS, unless a scheme says otherwise (N-3)",
+        arguments: [
+            ("127.0.0.1", true), ("127.1.2.3:9", true), ("localhost:8000", true), ("LOCALHOST", true),
+            ("[::1]:8000", true), ("example.com", false), ("127.example.com", false), ("10.0.0.1", false),
+            ("127.0.0.1.example.com", false), ("tls://127.0.0.1", false), ("tcp://example.com:1", true),
+            ("TLS://localhost", false), ("tcp://[2001:db8::1]:5", true), ("127.0.0.", false),
+        ])
+    func schemes(host: String, isPlain: Bool) throws {
+        let configuration = try privately([host]).clientConfiguration()
+        #expect(configuration.tls == (isPlain ? .disabled : .enabled()))
+        #expect(configuration.servers.count == 1)
+        #expect(configuration.servers[0].host.contains("/") == false)
+    }
+
+    @Test(
+        "unusable hosts give -10024 and are named (N-2)",
+        arguments: ["", "a:b", "a:0", "a:70000", "[::1", "https://a", "tls://", "tcp://:7"])
+    func unusable(host: String) {
+        let error = failure(privately([host]))
+        #expect(error?.code == .invalidPrivateConfig)
+        #expect(error?.operation == "init")
+    }
+
+    @Test("both services and hosts must be said (N-2)")
+    func incomplete() {
+        #expect(failure(privately(["a"], []))?.reason.contains("serviceType") == true)
+        #expect(failure(privately([]))?.reason.contains("accessPointHosts") == true)
+        #expect(failure(privately([]))?.code == .invalidPrivateConfig)
+    }
+
+    @Test("hosts that would be reached in different ways are refused, not guessed")
+    func mixed() {
+        #expect(failure(privately(["127.0.0.1", "a.example"]))?.code == .invalidPrivateConfig)
+        #expect(failure(privately(["tls://127.0.0.1", "a.example"])) == nil)
+    }
+}

@@ -1,0 +1,154 @@
+import RTMClient
+import RTMModel
+import RTMTestSupport
+import Synchronization
+import Testing
+
+@testable import AgoraRtmKit
+
+@Suite("Delegates")
+struct DelegateTests {
+    private let kit: AgoraRtmClientKit
+
+    init() throws {
+        kit = try AgoraRtmClientKit(AgoraRtmClientConfig(appId: "demo", userId: "alice"), delegate: nil)
+    }
+
+    private func deliver(_ text: String) {
+        kit.deliver(
+            .message(
+                MessageEvent(
+                    channelType: .message, channelName: "lobby", payload: .text(text), publisher: "bob",
+                    timestampMilliseconds: 1, offset: 1)))
+    }
+
+    @Test("every delegate hears every event, in order (N-8)")
+    func everybody() {
+        let first = Recorder()
+        let second = Recorder()
+        kit.addDelegate(first)
+        kit.addDelegate(second)
+        deliver("1")
+        deliver("2")
+        #expect(first.heard == ["1", "2"])
+        #expect(second.heard == ["1", "2"])
+    }
+
+    @Test("a delegate that is added twice hears once")
+    func twice() {
+        let delegate = Recorder()
+        kit.addDelegate(delegate)
+        kit.addDelegate(delegate)
+        deliver("1")
+        #expect(delegate.heard == ["1"])
+    }
+
+    @Test("removal stops at once, even within the delivery of one event (N-8)")
+    func removal() {
+        let second = Recorder()
+        let first = Recorder { [kit] in kit.removeDelegate(second) }
+        kit.addDelegate(first)
+        kit.addDelegate(second)
+        deliver("1")
+        #expect(first.heard == ["1"])
+        #expect(second.heard.isEmpty)
+    }
+
+    @Test("delegates are held weakly, and one may remove itself while it goes away")
+    func weakness() {
+        var delegate: Recorder? = Recorder()
+        weak let observed = delegate
+        kit.addDelegate(delegate!)
+        delegate?.atEnd = { [kit] delegate in kit.removeDelegate(delegate) }
+        delegate = nil
+        #expect(observed == nil)
+        let another = Recorder()
+        kit.addDelegate(another)
+        deliver("1")
+        #expect(another.heard == ["1"])
+    }
+
+    @Test("the delegate of the initializer hears too; one that implements nothing is no trouble")
+    func initializer() throws {
+        final class Silent: NSObject, AgoraRtmClientDelegate {}
+        let delegate = Recorder()
+        let silent = Silent()
+        let kit = try AgoraRtmClientKit(
+            AgoraRtmClientConfig(appId: "demo", userId: "alice"), delegate: delegate)
+        kit.addDelegate(silent)
+        let change = LinkStateEvent(
+            currentState: .connecting, previousState: .idle, operation: .login, reasonCode: .login,
+            reason: "login", timestampMilliseconds: 1)
+        kit.deliver(.linkState(change))
+        kit.deliver(.presenceUnavailable(channelName: "lobby"))
+        kit.deliver(.overflow(dropped: 1))
+        #expect(delegate.heard == ["connecting", "errorOutOfService"])
+    }
+
+    @Test("after destroy nobody hears anything (S-9)")
+    func destroyed() {
+        let delegate = Recorder()
+        kit.addDelegate(delegate)
+        kit.destroy()
+        deliver("1")
+        kit.addDelegate(delegate)
+        deliver("2")
+        #expect(delegate.heard.isEmpty)
+    }
+
+    @Test("events of the client below come on the queue of the configuration", .timeLimit(.minutes(1)))
+    func queue() async throws {
+        let queue = DispatchQueue(label: "app")
+        let key = DispatchSpecificKey<String>()
+        queue.setSpecific(key: key, value: "app")
+        let config = AgoraRtmClientConfig(appId: "demo", userId: "alice", callbackQueue: queue)
+        let kit = try AgoraRtmClientKit(config, delegate: nil)
+        let places = Mutex<[String?]>([])
+        let delegate = Recorder { places.withLock { $0.append(DispatchQueue.getSpecific(key: key)) } }
+        kit.addDelegate(delegate)
+        // Nothing needs to listen there: the attempt alone changes the link.
+        kit.login(nil) { _, _ in places.withLock { $0.append(DispatchQueue.getSpecific(key: key)) } }
+        try await eventually("the link begins to connect") { delegate.heard.first == "connecting" }
+        await kit.logout()
+        try await eventually("the login ends") { places.withLock { $0.count > 1 } }
+        #expect(places.withLock { $0.allSatisfy { $0 == "app" } })
+    }
+}
+
+/// Writes down what it hears: the text of messages, the names of states and types.
+private final class Recorder: NSObject, AgoraRtmClientDelegate, Sendable {
+    private let contents = Mutex<[String]>([])
+    private let onEvent: @Sendable () -> Void
+    private let end = Mutex<(@Sendable (Recorder) -> Void)?>(nil)
+
+    init(_ onEvent: @escaping @Sendable () -> Void = {}) { self.onEvent = onEvent }
+
+    deinit {
+        let atEnd = end.withLock { $0 }
+        atEnd?(self)
+    }
+
+    var heard: [String] { contents.withLock { $0 } }
+
+    var atEnd: (@Sendable (Recorder) -> Void)? {
+        get { end.withLock { $0 } }
+        set { end.withLock { $0 = newValue } }
+    }
+
+    private func hear(_ word: String) {
+        contents.withLock { $0.append(word) }
+        onEvent()
+    }
+
+    func rtmKit(_ rtmKit: AgoraRtmClientKit, didReceiveMessageEvent event: AgoraRtmMessageEvent) {
+        hear(event.message.stringData ?? "bytes")
+    }
+
+    func rtmKit(_ rtmKit: AgoraRtmClientKit, didReceiveLinkStateEvent event: AgoraRtmLinkStateEvent) {
+        hear("\(event.currentState)")
+    }
+
+    func rtmKit(_ rtmKit: AgoraRtmClientKit, didReceivePresenceEvent event: AgoraRtmPresenceEvent) {
+        hear("\(event.type)")
+    }
+}

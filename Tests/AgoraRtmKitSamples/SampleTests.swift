@@ -1,0 +1,58 @@
+import AgoraRtmKit
+import Testing
+
+/// The samples that need no server do what they say. The others run on a client that is destroyed already:
+/// there they complete at once, with the error that they print.
+@Suite("The reference's samples")
+struct SampleTests {
+    @Test("a client is created from the sample configuration without a network (S-0c)")
+    func creation() throws {
+        sample003Configuration()
+        sample003Create()
+        try sample003DelegateAtCreation(config: sample003AllLabels())
+    }
+
+    @Test("the twelve labels of the configuration carry the documented defaults")
+    func labels() {
+        let config = sample003AllLabels()
+        let plain = AgoraRtmClientConfig(appId: "yourAppId", userId: "yourUserId")
+        #expect(config.useStringUserId == plain.useStringUserId)
+        #expect(config.presenceTimeout == plain.presenceTimeout)
+        #expect(config.heartbeatInterval == plain.heartbeatInterval)
+        #expect(config.areaCode == plain.areaCode)
+        #expect(config.protocolType == plain.protocolType)
+    }
+
+    @Test("delegates are added, removed, and the client is destroyed")
+    func delegates() throws {
+        let client = try makeClient()
+        sample003Delegates(rtmClient: client)
+        sample004Delegate(rtmClient: client)
+        sample003Destroy(rtmClient: client)
+        #expect(client.destroy() == .instanceAlreadyReleased)
+    }
+
+    @Test("every call's sample comes to its end", .timeLimit(.minutes(1)))
+    func calls() async throws {
+        let client = try makeClient()
+        client.destroy()
+        await sample003Login(rtmClient: client)
+        await sample003Logout(rtmClient: client)
+        await sample004PublishText(rtmClient: client)
+        await sample004PublishBytes(rtmClient: client)
+        await sample004PublishToUser(rtmClient: client)
+        sample003LoginCallback(rtmClient: client, token: "token")
+        sample003LogoutCallback(rtmClient: client)
+        sample004PublishTextCallback(rtmClient: client)
+        sample004PublishBytesCallback(rtmClient: client)
+        sample004PublishToUserCallback(rtmClient: client)
+        // On a destroyed client nothing is waited for, so that the blocks run in the order of the calls.
+        await withCheckedContinuation { continuation in
+            client.logout { _, _ in continuation.resume() }
+        }
+    }
+
+    private func makeClient() throws -> AgoraRtmClientKit {
+        try AgoraRtmClientKit(AgoraRtmClientConfig(appId: "yourAppId", userId: "yourUserId"), delegate: nil)
+    }
+}

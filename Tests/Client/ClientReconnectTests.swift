@@ -1,0 +1,187 @@
+import NIOCore
+import RTMClient
+import RTMProtocol
+import RTMTestSupport
+import SwiftProtobuf
+import Testing
+
+/// Loss and return of the link: through a real socket.
+@Suite(.timeLimit(.minutes(1)))
+struct ClientReconnectTests {
+    @Test
+    func `S-17, S-19: after a loss the client logs in and continues each channel after its last position`()
+        async throws
+    {
+        try await withClient { client, edge in
+            var events = client.events().makeAsyncIterator()
+            try await client.subscribe(to: "a", features: [.message])
+            try await client.subscribe(to: "b")
+            edge.push((1...5).map { FakeEdge.publication("a", offset: $0, text: "\($0)") })
+            for _ in 1...5 { _ = await events.nextMessage() }
+            edge.follow { frame in
+                guard frame.isSubscribe, let answer = FakeEdge.usual(frame) else {
+                    return [FakeEdge.usual(frame)].compactMap { $0 }
+                }
+                // A replay that overlaps with what was seen.
+                let replay = (4...7).map { FakeEdge.publication("a", offset: $0, text: "\($0)") }
+                return frame.subscribe.channel == "a" ? [answer] + replay : [answer]
+            }
+            edge.dropConnections()
+            #expect(await events.nextLinkState(.disconnected)?.affectedChannels == ["a", "b"])
+            #expect(await events.nextMessage()?.payload == .text("6"))
+            #expect(await events.nextMessage()?.payload == .text("7"))
+            let restored = edge.received.suffix(2).map(\.subscribe)
+            #expect(restored.map(\.channel) == ["a", "b"])
+            #expect(restored.map(\.features) == [4, 5])
+            #expect(restored.map(\.after.offset) == [5, 0])
+            #expect(restored.map(\.after.epoch) == [1, 1])
+            try await eventually("connected again") { client.linkState == .connected }
+        }
+    }
+
+    @Test func `S-18: the event of the return names affected and unrestored channels`() async throws {
+        try await withClient { client, edge in
+            var events = client.events().makeAsyncIterator()
+            try await client.subscribe(to: "a")
+            try await client.subscribe(to: "b")
+            edge.follow { frame in
+                frame.isSubscribe && frame.subscribe.channel == "b"
+                    ? [FakeEdge.refusal(of: frame, .errorChannelSubscribePermissionDenied)]
+                    : [FakeEdge.usual(frame)].compactMap { $0 }
+            }
+            edge.dropConnections()
+            let change = await events.nextLinkState(.connected)
+            #expect(change?.operation == .reconnected)
+            #expect(change?.isResumed == true)
+            #expect(change?.affectedChannels == ["a"])
+            #expect(change?.unrestoredChannels == ["b"])
+            #expect(
+                await code { try await client.unsubscribe(from: "b") }
+                    == .channelNotSubscribed)
+        }
+    }
+
+    @Test func `A restoration with a gap is said, and the channel counts as restored`() async throws {
+        try await withClient { client, edge in
+            var events = client.events().makeAsyncIterator()
+            try await client.subscribe(to: "a")
+            edge.follow { frame in
+                guard frame.isSubscribe, var answer = FakeEdge.usual(frame) else {
+                    return [FakeEdge.usual(frame)].compactMap { $0 }
+                }
+                answer.subscribed.gap = true
+                answer.subscribed.position.offset = 50
+                return [answer]
+            }
+            edge.dropConnections()
+            let gap = await events.nextGap()
+            #expect(gap?.lastSeen == StreamPosition(epoch: 1, offset: 0))
+            #expect(gap?.continuesAfter == StreamPosition(epoch: 1, offset: 50))
+            #expect(await events.nextLinkState(.connected)?.unrestoredChannels == [])
+        }
+    }
+
+    @Test func `Calls in flight complete at once when the connection is lost`() async throws {
+        let script: FakeEdge.Script = {
+            $0.isPublish || $0.isSubscribe || $0.isUnsubscribe ? [] : [FakeEdge.usual($0)].compactMap { $0 }
+        }
+        try await withClient(script) { client, edge in
+            async let publish = #expect(throws: RTMError.self) {
+                try await client.publish("x", to: .channel("c"))
+            }
+            async let subscribe = code { try await client.subscribe(to: "c") }
+            try await eventually("both arrived") {
+                edge.received.contains(where: \.isPublish) && edge.received.contains(where: \.isSubscribe)
+            }
+            edge.dropConnections()
+            let error = await publish
+            #expect(error?.code == .channelPublishMessageFailed)
+            #expect(error?.reason.contains("unknown") == true)
+            #expect(await subscribe == .notConnected)
+            try await eventually("connected again") { client.linkState == .connected }
+            #expect(edge.received.filter(\.isPublish).count == 1)
+            #expect(edge.received.filter(\.isSubscribe).count == 1)
+        }
+    }
+
+    @Test func `T5: a server that stops answering heartbeats is left, though its socket is open`()
+        async throws
+    {
+        let script: FakeEdge.Script = { $0.isHeartbeat ? [] : [FakeEdge.usual($0)].compactMap { $0 } }
+        let quick: (inout RTMClient.Configuration) -> Void = {
+            $0.timing.heartbeatInterval = .milliseconds(20)
+            $0.timing.heartbeatAnswer = .milliseconds(40)
+        }
+        try await withClient(script, quick) { client, edge in
+            var events = client.events().makeAsyncIterator()
+            let change = await events.nextLinkState(.disconnected)
+            #expect(change?.operation == .heartbeatTimeout)
+            #expect(change?.reasonCode == .keepAliveTimeout)
+            #expect(await events.nextLinkState(.connected)?.operation == .reconnected)
+            #expect(edge.connectionsAccepted >= 2)
+        }
+    }
+
+    @Test func `Heartbeats that are answered keep the link`() async throws {
+        let quick: (inout RTMClient.Configuration) -> Void = {
+            $0.timing.heartbeatInterval = .milliseconds(5)
+        }
+        try await withClient(nil, quick) { client, edge in
+            try await eventually("twenty heartbeats") { edge.received.filter(\.isHeartbeat).count >= 20 }
+            #expect(client.linkState == .connected)
+            #expect(edge.connectionsAccepted == 1)
+        }
+    }
+
+    @Test func `A disconnect of the upper band fails the link with the server's reason`() async throws {
+        try await withClient { client, edge in
+            var events = client.events().makeAsyncIterator()
+            try await client.subscribe(to: "a")
+            edge.push([
+                .with {
+                    ($0.disconnect.code, $0.disconnect.reason) = (.disconnectProtocolError, "out of turn")
+                }
+            ])
+            let change = await events.nextLinkState(.failed)
+            #expect(change?.operation == .serverReject)
+            #expect(change?.reason.contains("out of turn") == true)
+            #expect(change?.affectedChannels == ["a"])
+            #expect(await code { try await client.subscribe(to: "a") } == .notLogin)
+            try await client.login()
+            #expect(client.linkState == .connected)
+            #expect(edge.received.filter(\.isSubscribe).count == 1)
+        }
+    }
+
+    @Test func `A disconnect of the lower band reconnects`() async throws {
+        try await withClient { client, edge in
+            var events = client.events().makeAsyncIterator()
+            edge.push([.with { $0.disconnect.code = .disconnectDraining }])
+            #expect(await events.nextLinkState(.disconnected)?.reasonCode == .connectionError)
+            #expect(await events.nextLinkState(.connected)?.isResumed == true)
+        }
+    }
+
+    @Test func `Garbage from the server ends the connection, not the client`() async throws {
+        try await withClient { client, edge in
+            var events = client.events().makeAsyncIterator()
+            edge.pushBytes([0xFF, 0xFF, 0xFF, 0xFF, 1, 2, 3])
+            #expect(await events.nextLinkState(.disconnected)?.reason.contains("are allowed") == true)
+            #expect(await events.nextLinkState(.connected) != nil)
+        }
+    }
+
+    @Test func `The same port after a restart of the server is found again`() async throws {
+        let edge = try await FakeEdge.start()
+        let client = try RTMClient.forTest(edge)
+        var events = client.events().makeAsyncIterator()
+        try await client.login()
+        let port = edge.port
+        try await edge.stop()
+        _ = await events.nextLinkState(.disconnected)
+        let successor = try await FakeEdge.start(port: port)
+        #expect(await events.nextLinkState(.connected)?.operation == .reconnected)
+        await client.close()
+        try await successor.stop()
+    }
+}

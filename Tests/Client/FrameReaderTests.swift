@@ -1,0 +1,63 @@
+import NIOCore
+import RTMProtocol
+import SwiftProtobuf
+import Testing
+
+@testable import RTMClient
+
+struct FrameReaderTests {
+    private func frame(_ id: UInt64) -> Rtm_Client_ServerFrame {
+        var frame = Rtm_Client_ServerFrame()
+        frame.requestID = id
+        frame.heartbeatAck.serverTimeMs = 1_790_000_000_000
+        return frame
+    }
+
+    private func bytes(_ frames: [Rtm_Client_ServerFrame]) throws -> ByteBuffer {
+        var buffer = ByteBuffer()
+        for frame in frames {
+            let bytes: [UInt8] = try frame.serializedBytes()
+            buffer.writeInteger(UInt32(bytes.count))
+            buffer.writeBytes(bytes)
+        }
+        return buffer
+    }
+
+    @Test(arguments: 1...40)
+    func `Frames come out whole however the bytes are cut`(cut: Int) throws {
+        var stream = try bytes([frame(1), Rtm_Client_ServerFrame(), frame(2), frame(3)])
+        var reader = FrameReader()
+        var ids: [UInt64] = []
+        while let piece = stream.readSlice(length: min(cut, stream.readableBytes)), piece.readableBytes > 0 {
+            reader.append(piece)
+            while let frame = try reader.next() { ids.append(frame.requestID) }
+        }
+        #expect(ids == [1, 0, 2, 3])
+    }
+
+    @Test func `A length beyond the limit is refused before its bytes have come`() throws {
+        var reader = FrameReader()
+        var buffer = ByteBuffer()
+        buffer.writeInteger(UInt32(FrameReader.frameBytesMax + 1))
+        reader.append(buffer)
+        #expect(throws: FrameReader.Failure.tooLarge(FrameReader.frameBytesMax + 1)) { try reader.next() }
+    }
+
+    @Test func `Garbage is refused`() throws {
+        var reader = FrameReader()
+        var buffer = ByteBuffer()
+        buffer.writeInteger(UInt32(3))
+        buffer.writeBytes([0xFF, 0xFF, 0xFF])
+        reader.append(buffer)
+        #expect(throws: FrameReader.Failure.undecodable) { try reader.next() }
+    }
+
+    @Test func `An outgoing frame carries its length`() throws {
+        var outgoing = Rtm_Client_ClientFrame()
+        outgoing.requestID = 9
+        outgoing.heartbeat = Rtm_Client_Heartbeat()
+        var buffer = ByteBuffer()
+        try buffer.writeFrame(outgoing)
+        #expect(Array(buffer.readableBytesView) == [0, 0, 0, 4, 0x08, 9, 0x2A, 0])
+    }
+}

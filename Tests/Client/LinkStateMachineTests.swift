@@ -1,0 +1,283 @@
+import RTMModel
+import Testing
+
+@testable import RTMClient
+
+/// One test per arrow of behaviour.md 2.3.
+struct LinkStateMachineTests {
+    private func expect(
+        _ change: LinkChange?, _ previous: LinkState, _ current: LinkState, _ operation: LinkOperation,
+        _ reasonCode: LinkStateReason, sourceLocation: SourceLocation = #_sourceLocation
+    ) {
+        #expect(change?.previous == previous, sourceLocation: sourceLocation)
+        #expect(change?.current == current, sourceLocation: sourceLocation)
+        #expect(change?.operation == operation, sourceLocation: sourceLocation)
+        #expect(change?.reasonCode == reasonCode, sourceLocation: sourceLocation)
+    }
+
+    @Test func `T1: a login leads from idle to connecting`() {
+        var link = VirtualLink { _, _ in .silent }
+        link.login()
+        expect(link.lastChange, .idle, .connecting, .login, .login)
+        #expect(link.lastChange?.listsChannels == false)
+    }
+
+    @Test func `T2: an accepted login leads to connected and completes the call`() {
+        var link = VirtualLink()
+        link.login(7)
+        expect(link.lastChange, .connecting, .connected, .login, .loginSuccess)
+        #expect(link.lastChange?.isResumed == false)
+        #expect(link.completions.map(\.login) == [7])
+        #expect(link.completions.first?.code == nil)
+    }
+
+    @Test(arguments: [
+        (ErrorCode.invalidToken, LinkStateReason.invalidToken), (.tokenExpired, .tokenExpired),
+        (.loginInconsistentAppId, .inconsistentAppId), (.invalidUserId, .invalidUserId),
+        (.loginNotAuthorized, .loginNotAuthorized), (.loginRejected, .loginRejected),
+        (.loginAborted, .sameUidLogin), (.operationRateExceedLimitation, .operationRateExceedLimitation),
+        (.serviceNotSupport, .serviceNotSupported), (.invalidAppId, .loginNotAuthorized),
+    ])
+    func `T3: a fatal refusal leads to failed with its reason`(code: ErrorCode, reason: LinkStateReason) {
+        var link = VirtualLink { _, _ in .refused(RTMError(code, "no")) }
+        link.login()
+        expect(link.lastChange, .connecting, .failed, .serverReject, reason)
+        #expect(link.completions.map(\.code) == [code])
+        #expect(link.machine.deadline == nil)
+    }
+
+    @Test func `T3, R-9: a rejected login that waiting mends came too often`() {
+        var link = VirtualLink { _, _ in
+            .refused(RTMError(.loginRejected, "no", retryAfter: .seconds(1)))
+        }
+        link.login()
+        expect(link.lastChange, .connecting, .failed, .serverReject, .loginTooFrequent)
+    }
+
+    @Test func `T4: a failed first attempt leads to disconnected`() {
+        var link = VirtualLink { _, _ in .unreachable }
+        link.login()
+        expect(link.lastChange, .connecting, .disconnected, .login, .connectionError)
+        link.advance(to: .seconds(2))
+        expect(link.lastChange, .connecting, .disconnected, .autoReconnect, .connectionError)
+    }
+
+    @Test(arguments: [ErrorCode.loginNoServerResources, .notConnected, .loginTimeout])
+    func `T4: a refusal that waiting may mend is retried`(code: ErrorCode) {
+        var link = VirtualLink { at, _ in at == .zero ? .refused(RTMError(code, "later")) : .accepted }
+        link.login()
+        #expect(link.state == .disconnected)
+        link.advance(to: .seconds(3))
+        #expect(link.state == .connected)
+    }
+
+    @Test func `T5: a missing heartbeat answer leads to disconnected`() {
+        var link = VirtualLink()
+        link.login()
+        link.lose(.heartbeatTimeout)
+        expect(link.lastChange, .connected, .disconnected, .heartbeatTimeout, .keepAliveTimeout)
+        #expect(link.lastChange?.listsChannels == true)
+    }
+
+    @Test func `T6: a closed socket leads to disconnected`() {
+        var link = VirtualLink()
+        link.login()
+        link.lose()
+        expect(link.lastChange, .connected, .disconnected, .serverTimeout, .connectionError)
+        #expect(link.lastChange?.listsChannels == true)
+        #expect(link.others.contains(.disconnect(reason: "cut")))
+    }
+
+    @Test func `T8, T9: a retry leads over connecting to connected`() {
+        var link = VirtualLink()
+        link.login()
+        link.unrestored = ["lobby"]
+        link.lose()
+        link.advance(to: .seconds(2))
+        expect(
+            link.changes.dropLast().last?.change, .disconnected, .connecting, .autoReconnect, .autoReconnect)
+        expect(link.lastChange, .connecting, .connected, .reconnected, .reconnectSuccess)
+        #expect(link.lastChange?.isResumed == true)
+        #expect(link.lastChange?.unrestoredChannels == ["lobby"])
+    }
+
+    @Test func `T10: two minutes after the loss the link is suspended`() {
+        var link = VirtualLink { at, _ in at == .zero ? .accepted : .unreachable }
+        link.login()
+        link.lose()
+        link.advance(to: .seconds(119))
+        #expect(link.state == .disconnected)
+        link.advance(to: .seconds(120))
+        expect(link.lastChange, .disconnected, .suspended, .autoReconnect, .reconnectTimeout)
+        #expect(link.lastChange?.listsChannels == true)
+    }
+
+    @Test func `T11, T12: a suspended link tries every 30 s`() {
+        var link = VirtualLink { at, _ in at == .zero ? .accepted : .unreachable }
+        link.login()
+        link.lose()
+        link.advance(to: .seconds(150))
+        expect(link.changes.dropLast().last?.change, .suspended, .connecting, .autoReconnect, .autoReconnect)
+        expect(link.lastChange, .connecting, .suspended, .autoReconnect, .connectionError)
+        #expect(link.attempts.last?.at == .seconds(150))
+        link.advance(to: .seconds(180))
+        #expect(link.attempts.last?.at == .seconds(180))
+    }
+
+    @Test func `T11: a login retries a suspended link at once`() {
+        var link = VirtualLink { at, _ in at == .zero ? .accepted : .unreachable }
+        link.login()
+        link.lose()
+        link.advance(to: .seconds(130))
+        link.reach = { _, _ in .accepted }
+        link.login(2)
+        expect(link.changes.dropLast().last?.change, .suspended, .connecting, .login, .relogin)
+        #expect(link.state == .connected)
+        #expect(link.lastChange?.isResumed == false)
+        #expect(link.completions.last?.login == 2)
+    }
+
+    @Test(arguments: [3500, 3501, 3504, 3999])
+    func `T13, T14: a terminal disconnect leads from connected to failed`(code: Int) {
+        var link = VirtualLink()
+        link.login()
+        link.lose(.disconnected(code: code, reason: "no", retryAfter: nil))
+        #expect(link.lastChange?.previous == .connected)
+        #expect(link.lastChange?.current == .failed)
+        #expect(link.lastChange?.operation == .serverReject)
+        #expect(link.others.last == .forgetSubscriptions)
+    }
+
+    @Test func `A disconnect code of the lower band is retried, not before the server said`() {
+        var link = VirtualLink()
+        link.login()
+        link.lose(.disconnected(code: 3000, reason: "draining", retryAfter: .seconds(7)))
+        #expect(link.state == .disconnected)
+        link.advance(to: .milliseconds(6999))
+        #expect(link.attempts.count == 1)
+        link.advance(to: .seconds(7))
+        #expect(link.state == .connected)
+    }
+
+    @Test func `T15: a login leads from failed to connecting`() {
+        var link = VirtualLink { _, _ in .refused(RTMError(.invalidToken, "no")) }
+        link.login()
+        link.reach = { _, _ in .silent }
+        link.login(2, token: "better")
+        expect(link.lastChange, .failed, .connecting, .login, .relogin)
+        #expect(link.machine.token == "better")
+    }
+
+    @Test(arguments: [LinkState.connecting, .connected, .disconnected, .suspended, .failed])
+    func `T16: a logout leads to idle from everywhere`(from: LinkState) {
+        var link = VirtualLink.inState(from)
+        #expect(link.state == from)
+        link.logout()
+        expect(link.lastChange, from, .idle, .logout, .logout)
+        #expect(link.lastChange?.listsChannels == false)
+        #expect(link.machine.deadline == nil)
+        #expect(link.others.contains(.forgetSubscriptions))
+        #expect(link.others.contains(.sayGoodbye) == (from == .connected))
+    }
+
+    @Test func `T17: reconnectTimeout leads to failed`() {
+        var link = VirtualLink(.exact(reconnectTimeout: .seconds(15))) { at, _ in
+            at == .zero ? .accepted : .unreachable
+        }
+        link.login()
+        link.lose()
+        link.advance(to: .seconds(15))
+        expect(link.lastChange, .disconnected, .failed, .autoReconnect, .reconnectTimeout)
+    }
+
+    @Test func `T17: reconnectTimeout during the first login completes it`() {
+        var link = VirtualLink(.exact(reconnectTimeout: .seconds(300))) { _, _ in .unreachable }
+        link.login()
+        link.advance(to: .seconds(299))
+        #expect(link.state == .suspended)
+        #expect(link.completions.isEmpty)
+        link.advance(to: .seconds(300))
+        #expect(link.lastChange?.current == .failed)
+        #expect(link.lastChange?.reasonCode == .loginTimeout)
+        #expect(link.completions.map(\.code) == [.loginTimeout])
+    }
+
+    @Test func `S-6: a second login completes the first with loginCanceled`() {
+        var link = VirtualLink { _, _ in .silent }
+        link.login(1)
+        link.reach = { _, _ in .accepted }
+        link.login(2)
+        #expect(link.completions.map(\.login) == [1, 2])
+        #expect(link.completions.map(\.code) == [.loginCanceled, nil])
+        #expect(link.states == [.connecting, .connected])
+    }
+
+    @Test func `S-6: a logout completes a pending login with loginCanceled`() {
+        var link = VirtualLink { _, _ in .silent }
+        link.login()
+        link.logout()
+        #expect(link.completions.map(\.code) == [.loginCanceled])
+    }
+
+    @Test func `S-7: a login while connected re-authenticates without a link event`() {
+        var link = VirtualLink()
+        link.login(1, token: "old")
+        let changes = link.changes.count
+        link.login(2, token: "old")
+        #expect(link.completions.map(\.login) == [1, 2])
+        link.login(3, token: "new")
+        #expect(link.others.last == .reauthenticate(login: 3, token: "new"))
+        #expect(link.changes.count == changes)
+    }
+
+    @Test func `Reports of an earlier attempt change nothing`() {
+        var link = VirtualLink { _, _ in .silent }
+        link.login(1)
+        link.login(2)
+        let changes = link.changes.count
+        var random = SeededRandom(seed: 1)
+        let late = link.machine.connectionEnded(
+            attempt: 1, .connectionError("late"), now: link.now, random: &random)
+        #expect(late.isEmpty)
+        #expect(link.machine.restored(attempt: 1, unrestoredChannels: [], now: link.now).isEmpty)
+        #expect(link.changes.count == changes)
+    }
+
+    @Test func `A cancelled first login leaves nothing running`() {
+        var link = VirtualLink { _, _ in .unreachable }
+        link.login(1)
+        link.cancelLogin(1)
+        #expect(link.state == .idle)
+        #expect(link.completions.map(\.code) == [.loginCanceled])
+        #expect(link.machine.deadline == nil)
+    }
+
+    @Test func `A cancelled login of a lost session leaves the session to its retries`() {
+        var link = VirtualLink { at, _ in at == .zero ? .accepted : .unreachable }
+        link.login(1)
+        link.lose()
+        link.advance(to: .seconds(1))
+        link.login(2)
+        link.cancelLogin(2)
+        #expect(link.state == .disconnected)
+        #expect(link.completions.map(\.code) == [nil, .loginCanceled])
+    }
+}
+
+extension VirtualLink {
+    /// A link that came into this state in the ordinary way.
+    static func inState(_ state: LinkState) -> VirtualLink {
+        var link = VirtualLink { at, _ in at == .zero && state != .connecting ? .accepted : .silent }
+        if state == .idle { return link }
+        link.login()
+        switch state {
+        case .disconnected: link.lose()
+        case .suspended:
+            link.lose()
+            link.advance(to: .seconds(125))
+        case .failed: link.lose(.disconnected(code: 3501, reason: "no", retryAfter: nil))
+        default: break
+        }
+        return link
+    }
+}

@@ -1,0 +1,174 @@
+import RTMModel
+import Testing
+
+@testable import RTMClient
+
+struct SubscriptionTableTests {
+    private let start = StreamPosition(epoch: 5, offset: 10)
+
+    private func subscribed(to channel: String = "lobby") throws -> Table {
+        let table = Table()
+        try table.subscribe(to: channel, features: .default, request: 1)
+        #expect(table.confirm(channel, request: 1, position: start, hasGap: false) == nil)
+        return table
+    }
+
+    @Test func `M-25: a publication at or before the position is not delivered`() throws {
+        let table = try subscribed()
+        #expect(!table.accepts("lobby", offset: 10))
+        #expect(table.accepts("lobby", offset: 11))
+        #expect(!table.accepts("lobby", offset: 11))
+        #expect(table.accepts("lobby", offset: 15))
+        #expect(!table.accepts("lobby", offset: 12))
+    }
+
+    @Test func `Publications of channels that are not subscribed are not delivered`() throws {
+        let table = try subscribed()
+        #expect(!table.accepts("other", offset: 11))
+    }
+
+    @Test func `M-8: a second subscribe of one channel is refused while the first is under way`() throws {
+        let table = Table()
+        try table.subscribe(to: "lobby", features: .default, request: 1)
+        let error = #expect(throws: RTMError.self) {
+            try table.subscribe(to: "lobby", features: .default, request: 2)
+        }
+        #expect(error?.code == .duplicateOperation)
+    }
+
+    @Test func `L-24: the 51st channel is refused with the limit's name and value`() throws {
+        let table = Table()
+        for number in 1...50 {
+            try table.subscribe(to: "c\(number)", features: .default, request: UInt64(number))
+        }
+        let error = #expect(throws: RTMError.self) {
+            try table.subscribe(to: "c51", features: .default, request: 51)
+        }
+        #expect(error?.code == .channelSubscribeFailed)
+        #expect(error?.limit == .init(name: "subscribed channels", value: 50))
+    }
+
+    @Test func `M-5: subscribing again replaces the features and keeps the position`() throws {
+        let table = try subscribed()
+        #expect(table.accepts("lobby", offset: 11))
+        try table.subscribe(to: "lobby", features: [.message, .lock], request: 2)
+        let answer = StreamPosition(epoch: 5, offset: 14)
+        #expect(table.confirm("lobby", request: 2, position: answer, hasGap: false) == nil)
+        #expect(table.restorations.first?.features == [.message, .lock])
+        #expect(table.accepts("lobby", offset: 12))
+    }
+
+    @Test func `S-19: restorations continue after the last seen position`() throws {
+        let table = try subscribed()
+        #expect(table.accepts("lobby", offset: 12))
+        #expect(
+            table.restorations == [
+                .init(channel: "lobby", features: .default, after: StreamPosition(epoch: 5, offset: 12))
+            ])
+    }
+
+    @Test func `What is replayed after the answer is delivered although the answer's position is newer`()
+        throws
+    {
+        let table = try subscribed()
+        let head = StreamPosition(epoch: 5, offset: 20)
+        #expect(table.confirm("lobby", request: nil, position: head, hasGap: false) == nil)
+        #expect(table.accepts("lobby", offset: 11))
+        #expect(table.accepts("lobby", offset: 20))
+        #expect(!table.accepts("lobby", offset: 20))
+    }
+
+    @Test func `A gap is told with both ends, and delivery goes on after it`() throws {
+        let table = try subscribed()
+        let head = StreamPosition(epoch: 5, offset: 20)
+        let gap = table.confirm("lobby", request: nil, position: head, hasGap: true)
+        #expect(gap?.lastSeen == start)
+        #expect(gap?.continuesAfter == head)
+        #expect(!table.accepts("lobby", offset: 20))
+        #expect(table.accepts("lobby", offset: 21))
+    }
+
+    @Test func `Another epoch is a gap even if the server doesn't say so`() throws {
+        let table = try subscribed()
+        let head = StreamPosition(epoch: 6, offset: 2)
+        #expect(table.confirm("lobby", request: nil, position: head, hasGap: false) != nil)
+        #expect(table.accepts("lobby", offset: 3))
+    }
+
+    @Test func `A pushed gap moves the position, also backwards into a new epoch`() throws {
+        let table = try subscribed()
+        #expect(table.skip("lobby", to: StreamPosition(epoch: 6, offset: 0))?.lastSeen == start)
+        #expect(table.accepts("lobby", offset: 1))
+        #expect(table.skip("other", to: start) == nil)
+    }
+
+    @Test func `A publication that overtakes the subscribe's answer is delivered once`() throws {
+        let table = Table()
+        try table.subscribe(to: "lobby", features: .default, request: 1)
+        #expect(table.accepts("lobby", offset: 11))
+        #expect(table.confirm("lobby", request: 1, position: start, hasGap: false) == nil)
+        #expect(!table.accepts("lobby", offset: 11))
+        #expect(table.accepts("lobby", offset: 12))
+    }
+
+    @Test func `A failed first subscribe leaves nothing, a failed repetition leaves the subscription`() throws
+    {
+        let table = Table()
+        try table.subscribe(to: "lobby", features: .default, request: 1)
+        let isFree = table.abandon("lobby", request: 1)
+        #expect(isFree)
+        #expect(!table.contains("lobby"))
+        let running = try subscribed()
+        try running.subscribe(to: "lobby", features: .all, request: 2)
+        #expect(!running.abandon("lobby", request: 2))
+        #expect(running.restorations.first?.features == .default)
+    }
+
+    @Test func `2.1.11: a subscribe right after an unsubscribe survives the late answer to the unsubscribe`()
+        throws
+    {
+        let table = try subscribed()
+        table.beginLeaving("lobby")
+        try table.subscribe(to: "lobby", features: .default, request: 2)
+        table.finishLeaving("lobby")
+        #expect(table.confirm("lobby", request: 2, position: start, hasGap: false) == nil)
+        #expect(table.channels == ["lobby"])
+    }
+
+    @Test func `A refused unsubscribe leaves the subscription`() throws {
+        let table = try subscribed()
+        table.beginLeaving("lobby")
+        table.stay("lobby")
+        table.finishLeaving("lobby")
+        #expect(table.channels == ["lobby"])
+    }
+}
+
+/// Lets mutating calls stand in expectations.
+private final class Table {
+    private var table = SubscriptionTable()
+
+    var channels: [String] { table.channels }
+    var restorations: [SubscriptionTable.Restoration] { table.restorations }
+
+    func contains(_ channel: String) -> Bool { table.contains(channel) }
+
+    func subscribe(to channel: String, features: SubscriptionFeatures, request: UInt64) throws(RTMError) {
+        try table.subscribe(to: channel, features: features, request: request)
+    }
+
+    func confirm(
+        _ channel: String, request: UInt64?, position: StreamPosition, hasGap: Bool
+    ) -> GapEvent? {
+        table.confirm(channel, request: request, position: position, hasGap: hasGap)
+    }
+
+    func accepts(_ channel: String, offset: UInt64) -> Bool { table.accepts(channel, offset: offset) }
+    func abandon(_ channel: String, request: UInt64) -> Bool { table.abandon(channel, request: request) }
+    func skip(_ channel: String, to position: StreamPosition) -> GapEvent? {
+        table.skip(channel, to: position)
+    }
+    func beginLeaving(_ channel: String) { table.beginLeaving(channel) }
+    func finishLeaving(_ channel: String) { table.finishLeaving(channel) }
+    func stay(_ channel: String) { table.stay(channel) }
+}

@@ -1,0 +1,119 @@
+import RTMModel
+
+@testable import RTMClient
+
+/// The link-state machine under a virtual clock, with a network that the test decides about.
+struct VirtualLink {
+    enum Outcome {
+        case accepted
+        case unreachable
+        /// Nothing happens until the attempt's time is over.
+        case silent
+        case refused(RTMError)
+    }
+
+    var machine: LinkStateMachine
+    /// What an attempt meets: by the time since the start, and the index of the server.
+    var reach: (Duration, Int) -> Outcome
+    var random = SeededRandom(seed: 1)
+    /// What a restoration can't bring back.
+    var unrestored: [String] = []
+
+    private let start = ContinuousClock.now
+    private(set) var elapsed = Duration.zero
+    private(set) var changes: [(at: Duration, change: LinkChange)] = []
+    private(set) var attempts: [(at: Duration, number: UInt64, server: Int)] = []
+    private(set) var completions: [(at: Duration, login: UInt64, code: ErrorCode?)] = []
+    private(set) var others: [LinkStateMachine.Action] = []
+
+    init(
+        _ parameters: LinkStateMachine.Parameters = .exact,
+        reach: @escaping (Duration, Int) -> Outcome = { _, _ in .accepted }
+    ) {
+        machine = LinkStateMachine(parameters)
+        self.reach = reach
+    }
+
+    var now: ContinuousClock.Instant { start + elapsed }
+    var state: LinkState { machine.state }
+    var states: [LinkState] { changes.map(\.change.current) }
+    var lastChange: LinkChange? { changes.last?.change }
+
+    mutating func login(_ id: UInt64 = 1, token: String? = nil) {
+        perform(machine.login(id, token: token, now: now))
+    }
+
+    mutating func logout() { perform(machine.logout()) }
+
+    mutating func cancelLogin(_ id: UInt64) {
+        perform(machine.cancelLogin(id, error: .cancelled(.login)))
+    }
+
+    mutating func lose(_ loss: LinkLoss = .connectionError("cut")) {
+        guard let number = attempts.last?.number else { return }
+        perform(machine.connectionEnded(attempt: number, loss, now: now, random: &random))
+    }
+
+    /// Lets time pass, with everything that is due on the way.
+    mutating func advance(to time: Duration) {
+        while let deadline = machine.deadline, deadline <= start + time {
+            elapsed = max(elapsed, deadline - start)
+            perform(machine.timerFired(now: now, random: &random))
+        }
+        elapsed = time
+    }
+
+    mutating func perform(_ actions: [LinkStateMachine.Action]) {
+        for action in actions {
+            switch action {
+            case .announce(let change): changes.append((elapsed, change))
+            case .completeLogin(let id, let error): completions.append((elapsed, id, error?.code))
+            case .connect(let number, let server): connect(number, server)
+            default: others.append(action)
+            }
+        }
+    }
+
+    private mutating func connect(_ number: UInt64, _ server: Int) {
+        attempts.append((elapsed, number, server))
+        switch reach(elapsed, server) {
+        case .accepted:
+            machine.loginAccepted(attempt: number, now: now)
+            perform(machine.restored(attempt: number, unrestoredChannels: unrestored, now: now))
+        case .unreachable: lose(.connectionError("refused"))
+        case .refused(let error): lose(.loginRefused(error))
+        case .silent: break
+        }
+    }
+}
+
+extension LinkStateMachine.Parameters {
+    /// The times of the specification, without jitter.
+    static var exact: LinkStateMachine.Parameters {
+        var parameters = LinkStateMachine.Parameters()
+        parameters.timing.jitter = 0
+        return parameters
+    }
+
+    static func exact(servers: Int = 1, reconnectTimeout: Duration? = nil) -> LinkStateMachine.Parameters {
+        var parameters = exact
+        parameters.serverCount = servers
+        parameters.reconnectTimeout = reconnectTimeout
+        return parameters
+    }
+}
+
+/// SplitMix64.
+struct SeededRandom: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(seed: UInt64) { state = seed }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var z = state
+        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+        return z ^ (z >> 31)
+    }
+}

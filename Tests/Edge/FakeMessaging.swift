@@ -1,0 +1,154 @@
+import RTMModel
+import RTMWire
+
+/// Messaging as an edge knows it, at the other end of one link: what it is told and what it says come in order, each
+/// when the test lets it. Its logs keep everything, but can be made to have lost something.
+struct FakeMessaging {
+    struct Entry {
+        let publisherSession: UInt64
+        let feature: SubscriptionFeatures
+    }
+
+    struct Read {
+        let channel: ChannelKey
+        let after: StreamPosition
+        let session: UInt64
+        let features: SubscriptionFeatures
+        let entriesMax: Int
+    }
+
+    struct Page {
+        let offsets: [UInt64]
+        let position: StreamPosition
+        let gap: Bool
+        let more: Bool
+    }
+
+    enum Call {
+        case attach(id: Int, AttachRequest)
+        case detach(DetachPush)
+        case read(id: Int, Read)
+    }
+
+    enum Event {
+        case delivery(interest: UInt64, channel: ChannelKey, position: StreamPosition, Entry)
+        case attached(id: Int, AttachResponse)
+        case page(id: Int, Page)
+    }
+
+    private struct Log {
+        let epoch: UInt64
+        /// What lies before can't be continued.
+        var start: UInt64 = 0
+        var head: UInt64 = 0
+    }
+
+    private var logs: [ChannelKey: Log] = [:]
+    private var nextEpoch: UInt64 = 100
+    /// Every entry that ever was, by epoch; the first has offset 1.
+    private(set) var archive: [UInt64: [Entry]] = [:]
+    private(set) var attached: [UInt64: ChannelKey] = [:]
+    private(set) var calls: [Call] = []
+    private(set) var events: [Event] = []
+
+    // MARK: What the test does
+
+    mutating func call(_ call: Call) { calls.append(call) }
+
+    mutating func nextEvent() -> Event? { events.isEmpty ? nil : events.removeFirst() }
+
+    /// Works on the oldest call.
+    mutating func perform() {
+        guard !calls.isEmpty else { return }
+        switch calls.removeFirst() {
+        case .attach(let id, let request): attach(id, request)
+        case .detach(let push): attached[push.interest] = nil
+        case .read(let id, let read): events.append(.page(id: id, page(read)))
+        }
+    }
+
+    mutating func publish(_ entry: Entry, to key: ChannelKey) {
+        var log = log(of: key)
+        log.head += 1
+        logs[key] = log
+        archive[log.epoch, default: []].append(entry)
+        for (interest, channel) in attached where channel == key {
+            events.append(
+                .delivery(
+                    interest: interest, channel: key,
+                    position: StreamPosition(epoch: log.epoch, offset: log.head), entry))
+        }
+    }
+
+    /// The link breaks: what was on its way is lost, and so are the attachments.
+    mutating func loseLink() {
+        calls = []
+        events = []
+        attached = [:]
+    }
+
+    /// The process began anew: other logs. To be preceded by the loss of its link.
+    mutating func restart() { logs = [:] }
+
+    /// Nothing that is in the log now can be had again.
+    mutating func trim(_ key: ChannelKey) {
+        var log = log(of: key)
+        log.start = log.head
+        logs[key] = log
+    }
+
+    mutating func head(of key: ChannelKey) -> StreamPosition {
+        let log = log(of: key)
+        return StreamPosition(epoch: log.epoch, offset: log.head)
+    }
+
+    // MARK: -
+
+    private mutating func attach(_ id: Int, _ request: AttachRequest) {
+        attached[request.interest] = nil
+        let head = head(of: request.channel)
+        var gap = false
+        if let after = request.after {
+            gap = !canContinue(after, request.channel)
+            for offset in gap ? [] : Array(after.offset..<head.offset) {
+                guard let entry = archive[head.epoch]?[Int(offset)] else { continue }
+                events.append(
+                    .delivery(
+                        interest: request.interest, channel: request.channel,
+                        position: StreamPosition(epoch: head.epoch, offset: offset + 1), entry))
+            }
+        }
+        attached[request.interest] = request.channel
+        events.append(.attached(id: id, AttachResponse(position: head, gap: gap)))
+    }
+
+    private mutating func page(_ read: Read) -> Page {
+        let head = head(of: read.channel)
+        guard canContinue(read.after, read.channel) else {
+            return Page(offsets: [], position: head, gap: true, more: false)
+        }
+        var offsets: [UInt64] = []
+        for (index, entry) in (archive[head.epoch] ?? []).enumerated().dropFirst(Int(read.after.offset))
+        where entry.publisherSession != read.session && read.features.contains(entry.feature) {
+            if offsets.count == read.entriesMax {
+                let position = StreamPosition(epoch: head.epoch, offset: offsets.last ?? 0)
+                return Page(offsets: offsets, position: position, gap: false, more: true)
+            }
+            offsets.append(UInt64(index) + 1)
+        }
+        return Page(offsets: offsets, position: head, gap: false, more: false)
+    }
+
+    private mutating func canContinue(_ position: StreamPosition, _ key: ChannelKey) -> Bool {
+        let log = log(of: key)
+        return position.epoch == log.epoch && (log.start...log.head).contains(position.offset)
+    }
+
+    private mutating func log(of key: ChannelKey) -> Log {
+        if let log = logs[key] { return log }
+        let log = Log(epoch: nextEpoch)
+        nextEpoch += 1
+        logs[key] = log
+        return log
+    }
+}

@@ -1,0 +1,28 @@
+import RTMTestSupport
+import Testing
+
+/// The promise in the head of SubscriptionIndex.swift, held by generated histories: links break and come back with and
+/// without gaps, answers come late or not at all, sessions subscribe with and without a position, leave at any moment.
+@Suite("Histories of the subscription index")
+struct SubscriptionHistoryTests {
+    @Test(
+        "every session sees exactly what follows its position, once, in order; nothing is left when all have gone"
+    )
+    func histories() {
+        var total = EdgeHistory.Events()
+        for seed in 0..<300 as Range<UInt64> {
+            var history = EdgeHistory(seed: seed)
+            for _ in 0..<400 { history.step() }
+            history.finish()
+            total.add(history.events)
+        }
+        // Otherwise the histories would not test what they are for.
+        #expect(total.admissions > 3000)
+        #expect(total.refusals > 1000)
+        #expect(total.catchUps > 500)
+        #expect(total.losses > 500)
+        #expect(total.timeouts > 500)
+        #expect(total.entries > 10_000)
+        #expect(total.gaps > 300)
+    }
+}

@@ -1,0 +1,129 @@
+import Foundation
+import RTMClient
+import RTMTestSupport
+import Testing
+
+/// A process dies and comes back: everything reconnects by itself, and what was lost is said.
+@Suite(.serialized) struct RestartTests {
+    @Test(
+        "An edge is killed: clients come back, and receive what was published meanwhile, in order, once (S-19, M-25)"
+    )
+    func edge() async throws {
+        try await RunningSystem.with(.fourProcesses) { system in
+            let bob = try system.client("bob")
+            try await bob.login()
+            var heard = bob.events().makeAsyncIterator()
+            try await bob.subscribe(to: "lobby", features: .message)
+            // Alice lives on an edge of her own, which survives.
+            let first = system.address("edge")
+            try await system.launchEdge()
+            let alice = try system.client("alice")
+            try await alice.login()
+            try await alice.publish("before", to: .channel("lobby"))
+            #expect(await heard.nextMessage()?.payload == .text("before"))
+
+            let old = try system.firstEdge()
+            try await old.kill9()
+            for number in 0..<100 { try await alice.publish("\(number)", to: .channel("lobby")) }
+            try await system.launchEdge(listen: first)
+            for number in 0..<100 {
+                #expect(await heard.nextMessage()?.payload == .text("\(number)"))
+            }
+            try await alice.publish("after", to: .channel("lobby"))
+            #expect(await heard.nextMessage()?.payload == .text("after"))
+            await alice.close()
+            await bob.close()
+        }
+    }
+
+    @Test("Messaging is killed: the edge attaches again, subscribers are told of the gap, and messages flow")
+    func messaging() async throws {
+        try await RunningSystem.with(.fourProcesses) { system in
+            try await system.withClients("alice", "bob") { clients in
+                let (alice, bob) = (clients[0], clients[1])
+                var heard = bob.events().makeAsyncIterator()
+                try await bob.subscribe(to: "lobby", features: .message)
+                try await alice.publish("before", to: .channel("lobby"))
+                #expect(await heard.nextMessage()?.payload == .text("before"))
+                try await system.restart("messaging")
+                // The inbox is told too: messages to bob may have been lost just as well.
+                var gaps: Set<String> = []
+                while gaps.count < 2 { gaps.insert(try #require(await heard.nextGap()).channelName) }
+                #expect(gaps == ["bob", "lobby"])
+                try await alice.publish("after", to: .channel("lobby"))
+                #expect(await heard.nextMessage()?.payload == .text("after"))
+                try await alice.publish("to you", to: .user("bob"))
+                #expect(await heard.nextMessage()?.payload == .text("to you"))
+            }
+        }
+    }
+
+    @Test("While messaging is away calls are refused with their codes, and the edge says that it isn't ready")
+    func messagingAway() async throws {
+        try await RunningSystem.with(.fourProcesses) { system in
+            try await system.withClients("alice") { clients in
+                try await system.process("rtm-messaging").kill9()
+                let ready = "http://\(system.address("rtm-edge admin"))/ready"
+                try await eventually("the edge notices") { try await system.get(ready).status == 503 }
+                let publish = await code { try await clients[0].publish("x", to: .channel("lobby")) }
+                #expect(publish == .channelPublishMessageFailed)
+                let subscribe = await code { try await clients[0].subscribe(to: "lobby") }
+                #expect(subscribe == .channelSubscribeFailed)
+                try await system.launch("rtm-messaging", ["--listen", system.address("messaging")])
+                try await system.ready()
+                try await clients[0].publish("x", to: .channel("lobby"))
+            }
+        }
+    }
+
+    @Test("Presence or storage away: messages flow, and what is missing is said")
+    func othersAway() async throws {
+        try await RunningSystem.with(.fourProcesses) { system in
+            try await system.process("rtm-presence").kill9()
+            try await system.process("rtm-storage").kill9()
+            try await system.withClients("alice", "bob") { clients in
+                var heard = clients[1].events().makeAsyncIterator()
+                let subscription = try await clients[1].subscribe(to: "lobby")
+                #expect(subscription.unavailableFeatures == .presence)
+                try await clients[0].publish("still", to: .channel("lobby"))
+                #expect(await heard.nextMessage()?.payload == .text("still"))
+            }
+        }
+    }
+
+    @Test(
+        "SIGTERM drains: clients are sent away with advice, the process exits with 0",
+        arguments: Deployment.allCases)
+    func drain(_ deployment: Deployment) async throws {
+        try await RunningSystem.with(deployment) { system in
+            let alice = try system.client("alice")
+            try await alice.login()
+            var heard = alice.events().makeAsyncIterator()
+            let process = try system.process(deployment == .standalone ? "rtm-standalone" : "rtm-edge")
+            process.signal(SIGTERM)
+            #expect(await heard.nextLinkState(.disconnected) != nil)
+            #expect(try await process.exit() == 0)
+            await alice.close()
+        }
+    }
+}
+
+extension RunningSystem {
+    fileprivate func firstEdge() throws -> ServiceProcess { try process("rtm-edge", first: true) }
+}
+
+extension RTMEvents.Iterator {
+    mutating func nextGap() async -> GapEvent? {
+        while let event = await next() {
+            if case .gap(let gap) = event { return gap }
+        }
+        return nil
+    }
+
+    mutating func nextLinkState(_ state: LinkState) async -> LinkStateEvent? {
+        while let event = await next() {
+            if case .linkState(let change) = event, change.currentState == state { return change }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,170 @@
+import Foundation
+import RTMClient
+import RTMTestSupport
+import Synchronization
+import Testing
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// How the system under test is deployed. The same tests run against both.
+enum Deployment: CaseIterable, Sendable {
+    case standalone
+    case fourProcesses
+}
+
+/// A system of real processes with a directory and ports of its own.
+final class RunningSystem: Sendable {
+    let directory: URL
+    private let processes = Mutex<[ServiceProcess]>([])
+    private let addresses = Mutex<[String: String]>([:])
+
+    private init(directory: URL) { self.directory = directory }
+
+    /// Runs the body against a started system; ends every process afterwards, and shows their logs if a test failed.
+    static func with(
+        _ deployment: Deployment, edge: [String] = [], _ body: (RunningSystem) async throws -> Void
+    ) async throws {
+        let directory = FileManager.default.temporaryDirectory.appending(path: "rtm-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        let system = RunningSystem(directory: directory)
+        do {
+            try await system.start(deployment, edge: edge)
+            try await body(system)
+        } catch {
+            for process in system.processes.withLock({ $0 }) {
+                Issue.record("log of \(process.name): \(process.log)")
+            }
+            system.end()
+            throw error
+        }
+        system.end()
+    }
+
+    private func end() {
+        for process in processes.withLock({ $0 }) where !process.hasExited { process.signal(SIGKILL) }
+        try? FileManager.default.removeItem(at: directory)
+    }
+
+    private func start(_ deployment: Deployment, edge: [String]) async throws {
+        switch deployment {
+        case .standalone:
+            let data = directory.appending(path: "data").path
+            try await launch("rtm-standalone", ["--listen", "127.0.0.1:0", "--data", data] + edge)
+        case .fourProcesses:
+            for name in ["messaging", "presence", "storage"] {
+                try await launch("rtm-\(name)", ["--listen", "127.0.0.1:0"])
+            }
+            try await launchEdge(edge)
+        }
+        try await ready()
+    }
+
+    /// One more edge beside what is there.
+    @discardableResult
+    func launchEdge(_ arguments: [String] = [], listen: String = "127.0.0.1:0") async throws -> ServiceProcess
+    {
+        try await launch(
+            "rtm-edge",
+            [
+                "--listen", listen, "--messaging", address("messaging"), "--presence", address("presence"),
+                "--storage", address("storage"), "--threads", "2",
+            ] + arguments)
+    }
+
+    @discardableResult
+    func launch(_ name: String, _ arguments: [String]) async throws -> ServiceProcess {
+        let process = try ServiceProcess(name, arguments + ["--admin", "127.0.0.1:0"], directory: directory)
+        processes.withLock { $0.append(process) }
+        let listening = try await process.listening()
+        addresses.withLock { addresses in
+            addresses.merge(listening) { $1 }
+            addresses["\(name) admin"] = listening["admin"]
+        }
+        return process
+    }
+
+    /// The newest process of that name, or the oldest.
+    func process(_ name: String, first: Bool = false) throws -> ServiceProcess {
+        let processes = processes.withLock { $0 }.filter { $0.name == name }
+        return try #require(first ? processes.first : processes.last)
+    }
+
+    /// The address of a listener: "edge", "messaging", "rtm-edge admin".
+    func address(_ purpose: String) -> String { addresses.withLock { $0[purpose] } ?? "" }
+
+    /// Ends a service without warning and starts it again on the same address.
+    func restart(_ service: String) async throws {
+        let listen = address(service)
+        try await process("rtm-\(service)").kill9()
+        if service == "edge" {
+            try await launchEdge(listen: listen)
+        } else {
+            try await launch("rtm-\(service)", ["--listen", listen])
+        }
+        try await ready()
+    }
+
+    /// Waits until the edge says that it is ready.
+    func ready() async throws {
+        let program =
+            processes.withLock { $0.contains { $0.name == "rtm-standalone" } } ? "rtm-standalone" : "rtm-edge"
+        try await eventually("\(program) is ready", within: .seconds(30)) {
+            try await get("http://\(address("\(program) admin"))/ready").status == 200
+        }
+    }
+
+    func get(_ url: String) async throws -> (status: Int, body: String) {
+        let (data, response) = try await URLSession.shared.data(from: try #require(URL(string: url)))
+        let status = (response as? HTTPURLResponse)?.statusCode ?? 0
+        return (status, String(decoding: data, as: UTF8.self))
+    }
+
+    // MARK: Clients
+
+    func client(_ user: String, _ change: (inout RTMClient.Configuration) -> Void = { _ in }) throws
+        -> RTMClient
+    {
+        var configuration = RTMClient.Configuration(
+            servers: [try ServerAddress(address("edge"))], appID: "dev", userID: user)
+        configuration.timing.firstRetryDelay = .milliseconds(50)
+        change(&configuration)
+        return try RTMClient(configuration)
+    }
+
+    /// Clients that are logged in, closed after the body.
+    func withClients(
+        _ users: String..., body: ([RTMClient]) async throws -> Void
+    ) async throws {
+        let clients = try users.map { try client($0) }
+        do {
+            for client in clients { try await client.login() }
+            try await body(clients)
+        } catch {
+            for client in clients { await client.close() }
+            throw error
+        }
+        for client in clients { await client.close() }
+    }
+}
+
+extension RTMEvents.Iterator {
+    /// The next message, whatever else happens meanwhile.
+    mutating func nextMessage() async -> MessageEvent? {
+        while let event = await next() {
+            if case .message(let message) = event { return message }
+        }
+        return nil
+    }
+}
+
+/// The code that a call throws; nil if it succeeds.
+func code(of call: () async throws -> Void) async -> ErrorCode? {
+    do {
+        try await call()
+        return nil
+    } catch {
+        return (error as? RTMError)?.code
+    }
+}

@@ -1,0 +1,77 @@
+import Foundation
+import RTMTestSupport
+import Synchronization
+import Testing
+
+/// One of our executables as a real process: started on ports that the system chooses, found out from its start line.
+final class ServiceProcess: Sendable {
+    let name: String
+    private let process: Mutex<Process>
+    private let output: URL
+    private let exited = Mutex(false)
+
+    /// Where `swift build` puts executables: beside the test bundle that this code runs in.
+    static let executables = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
+        .deletingLastPathComponent()
+
+    init(_ name: String, _ arguments: [String], directory: URL, environment: [String: String] = [:]) throws {
+        self.name = name
+        output = directory.appending(path: "\(name)-\(UUID().uuidString).log")
+        try Data().write(to: output)
+        let process = Process()
+        process.executableURL = Self.executables.appending(path: name)
+        process.arguments = arguments
+        process.currentDirectoryURL = directory
+        process.environment = ["PATH": "/usr/bin:/bin"].merging(environment) { $1 }
+        process.standardInput = FileHandle.nullDevice
+        process.standardOutput = FileHandle.nullDevice
+        process.standardError = try FileHandle(forWritingTo: output)
+        self.process = Mutex(process)
+        process.terminationHandler = { [weak self] _ in self?.exited.withLock { $0 = true } }
+        try process.run()
+    }
+
+    var pid: Int32 { process.withLock { $0.processIdentifier } }
+    var hasExited: Bool { exited.withLock { $0 } }
+
+    /// Everything it logged.
+    var log: String { (try? String(contentsOf: output, encoding: .utf8)) ?? "" }
+
+    /// The listeners by purpose ("edge", "admin"), once the process says that it has started.
+    func listening() async throws -> [String: String] {
+        var found: [String: String]?
+        try await eventually("\(name) starts: \(log)", within: .seconds(30)) {
+            found = startLine()
+            guard found == nil, hasExited else { return found != nil }
+            throw ServiceProcessFailure(description: "\(name) ended before it had started: \(log)")
+        }
+        return found ?? [:]
+    }
+
+    private func startLine() -> [String: String]? {
+        for line in log.split(separator: "\n") where line.contains("\"message\":\"started\"") {
+            let object = try? JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
+            return object?["listening"] as? [String: String]
+        }
+        return nil
+    }
+
+    func signal(_ number: Int32) { kill(pid, number) }
+
+    /// Ends it as a power cut would.
+    func kill9() async throws {
+        signal(SIGKILL)
+        try await exit()
+    }
+
+    /// Waits for the end; returns the exit status.
+    @discardableResult
+    func exit() async throws -> Int32 {
+        try await eventually("\(name) ends", within: .seconds(30)) { hasExited }
+        return process.withLock { $0.terminationStatus }
+    }
+}
+
+struct ServiceProcessFailure: Error, CustomStringConvertible {
+    let description: String
+}

@@ -1,0 +1,304 @@
+import NIOCore
+import RTMModel
+import RTMTestSupport
+import Testing
+
+@testable import RTMMessagingServer
+
+/// Links come and go, channels are published to, attached, read, swept and forgotten, and the clock jumps in both
+/// directions. A naive model beside the broker keeps every entry that ever was and judges each answer.
+struct BrokerHistory {
+    struct Events {
+        var deliveries = 0
+        var replays = 0
+        var gaps = 0
+        var refusals = 0
+        var pages = 0
+        var forgotten = 0
+
+        mutating func add(_ other: Events) {
+            deliveries += other.deliveries
+            replays += other.replays
+            gaps += other.gaps
+            refusals += other.refusals
+            pages += other.pages
+            forgotten += other.forgotten
+        }
+    }
+
+    private let seed: UInt64
+    private var random: SeededGenerator
+    private let limits: EmbeddedBroker.Limits
+    private var broker: EmbeddedBroker
+    private var now: UInt64 = 1_000_000
+    /// The latest time that the broker was ever told.
+    private var latest: UInt64 = 1_000_000
+    private var logs: [ChannelKey: ModelLog] = [:]
+    private var interests: [EmbeddedBroker.Interest: ChannelKey] = [:]
+    /// Up to where each attached interest has seen its channel.
+    private var seen: [EmbeddedBroker.Interest: StreamPosition] = [:]
+    /// Positions that somebody may come back with.
+    private var memories: [ChannelKey: [StreamPosition]] = [:]
+    private(set) var events = Events()
+
+    private static let keys = (0..<5).map { ChannelKey.message("m\($0)") } + [.user("anna"), .user("bob")]
+    private static let publishers = ["anna", "bob", "carl"]
+
+    init(seed: UInt64) {
+        self.seed = seed
+        random = SeededGenerator(seed: seed)
+        limits = .limits(
+            entriesMax: .random(in: 1...30, using: &random),
+            bytesMax: .random(in: 100...2000, using: &random),
+            ageMax: .random(in: 0...500, using: &random), idleMax: .random(in: 0...500, using: &random))
+        broker = EmbeddedBroker(limits: limits, firstEpoch: random.next())
+    }
+
+    mutating func step() throws {
+        passTime()
+        switch Int.random(in: 0..<20, using: &random) {
+        case 0..<8: try publish()
+        case 8..<12: try attach()
+        case 12..<14: leave(anyInterest())
+        case 14: closeLink(.random(in: 1...3, using: &random))
+        case 15..<18: try read()
+        default: broker.sweep(.random(in: 1...10, using: &random), now: now)
+        }
+    }
+
+    mutating func finish() {
+        for (interest, key) in interests {
+            #expect(seen[interest]?.offset == logs[key]?.head, "seed \(seed): \(interest) missed something")
+        }
+        for link in 1...3 { closeLink(link) }
+        broker.sweep(1000, now: latest + 10_000)
+        #expect(broker.channelCount == 0, "seed \(seed): nobody wants them, and yet they stay")
+    }
+
+    private mutating func passTime() {
+        if random.chance(1, in: 20) {
+            now -= .random(in: 0...50, using: &random)
+        } else {
+            now += .random(in: 0...(random.chance(1, in: 15) ? 900 : 10), using: &random)
+        }
+        latest = max(latest, now)
+    }
+
+    private mutating func anyKey() -> ChannelKey { Self.keys.randomElement(using: &random) ?? .message("") }
+
+    private mutating func anyInterest() -> EmbeddedBroker.Interest {
+        .init(link: .random(in: 1...3, using: &random), id: .random(in: 1...4, using: &random))
+    }
+
+    private mutating func anyPosition(_ key: ChannelKey) -> StreamPosition {
+        let epoch = logs[key]?.epoch ?? random.next()
+        let unknown = StreamPosition(epoch: epoch, offset: .random(in: 0...40, using: &random))
+        return random.chance(1, in: 5) ? unknown : memories[key]?.randomElement(using: &random) ?? unknown
+    }
+}
+
+// MARK: - Events
+
+extension BrokerHistory {
+    private mutating func publish() throws {
+        let key = anyKey()
+        let publisher = Self.publishers.randomElement(using: &random) ?? ""
+        let needsReceiver = random.chance(1, in: 3)
+        let expected = Set(interests.filter { $0.value == key }.keys)
+        let text = String(repeating: "x", count: .random(in: 0...60, using: &random))
+        let appended: EmbeddedBroker.Appended
+        do throws(RTMError) {
+            appended = try broker.publish(
+                text, to: key, by: publisher, needsReceiver: needsReceiver, now: now)
+        } catch {
+            events.refusals += 1
+            #expect(
+                error.code == .channelReceiverOffline && needsReceiver && expected.isEmpty, "seed \(seed)")
+            return
+        }
+        #expect(!needsReceiver || !expected.isEmpty, "seed \(seed): delivered to nobody")
+        let entry = appended.entry
+        var log = logs[key] ?? ModelLog(touched: now)
+        if entry.offset == 1 {
+            if log.head > 0 { forgotten(key) }
+            // Whether this is the log that we know or its successor will be seen by the next position.
+            log = ModelLog(touched: now)
+        }
+        #expect(entry.offset == log.head + 1, "seed \(seed)")
+        log.append(entry)
+        logs[key] = log
+        #expect(Set(appended.interests) == expected, "seed \(seed)")
+        #expect(appended.interests.count == expected.count, "seed \(seed): an interest twice")
+        for interest in appended.interests { deliver(entry, to: interest) }
+    }
+
+    private mutating func deliver(_ entry: ChannelLog.Entry, to interest: EmbeddedBroker.Interest) {
+        events.deliveries += 1
+        guard let position = seen[interest], let key = interests[interest] else {
+            Issue.record("seed \(seed): a delivery for \(interest), who isn't attached")
+            return
+        }
+        #expect(entry.offset == position.offset + 1, "seed \(seed): not the next entry")
+        seen[interest]?.offset = entry.offset
+        if random.chance(1, in: 3) {
+            memories[key, default: []].append(StreamPosition(epoch: position.epoch, offset: entry.offset))
+        }
+    }
+
+    private mutating func attach() throws {
+        let (interest, key) = (anyInterest(), anyKey())
+        let after: StreamPosition? = random.chance(2, in: 3) ? anyPosition(key) : nil
+        leave(interest, tellingBroker: false)
+        let attached = try broker.attach(interest, to: key, after: after, now: now)
+        observe(key, at: attached.position)
+        interests[interest] = key
+        guard let after, !judge(after, in: key, isGap: attached.gap) else {
+            #expect(attached.missed.isEmpty, "seed \(seed)")
+            seen[interest] = attached.position
+            return
+        }
+        events.replays += 1
+        seen[interest] = after
+        for entry in attached.missed {
+            #expect(logs[key]?.has(entry) == true, "seed \(seed)")
+            deliver(entry, to: interest)
+        }
+        #expect(seen[interest] == attached.position, "seed \(seed): not everything was replayed")
+    }
+
+    private mutating func read() throws {
+        let key = anyKey()
+        var position = anyPosition(key)
+        let publisher = random.chance(1, in: 2) ? "bob" : ""
+        let bytesMax = Int.random(in: 0...400, using: &random)
+        var expected: [UInt64]?
+        var offsets: [UInt64] = []
+        var more = true
+        while more {
+            events.pages += 1
+            let page = try broker.read(key, after: position, except: publisher, bytesMax: bytesMax, now: now)
+            if expected == nil {
+                observe(key, at: page.more ? nil : page.position)
+                if judge(position, in: key, isGap: page.gap) {
+                    #expect(page.entries.isEmpty && !page.more, "seed \(seed)")
+                    return
+                }
+                expected = logs[key]?.offsets(after: position.offset, except: publisher)
+            }
+            #expect(!page.gap, "seed \(seed)")
+            #expect(page.entries.allSatisfy { logs[key]?.has($0) == true }, "seed \(seed)")
+            offsets += page.entries.map(\.offset)
+            more = page.more && page.position.offset > position.offset
+            position = page.position
+        }
+        #expect(offsets == expected ?? [], "seed \(seed)")
+        #expect(position.offset == logs[key]?.head, "seed \(seed): the pages don't reach the head")
+    }
+
+    private mutating func leave(_ interest: EmbeddedBroker.Interest, tellingBroker: Bool = true) {
+        if tellingBroker { broker.detach(interest) }
+        guard let key = interests.removeValue(forKey: interest), let position = seen[interest] else { return }
+        memories[key, default: []].append(position)
+        seen[interest] = nil
+    }
+
+    private mutating func closeLink(_ link: Int) {
+        broker.linkClosed(link)
+        for interest in interests.keys where interest.link == link {
+            leave(interest, tellingBroker: false)
+        }
+    }
+}
+
+// MARK: - Judging
+
+extension BrokerHistory {
+    /// The broker named a channel's head; a nil position says only that the log is the one we know.
+    private mutating func observe(_ key: ChannelKey, at position: StreamPosition?) {
+        guard let position else { return }
+        if let log = logs[key], log.epoch.map({ $0 != position.epoch }) ?? (position.offset < log.head) {
+            forgotten(key)
+            logs[key] = nil
+        }
+        var log = logs[key] ?? ModelLog(touched: now)
+        log.epoch = position.epoch
+        logs[key] = log
+        #expect(position.offset == log.head, "seed \(seed): not the head")
+    }
+
+    /// Whether a position is a gap in the broker's opinion; the model says whether that can be.
+    private mutating func judge(_ position: StreamPosition, in key: ChannelKey, isGap: Bool) -> Bool {
+        guard let log = logs[key] else { return isGap }
+        if isGap {
+            events.gaps += 1
+            #expect(
+                !log.mustContinue(position, limits.retention, latest), "seed \(seed): a gap that isn't one")
+        } else {
+            #expect(log.epoch == nil || position.epoch == log.epoch, "seed \(seed): continued another log")
+            #expect(position.offset <= log.head, "seed \(seed): continued from the future")
+        }
+        return isGap
+    }
+
+    private mutating func forgotten(_ key: ChannelKey) {
+        events.forgotten += 1
+        #expect(!interests.values.contains(key), "seed \(seed): \(key.name) was forgotten despite interest")
+        guard let log = logs[key] else { return }
+        #expect(log.touched + limits.idleMax < latest, "seed \(seed): forgotten too early")
+        #expect(!log.mustKeepNewest(limits.retention, latest), "seed \(seed): forgotten with its entries")
+    }
+}
+
+/// A log of the model: everything, for ever.
+private struct ModelLog {
+    private struct Entry {
+        let timestamp: UInt64
+        let publisher: String
+        let size: Int
+    }
+
+    /// Nil until a position names it.
+    var epoch: UInt64?
+    /// When the log began or got its newest entry.
+    private(set) var touched: UInt64
+    private var entries: [Entry] = []
+
+    init(touched: UInt64) { self.touched = touched }
+
+    var head: UInt64 { UInt64(entries.count) }
+
+    mutating func append(_ entry: ChannelLog.Entry) {
+        #expect(entry.timestamp > entries.last?.timestamp ?? 0, "M-24")
+        entries.append(
+            Entry(timestamp: entry.timestamp, publisher: entry.publisher, size: entry.frame.readableBytes))
+        touched = entry.timestamp
+    }
+
+    func has(_ entry: ChannelLog.Entry) -> Bool {
+        guard entry.offset > 0, entry.offset <= head else { return false }
+        let mine = entries[Int(entry.offset) - 1]
+        return mine.timestamp == entry.timestamp && mine.publisher == entry.publisher
+    }
+
+    func offsets(after offset: UInt64, except publisher: String) -> [UInt64] {
+        entries.indices.dropFirst(Int(offset)).filter { entries[$0].publisher != publisher }
+            .map { UInt64($0) + 1 }
+    }
+
+    /// Nothing behind the position can have been trimmed yet.
+    func mustContinue(
+        _ position: StreamPosition, _ retention: ChannelLog.Retention, _ latest: UInt64
+    ) -> Bool {
+        guard position.epoch == epoch, position.offset <= head else { return false }
+        let missed = entries.dropFirst(Int(position.offset))
+        return missed.count <= retention.entriesMax
+            && missed.reduce(0) { $0 + $1.size } <= retention.bytesMax
+            && missed.allSatisfy { $0.timestamp + retention.ageMax >= latest }
+    }
+
+    func mustKeepNewest(_ retention: ChannelLog.Retention, _ latest: UInt64) -> Bool {
+        guard let newest = entries.last else { return false }
+        return newest.size <= retention.bytesMax && retention.entriesMax > 0
+            && newest.timestamp + retention.ageMax >= latest
+    }
+}

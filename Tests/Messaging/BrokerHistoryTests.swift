@@ -1,0 +1,26 @@
+import RTMTestSupport
+import Testing
+
+/// Generated histories against a model that keeps everything and forgets nothing.
+@Suite("Histories of the embedded broker")
+struct BrokerHistoryTests {
+    private static let seeds = 0..<80 as Range<UInt64>
+
+    @Test("every interest sees every entry once and in order, or is told of a gap that there really is")
+    func histories() throws {
+        var total = BrokerHistory.Events()
+        for seed in Self.seeds {
+            var history = BrokerHistory(seed: seed)
+            for _ in 0..<400 { try history.step() }
+            history.finish()
+            total.add(history.events)
+        }
+        // Otherwise the histories would not test what they are for.
+        #expect(total.deliveries > 1000)
+        #expect(total.replays > 500)
+        #expect(total.gaps > 500)
+        #expect(total.refusals > 100)
+        #expect(total.pages > 500)
+        #expect(total.forgotten > 500)
+    }
+}

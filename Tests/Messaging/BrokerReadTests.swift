@@ -1,0 +1,146 @@
+import NIOCore
+import RTMModel
+import RTMTestSupport
+import Testing
+
+@testable import RTMMessagingServer
+
+@Suite("Reading from the embedded broker, and forgetting")
+struct BrokerReadTests {
+    private var broker = EmbeddedBroker(limits: .limits(), firstEpoch: 500)
+    private let interest = EmbeddedBroker.Interest(link: 1, id: 10)
+
+    // MARK: Pages
+
+    @Test("pages of every size add up to all entries, nothing twice, without those of one publisher")
+    mutating func pages() throws {
+        let publishers = ["anna", "bob", "bob", "carl", "bob", "bob", "anna", "bob", "bob"]
+        let start = try broker.attach(interest, to: .message("a"), after: nil, now: 0).position
+        let frames = try publishers.enumerated().map { index, publisher in
+            try broker.publish("message \(index)", to: .message("a"), by: publisher, now: UInt64(index)).entry
+        }
+        for except in ["", "anna", "bob", "carl", "nobody"] {
+            let expected = frames.filter { $0.publisher != except }.map(\.offset)
+            for bytesMax in [0, 1, 60, 61, 100, 120, 130, 200, 400, 100_000] {
+                let read = try readAll(after: start, except: except, bytesMax: bytesMax)
+                #expect(read == expected, "without \(except), \(bytesMax) bytes a page")
+            }
+        }
+    }
+
+    @Test("an entry without a publisher is nobody's own: an empty exception leaves nothing out")
+    mutating func noPublisher() throws {
+        let start = try broker.attach(interest, to: .message("a"), after: nil, now: 0).position
+        _ = try broker.publish("event", to: .message("a"), by: "", now: 1)
+        #expect(try readAll(after: start, except: "", bytesMax: 1000) == [1])
+        #expect(try readAll(after: start, except: "anna", bytesMax: 1000) == [1])
+    }
+
+    @Test("the last page's position is the head, even if the newest entries are left out")
+    mutating func lastPosition() throws {
+        let start = try broker.attach(interest, to: .message("a"), after: nil, now: 0).position
+        for _ in 0..<3 { _ = try broker.publish("m", to: .message("a"), by: "bob", now: 1) }
+        let page = try broker.read(.message("a"), after: start, except: "bob", bytesMax: 1, now: 2)
+        #expect(page.entries.isEmpty && !page.more && !page.gap)
+        #expect(page.position == StreamPosition(epoch: start.epoch, offset: 3))
+        let none = try broker.read(.message("a"), after: page.position, now: 2)
+        #expect(none.entries.isEmpty && !none.more && none.position == page.position)
+    }
+
+    @Test("reading from a position that can't be continued is a gap at the head")
+    mutating func gap() throws {
+        broker = EmbeddedBroker(limits: .limits(entriesMax: 2), firstEpoch: 1)
+        let start = try broker.attach(interest, to: .message("a"), after: nil, now: 0).position
+        for _ in 0..<3 { _ = try broker.publish("m", to: .message("a"), now: 1) }
+        for position in [start, StreamPosition(epoch: 99, offset: 3)] {
+            let page = try broker.read(.message("a"), after: position, now: 2)
+            #expect(page.gap && page.entries.isEmpty && !page.more)
+            #expect(page.position == StreamPosition(epoch: start.epoch, offset: 3))
+        }
+        let unknown = try broker.read(.message("new"), after: start, now: 2)
+        #expect(unknown.gap && unknown.position.offset == 0)
+    }
+
+    private mutating func readAll(
+        after start: StreamPosition, except: String, bytesMax: Int
+    ) throws -> [UInt64] {
+        var offsets: [UInt64] = []
+        var position = start
+        for _ in 0..<100 {
+            let page = try broker.read(
+                .message("a"), after: position, except: except, bytesMax: bytesMax, now: 100)
+            #expect(!page.gap)
+            let bytes = page.entries.reduce(0) { $0 + $1.frame.readableBytes }
+            #expect(bytes <= bytesMax || page.entries.count == 1)
+            offsets += page.entries.map(\.offset)
+            guard page.more else { return offsets }
+            #expect(!page.entries.isEmpty, "a page that leads nowhere")
+            position = page.position
+        }
+        Issue.record("no last page")
+        return offsets
+    }
+
+    // MARK: Forgetting
+
+    @Test("a log is forgotten once it has no entries, no interest, and nobody's position can still be wanted")
+    mutating func sweep() throws {
+        broker = EmbeddedBroker(limits: .limits(ageMax: 100, idleMax: 1000), firstEpoch: 1)
+        _ = try broker.attach(interest, to: .message("a"), after: nil, now: 0)
+        let stamp = try broker.publish("m", to: .message("a"), now: 10).entry.timestamp
+        broker.sweep(10, now: stamp + 5000)
+        #expect(broker.channelCount == 1, "it has interest")
+        broker.detach(interest)
+        let position = try broker.read(
+            .message("a"), after: StreamPosition(epoch: 1, offset: 1), now: 0
+        ).position
+        broker.sweep(10, now: stamp + 1000)
+        #expect(broker.channelCount == 1, "a position in it is still young")
+        #expect(try !broker.read(.message("a"), after: position, now: stamp + 1000).gap)
+        broker.sweep(10, now: stamp + 1001)
+        #expect(broker.channelCount == 0)
+    }
+
+    @Test("a log with entries is kept however idle it is")
+    mutating func sweepKeepsEntries() throws {
+        broker = EmbeddedBroker(limits: .limits(ageMax: 10_000, idleMax: 10), firstEpoch: 1)
+        let stamp = try broker.publish("m", to: .message("a"), now: 10).entry.timestamp
+        broker.sweep(10, now: stamp + 10_000)
+        #expect(broker.channelCount == 1)
+        broker.sweep(10, now: stamp + 10_001)
+        #expect(broker.channelCount == 0)
+    }
+
+    @Test("a log that begins anew has another epoch, so no old position is taken for one of it")
+    mutating func newEpoch() throws {
+        broker = EmbeddedBroker(limits: .limits(ageMax: 10, idleMax: 10), firstEpoch: 1)
+        var epochs: Set<UInt64> = []
+        var old: StreamPosition?
+        for round in 0..<20 as Range<UInt64> {
+            let now = round * 1000
+            let attached = try broker.attach(interest, to: .message("a"), after: old, now: now)
+            #expect(attached.gap == (old != nil))
+            #expect(epochs.insert(attached.position.epoch).inserted)
+            _ = try broker.publish("m", to: .message("a"), now: now)
+            old = StreamPosition(epoch: attached.position.epoch, offset: round.isMultiple(of: 2) ? 0 : 1)
+            broker.detach(interest)
+            broker.sweep(1, now: now + 999)
+            #expect(broker.channelCount == 0)
+        }
+    }
+
+    @Test("a sweep goes on where the last one ended, so that every log has its turn")
+    mutating func sweepInParts() throws {
+        broker = EmbeddedBroker(limits: .limits(ageMax: 10, idleMax: 10), firstEpoch: 1)
+        for name in 0..<10 { _ = try broker.publish("m", to: .message("\(name)"), now: 1) }
+        var counts: [Int] = []
+        for _ in 0..<4 {
+            broker.sweep(3, now: 1000)
+            counts.append(broker.channelCount)
+        }
+        #expect(counts == [7, 4, 1, 0])
+        broker.sweep(3, now: 1000)
+        for name in 0..<10 { _ = try broker.publish("m", to: .message("\(name)"), now: 2000) }
+        #expect(broker.channelCount == 10)
+    }
+}

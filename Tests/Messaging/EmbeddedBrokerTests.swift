@@ -1,0 +1,207 @@
+import Foundation
+import NIOCore
+import RTMModel
+import RTMProtocol
+import RTMWire
+import SwiftProtobuf
+import Testing
+
+@testable import RTMMessagingServer
+
+@Suite("The embedded broker")
+struct EmbeddedBrokerTests {
+    private typealias Interest = EmbeddedBroker.Interest
+
+    private var broker = EmbeddedBroker(limits: .limits(), firstEpoch: 1000)
+    private let one = Interest(link: 1, id: 10)
+    private let two = Interest(link: 2, id: 10)
+
+    // MARK: Interest
+
+    @Test("attached without a position: from the head on, with nothing from before")
+    mutating func attachAtHead() throws {
+        _ = try broker.publish("old", to: .message("a"), now: 1)
+        let attached = try broker.attach(one, to: .message("a"), after: nil, now: 2)
+        #expect(attached.position.offset == 1)
+        #expect(!attached.gap && attached.missed.isEmpty)
+        let next = try broker.publish("new", to: .message("a"), now: 3)
+        #expect(next.interests == [one])
+        #expect(next.entry.offset == 2)
+    }
+
+    @Test("attached after a position: exactly what follows it, then what is new")
+    mutating func attachAfter() throws {
+        let start = try broker.attach(one, to: .message("a"), after: nil, now: 0).position
+        for now in 1...5 as ClosedRange<UInt64> {
+            _ = try broker.publish("\(now)", to: .message("a"), now: now)
+        }
+        for offset in 0...5 as ClosedRange<UInt64> {
+            let position = StreamPosition(epoch: start.epoch, offset: offset)
+            let attached = try broker.attach(two, to: .message("a"), after: position, now: 6)
+            #expect(attached.missed.map(\.offset) == Array((1...5).dropFirst(Int(offset))))
+            #expect(attached.position.offset == 5 && !attached.gap)
+        }
+        #expect(try broker.publish("6", to: .message("a"), now: 7).interests == [one, two])
+    }
+
+    @Test("a position that can't be continued is a gap: trimmed, of another epoch, or ahead of the log")
+    mutating func gap() throws {
+        broker = EmbeddedBroker(limits: .limits(entriesMax: 2), firstEpoch: 1000)
+        let epoch = try broker.attach(one, to: .message("a"), after: nil, now: 0).position.epoch
+        for now in 1...5 as ClosedRange<UInt64> { _ = try broker.publish("x", to: .message("a"), now: now) }
+        let lost = [(epoch, 2), (epoch, 6), (epoch + 1, 5), (epoch, 0)] as [(UInt64, UInt64)]
+        for (epoch, offset) in lost {
+            let attached = try broker.attach(
+                two, to: .message("a"), after: StreamPosition(epoch: epoch, offset: offset), now: 6)
+            #expect(attached.gap && attached.missed.isEmpty)
+            #expect(attached.position.offset == 5)
+        }
+        let last = StreamPosition(epoch: epoch, offset: 3)
+        #expect(
+            try broker.attach(two, to: .message("a"), after: last, now: 6).missed.map(\.offset) == [4, 5])
+    }
+
+    @Test("a detached interest and those of a closed link get nothing more, the others go on")
+    mutating func detach() throws {
+        let other = Interest(link: 1, id: 11)
+        for interest in [one, other, two] {
+            _ = try broker.attach(interest, to: .message("a"), after: nil, now: 0)
+        }
+        #expect(try broker.publish("1", to: .message("a"), now: 1).interests == [one, other, two])
+        broker.detach(one)
+        broker.detach(one)
+        #expect(try broker.publish("2", to: .message("a"), now: 2).interests == [other, two])
+        broker.linkClosed(1)
+        #expect(try broker.publish("3", to: .message("a"), now: 3).interests == [two])
+        broker.detach(other)
+        broker.linkClosed(3)
+        #expect(try broker.publish("4", to: .message("a"), now: 4).interests == [two])
+    }
+
+    @Test("the same number again moves the interest to the new channel")
+    mutating func move() throws {
+        _ = try broker.attach(one, to: .message("a"), after: nil, now: 0)
+        _ = try broker.attach(one, to: .message("b"), after: nil, now: 0)
+        #expect(try broker.publish("1", to: .message("a"), now: 1).interests.isEmpty)
+        #expect(try broker.publish("1", to: .message("b"), now: 1).interests == [one])
+    }
+
+    @Test("L-6: app, type and name make a channel; none of them alone")
+    mutating func keys() throws {
+        let keys = [
+            ChannelKey(appID: "x", type: .message, name: "a"), ChannelKey(appID: "x", type: .user, name: "a"),
+            ChannelKey(appID: "y", type: .message, name: "a"),
+            ChannelKey(appID: "x", type: .message, name: "A"),
+        ]
+        for (id, key) in keys.enumerated() {
+            _ = try broker.attach(Interest(link: 1, id: UInt64(id)), to: key, after: nil, now: 0)
+        }
+        for (id, key) in keys.enumerated() {
+            #expect(
+                try broker.publish("m", to: key, now: 1).interests == [Interest(link: 1, id: UInt64(id))])
+        }
+        #expect(broker.channelCount == 4)
+    }
+
+    // MARK: Publishing
+
+    @Test("an entry's frame is what subscribers receive: length, then the publication with everything in it")
+    mutating func publishedFrame() throws {
+        let entry = try broker.publish("hällo", to: .user("bob"), by: "anna", session: 77, now: 5).entry
+        var frame = entry.frame
+        let length = frame.readInteger(as: UInt32.self).map(Int.init) ?? -1
+        #expect(length == frame.readableBytes)
+        let bytes = frame.readBytes(length: frame.readableBytes) ?? []
+        let publication = try Rtm_Client_ServerFrame(serializedBytes: bytes)
+        let expected = Rtm_Client_ServerFrame.with {
+            $0.publication = .with {
+                $0.channelType = .user
+                $0.channel = "bob"
+                $0.offset = 1
+                $0.timestampMs = entry.timestamp
+                $0.publisher = "anna"
+                $0.message = .with {
+                    $0.type = .text
+                    $0.payload = .init("hällo".utf8)
+                    $0.customType = "hällo"
+                }
+            }
+        }
+        #expect(publication == expected)
+        #expect(entry.publisherSession == 77)
+        #expect(entry.feature == .message)
+    }
+
+    @Test(
+        "M-31: a message to an inbox that nobody has attached is refused with -11033 and leaves no log behind"
+    )
+    mutating func receiverOffline() throws {
+        let refusal = #expect(throws: RTMError.self) {
+            try broker.publish("m", to: .user("bob"), needsReceiver: true, now: 1)
+        }
+        #expect(refusal?.code.rawValue == -11033)
+        #expect(broker.channelCount == 0)
+        _ = try broker.attach(one, to: .user("bob"), after: nil, now: 2)
+        #expect(try broker.publish("m", to: .user("bob"), needsReceiver: true, now: 3).interests == [one])
+        broker.detach(one)
+        #expect(throws: RTMError.self) {
+            try broker.publish("m", to: .user("bob"), needsReceiver: true, now: 4)
+        }
+        #expect(try broker.publish("m", to: .user("bob"), now: 5).entry.offset == 2)
+    }
+
+    @Test("messages go to message and user channels only", arguments: [ChannelType.none, .stream])
+    func channelType(_ type: ChannelType) {
+        var broker = broker
+        let refusal = #expect(throws: RTMError.self) {
+            try broker.publish("m", to: ChannelKey(appID: "app", type: type, name: "a"), now: 1)
+        }
+        #expect(refusal?.code == .invalidChannelType)
+        #expect(broker.channelCount == 0)
+    }
+
+    @Test("a number that is no channel type is refused like one")
+    mutating func unknownChannelType() {
+        let nothing = WireText(UnsafeRawBufferPointer(start: nil, count: 0))
+        let request = PublishRequest(
+            appID: nothing, channelType: nil, channel: nothing, publisher: nothing, publisherSession: 0,
+            needsReceiver: false, message: MessageView(type: .text, payload: nothing, customType: nothing))
+        let refusal = #expect(throws: RTMError.self) { try broker.publish(request, now: 1) }
+        #expect(refusal?.code == .invalidChannelType)
+    }
+
+    // MARK: Limits
+
+    @Test("one channel more than the limit is refused by the limit's name and value; known ones go on")
+    mutating func channelsMax() throws {
+        broker = EmbeddedBroker(limits: .limits(channelsMax: 2), firstEpoch: 1)
+        _ = try broker.publish("m", to: .message("a"), now: 1)
+        _ = try broker.attach(one, to: .message("b"), after: nil, now: 1)
+        let refusals = [
+            #expect(throws: RTMError.self) { try broker.publish("m", to: .message("c"), now: 2) },
+            #expect(throws: RTMError.self) {
+                try broker.attach(two, to: .message("c"), after: nil, now: 2)
+            },
+            #expect(throws: RTMError.self) {
+                try broker.read(.message("c"), after: StreamPosition(epoch: 1, offset: 0), now: 2)
+            },
+        ]
+        for refusal in refusals {
+            #expect(refusal?.code == .channelInstanceExceedLimitation)
+            #expect(refusal?.limit == RTMError.Limit(name: "channels per node", value: 2))
+        }
+        #expect(try broker.publish("m", to: .message("a"), now: 3).entry.offset == 2)
+        #expect(try broker.publish("m", to: .message("b"), now: 3).interests == [one])
+        #expect(broker.channelCount == 2)
+    }
+
+    @Test("a refused attach leaves nothing behind that would receive entries")
+    mutating func refusedAttach() throws {
+        broker = EmbeddedBroker(limits: .limits(channelsMax: 1), firstEpoch: 1)
+        _ = try broker.attach(one, to: .message("a"), after: nil, now: 1)
+        #expect(throws: RTMError.self) { try broker.attach(two, to: .message("b"), after: nil, now: 1) }
+        #expect(try broker.publish("m", to: .message("a"), now: 2).interests == [one])
+        broker.linkClosed(2)
+        #expect(try broker.publish("m", to: .message("a"), now: 3).interests == [one])
+    }
+}

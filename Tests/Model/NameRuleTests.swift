@@ -1,0 +1,126 @@
+import RTMModel
+import Testing
+
+/// The name rules L-1…L-10, byte by byte. The allowed characters are written out here a second time, from the
+/// rules and not from the code, so that a slip in either is seen.
+@Suite("Names")
+struct NameRuleTests {
+    static let lettersDigitsSpace = Set(
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 ".utf8)
+    static let user = lettersDigitsSpace.union("!#$%&()+-:;<=.>?@[]^_{}|~,".utf8)
+    static let every = Set(UInt8.min...UInt8.max)
+    static let channel = lettersDigitsSpace.union("!#$%&()+,-:;<=>?@[]^_{|}~`".utf8)
+
+    // MARK: Characters
+
+    @Test("L-2: a user id consists of the 89 listed characters and no other byte")
+    func userCharacters() {
+        let accepted = bytes { refusal(NameRule.user, [$0]) == nil }
+        #expect(accepted == Self.user)
+        #expect(accepted.count == 89)
+        #expect(bytes { refusal(NameRule.user, [$0]) == .invalidUserId } == Self.every.subtracting(accepted))
+    }
+
+    @Test("L-4, L-5: a channel name consists of the listed characters and no other byte")
+    func channelCharacters() {
+        let a = UInt8(ascii: "a")
+        let accepted = bytes { refusal(NameRule.channel, [a, $0]) == nil }
+        #expect(accepted == Self.channel)
+        #expect(
+            bytes { refusal(NameRule.channel, [a, $0]) == .invalidChannelName }
+                == Self.every.subtracting(accepted))
+    }
+
+    @Test("L-10: a custom type consists of printable ASCII and no other byte")
+    func customTypeCharacters() {
+        let accepted = bytes { refusal(NameRule.customType, [$0]) == nil }
+        #expect(accepted == Set(0x20...0x7E))
+        #expect(
+            bytes { refusal(NameRule.customType, [$0]) == .channelInvalidCustomType }
+                == Self.every.subtracting(accepted))
+    }
+
+    @Test("L-4: a channel name doesn't begin with an underscore, but may contain one")
+    func leadingUnderscore() {
+        #expect(refusal(NameRule.channel, "_lobby") == .invalidChannelName)
+        #expect(refusal(NameRule.channel, "_") == .invalidChannelName)
+        #expect(refusal(NameRule.channel, "lobby_") == nil)
+        #expect(refusal(NameRule.user, "_ann") == nil)
+    }
+
+    @Test("L-4, L-5: a forbidden character is refused wherever it stands")
+    func forbiddenInChannelNames() {
+        for character in [".", "*", "/", "\\", "\0", "\"", "'", "\n", "é"] {
+            for name in [character + "lobby", "lob" + character + "by", "lobby" + character] {
+                #expect(refusal(NameRule.channel, name) == .invalidChannelName)
+            }
+        }
+    }
+
+    // MARK: Lengths
+
+    @Test("L-1, L-4, L-10: the longest name is accepted, one byte more is refused")
+    func longest() {
+        let lengths: [(NameRule, Int, ErrorCode)] = [
+            (.user, 64, .invalidUserId), (.channel, 64, .invalidChannelName),
+            (.customType, 32, .channelCustomTypeLengthOverflow),
+        ]
+        for (rule, bytesMax, code) in lengths {
+            #expect(refusal(rule, String(repeating: "x", count: bytesMax)) == nil)
+            #expect(refusal(rule, String(repeating: "x", count: bytesMax + 1)) == code)
+        }
+    }
+
+    @Test("L-10: length is checked before characters, so a long custom type is -11029 whatever it holds")
+    func lengthBeforeCharacters() {
+        #expect(
+            refusal(NameRule.customType, String(repeating: "\u{1}", count: 33))
+                == .channelCustomTypeLengthOverflow)
+    }
+
+    @Test("L-1, L-4: names are not empty; L-10: a custom type may be")
+    func empty() {
+        #expect(refusal(NameRule.user, "") == .invalidUserId)
+        #expect(refusal(NameRule.channel, "") == .invalidChannelName)
+        #expect(refusal(NameRule.customType, "") == nil)
+    }
+
+    // MARK: What a refusal says
+
+    @Test("S-0a: a refusal by length names the limit and its value")
+    func refusalNamesTheLimit() throws {
+        let error = try #require(throws: RTMError.self) {
+            try NameRule.user.check(Array(repeating: UInt8(ascii: "x"), count: 70))
+        }
+        #expect(error.limit == RTMError.Limit(name: "user id bytes", value: 64))
+        #expect(error.reason == "the user id has 70 bytes, 64 are allowed")
+    }
+
+    @Test("S-0a: a refusal by character says which one at which place")
+    func refusalNamesTheCharacter() throws {
+        let visible = try #require(throws: RTMError.self) { try NameRule.channel.check("room.1".utf8) }
+        #expect(visible.reason == "the channel name has '.' at place 5, which is not allowed")
+        let invisible = try #require(throws: RTMError.self) { try NameRule.channel.check("a\n".utf8) }
+        #expect(invisible.reason == "the channel name has byte 10 at place 2, which is not allowed")
+    }
+
+    // MARK: -
+
+    private func bytes(where condition: (UInt8) -> Bool) -> Set<UInt8> {
+        Self.every.filter(condition)
+    }
+
+    /// The code that the rule refuses the name with; nil when it accepts it.
+    private func refusal(_ rule: NameRule, _ bytes: some Collection<UInt8>) -> ErrorCode? {
+        do throws(RTMError) {
+            try rule.check(bytes)
+            return nil
+        } catch {
+            return error.code
+        }
+    }
+
+    private func refusal(_ rule: NameRule, _ name: String) -> ErrorCode? {
+        refusal(rule, name.utf8)
+    }
+}

@@ -1,0 +1,200 @@
+import Foundation
+import Logging
+import NIOCore
+import NIOPosix
+import RTMTestSupport
+import Synchronization
+import Testing
+
+@testable import RTMServiceKit
+
+@Suite("Admin port over a real socket")
+struct AdminServerTests {
+    /// What a test changes behind the pages.
+    private final class Inside: Sendable {
+        let state = Mutex(LifecycleStateMachine.State.ready)
+        let readiness = ReadinessRegistry(logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+    }
+
+    private func withServer(
+        requestDeadline: TimeAmount = .seconds(15), _ body: (HostPort, Inside) async throws -> Void
+    ) async throws {
+        let inside = Inside()
+        let registry = MetricsRegistry()
+        registry.counter("rtm_relay_frames_total", "Frames.").increment(by: 7)
+        let pages = AdminPages(
+            program: "rtm-relay", configuration: try RelayKeys.load(["--redis-password", "tops3cret"]),
+            metrics: registry, state: { inside.state.withLock { $0 } },
+            readiness: { inside.readiness.snapshot })
+        let server = AdminServer(
+            address: HostPort(host: "127.0.0.1", port: 0), pages: pages,
+            loop: MultiThreadedEventLoopGroup.singleton.next(),
+            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, requestDeadline: requestDeadline)
+        try await server.start()
+        let address = try #require(server.address)
+        try await body(address, inside)
+        await server.stop()
+        #expect(server.address == nil)
+    }
+
+    private func get(_ path: String, method: String = "GET", at address: HostPort) async throws -> (
+        head: String, body: String
+    ) {
+        let text = try await RawConnection.exchange(
+            "\(method) \(path) HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", with: address)
+        let parts = text.components(separatedBy: "\r\n\r\n")
+        return (parts[0], parts.dropFirst().joined(separator: "\r\n\r\n"))
+    }
+
+    @Test("/live answers 200 in every state")
+    func live() async throws {
+        try await withServer { address, inside in
+            inside.state.withLock { $0 = .draining(until: .now, then: .ok) }
+            let answer = try await get("/live", at: address)
+            #expect(answer.head.hasPrefix("HTTP/1.1 200 OK\r\n"))
+            #expect(answer.body == "live\n")
+        }
+    }
+
+    @Test("/ready says 503 with each probe's cause until all are ready, and again while draining")
+    func ready() async throws {
+        try await withServer { address, inside in
+            let probe = inside.readiness.probe("relay link")
+            probe.notReady("no connection to \"x\"")
+            var answer = try await get("/ready?verbose", at: address)
+            #expect(answer.head.hasPrefix("HTTP/1.1 503 "))
+            #expect(
+                answer.body
+                    == #"{"ready":false,"state":"ready","probes":[{"name":"relay link","ready":false,"#
+                    + #""cause":"no connection to \"x\""}]}"# + "\n")
+            probe.ready()
+            answer = try await get("/ready", at: address)
+            #expect(answer.head.hasPrefix("HTTP/1.1 200 OK\r\n"))
+            #expect(
+                answer.body
+                    == #"{"ready":true,"state":"ready","probes":[{"name":"relay link","ready":true}]}"# + "\n"
+            )
+            for state in [LifecycleStateMachine.State.starting, .draining(until: .now, then: .ok)] {
+                inside.state.withLock { $0 = state }
+                answer = try await get("/ready", at: address)
+                #expect(answer.head.hasPrefix("HTTP/1.1 503 "))
+                #expect(answer.body.contains("\"state\":\"\(state.name)\""))
+            }
+        }
+    }
+
+    @Test("/metrics, /config and /version answer in their formats, the configuration without secrets")
+    func pages() async throws {
+        try await withServer { address, _ in
+            let metrics = try await get("/metrics", at: address)
+            #expect(metrics.head.contains("Content-Type: text/plain; version=0.0.4; charset=utf-8"))
+            #expect(metrics.body.contains("\nrtm_relay_frames_total 7\n"))
+            let configuration = try await get("/config", at: address)
+            #expect(configuration.body.contains("    password: \"<masked>\"  # --redis-password\n"))
+            #expect(!configuration.body.contains("tops3cret"))
+            let version = try await get("/version", at: address)
+            #expect(version.body.contains("\"name\":\"rtm-relay\",\"version\":\"0.1.0\""))
+        }
+    }
+
+    @Test(
+        "HEAD has the length of the body and no body; another method is 405 with Allow; another path is 404")
+    func methods() async throws {
+        try await withServer { address, _ in
+            let head = try await get("/live", method: "HEAD", at: address)
+            #expect(head.head.contains("Content-Length: 5"))
+            #expect(head.body.isEmpty)
+            let post = try await get("/live", method: "POST", at: address)
+            #expect(post.head.hasPrefix("HTTP/1.1 405 "))
+            #expect(post.head.contains("Allow: GET, HEAD"))
+            let other = try await get("/livez", at: address)
+            #expect(other.head.hasPrefix("HTTP/1.1 404 "))
+        }
+    }
+
+    @Test("one connection serves several requests")
+    func keepAlive() async throws {
+        try await withServer { address, _ in
+            let request = "GET /live HTTP/1.1\r\nHost: x\r\n\r\n"
+            let last = "GET /version HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
+            let text = try await RawConnection.exchange(request + request + last, with: address)
+            #expect(text.components(separatedBy: "HTTP/1.1 200 OK").count == 4)
+        }
+    }
+
+    @Test(
+        "garbage, endless headers and endless bodies end the connection",
+        arguments: [
+            "garbage\r\n\r\n", "GET /live HTTP/1.1\r\nX: \(String(repeating: "x", count: 40_000))",
+            "GET /live HTTP/1.1\r\n\(String(repeating: "X: y\r\n", count: 400))",
+            "POST /live HTTP/1.1\r\nContent-Length: 100000\r\n\r\n\(String(repeating: "x", count: 20_000))",
+        ])
+    func hostile(request: String) async throws {
+        try await withServer { address, _ in
+            let text = try await RawConnection.exchange(request, with: address)
+            #expect(!text.hasPrefix("HTTP/1.1 2"))
+            let next = try await get("/live", at: address)
+            #expect(next.body == "live\n")
+        }
+    }
+
+    @Test("a request that isn't finished by the deadline ends the connection", arguments: ["", "GET /li"])
+    func deadline(request: String) async throws {
+        try await withServer(requestDeadline: .milliseconds(50)) { address, _ in
+            let text = try await RawConnection.exchange(request, with: address)
+            #expect(text.isEmpty)
+        }
+    }
+
+    @Test("beyond the limit of connections a new one is closed, and the place is free again afterwards")
+    func connections() async throws {
+        try await withServer { address, _ in
+            var open: [any Channel] = []
+            for _ in 0..<AdminServer.AdminLimits.connectionsMax {
+                open.append(
+                    try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
+                        .connect(host: address.host, port: address.port).get())
+            }
+            let refused = try await RawConnection.exchange("", with: address)
+            #expect(refused.isEmpty)
+            for channel in open { try await channel.close() }
+            try await eventually("there is a place again") {
+                (try? await get("/live", at: address).body) == "live\n"
+            }
+        }
+    }
+}
+
+/// A connection that sends text and collects what comes until the other side closes.
+private enum RawConnection {
+    static func exchange(_ request: String, with address: HostPort) async throws -> String {
+        let promise = MultiThreadedEventLoopGroup.singleton.next().makePromise(of: String.self)
+        let channel = try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
+            .channelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.addHandler(Collector(promise))
+                }
+            }
+            .connect(host: address.host, port: address.port).get()
+        channel.writeAndFlush(ByteBuffer(string: request), promise: nil)
+        return try await promise.futureResult.get()
+    }
+
+    private final class Collector: ChannelInboundHandler {
+        typealias InboundIn = ByteBuffer
+
+        private let promise: EventLoopPromise<String>
+        private var text = ByteBuffer()
+
+        init(_ promise: EventLoopPromise<String>) { self.promise = promise }
+
+        func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+            var bytes = unwrapInboundIn(data)
+            text.writeBuffer(&bytes)
+        }
+
+        func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
+
+        func channelInactive(context: ChannelHandlerContext) { promise.succeed(String(buffer: text)) }
+    }
+}

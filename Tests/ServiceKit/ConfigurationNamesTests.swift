@@ -1,0 +1,132 @@
+import Testing
+
+@testable import RTMServiceKit
+
+@Suite("Names: unknown ones are refused with the nearest known one")
+struct ConfigurationNamesTests {
+    @Test("an unknown flag, also with its value, is refused once")
+    func unknownFlag() {
+        #expect(RelayKeys.problems(["--lisen", "a:1"]) == ["--lisen: unknown flag; did you mean --listen?"])
+        #expect(
+            RelayKeys.problems(["--chek-config"]) == [
+                "--chek-config: unknown flag; did you mean --check-config?"
+            ])
+        #expect(RelayKeys.problems(["--zzzzzzzzzz=1"]) == ["--zzzzzzzzzz: unknown flag"])
+    }
+
+    @Test("a flag without its value and a stray argument are refused, and the stray one is not shown")
+    func malformedCommandLine() {
+        #expect(RelayKeys.problems(["--depth"]) == ["--depth: has no value"])
+        #expect(RelayKeys.problems(["--depth", "--eager"]) == ["--depth: has no value"])
+        #expect(
+            RelayKeys.problems(["secret"]) == [
+                "command line: unexpected argument; every value follows its flag"
+            ])
+        #expect(
+            RelayKeys.problems(["-d"]) == ["command line: unexpected argument; flags begin with two dashes"])
+    }
+
+    @Test("an unknown variable that begins with RTM_ is refused, others are none of our business")
+    func unknownVariable() {
+        #expect(
+            RelayKeys.problems([], ["RTM_RELAY_DETPH": "1", "RELAY_X": "1", "PATH": "/bin"])
+                == ["RTM_RELAY_DETPH: unknown variable; did you mean RTM_RELAY_DEPTH?"])
+        #expect(
+            RelayKeys.problems([], ["RTM_LISEN": "1"]).first?.hasPrefix("RTM_LISEN: unknown variable") == true
+        )
+    }
+
+    @Test("an unknown key in the file is refused with its line; what stands below it is not looked at")
+    func unknownKey() {
+        let file = "relay:\n  handshakeDedline: 3s\nrelays:\n  depth: 3\n"
+        #expect(
+            RelayKeys.problems(["--config", "f"], files: ["f": file]) == [
+                "relay.handshakeDedline (f line 2): unknown key; did you mean relay.handshakeDeadline?",
+                "relays (f line 3): unknown key",
+            ])
+    }
+
+    @Test("sections and variables of sibling services and of the command line are passed over")
+    func neighbours() throws {
+        let environment = [
+            "RTM_EDGE_LISTEN": "x", "RTM_STORAGE_ANYTHING": "x", "RTM_SERVER": "x", "RTM_APP_ID": "x",
+            "RTM_USER": "x",
+            "RTM_TOKEN": "x",
+        ]
+        _ = try RelayKeys.load(
+            ["--config", "f"], environment, files: ["f": "edge:\n  listen: x\nmessaging.listen: y\n"])
+    }
+
+    @Test("a shared key that only siblings have is passed over, with its file variable")
+    func neighbouringKeys() throws {
+        let schema = ConfigurationSchema([RelayKeys.depth.declaration], section: "relay")
+        let loader = ConfigurationLoader(schema: schema) { _ in "apps: [a]\nlink:\n  secret: x\n" }
+        _ = try loader.load(
+            arguments: ["--config", "f"],
+            environment: ["RTM_APPS": "a", "RTM_APPS_FILE": "b", "RTM_LINK_SECRET_FILE": "c"])
+    }
+
+    @Test("a section that the program itself has is its own, also when a sibling has the name")
+    func ownSection() {
+        let key = ConfigurationKey.int("edge.limit", default: 1, in: 0...9, "A limit.")
+        let loader = ConfigurationLoader(schema: ConfigurationSchema([key.declaration], section: "edge")) {
+            _ in ""
+        }
+        #expect(throws: ConfigurationError.self) {
+            try loader.load(arguments: [], environment: ["RTM_EDGE_LIMITT": "1"])
+        }
+    }
+
+    @Test("names of flags and variables follow from the key")
+    func derivedNames() {
+        let names = RelayKeys.schema.keys.map { [$0.name, $0.flag, $0.variable, $0.fileVariable ?? ""] }
+        #expect(names.contains(["relay.queue.bytesMax", "queue-bytes-max", "RTM_RELAY_QUEUE_BYTES_MAX", ""]))
+        #expect(
+            names.contains([
+                "relay.handshakeDeadline", "handshake-deadline", "RTM_RELAY_HANDSHAKE_DEADLINE", "",
+            ]))
+        #expect(
+            names.contains([
+                "relay.redis.password", "redis-password", "RTM_RELAY_REDIS_PASSWORD",
+                "RTM_RELAY_REDIS_PASSWORD_FILE",
+            ]))
+        #expect(names.contains(["apps", "apps", "RTM_APPS", "RTM_APPS_FILE"]))
+    }
+
+    @Test(
+        "a program of several services keeps sections in flags unless told otherwise, and may change defaults"
+    )
+    func composition() throws {
+        let depth = ConfigurationKey.int("inner.depth", default: 1, in: 0...9, "How deep.")
+        func service(_ name: String, _ keys: [KeyDeclaration]) -> ServiceDefinition {
+            ServiceDefinition(name: name, summary: "", keys: keys) { _ in Assembly([]) }
+        }
+        let program = ServiceProgram(
+            section: "both", summary: "",
+            services: [
+                service("relay", RelayKeys.all),
+                service("inner", [depth.declaration, CommonKeys.apps.declaration]),
+            ],
+            admin: HostPort(host: "127.0.0.1", port: 0), flags: ["relay.listen": "listen"],
+            defaults: ["inner.depth": "7", "threads": "1"])
+        let configuration = try ConfigurationLoader(schema: program.schema) { _ in "" }.load(
+            arguments: ["--listen", "a:1", "--relay-depth", "2", "--admin", "b:2"], environment: [:])
+        #expect(configuration[RelayKeys.listen] == HostPort(host: "a", port: 1))
+        #expect(configuration[RelayKeys.depth] == 2)
+        #expect(configuration[program.adminKey] == HostPort(host: "b", port: 2))
+        #expect(configuration[depth] == 7)
+        #expect(configuration[CommonKeys.threads] == 1)
+        #expect(configuration.origin(of: depth) == .builtIn)
+    }
+
+    @Test(
+        "the distance counts insertions, removals, replacements and swaps",
+        arguments: [
+            ("", "abc", 3), ("abc", "abc", 0), ("acb", "abc", 1), ("listn", "listen", 1),
+            ("kitten", "sitting", 3),
+        ])
+    func distance(first: String, second: String, expected: Int) {
+        #expect(NearestName.distance(Array(first.utf8), Array(second.utf8)) == expected)
+        #expect(NearestName.distance(Array(second.utf8), Array(first.utf8)) == expected)
+    }
+}

@@ -1,0 +1,176 @@
+import Testing
+
+@testable import RTMServiceKit
+
+@Suite("Values: what is read, and what is refused with key, origin and range")
+struct ConfigurationValueTests {
+    @Test(
+        "durations are a whole number and a unit",
+        arguments: [
+            ("500us", Duration.microseconds(500)), ("500ms", .milliseconds(500)), ("30s", .seconds(30)),
+            ("2m", .seconds(120)), ("1h", .seconds(3600)), ("7d", .seconds(604_800)), ("0s", .zero),
+        ])
+    func durations(text: String, duration: Duration) throws {
+        #expect(try UnitText.duration(text) == duration)
+        #expect(UnitText.duration(duration) == text)
+    }
+
+    @Test(
+        "what is not a duration is refused",
+        arguments: ["", "s", "30", "1.5s", "-3s", "3 s", "3S", "9999999999999s"])
+    func notDurations(text: String) {
+        #expect(throws: ValueRefusal.self) { try UnitText.duration(text) }
+    }
+
+    @Test(
+        "sizes are bytes or a number and a binary unit",
+        arguments: [
+            ("0", 0), ("1000", 1000), ("32KiB", 32_768), ("4MiB", 4_194_304), ("2GiB", 2 << 30),
+            ("3TiB", 3 << 40),
+        ])
+    func sizes(text: String, size: Int) throws {
+        #expect(try UnitText.byteSize(text) == size)
+        #expect(UnitText.byteSize(size) == text)
+    }
+
+    @Test(
+        "what is not a size is refused",
+        arguments: ["", "KiB", "32KB", "32kib", "-1", "9999999999TiB", "1e3", "٣"])
+    func notSizes(text: String) {
+        #expect(throws: ValueRefusal.self) { try UnitText.byteSize(text) }
+    }
+
+    @Test(
+        "addresses are host and port, IPv6 in brackets",
+        arguments: [
+            ("127.0.0.1:7710", "127.0.0.1", 7710), ("[::1]:0", "::1", 0),
+            ("edge.example.org:65535", "edge.example.org", 65535),
+        ])
+    func addresses(text: String, host: String, port: Int) throws {
+        let address = try HostPort(text: text)
+        #expect(address == HostPort(host: host, port: port))
+        #expect(address.description == text)
+    }
+
+    @Test(
+        "what is not an address is refused",
+        arguments: [
+            "", "7710", ":7710", "host", "host:", "host:x", "host:65536", "host:-1", "::1:80", "[]:1",
+            "tcp://h:1", "a b:1",
+        ])
+    func notAddresses(text: String) {
+        #expect(throws: ValueRefusal.self) { try HostPort(text: text) }
+    }
+
+    @Test(
+        "a bad value names the key, its origin, the value and what is allowed",
+        arguments: [
+            ("depth", "0", "relay.depth (--depth): \"0\" is outside the allowed range 1…64"),
+            ("depth", "many", "relay.depth (--depth): \"many\" is not a whole number"),
+            ("eager", "yes", "relay.eager (--eager): \"yes\" is neither true nor false"),
+            ("mode", "slow", "relay.mode (--mode): \"slow\" is not one of fast, safe"),
+            (
+                "handshake-deadline", "5m",
+                "relay.handshakeDeadline (--handshake-deadline): \"5m\" is outside the allowed range 100ms…2m"
+            ),
+            (
+                "queue-bytes-max", "8MiB",
+                "relay.queue.bytesMax (--queue-bytes-max): \"8MiB\" is outside the allowed range 1KiB…4MiB"
+            ),
+            ("name", "", "relay.name (--name): \"\" is empty"),
+            (
+                "peers", "a,b,c,d",
+                "relay.peers (--peers): \"a,b,c,d\" has 4 entries, allowed is a list of at most 3 texts"
+            ),
+            (
+                "listen", "7710",
+                "relay.listen (--listen): \"7710\" has no port; write HOST:PORT such as 127.0.0.1:7710"
+            ),
+        ])
+    func badValues(flag: String, text: String, problem: String) {
+        #expect(RelayKeys.problems(["--\(flag)=\(text)"]) == [problem])
+    }
+
+    @Test("a variable and a line of the file are named the same way")
+    func origins() {
+        #expect(
+            RelayKeys.problems([], ["RTM_RELAY_DEPTH": "x"])
+                == ["relay.depth (RTM_RELAY_DEPTH): \"x\" is not a whole number"])
+        #expect(
+            RelayKeys.problems(["--config", "f"], files: ["f": "relay:\n  # comment\n  depth: x\n"])
+                == ["relay.depth (f line 3): \"x\" is not a whole number"])
+    }
+
+    @Test("in the file: lists for texts, sections for values, nothing for something are refused")
+    func shapes() {
+        let file = "relay:\n  depth: [1]\n  listen: {host: x}\n  name:\n  peers: [[a]]\n  queue: 5\n"
+        #expect(
+            RelayKeys.problems(["--config", "f"], files: ["f": file]) == [
+                "relay.depth (f line 2): the value is a list; expected is range 1…64",
+                "relay.listen (f line 3): the value is a section; expected is HOST:PORT",
+                "relay.name (f line 4): the value is empty; leave the key out for its default",
+                "relay.peers (f line 5): the value is not a list of texts",
+                "relay.queue (f line 6): is a section and has no value of its own",
+            ])
+    }
+
+    @Test("a file that is missing, or is not a map of keys, is one problem that names it")
+    func badFiles() {
+        #expect(
+            RelayKeys.problems(["--config", "f"])
+                == ["configuration file (f): can't be read: No such file or directory"])
+        let list = RelayKeys.problems(["--config", "f"], files: ["f": "- a\n"])
+        #expect(list == ["configuration file (f): does not begin with a key"])
+        for text in ["a: [", "relay:\n  depth: 1\n  depth: 2\n", "a: 1\n---\nb: 2\n", "{? [a, b] : c}"] {
+            let problems = RelayKeys.problems(["--config", "f"], files: ["f": text])
+            #expect(problems.count == 1)
+            #expect(problems.first?.hasPrefix("configuration file (f): ") == true, "\(text)")
+        }
+        #expect(RelayKeys.problems(["--config", "f"], files: ["f": ""]).isEmpty)
+        #expect(RelayKeys.problems(["--config", "f"], files: ["f": "relay:\n"]).isEmpty)
+    }
+
+    @Test(
+        "records are maps in the file and id:certificate elsewhere; their errors name record and field only"
+    )
+    func records() throws {
+        let file = "apps:\n  - id: one\n  - {id: two, certificate: c2}\n  - three:c3\n"
+        #expect(
+            try RelayKeys.load(["--config", "f"], files: ["f": file])[CommonKeys.apps] == [
+                AppRecord(id: "one"), AppRecord(id: "two", certificate: Secret("c2")),
+                AppRecord(id: "three", certificate: Secret("c3")),
+            ])
+        let bad = [
+            "apps: [{certificate: tops}]": "the value has no id in record 1",
+            "apps: [{id: a}, {id: b, certifcate: tops}]":
+                "the value has the unknown field \"certifcate\" in record 2; did you mean certificate?",
+            "apps: [{id: [a]}]": "the value has a id in record 1 that is a list; expected is a text",
+            "apps: [a:tops:b]": "the value has 3 parts in record 1; the form is id:certificate",
+            "apps: {id: a}":
+                "the value is a section; expected is a list of at most 10000 records with id, "
+                + "certificate (optional)",
+        ]
+        for (text, reason) in bad {
+            #expect(
+                RelayKeys.problems(["--config", "f"], files: ["f": text]) == ["apps (f line 1): \(reason)"])
+        }
+    }
+
+    @Test("all problems are reported together")
+    func allTogether() {
+        let problems = RelayKeys.problems(
+            ["--config", "f", "--depth", "0"], ["RTM_RELAY_MODE": "x"], files: ["f": "relay:\n  eager: 3\n"])
+        #expect(problems.count == 3)
+    }
+
+    @Test("a relation between keys that doesn't hold is a problem of its own")
+    func rules() {
+        let rule = ConfigurationRule("relay.upstream is set when relay.eager is true") {
+            !$0[RelayKeys.eager] || $0[RelayKeys.upstream] != nil
+        }
+        #expect(
+            RelayKeys.problems(["--eager"], rules: [rule])
+                == ["rule: violated: relay.upstream is set when relay.eager is true"])
+        #expect(RelayKeys.problems(["--eager", "--upstream", "a:1"], rules: [rule]).isEmpty)
+    }
+}

@@ -1,0 +1,105 @@
+import Logging
+import NIOPosix
+import RTMTestSupport
+import Synchronization
+import Testing
+
+@testable import RTMServiceKit
+
+/// A list of words that several services write to.
+final class Journal: Sendable {
+    private let words = Mutex<[String]>([])
+
+    var all: [String] { words.withLock { $0 } }
+
+    func note(_ word: String) { words.withLock { $0.append(word) } }
+}
+
+/// A service that says what happens to it and misbehaves on request.
+struct ScriptedService: Service {
+    enum Flaw: Sendable {
+        case none
+        case startFails(any Error)
+        case startHangs
+        case runFails(any Error)
+        case shutdownHangs
+    }
+
+    let name: String
+    let journal: Journal
+    var flaw = Flaw.none
+
+    func start() async throws {
+        journal.note("\(name) start")
+        switch flaw {
+        case .startFails(let error): throw error
+        case .startHangs: try await hang()
+        default: break
+        }
+    }
+
+    func run() async throws {
+        journal.note("\(name) run")
+        if case .runFails(let error) = flaw { throw error }
+        try await hang()
+    }
+
+    func shutdown(deadline: ContinuousClock.Instant) async {
+        journal.note("\(name) shutdown")
+        // Deaf to cancellation too.
+        if case .shutdownHangs = flaw {
+            await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in }
+        }
+    }
+
+    var listening: [ListeningAddress] { [ListeningAddress(name, HostPort(host: "127.0.0.1", port: 1))] }
+
+    private func hang() async throws {
+        guard await Latch<Void>().wait() != nil else { throw CancellationError() }
+    }
+}
+
+/// A whole program in this process, on a port of its own.
+struct RunningProgram {
+    let journal: Journal
+    let lifecycle: Lifecycle
+    let run: Task<ExitCode, Never>
+    /// What a second signal would have exited with.
+    let exits: Journal
+
+    init(
+        _ services: [[ScriptedService]], journal: Journal, arguments: [String] = [],
+        log: @escaping @Sendable (String) -> Void = { _ in }
+    ) throws {
+        let definitions = services.enumerated().map { index, parts in
+            ServiceDefinition(name: "relay\(index)", summary: "", keys: []) { context in
+                journal.note("\(index) assemble")
+                context.probe("probe").ready()
+                return Assembly(parts)
+            }
+        }
+        let program = ServiceProgram(
+            section: "relay", summary: "", services: definitions, admin: HostPort(host: "127.0.0.1", port: 0))
+        let configuration = try ConfigurationLoader(schema: program.schema) { _ in "" }
+            .load(arguments: arguments, environment: [:])
+        let logger = Logger(label: "relay") { label in
+            JSONLogHandler(label: label, now: { "now" }, write: log)
+        }
+        let exits = Journal()
+        let lifecycle = Lifecycle(shutdownTimeout: configuration[CommonKeys.shutdownTimeout], logger: logger)
+        {
+            exits.note("\($0.rawValue)")
+        }
+        let runner = ServiceRunner(
+            program, configuration: configuration, eventLoopGroup: .singleton, logger: logger,
+            lifecycle: lifecycle)
+        self.journal = journal
+        self.lifecycle = lifecycle
+        self.exits = exits
+        run = Task { await runner.run() }
+    }
+
+    func untilReady() async throws {
+        try await eventually("the program is ready") { lifecycle.state == .ready }
+    }
+}

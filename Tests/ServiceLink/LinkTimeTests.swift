@@ -1,0 +1,67 @@
+import NIOCore
+import Testing
+
+@testable import RTMServiceLink
+
+@Suite struct LinkTimeTests {
+    private let start = NIODeadline.uptimeNanoseconds(1 << 40)
+
+    @Test("back-off doubles to its longest wait, takes a random part of it, and starts anew after a success")
+    func backoff() {
+        var backoff = Backoff(first: .milliseconds(100), longest: .seconds(1))
+        let waits = (0..<6).map { _ in backoff.next(random: 0.5) }
+        #expect(waits == [50, 100, 200, 400, 500, 500].map { .milliseconds($0) })
+        #expect(backoff.next(random: 0) == .zero)
+        backoff.reset()
+        #expect(backoff.next(random: 0.5) == .milliseconds(50))
+        for _ in 0..<200 { #expect(backoff.next(random: 0.999) <= .seconds(1)) }
+    }
+
+    private func liveness() -> LinkLiveness {
+        var configuration = LinkConfiguration()
+        configuration.heartbeatInterval = .seconds(5)
+        configuration.heartbeatDeadline = .seconds(15)
+        return LinkLiveness(configuration, now: start)
+    }
+
+    @Test("a quiet peer is asked after the interval and gone at the deadline")
+    func silence() {
+        var liveness = liveness()
+        #expect(liveness.wake(now: start + .seconds(4)) == .none)
+        #expect(liveness.wake(now: start + .seconds(5)) == .sendHeartbeat)
+        #expect(liveness.wake(now: start + .seconds(14)) == .none)
+        #expect(liveness.nextWake == start + .seconds(15))
+        #expect(liveness.wake(now: start + .seconds(15)) == .silent)
+    }
+
+    @Test("any sound puts the question off")
+    func sound() {
+        var liveness = liveness()
+        let wasAskedBefore = liveness.heard(now: start + .seconds(4))
+        #expect(!wasAskedBefore)
+        #expect(liveness.wake(now: start + .seconds(5)) == .none)
+        #expect(liveness.wake(now: start + .seconds(9)) == .sendHeartbeat)
+        let wasAsked = liveness.heard(now: start + .seconds(10))
+        #expect(wasAsked && liveness.nextWake == start + .seconds(15))
+        #expect(liveness.wake(now: start + .seconds(14)) == .none)
+        #expect(liveness.wake(now: start + .seconds(19)) == .sendHeartbeat)
+    }
+
+    @Test("a process that stood still itself asks again before it blames the peer")
+    func ownStandstill() {
+        var liveness = liveness()
+        #expect(liveness.wake(now: start + .seconds(5)) == .sendHeartbeat)
+        #expect(liveness.wake(now: start + .seconds(60)) == .sendHeartbeat)
+        #expect(liveness.wake(now: start + .seconds(70)) == .silent)
+    }
+
+    @Test("secrets are equal only when every byte is")
+    func secrets() {
+        #expect(LinkAdmission.isEqual("", ""))
+        #expect(LinkAdmission.isEqual("geheim", "geheim"))
+        for wrong in ["", "g", "geheiM", "geheimgeheim", "geheim ", "Geheim"] {
+            #expect(!LinkAdmission.isEqual(wrong, "geheim"))
+        }
+        #expect(!LinkAdmission.isEqual("x", ""))
+    }
+}

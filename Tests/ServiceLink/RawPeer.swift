@@ -1,0 +1,89 @@
+import NIOCore
+import NIOPosix
+import RTMWire
+import Synchronization
+
+/// A peer on a bare socket, which may say whatever it likes.
+final class RawPeer: Sendable {
+    private let channel: any Channel
+    private let heard: Heard
+
+    /// What came, frame by frame.
+    final class Heard: Sendable {
+        struct State {
+            var bytes: [UInt8] = []
+            var isClosed = false
+        }
+        let state = Mutex(State())
+    }
+
+    private final class Ear: ChannelInboundHandler, Sendable {
+        typealias InboundIn = ByteBuffer
+        let heard: Heard
+        let greeting: [UInt8]
+
+        init(_ heard: Heard, greeting: [UInt8] = []) {
+            self.heard = heard
+            self.greeting = greeting
+        }
+
+        func channelActive(context: ChannelHandlerContext) {
+            if !greeting.isEmpty { context.channel.writeAndFlush(ByteBuffer(bytes: greeting), promise: nil) }
+        }
+
+        func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+            let bytes = unwrapInboundIn(data).allBytes
+            heard.state.withLock { $0.bytes += bytes }
+        }
+
+        func channelInactive(context: ChannelHandlerContext) { heard.state.withLock { $0.isClosed = true } }
+    }
+
+    private init(_ channel: any Channel, _ heard: Heard) {
+        self.channel = channel
+        self.heard = heard
+    }
+
+    static func connect(to port: Int, on loop: any EventLoop) async throws -> RawPeer {
+        let heard = Heard()
+        let channel = try await ClientBootstrap(group: loop)
+            .channelInitializer { $0.pipeline.addHandler(Ear(heard)) }
+            .connect(host: "127.0.0.1", port: port).get()
+        return RawPeer(channel, heard)
+    }
+
+    /// The port of a listener whose callers meet `greeting` and then silence.
+    static func listen(on loop: any EventLoop, greeting: [UInt8]) async throws -> Int {
+        let channel = try await ServerBootstrap(group: loop)
+            .childChannelInitializer { $0.pipeline.addHandler(Ear(Heard(), greeting: greeting)) }
+            .bind(host: "127.0.0.1", port: 0).get()
+        return channel.localAddress?.port ?? 0
+    }
+
+    func send(_ bytes: [UInt8]) async throws {
+        try await channel.writeAndFlush(ByteBuffer(bytes: bytes))
+    }
+
+    var isClosed: Bool { heard.state.withLock { $0.isClosed } }
+    var byteCount: Int { heard.state.withLock { $0.bytes.count } }
+
+    /// The whole frames that have come, without their prefixes.
+    var frames: [[UInt8]] {
+        var rest = heard.state.withLock { $0.bytes }[...]
+        var frames: [[UInt8]] = []
+        while rest.count >= 4 {
+            let length = rest.prefix(4).reduce(0) { $0 << 8 | Int($1) }
+            guard rest.count >= 4 + length else { break }
+            frames.append(Array(rest.dropFirst(4).prefix(length)))
+            rest = rest.dropFirst(4 + length)
+        }
+        return frames
+    }
+
+    /// The reason of the last frame, where that is a GoAway.
+    var goAway: LinkGoAway.Reason? {
+        frames.last?.withUnsafeBytes { bytes in
+            if case .goAway(let goAway) = try? LinkEnvelope(decoding: bytes) { goAway.reason } else { nil }
+        }
+    }
+}

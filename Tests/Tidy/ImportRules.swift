@@ -1,0 +1,101 @@
+/// Which room may import which module. A room imports only rooms below it, a server calls another service
+/// through its client, and the client libraries know nothing of the services
+/// (docs/decisions/0003-four-services.md).
+///
+/// The manifest can't hold this alone: a module that some other target builds can be imported without being
+/// named.
+struct ImportRules {
+    /// By folder. A folder that isn't listed belongs to the nearest listed folder above it.
+    let rooms: [String: Set<String>]
+
+    /// What comes with the toolchain is open to everybody.
+    static let toolchain: Set<String> = [
+        "Foundation", "FoundationEssentials", "Dispatch", "Synchronization", "Glibc", "Musl", "Darwin",
+    ]
+
+    static let house = ImportRules(rooms: [
+        "Shared/Model": [],
+        "Shared/Wire": ["RTMModel", "RTMProtocolC", "CProtobufC", "NIOCore"],
+        "Shared/ServiceLink": ["RTMModel", "RTMWire", "Logging", "DequeModule", "NIOCore", "NIOPosix"],
+        "Shared/ServiceKit": [
+            "RTMModel", "RTMWire", "RTMServiceLink", "Logging", "Yams", "NIOCore", "NIOPosix", "NIOHTTP1",
+        ],
+
+        "Services/Messaging/Client": calling,
+        "Services/Presence/Client": calling,
+        "Services/Storage/Client": calling,
+        "Services/Messaging/Server": serving.union(["RTMMessagingClient"]),
+        "Services/Presence/Server": serving.union(["RTMPresenceClient", "RTMMessagingClient"]),
+        "Services/Storage/Server": serving.union(["RTMStorageClient", "RTMMessagingClient"]),
+        "Services/Edge/Server": serving.union([
+            "RTMMessagingClient", "RTMPresenceClient", "RTMStorageClient", "NIOSSL",
+        ]),
+
+        "Services/Messaging/Main": ["RTMMessagingServer", "RTMServiceKit"],
+        "Services/Presence/Main": ["RTMPresenceServer", "RTMServiceKit"],
+        "Services/Storage/Main": ["RTMStorageServer", "RTMServiceKit"],
+        "Services/Edge/Main": ["RTMEdgeServer", "RTMServiceKit"],
+        "Services/Standalone/Main": [
+            "RTMEdgeServer", "RTMMessagingServer", "RTMPresenceServer", "RTMStorageServer",
+            "RTMServiceKit", "RTMServiceLink", "Logging", "NIOCore", "NIOPosix",
+        ],
+
+        "Clients/RTMClient": [
+            "RTMModel", "RTMProtocol", "SwiftProtobuf", "Logging", "DequeModule", "NIOCore", "NIOPosix",
+            "NIOSSL",
+        ],
+        "Clients/AgoraRtmKit": ["RTMClient", "RTMModel", "Logging"],
+        "Clients/rtm": ["RTMClient", "RTMModel", "Logging", "ArgumentParser"],
+    ])
+
+    private static let calling: Set<String> = ["RTMModel", "RTMWire", "RTMServiceLink", "Logging", "NIOCore"]
+
+    private static let serving: Set<String> = calling.union([
+        "RTMServiceKit", "DequeModule", "NIOPosix",
+    ])
+
+    func findings(in file: SwiftFile) -> [Finding] {
+        let room = room(of: file)
+        return file.code.enumerated().compactMap { index, line in
+            guard let module = Self.imported(by: line), !Self.toolchain.contains(module) else { return nil }
+            guard let room, let allowed = rooms[room] else {
+                let advice = "no room: say in Tests/Tidy/ImportRules.swift what \(file.folder) may import"
+                return Finding(path: file.path, line: index + 1, advice: advice)
+            }
+            if allowed.contains(module) { return nil }
+            let advice = "\(room) may not import \(module): \(Self.replacement(for: module, in: room))"
+            return Finding(path: file.path, line: index + 1, advice: advice)
+        }
+    }
+
+    private func room(of file: SwiftFile) -> String? {
+        rooms.keys.filter { file.path.hasPrefix($0 + "/") }.max { $0.count < $1.count }
+    }
+
+    static func imported(by line: String) -> String? {
+        let statement = #/^\s*(?:@[\w()]+\s+)*(?:\w+\s+)?import\s+(.*)$/#
+        guard line.contains("import"), let match = line.firstMatch(of: statement) else { return nil }
+        // `import struct A.B` names a kind in front of the module.
+        let kinds: Set<Substring> = [
+            "struct", "class", "enum", "protocol", "func", "var", "let", "typealias",
+        ]
+        let words = match.1.split { $0 == " " || $0 == "." || $0 == ";" }
+        return words.first { !kinds.contains($0) }.map(String.init)
+    }
+
+    private static func replacement(for module: String, in room: String) -> String {
+        switch module {
+        case "RTMProtocolC", "CProtobufC":
+            "only Shared/Wire sees the generated C; use RTMWire's messages"
+        case "RTMWire", "RTMServiceLink", "RTMServiceKit":
+            room.hasPrefix("Clients/")
+                ? "clients speak the protocol through RTMProtocol" : "it lies above this room"
+        case "RTMProtocol", "SwiftProtobuf":
+            "the services use RTMWire; the Swift codec is the client library's"
+        case let server where server.hasPrefix("RTM") && server.hasSuffix("Server"):
+            "call that service through RTM\(server.dropFirst(3).dropLast(6))Client"
+        default:
+            "if it should, add it to Package.swift and to Tests/Tidy/ImportRules.swift"
+        }
+    }
+}

@@ -1,0 +1,81 @@
+/// The rules of the house that one line, or a line and the comment above it, can break. Each finding names
+/// what to do instead (CONTRIBUTING.md).
+enum LineRules {
+    static let columnsMax = 110
+
+    /// Only `Tests/Support/Eventually.swift` lets time pass.
+    static func sleeps(in file: SwiftFile) -> [Finding] {
+        file.findings(#/\b(?:Task|Thread)\s*\.\s*sleep\b|(?:^|[^\w.])(?:u|nano)?sleep\s*\(/#) {
+            "no sleeping in tests: advance the virtual clock, await the event, or use eventually(_:within:)"
+        }
+    }
+
+    static func crashes(in file: SwiftFile) -> [Finding] {
+        file.findings(#/\btry!/#) { "no try!: throw, or handle the error here" }
+            + file.findings(#/(?:^|[^\w.])fatalError\s*\(/#) {
+                "no fatalError: throw an RTMError, or state the invariant with precondition(_:_:)"
+            }
+    }
+
+    static func prints(in file: SwiftFile) -> [Finding] {
+        file.findings(#/(?:^|[^\w.])(?:debugPrint|print|dump)\s*\(/#) {
+            "no print: log a constant message with its facts as metadata"
+        }
+    }
+
+    static func uncheckedIsolation(in file: SwiftFile) -> [Finding] {
+        file.findings(#/@unchecked\s+Sendable|nonisolated\s*\(\s*unsafe\s*\)/#, unlessAbove: "// Safety:") {
+            "say above in a '// Safety:' paragraph what makes this safe, or use Mutex or an actor"
+        }
+    }
+
+    static func unstructuredTasks(in file: SwiftFile) -> [Finding] {
+        file.findings(
+            #/\bTask(?:\.detached|\.immediate)?\s*(?:<[^>]*>\s*)?(?:\([^)]*\)\s*)?\{/#,
+            unlessAbove: "// Unstructured:"
+        ) {
+            "make it a child of run()'s task group, or give the reason above in '// Unstructured:'"
+        }
+    }
+
+    static func longLines(in file: SwiftFile) -> [Finding] {
+        file.lines.enumerated().filter { $1.count > columnsMax }.map { index, line in
+            Finding(
+                path: file.path, line: index + 1,
+                advice: "\(line.count) columns, \(columnsMax) are the limit: break the line")
+        }
+    }
+
+    /// Text of any kind: Swift, schema, scripts, documents.
+    static func leftovers(path: String, text: String) -> [Finding] {
+        let marker = #/\b(?:TO[D]O|FIX[M]E|XX[X])\b/#
+        return text.split(separator: "\n", omittingEmptySubsequences: false).enumerated()
+            .filter { $1.contains(marker) }
+            .map { index, _ in
+                Finding(
+                    path: path, line: index + 1,
+                    advice: "finish it now, or open an issue and delete the marker")
+            }
+    }
+}
+
+extension SwiftFile {
+    /// How far above a line its reason may stand.
+    static let reasonLinesMax = 6
+
+    /// A finding for each line whose code matches, unless the reason stands on that line or closely above it.
+    func findings<Output>(
+        _ pattern: Regex<Output>, unlessAbove reason: String? = nil, advice: () -> String
+    ) -> [Finding] {
+        // By the default boundaries of Unicode "Task.sleep" is one word.
+        let pattern = pattern.wordBoundaryKind(.simple)
+        return code.indices.compactMap { index in
+            guard code[index].contains(pattern) else { return nil }
+            if let reason {
+                let above = lines[max(0, index - Self.reasonLinesMax)...index]
+                if above.contains(where: { $0.contains(reason) }) { return nil }
+            }
+            return Finding(path: path, line: index + 1, advice: advice())
+        }
+    }
+}

@@ -1,0 +1,179 @@
+import Foundation
+import RTMModel
+import RTMProtocol
+import SwiftProtobuf
+import Testing
+
+/// protocol/README.md is what strangers write clients from, so what it says is held against the schema and the
+/// codec: its examples byte by byte, its tables field by field, its codes number by number.
+@Suite("The protocol's document")
+struct ProtocolDocumentTests {
+    // MARK: Examples
+
+    @Test("every example's text encodes to its bytes, and its bytes decode to its text")
+    func examples() throws {
+        let examples = try Example.all()
+        #expect(examples.count >= 20)
+        for example in examples {
+            let message = try example.message.init(textFormatString: example.text)
+            let encoded: [UInt8] = try message.serializedBytes()
+            let bytes = example.hasPrefix ? Self.prefix(encoded.count) + encoded : encoded
+            #expect(
+                example.bytes == bytes, "\(example.text)should have the bytes \(Self.hex(bytes))")
+            let decoded = try example.message.init(
+                serializedBytes: Array(example.bytes.dropFirst(example.hasPrefix ? 4 : 0)))
+            #expect(decoded.isEqualTo(message: message))
+        }
+    }
+
+    @Test("the bodies of the link examples are the messages shown beside them")
+    func nestedBodies() throws {
+        let examples = try Example.all()
+        let attach = try #require(examples.first { $0.message == Rtm_Service_AttachRequest.self })
+        let publication = try #require(examples.first { $0.text.contains("\npublication {") })
+        let links = try examples.filter { $0.message == Rtm_Service_LinkFrame.self }
+            .map { try Rtm_Service_LinkFrame(textFormatString: $0.text) }
+        #expect(links.contains { $0.request.method == 1 && Array($0.request.body) == attach.bytes })
+        let answer = Rtm_Service_AttachResponse.with {
+            $0.position = .with { ($0.epoch, $0.offset) = (4711, 41) }
+        }
+        let answerBytes: Data = try answer.serializedBytes()
+        #expect(links.contains { $0.response.body == answerBytes })
+        let push = try #require(examples.first { $0.message == Rtm_Service_DeliveryPush.self })
+        let delivery = try Rtm_Service_DeliveryPush(textFormatString: push.text)
+        #expect(Array(delivery.frame) == publication.bytes)
+    }
+
+    private static func prefix(_ length: Int) -> [UInt8] {
+        withUnsafeBytes(of: UInt32(length).bigEndian) { Array($0) }
+    }
+
+    private static func hex(_ bytes: [UInt8]) -> String {
+        bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined(separator: " ")
+    }
+
+    // MARK: Tables
+
+    @Test("the document's tables of fields are the schema's messages")
+    func fields() throws {
+        let written = Document.fieldTables()
+        let schema = try Document.schemaFields()
+        #expect(schema.count > 30)
+        for (message, fields) in schema where !fields.isEmpty {
+            #expect(written[message] == fields, "the table of \(message)")
+        }
+        #expect(Set(written.keys).subtracting(schema.keys).isEmpty, "tables of messages that don't exist")
+    }
+
+    @Test("the table of error codes is the schema's, and its retry column is the API's")
+    func errorCodes() throws {
+        let row = #/\| (?<number>-?\d+) \| `(?<name>ERROR_\w+)` \| .* \| (?<retry>later|no) \|/#
+        let rows = Document.lines.compactMap { $0.wholeMatch(of: row)?.output }
+        let written = Dictionary(uniqueKeysWithValues: rows.map { (Int($0.number) ?? 1, String($0.name)) })
+        let constant = #/^\s*(?<name>ERROR_\w+) = (?<number>-?\d+);/#
+        let schema = try Document.schema("client/error").compactMap { $0.firstMatch(of: constant)?.output }
+        #expect(schema.count == ErrorCode.allCases.count)
+        for code in schema { #expect(written[Int(code.number) ?? 1] == String(code.name)) }
+        #expect(written.count == schema.count)
+        for row in rows {
+            let code = try #require(Int(row.number).flatMap(ErrorCode.init(rawValue:)))
+            #expect((row.retry == "later") == code.isRetryable, "\(code)")
+        }
+    }
+
+    @Test("the table of disconnects is the schema's")
+    func disconnectCodes() throws {
+        let row = #/\| (?<number>3\d\d\d) \| (?<name>[a-z ]+) \| .* \|/#
+        let constant = #/^\s*DISCONNECT_(?<name>\w+) = (?<number>3\d+);/#
+        let written = Document.lines.compactMap { $0.wholeMatch(of: row)?.output }
+            .map { "\($0.number) \($0.name)" }
+        let schema = try Document.schema("client/session").compactMap { $0.firstMatch(of: constant)?.output }
+            .map { "\($0.number) \($0.name.lowercased().replacing("_", with: " "))" }
+        #expect(written == schema)
+        #expect(schema.count == 11)
+    }
+}
+
+// MARK: -
+
+/// A message in text format and its bytes, as two fenced blocks of the document.
+private struct Example {
+    let message: any Message.Type
+    let text: String
+    let bytes: [UInt8]
+    /// Whether the bytes are a frame with its length, or a message alone.
+    let hasPrefix: Bool
+
+    private static let messages: [any Message.Type] = [
+        Rtm_Client_ClientFrame.self, Rtm_Client_ServerFrame.self, Rtm_Service_LinkFrame.self,
+        Rtm_Service_AttachRequest.self, Rtm_Service_DeliveryPush.self,
+    ]
+
+    static func all() throws -> [Example] {
+        let pair =
+            #/```textproto\n(?<text># (?<name>[\w.]+)(?<note>.*)\n[^`]*)```\s+```hex\n(?<hex>[^`]*)```/#
+        let matches = Document.text.matches(of: pair)
+        let blocks = Document.lines.count { $0 == "```textproto" }
+        try #require(matches.count == blocks, "a textproto block without a hex block, or without a name")
+        return try matches.map { match in
+            let message = try #require(messages.first { $0.protoMessageName == match.name }, "\(match.name)")
+            return Example(
+                message: message, text: String(match.text),
+                bytes: match.hex.split(whereSeparator: \.isWhitespace).compactMap { UInt8($0, radix: 16) },
+                hasPrefix: !match.note.contains("without a length prefix"))
+        }
+    }
+}
+
+private enum Document {
+    static let root = URL(filePath: #filePath).resolvingSymlinksInPath()
+        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+
+    static let text =
+        (try? String(contentsOf: root.appending(path: "protocol/README.md"), encoding: .utf8)) ?? ""
+    static let lines = text.components(separatedBy: "\n")
+
+    static func schema(_ name: String) throws -> [String] {
+        let file = root.appending(path: "protocol/schema/\(name).proto")
+        return try String(contentsOf: file, encoding: .utf8).components(separatedBy: "\n")
+    }
+
+    /// The rows below each line that begins with a message's name in bold: "1 request_id uint64".
+    static func fieldTables() -> [String: Set<String>] {
+        let title = #/\*\*`(?<name>\w+)`\*\*.*/#
+        let row = #/\| (?<number>\d+) \| `(?<name>\w+)` \| `(?<type>[\w.]+)` \| .* \|/#
+        var tables: [String: Set<String>] = [:]
+        var message = ""
+        for line in lines {
+            if let match = line.wholeMatch(of: title) {
+                message = String(match.name)
+            } else if let match = line.wholeMatch(of: row) {
+                tables[message, default: []].insert("\(match.number) \(match.name) \(match.type)")
+            }
+        }
+        return tables
+    }
+
+    static func schemaFields() throws -> [String: Set<String>] {
+        let title = #/message (?<name>\w+) \{.*/#
+        let row = #/\s+(?<type>[\w.]+) (?<name>\w+) = (?<number>\d+);.*/#
+        let names =
+            ["client/frame", "client/session", "client/channel", "client/error"]
+            + ["service/link", "service/messaging", "service/presence", "service/storage"]
+        var tables: [String: Set<String>] = [:]
+        for name in names {
+            var message: String?
+            for line in try schema(name) {
+                if let match = line.wholeMatch(of: title) {
+                    message = String(match.name)
+                    tables[String(match.name)] = []
+                } else if line.hasPrefix("enum ") {
+                    message = nil
+                } else if let message, let match = line.wholeMatch(of: row) {
+                    tables[message]?.insert("\(match.number) \(match.name) \(match.type)")
+                }
+            }
+        }
+        return tables
+    }
+}

@@ -1,0 +1,215 @@
+import RTMModel
+import RTMProtocol
+import RTMTestSupport
+import SwiftProtobuf
+import Testing
+
+@testable import RTMWire
+
+/// The services' own messages: what SwiftProtobuf writes is read field by field, and written again to the same bytes.
+@Suite("Messages between services")
+struct ServiceMessageTests {
+    private let arena = SharedArena()
+
+    @Test("AttachRequest")
+    func attachRequest() throws {
+        try each(Rtm_Service_AttachRequest.self) { message, bytes in
+            guard message.channel.isOurs, message.hasChannel else {
+                return try refuses(AttachRequest.self, bytes)
+            }
+            let read = try AttachRequest(bytes, in: arena.value)
+            #expect(read.channel == message.channel.model)
+            #expect(read.interest == message.interest)
+            #expect(read.after == (message.hasAfter ? message.after.model : nil))
+            try writes(read, message)
+        }
+    }
+
+    @Test("AttachResponse")
+    func attachResponse() throws {
+        try each(Rtm_Service_AttachResponse.self) { message, bytes in
+            guard message.hasPosition else { return try refuses(AttachResponse.self, bytes) }
+            let read = try AttachResponse(bytes, in: arena.value)
+            #expect(read == AttachResponse(position: message.position.model, gap: message.gap))
+            try writes(read, message)
+        }
+    }
+
+    @Test("DetachPush")
+    func detachPush() throws {
+        try each(Rtm_Service_DetachPush.self) { message, bytes in
+            let read = try DetachPush(bytes, in: arena.value)
+            #expect(read.interest == message.interest)
+            try writes(read, message)
+        }
+    }
+
+    @Test(
+        "PublishRequest: an unknown type of channel is left to the service, which refuses it with its own code"
+    )
+    func publishRequest() throws {
+        try each(Rtm_Service_PublishRequest.self) { message, bytes in
+            guard message.hasChannel, message.hasMessage else {
+                return try refuses(PublishRequest.self, bytes)
+            }
+            let read = try PublishRequest(bytes, in: arena.value)
+            #expect(read.appID.string == message.channel.appID)
+            #expect(
+                read.channelType?.rawValue == (message.channel.isOurs ? message.channel.type.rawValue : nil))
+            #expect(read.channel.string == message.channel.name)
+            #expect(read.publisher.string == message.publisher)
+            #expect(read.publisherSession == message.publisherSession)
+            #expect(read.needsReceiver == message.needsReceiver)
+            #expect(read.message.payload.copied == Array(message.message.payload))
+            #expect(read.message.customType.string == message.message.customType)
+            #expect(
+                read.message.type?.rawValue == (message.message.isOurs ? message.message.type.rawValue : nil))
+            guard message.channel.isOurs, message.message.isOurs else { return }
+            try writes(read, message)
+        }
+    }
+
+    @Test("PublishResponse")
+    func publishResponse() throws {
+        try each(Rtm_Service_PublishResponse.self) { message, bytes in
+            let read = try PublishResponse(bytes, in: arena.value)
+            #expect(
+                read == PublishResponse(offset: message.offset, timestampMilliseconds: message.timestampMs))
+            try writes(read, message)
+        }
+    }
+
+    @Test("ReadRequest")
+    func readRequest() throws {
+        try each(Rtm_Service_ReadRequest.self) { message, bytes in
+            guard message.channel.isOurs, message.hasChannel, message.hasAfter else {
+                return try refuses(ReadRequest.self, bytes)
+            }
+            let read = try ReadRequest(bytes, in: arena.value)
+            #expect(
+                read
+                    == ReadRequest(
+                        channel: message.channel.model, after: message.after.model,
+                        exceptPublisher: message.exceptPublisher))
+            try writes(read, message)
+        }
+    }
+
+    @Test("ReadResponse")
+    func readResponse() throws {
+        try each(Rtm_Service_ReadResponse.self) { message, bytes in
+            guard message.hasPosition else { return try refuses(ReadResponse.self, bytes) }
+            let read = try ReadResponse(bytes, in: arena.value)
+            #expect(read.frames.copied == Array(message.frames))
+            #expect(read.position == message.position.model)
+            #expect(read.gap == message.gap)
+            #expect(read.more == message.more)
+            try writes(read, message)
+        }
+    }
+
+    @Test("DeliveryPush")
+    func deliveryPush() throws {
+        try each(Rtm_Service_DeliveryPush.self) { message, bytes in
+            let read = try DeliveryPush(bytes, in: arena.value)
+            #expect(read.interest == message.interest)
+            #expect(read.offset == message.offset)
+            #expect(read.publisherSession == message.publisherSession)
+            #expect(read.feature.rawValue == message.feature)
+            #expect(read.frame.copied == Array(message.frame))
+            try writes(read, message)
+        }
+    }
+
+    @Test("JoinRequest, which is only written so far")
+    func joinRequest() throws {
+        try each(Rtm_Service_JoinRequest.self) { message, _ in
+            guard message.channel.isOurs, message.hasChannel else { return }
+            let join = JoinRequest(
+                channel: message.channel.model, userID: message.userID,
+                session: SessionID(rawValue: message.sessionID), quiet: message.quiet)
+            try writes(join, message)
+        }
+    }
+
+    @Test("AppendHistoryRequest, which is only written so far")
+    func appendHistoryRequest() throws {
+        try each(Rtm_Service_AppendHistoryRequest.self) { message, _ in
+            guard message.channel.isOurs, message.hasChannel, message.hasMessage, message.message.isOurs
+            else {
+                return
+            }
+            let content = message.message
+            try withWireTexts([Array(content.payload), Array(content.customType.utf8)]) { texts in
+                let append = AppendHistoryRequest(
+                    channel: message.channel.model, publisher: message.publisher,
+                    timestampMilliseconds: message.timestampMs,
+                    message: MessageView(
+                        type: MessageType(rawValue: content.type.rawValue), payload: texts[0],
+                        customType: texts[1]))
+                try writes(append, message)
+            }
+        }
+    }
+
+    @Test("the numbers of the methods are the schema's")
+    func methods() {
+        let messaging = Rtm_Service_MessagingMethod.self
+        #expect(Int(MessagingMethod.attach) == messaging.messagingAttach.rawValue)
+        #expect(Int(MessagingMethod.detach) == messaging.messagingDetach.rawValue)
+        #expect(Int(MessagingMethod.publish) == messaging.messagingPublish.rawValue)
+        #expect(Int(MessagingMethod.read) == messaging.messagingRead.rawValue)
+        #expect(Int(MessagingMethod.delivery) == messaging.messagingDelivery.rawValue)
+        #expect(Int(PresenceMethod.join) == Rtm_Service_PresenceMethod.presenceJoin.rawValue)
+        #expect(Int(StorageMethod.appendHistory) == Rtm_Service_StorageMethod.storageAppendHistory.rawValue)
+    }
+
+    // MARK: -
+
+    /// Full and random messages as SwiftProtobuf writes them.
+    private func each<M: Message>(
+        _ type: M.Type, _ body: (M, UnsafeRawBufferPointer) throws -> Void
+    ) throws {
+        let row = try #require(SchemaMessage.all.first { $0.swift == type })
+        for seed in 0..<500 as Range<UInt64> {
+            var sample = SchemaSample(
+                generator: SeededGenerator(seed: seed), filling: seed < 50 ? .full(choice: 0) : .random)
+            let message = try M(serializedBytes: sample.bytes(row.descriptor()))
+            let bytes: [UInt8] = try message.serializedBytes()
+            try bytes.withUnsafeBytes { try body(message, $0) }
+        }
+    }
+
+    private func writes(_ ours: some WireMessage, _ message: some Message) throws {
+        let bytes = ours.encoded
+        #expect(try bytes == message.serializedBytes())
+        #expect(ours.encodedLength == bytes.count)
+        #expect(ours.framed == frame(bytes))
+    }
+
+    private func refuses(_ type: (some ArenaDecodable).Type, _ bytes: UnsafeRawBufferPointer) throws {
+        #expect(throws: WireError.undecodable) { _ = try type.init(bytes, in: arena.value) }
+    }
+}
+
+/// Lets closures use one arena.
+private final class SharedArena {
+    let value = DecodeArena(capacity: 4096)
+}
+
+extension Rtm_Service_ChannelKey {
+    /// Its type of channel is one of the schema's.
+    fileprivate var isOurs: Bool { Rtm_Client_ChannelType.allCases.contains(type) }
+
+    fileprivate var model: ChannelKey {
+        ChannelKey(appID: appID, type: ChannelType(rawValue: type.rawValue) ?? .none, name: name)
+    }
+}
+
+extension Rtm_Client_Message {
+    fileprivate var isOurs: Bool { Rtm_Client_MessageType.allCases.contains(type) }
+}
+
+extension Rtm_Client_StreamPosition {
+    fileprivate var model: StreamPosition { StreamPosition(epoch: epoch, offset: offset) }
+}
