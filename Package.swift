@@ -24,8 +24,8 @@ func room(_ name: String, _ path: String, _ dependencies: [Target.Dependency]) -
     .target(name: name, dependencies: dependencies, path: path, swiftSettings: strict)
 }
 
-/// The targets of one service: the client that other services call it with (where they do), the server that holds all
-/// its logic, and an executable of a few lines.
+/// The targets of one service: the client that other services call it with (where they do), the server that
+/// holds all its logic, and an executable of a few lines.
 func service(
     _ name: String, hasClient: Bool = true, calls: [String] = [], server: [Target.Dependency] = []
 ) -> [Target] {

@@ -1,7 +1,7 @@
 /// What went wrong with a call, by the number the public API gives it (behaviour.md, appendix A).
 ///
-/// -10001… concern the session, -11001… channels and messages, -12001… storage, -13001… presence,
-/// -14001… locks, -15001… history. The same numbers travel on the wire (`protocol/schema/client/error.proto`).
+/// -10001… concern the session, -11001… channels and messages, -12001… storage, -13001… presence, -14001…
+/// locks, -15001… history. The same numbers travel on the wire (`protocol/schema/client/error.proto`).
 public enum ErrorCode: Int, Sendable, Hashable, CaseIterable {
     /// Success.
     case ok = 0

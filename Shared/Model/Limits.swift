@@ -1,4 +1,5 @@
-/// The limits of the public API (behaviour.md 1.1 and 1.2). What an operator may change lies in the configuration instead.
+/// The limits of the public API (behaviour.md 1.1 and 1.2). What an operator may change lies in the
+/// configuration instead.
 public enum Limits {
     /// L-1.
     public static let userIDBytesMax = 64

@@ -1,4 +1,5 @@
-/// Which byte strings are names: length and characters (behaviour.md 1.1). All names are ASCII, so bytes are characters.
+/// Which byte strings are names: length and characters (behaviour.md 1.1). All names are ASCII, so bytes are
+/// characters.
 ///
 /// The rules work on bytes because the edge checks them on every publish before a `String` exists.
 public struct NameRule: Sendable {

@@ -1,7 +1,7 @@
 /// A call that did not succeed: the code, the reason in words, and what to do about it.
 ///
-/// Every refusal names its cause; a refusal by a limit names the limit and, where waiting helps, how long (behaviour.md,
-/// S-0a). The same value comes from the services, through the wire, to the app.
+/// Every refusal names its cause; a refusal by a limit names the limit and, where waiting helps, how long
+/// (behaviour.md, S-0a). The same value comes from the services, through the wire, to the app.
 public struct RTMError: Error, Sendable, Hashable {
     public var code: ErrorCode
 

@@ -1,10 +1,11 @@
 #if canImport(Glibc)
-import Glibc
+    import Glibc
 #else
-import Darwin
+    import Darwin
 #endif
 
-/// The clock on the wall, for timestamps that people see. Everything that waits uses a monotonic clock instead.
+/// The clock on the wall, for timestamps that people see. Everything that waits uses a monotonic clock
+/// instead.
 package enum WallClock {
     /// UTC, milliseconds since 1970.
     package static func milliseconds() -> UInt64 {

@@ -128,6 +128,13 @@ package final class ServiceLinkClient<Context> {
         return true
     }
 
+    /// Ends the connection because the peer sent what it must not send, and connects anew. To go on would
+    /// mean to pass over in silence what could not be read.
+    package func reset(_ fault: String) {
+        eventLoop.assertInEventLoop()
+        connection?.close(.protocolError(fault), saying: LinkGoAway(.protocolError, fault))
+    }
+
     /// Closes the link for good. Open requests complete as `disconnected` and the delegate is let go, at the
     /// end of the turn.
     package func shutdown() {

@@ -6,12 +6,13 @@ import CProtobufC
     import Darwin
 #endif
 
-/// Memory for decoded protobuf-c messages: one block per event loop, given back as a whole before the next message.
+/// Memory for decoded protobuf-c messages: one block per event loop, given back as a whole before the next
+/// message.
 ///
-/// protobuf-c asks an allocator for every string, submessage and bytes field. Here an allocation is an addition, and
-/// freeing is nothing. The allocator's state is plain memory: a Swift object in these callbacks would cost retain and
-/// release for each field (measured: 175 ns a message against 90). A message that needs more than the block gets single
-/// allocations, which end with it; the frame limit bounds them.
+/// protobuf-c asks an allocator for every string, submessage and bytes field. Here an allocation is an
+/// addition, and freeing is nothing. The allocator's state is plain memory: a Swift object in these callbacks
+/// would cost retain and release for each field (measured: 175 ns a message against 90). A message that needs
+/// more than the block gets single allocations, which end with it; the frame limit bounds them.
 package struct DecodeArena: ~Copyable {
     private let state: UnsafeMutablePointer<ArenaState>
     let allocator: UnsafeMutablePointer<ProtobufCAllocator>

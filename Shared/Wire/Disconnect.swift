@@ -1,4 +1,5 @@
-/// Why an edge ends a connection, with what the client should do about it (protocol/README.md, disconnect codes).
+/// Why an edge ends a connection, with what the client should do about it (protocol/README.md, disconnect
+/// codes).
 package struct Disconnect: ServerFrameBody, Sendable, Hashable {
     package static let field: UInt32 = 12
 

@@ -2,9 +2,9 @@ package import NIOCore
 
 /// Where a message writes its fields: once to learn its length, once for the bytes.
 ///
-/// A message lists its fields in one place, `write(to:)`; protobuf wants the length of a nested message before its bytes,
-/// so the list is run twice, the first time by a sink that only counts. proto3's rule holds: a field with its default
-/// value is not written.
+/// A message lists its fields in one place, `write(to:)`; protobuf wants the length of a nested message
+/// before its bytes, so the list is run twice, the first time by a sink that only counts. proto3's rule
+/// holds: a field with its default value is not written.
 package protocol FieldSink {
     mutating func varint(_ value: UInt64)
     mutating func raw(_ bytes: UnsafeRawBufferPointer)

@@ -2,8 +2,8 @@ package import NIOCore
 
 /// Cuts a stream of bytes into frames: four bytes of length, big-endian, then as many bytes.
 ///
-/// Frames are read where they arrived. Only what is left of a frame at the end of a read is kept, so an idle connection
-/// holds no memory here.
+/// Frames are read where they arrived. Only what is left of a frame at the end of a read is kept, so an idle
+/// connection holds no memory here.
 package struct FrameReader {
     package static let prefixLength = 4
 
@@ -13,7 +13,8 @@ package struct FrameReader {
 
     package init(frameBytesMax: Int) { self.frameBytesMax = frameBytesMax }
 
-    /// Calls `body` with each whole frame in order. The bytes are valid during the call. Stops early when it returns false.
+    /// Calls `body` with each whole frame in order. The bytes are valid during the call. Stops early when it
+    /// returns false.
     package mutating func read(
         _ chunk: consuming ByteBuffer, each body: (UnsafeRawBufferPointer) -> Bool
     ) throws(WireError) {

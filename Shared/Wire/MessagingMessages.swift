@@ -1,6 +1,7 @@
 package import RTMModel
 
-/// The messages of the messaging service, as the caller writes them (protocol/schema/service/messaging.proto).
+/// The messages of the messaging service, as the caller writes them
+/// (protocol/schema/service/messaging.proto).
 package enum MessagingMethod {
     package static let attach: UInt32 = 1
     package static let detach: UInt32 = 2

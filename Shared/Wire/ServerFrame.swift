@@ -153,7 +153,8 @@ extension RTMError.Limit: WireMessage {
     }
 }
 
-/// One entry of a channel's log. Encoded once, where the entry gets its offset; what subscribers receive are copies.
+/// One entry of a channel's log. Encoded once, where the entry gets its offset; what subscribers receive are
+/// copies.
 package struct Publication: ServerFrameBody {
     package static let field: UInt32 = 10
     let channelType: ChannelType

@@ -1,5 +1,5 @@
-/// Text or bytes of a decoded message where they lie: in the arena or in the frame. Valid until the decoder's next message;
-/// whoever keeps it longer copies it.
+/// Text or bytes of a decoded message where they lie: in the arena or in the frame. Valid until the decoder's
+/// next message; whoever keeps it longer copies it.
 package struct WireText {
     package let bytes: UnsafeRawBufferPointer
 

@@ -20,7 +20,7 @@ for attempt in {1..100}; do
     sleep 0.1
 done
 
-echo "$(nproc) cores, payload 128 bytes, release build, all services in one process"
+echo "release build, all services in one process, on this machine" >&2
 for shape in "--fan-out 100" "--fan-out 1000" "--pairs 500"; do
     # shellcheck disable=SC2086
     "$release/rtm" bench $shape --server "$address" --server-pid "$server" "$@"

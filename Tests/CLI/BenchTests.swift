@@ -110,7 +110,8 @@ struct BenchTests {
         #expect(summary.sentence == "3 answered, min/avg/max 1.000/2.000/3.000 ms")
         #expect(
             summary.json.description
-                == #"{"result":"ok","count":3,"minMilliseconds":1.000,"avgMilliseconds":2.000,"maxMilliseconds":3.000}"#
+                == #"{"result":"ok","count":3,"minMilliseconds":1.000,"#
+                + #""avgMilliseconds":2.000,"maxMilliseconds":3.000}"#
         )
     }
 }

@@ -1,8 +1,8 @@
 import RTMModel
 import RTMWire
 
-/// Messaging as an edge knows it, at the other end of one link: what it is told and what it says come in order, each
-/// when the test lets it. Its logs keep everything, but can be made to have lost something.
+/// Messaging as an edge knows it, at the other end of one link: what it is told and what it says come in
+/// order, each when the test lets it. Its logs keep everything, but can be made to have lost something.
 struct FakeMessaging {
     struct Entry {
         let publisherSession: UInt64
@@ -72,7 +72,7 @@ struct FakeMessaging {
         log.head += 1
         logs[key] = log
         archive[log.epoch, default: []].append(entry)
-        for (interest, channel) in attached where channel == key {
+        for interest in attached.keys.sorted() where attached[interest] == key {
             events.append(
                 .delivery(
                     interest: interest, channel: key,

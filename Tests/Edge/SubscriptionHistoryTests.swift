@@ -1,8 +1,9 @@
 import RTMTestSupport
 import Testing
 
-/// The promise in the head of SubscriptionIndex.swift, held by generated histories: links break and come back with and
-/// without gaps, answers come late or not at all, sessions subscribe with and without a position, leave at any moment.
+/// The promise in the head of SubscriptionIndex.swift, held by generated histories: links break and come back
+/// with and without gaps, answers come late or not at all, sessions subscribe with and without a position,
+/// leave at any moment.
 @Suite("Histories of the subscription index")
 struct SubscriptionHistoryTests {
     @Test(
@@ -10,7 +11,7 @@ struct SubscriptionHistoryTests {
     )
     func histories() {
         var total = EdgeHistory.Events()
-        for seed in 0..<300 as Range<UInt64> {
+        for seed in 0..<6000 as Range<UInt64> {
             var history = EdgeHistory(seed: seed)
             for _ in 0..<400 { history.step() }
             history.finish()

@@ -123,8 +123,8 @@ final class Viewer {
             let next = StreamPosition(epoch: seen.epoch, offset: record.position.offset - 1)
             #expect(
                 record.position.offset > seen.offset, "\(what): \(record) again or too late, after \(seen)")
-            // An entry of a log that messaging began anew may come before the gap between them is said, if an attach
-            // timed out that messaging had performed. It never comes twice.
+            // An entry of a log that messaging began anew may come before the gap between them is said, if an
+            // attach timed out that messaging had performed. It never comes twice.
             if record.position.epoch == seen.epoch {
                 expectNothingMissed(record.channel, upTo: next, archive)
                 #expect(isFor(record.channel, record.position, archive), "\(what): \(record) is not for it")

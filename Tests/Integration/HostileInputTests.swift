@@ -224,7 +224,7 @@ import Testing
         }
     }
 
-    @Test("Fifty channels and no more (L-24)")
+    @Test("Fifty channels and no more, asked for at once (L-24)")
     func subscriptionLimit() async throws {
         try await amongOthers { system in
             let connection = try await RawConnection.open(system.address("edge"))
@@ -232,21 +232,41 @@ import Testing
             var answers = connection.frames.makeAsyncIterator()
             _ = await answers.next()
             _ = await answers.next()
-            var refused = 0
+            var burst: [UInt8] = []
             for number in 1...51 {
                 var subscribe = Rtm_Client_Subscribe()
                 subscribe.channel = "channel \(number)"
                 subscribe.features = 4
-                try await connection.send(UInt64(number + 2), .subscribe(subscribe))
-                if case .error(let error) = await answers.next()?.body {
-                    refused += 1
-                    #expect(number == 51)
-                    #expect(error.code == .errorChannelSubscribeFailed)
-                    #expect(error.limit.value == 50)
-                }
+                burst += try RawConnection.frame(UInt64(number + 2), .subscribe(subscribe))
             }
-            #expect(refused == 1)
+            try await connection.send(bytes: burst)
+            var refused: [Rtm_Client_ServerFrame] = []
+            for _ in 1...51 {
+                let answer = try #require(await answers.next())
+                if case .error = answer.body { refused.append(answer) }
+            }
+            #expect(refused.map(\.requestID) == [53])
+            #expect(refused.first?.error.code == .errorChannelSubscribeFailed)
+            #expect(refused.first?.error.limit.value == 50)
             try await connection.close()
+        }
+    }
+
+    @Test("A second login of a user whose first connection is still open is answered at once")
+    func secondLogin() async throws {
+        try await amongOthers { system in
+            let first = try await RawConnection.open(system.address("edge"))
+            try await first.logIn("mallory")
+            var answers = first.frames.makeAsyncIterator()
+            _ = await answers.next()
+            #expect(await answers.next()?.loggedIn.sessionID != 0)
+            let second = try await RawConnection.open(system.address("edge"))
+            try await second.logIn("mallory")
+            var others = second.frames.makeAsyncIterator()
+            _ = await others.next()
+            #expect(await others.next()?.loggedIn.sessionID != 0)
+            try await first.close()
+            try await second.close()
         }
     }
 }

@@ -22,7 +22,8 @@ final class RunningSystem: Sendable {
 
     private init(directory: URL) { self.directory = directory }
 
-    /// Runs the body against a started system; ends every process afterwards, and shows their logs if a test failed.
+    /// Runs the body against a started system; ends every process afterwards, and shows their logs if a test
+    /// failed.
     static func with(
         _ deployment: Deployment, edge: [String] = [], _ body: (RunningSystem) async throws -> Void
     ) async throws {

@@ -3,7 +3,8 @@ import RTMTestSupport
 import Synchronization
 import Testing
 
-/// One of our executables as a real process: started on ports that the system chooses, found out from its start line.
+/// One of our executables as a real process: started on ports that the system chooses, found out from its
+/// start line.
 final class ServiceProcess: Sendable {
     let name: String
     private let process: Mutex<Process>

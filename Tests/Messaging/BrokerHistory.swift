@@ -5,8 +5,8 @@ import Testing
 
 @testable import RTMMessagingServer
 
-/// Links come and go, channels are published to, attached, read, swept and forgotten, and the clock jumps in both
-/// directions. A naive model beside the broker keeps every entry that ever was and judges each answer.
+/// Links come and go, channels are published to, attached, read, swept and forgotten, and the clock jumps in
+/// both directions. A naive model beside the broker keeps every entry that ever was and judges each answer.
 struct BrokerHistory {
     struct Events {
         var deliveries = 0

@@ -61,7 +61,8 @@ final class EchoService: ServiceLinkHandler {
     ) {
         visits.state.withLock { $0.requests += 1 }
         let copy = Bytes(Array(body))
-        // Only short bodies are numbers; to read a megabyte as text stops the loop for seconds in a debug build.
+        // Only short bodies are numbers; to read a megabyte as text stops the loop for seconds in a debug
+        // build.
         let number = body.count < 20 ? Int(String(decoding: body, as: UTF8.self)) ?? 0 : 0
         switch method {
         case EchoMethod.echo: link.respond(to: id, copy)

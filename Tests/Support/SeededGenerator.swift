@@ -17,7 +17,8 @@ package struct SeededGenerator: RandomNumberGenerator, Sendable {
         Int.random(in: 0..<whole, using: &self) < part
     }
 
-    /// Numbers of every width are equally likely, and so are the ends of the ranges where an encoding changes.
+    /// Numbers of every width are equally likely, and so are the ends of the ranges where an encoding
+    /// changes.
     package mutating func number() -> UInt64 {
         let number = next() >> UInt64.random(in: 0..<64, using: &self)
         return chance(1, in: 8)

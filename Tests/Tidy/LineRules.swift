@@ -38,11 +38,12 @@ enum LineRules {
         }
     }
 
+    /// A line that is little else than a piece of text may be longer: to break it would not make it clearer.
     static func longLines(in file: SwiftFile) -> [Finding] {
-        file.lines.enumerated().filter { $1.count > columnsMax }.map { index, line in
+        file.lines.indices.filter { file.lines[$0].count > columnsMax && !file.isText($0) }.map { index in
             Finding(
                 path: file.path, line: index + 1,
-                advice: "\(line.count) columns, \(columnsMax) are the limit: break the line")
+                advice: "\(file.lines[index].count) columns, \(columnsMax) are the limit: break the line")
         }
     }
 
@@ -62,6 +63,12 @@ enum LineRules {
 extension SwiftFile {
     /// How far above a line its reason may stand.
     static let reasonLinesMax = 6
+
+    /// Whether a line is a string literal, or lies within one, with at most an operator beside it.
+    func isText(_ index: Int) -> Bool {
+        let isComment = lines[index].drop { $0 == " " }.hasPrefix("//")
+        return !isComment && code[index].count { $0 != " " } <= 4
+    }
 
     /// A finding for each line whose code matches, unless the reason stands on that line or closely above it.
     func findings<Output>(

@@ -94,10 +94,16 @@ struct RuleTests {
         }
     }
 
-    @Test("a line may have 110 columns, not 111")
+    @Test("a line may have 110 columns, not 111, unless it is a string literal")
     func longLines() {
         let lines = [110, 111].map { String(repeating: "x", count: $0) }.joined(separator: "\n")
         #expect(LineRules.longLines(in: file(lines)).map(\.line) == [2])
+        let words = String(repeating: "word ", count: 25)
+        #expect(LineRules.longLines(in: file("// \(words)")).count == 1)
+        #expect(LineRules.longLines(in: file("/// \(words)")).count == 1)
+        #expect(LineRules.longLines(in: file("call(\"\(words)\")")).count == 1)
+        #expect(LineRules.longLines(in: file("    \"\(words)\",")).isEmpty)
+        #expect(LineRules.longLines(in: file("\"\"\"\n\(words)\n\"\"\"")).isEmpty)
     }
 
     @Test("a marker of unfinished work is found in comments too")

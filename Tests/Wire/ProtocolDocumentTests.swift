@@ -4,8 +4,8 @@ import RTMProtocol
 import SwiftProtobuf
 import Testing
 
-/// protocol/README.md is what strangers write clients from, so what it says is held against the schema and the
-/// codec: its examples byte by byte, its tables field by field, its codes number by number.
+/// protocol/README.md is what strangers write clients from, so what it says is held against the schema and
+/// the codec: its examples byte by byte, its tables field by field, its codes number by number.
 @Suite("The protocol's document")
 struct ProtocolDocumentTests {
     // MARK: Examples

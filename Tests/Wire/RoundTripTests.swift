@@ -6,8 +6,8 @@ import Testing
 
 @testable import RTMWire
 
-/// One schema, two codecs: the services speak it with protobuf-c, the client library with SwiftProtobuf. What one of
-/// them writes, the other reads and writes again without a difference.
+/// One schema, two codecs: the services speak it with protobuf-c, the client library with SwiftProtobuf. What
+/// one of them writes, the other reads and writes again without a difference.
 @Suite("Both codecs")
 struct RoundTripTests {
     @Test("a full message goes through the C codec and comes back equal", arguments: SchemaMessage.all)

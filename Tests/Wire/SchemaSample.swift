@@ -1,12 +1,12 @@
 import CProtobufC
 import RTMTestSupport
 
-/// Makes the bytes of any message of the schema, along the C codec's description of it: so a new field takes part in
-/// the tests as soon as it is generated.
+/// Makes the bytes of any message of the schema, along the C codec's description of it: so a new field takes
+/// part in the tests as soon as it is generated.
 struct SchemaSample {
     enum Filling {
-        /// Every field has a value that is not its default. Of a `oneof` the member with this number is set, modulo
-        /// their count.
+        /// Every field has a value that is not its default. Of a `oneof` the member with this number is set,
+        /// modulo their count.
         case full(choice: Int)
         /// Any field may be missing, have its default or any other value.
         case random
@@ -124,8 +124,8 @@ struct FieldWriter {
 }
 
 extension [UInt8] {
-    /// The message's bytes with fields that no schema of ours knows, of every wire type, in it and in every message
-    /// inside it.
+    /// The message's bytes with fields that no schema of ours knows, of every wire type, in it and in every
+    /// message inside it.
     func addingUnknownFields(_ descriptor: SchemaMessage.Descriptor) -> [UInt8] {
         var writer = FieldWriter()
         withUnsafeBytes { memory in

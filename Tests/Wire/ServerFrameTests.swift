@@ -7,8 +7,8 @@ import RTMWire
 import SwiftProtobuf
 import Testing
 
-/// What edges send is written by hand, field by field; SwiftProtobuf, which the client library reads it with, is the
-/// judge of every field.
+/// What edges send is written by hand, field by field; SwiftProtobuf, which the client library reads it with,
+/// is the judge of every field.
 @Suite("Frames of the server")
 struct ServerFrameTests {
     typealias Frame = Rtm_Client_ServerFrame

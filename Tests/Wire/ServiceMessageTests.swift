@@ -6,7 +6,8 @@ import Testing
 
 @testable import RTMWire
 
-/// The services' own messages: what SwiftProtobuf writes is read field by field, and written again to the same bytes.
+/// The services' own messages: what SwiftProtobuf writes is read field by field, and written again to the
+/// same bytes.
 @Suite("Messages between services")
 struct ServiceMessageTests {
     private let arena = SharedArena()

@@ -50,7 +50,8 @@ struct TextWithNulTests {
         #expect(try !Self.isAccepted(first.serializedBytes() + second.serializedBytes()))
     }
 
-    /// protobuf-c reads keys more generously than protobuf allows. What it skips must not end the search for a NUL.
+    /// protobuf-c reads keys more generously than protobuf allows. What it skips must not end the search for
+    /// a NUL.
     @Test(
         "a NUL behind a key that only the C codec understands is refused",
         arguments: [

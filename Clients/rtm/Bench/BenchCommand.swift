@@ -6,8 +6,8 @@ struct BenchCommand: AsyncParsableCommand {
         commandName: "bench",
         abstract: "Measure how fast a server delivers, and check that it loses nothing.",
         discussion: """
-            All clients run in this process. Every message is checked for loss, order and repetition; the exit status \
-            is 1 if any is found. --user is not used: each client has a name of its own.
+            All clients run in this process. Every message is checked for loss, order and repetition; the \
+            exit status is 1 if any is found. --user is not used: each client has a name of its own.
             """)
 
     @Option(help: .init("One publisher and so many subscribers on one channel.", valueName: "n"))
@@ -51,7 +51,7 @@ struct BenchCommand: AsyncParsableCommand {
             let settings = try common.settings()
             let bench = BenchRun(
                 plan: plan, serverProcesses: serverPid, configuration: common.configuration(settings),
-                token: settings.token)
+                logIn: { try await common.logIn($0, settings) })
             let report = try await bench.run()
             try await common.output.result(report.sentence, report.json)
             if !report.isSound { throw ExitCode.failure }

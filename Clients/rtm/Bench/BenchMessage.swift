@@ -2,8 +2,8 @@ import Foundation
 
 /// What a message of the bench says: who sent it when, and its number. The rest of the payload is filling.
 ///
-/// A lane sends one message at a time. A publisher has as many lanes as messages on their way, because the order of calls
-/// that run at the same time isn't defined; within a lane it is.
+/// A lane sends one message at a time. A publisher has as many lanes as messages on their way, because the
+/// order of calls that run at the same time isn't defined; within a lane it is.
 struct BenchMessage: Sendable, Hashable {
     static let bytesMin = 16
 

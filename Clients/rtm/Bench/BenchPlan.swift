@@ -12,8 +12,9 @@ struct BenchPlan: Sendable, Hashable {
     var shape: Shape
     /// Bytes of each message. At least `BenchMessage.bytesMin`.
     var payloadBytes = 128
-    /// Messages of one publisher that are on their way. One is on its way until the server has acknowledged it and every
-    /// subscriber has it, so that no queue of the server can overflow and a lost message is lost indeed.
+    /// Messages of one publisher that are on their way. One is on its way until the server has acknowledged
+    /// it and every subscriber has it, so that no queue of the server can overflow and a lost message is
+    /// lost indeed.
     var window = 8
     /// How long messages are sent. What is on its way then is waited for.
     var duration: Duration = .seconds(5)

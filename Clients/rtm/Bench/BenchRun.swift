@@ -11,13 +11,13 @@ struct BenchRun: Sendable {
     let plan: BenchPlan
     let serverProcesses: [Int32]
     let configuration: RTMClient.Configuration
-    let token: String?
+    let logIn: @Sendable (RTMClient) async throws -> Void
 
     func run() async throws -> BenchReport {
         let streams = try makeStreams()
         do {
             let clients = streams.flatMap { [$0.publisher] + $0.subscribers }
-            try await Self.forEach(clients) { try await $0.login(token: token) }
+            try await Self.forEach(clients) { try await logIn($0) }
             let report = try await measure(streams)
             await leave(streams)
             return report

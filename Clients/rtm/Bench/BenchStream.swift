@@ -28,8 +28,8 @@ final class BenchStream: Sendable {
 
     var tally: BenchTally { book.withLock { $0 } }
 
-    /// Sends one message after the other until the deadline. Returns when the last one has reached everybody, or when the
-    /// task is cancelled because that takes too long.
+    /// Sends one message after the other until the deadline. Returns when the last one has reached
+    /// everybody, or when the task is cancelled because that takes too long.
     ///
     /// - Throws: when the server refuses a message.
     func runLane(_ lane: Int, until deadline: ContinuousClock.Instant, _ epoch: ContinuousClock.Instant)

@@ -1,6 +1,8 @@
-// The book-keeping of one publisher and its subscribers: nothing lost, nothing twice, nothing out of order (M-24, M-25).
+// The book-keeping of one publisher and its subscribers: nothing lost, nothing twice, nothing out of order
+// (M-24, M-25).
 //
-// Per subscriber and lane the sequence numbers must be 1, 2, 3 …; per subscriber the offsets in the channel's log must rise.
+// Per subscriber and lane the sequence numbers must be 1, 2, 3 …; per subscriber the offsets in the
+// channel's log must rise.
 
 /// What was sent and what arrived. Without a clock: instants come with the messages.
 struct BenchTally: Sendable {

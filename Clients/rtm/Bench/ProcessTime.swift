@@ -21,8 +21,8 @@ enum ProcessTime {
         return Double(ticks) / Double(sysconf(Int32(_SC_CLK_TCK)))
     }
 
-    /// utime and stime, the 14th and 15th field of proc(5). The second field is the name of the program in parentheses,
-    /// and may contain anything.
+    /// utime and stime, the 14th and 15th field of proc(5). The second field is the name of the program in
+    /// parentheses, and may contain anything.
     static func ticks(stat: String) -> UInt64? {
         guard let end = stat.lastIndex(of: ")") else { return nil }
         let fields = stat[stat.index(after: end)...].split(separator: " ")

@@ -1,6 +1,6 @@
-// A conversation in one channel. Two things go on at once: what the user types is published in its order, and what others
-// say is shown when it comes. The publisher of a message doesn't receive it (M-21), so own lines are shown once the server
-// has accepted them.
+// A conversation in one channel. Two things go on at once: what the user types is published in its order,
+// and what others say is shown when it comes. The publisher of a message doesn't receive it (M-21), so own
+// lines are shown once the server has accepted them.
 
 import RTMClient
 
@@ -13,7 +13,8 @@ struct Chat: Sendable {
     let channel: String
     let output: Output
 
-    /// Lines from a pipe or a file, at the pace at which the server takes them. The end of the input ends the chat.
+    /// Lines from a pipe or a file, at the pace at which the server takes them. The end of the input ends
+    /// the chat.
     func read(_ input: StandardInput) async throws {
         var splitter = LineSplitter()
         while let bytes = await input.next() {
@@ -32,7 +33,8 @@ struct Chat: Sendable {
                 try await readKeys(of: screen, input, into: entrance)
             }
             for await line in outbox where try await !take(line) { break }
-            // Whoever leaves by a key has had the lines before it sent; whoever leaves by /quit types no more.
+            // Whoever leaves by a key has had the lines before it sent; whoever leaves by /quit types no
+            // more.
             group.cancelAll()
             try await group.waitForAll()
         }

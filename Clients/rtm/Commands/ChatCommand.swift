@@ -5,8 +5,8 @@ struct ChatCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "chat", abstract: "Talk with everybody in a channel.",
         discussion: """
-            Type a line and press Enter. /quit, Ctrl-D and Ctrl-C leave. Without a terminal, lines are read from \
-            standard input to its end.
+            Type a line and press Enter. /quit, Ctrl-D and Ctrl-C leave. Without a terminal, lines are read \
+            from standard input to its end.
             """)
 
     @Argument(help: "Name of the message channel.")
@@ -19,7 +19,7 @@ struct ChatCommand: AsyncParsableCommand {
             let settings = try common.settings()
             try await common.withClient(settings) { client in
                 let events = client.events()
-                try await client.subscribe(to: channel)
+                try await client.subscribe(to: channel, features: .message)
                 try await talk(client, events)
             }
         }

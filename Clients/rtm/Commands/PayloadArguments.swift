@@ -4,8 +4,8 @@ import RTMClient
 
 /// What to publish: a text, a file or standard input; as text or as bytes.
 struct PayloadArguments: ParsableArguments {
-    /// Limit: what is read before it is refused. A message carries far less (L-20); so the refusal can say the true length
-    /// of anything that was meant to be one.
+    /// Limit: what is read before it is refused. A message carries far less (L-20); so the refusal can say
+    /// the true length of anything that was meant to be one.
     static let inputBytesMax = 1024 * 1024
 
     @Argument(help: "The text; '-' reads standard input to its end.")
@@ -27,7 +27,8 @@ struct PayloadArguments: ParsableArguments {
 }
 
 extension PayloadArguments {
-    /// - Throws: -10014 when the file can't be read, -11010 when there is too much of it, -11009 when it is no text.
+    /// - Throws: -10014 when the file can't be read, -11010 when there is too much of it, -11009 when it is
+    ///   no text.
     func payload() throws(RTMError) -> MessagePayload {
         try Self.payload(of: contents(), asBinary: binary)
     }

@@ -6,8 +6,8 @@ struct SubscribeCommand: AsyncParsableCommand {
         commandName: "subscribe",
         abstract: "Show the messages of channels, and those sent to the user itself, as they arrive.",
         discussion: """
-            It runs until it is interrupted (exit status 0), until --count messages have been shown (0), or until \
-            --timeout is over (2).
+            It runs until it is interrupted (exit status 0), until --count messages have been shown (0), or \
+            until --timeout is over (2).
             """)
 
     @Argument(help: .init("Names of message channels.", valueName: "channel"))
@@ -33,7 +33,7 @@ struct SubscribeCommand: AsyncParsableCommand {
             let settings = try common.settings()
             try await common.withClient(settings) { client in
                 let events = client.events()
-                for channel in channels { try await client.subscribe(to: channel) }
+                for channel in channels { try await client.subscribe(to: channel, features: .message) }
                 let output = common.output
                 try await output.result(
                     "subscribed to \(channels.joined(separator: ", ")) as \(settings.userID)".visible,

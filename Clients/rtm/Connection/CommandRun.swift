@@ -1,5 +1,5 @@
-// What every command does around its work: it ends at a signal, says its error in the user's format, and chooses the exit
-// status.
+// What every command does around its work: it ends at a signal, says its error in the user's format, and
+// chooses the exit status.
 
 import ArgumentParser
 import RTMClient
@@ -50,7 +50,10 @@ extension CommonOptions {
     }
 
     /// `login` itself tries on for minutes; at a shell somebody waits.
-    private func logIn(_ client: RTMClient, _ settings: ConnectionSettings) async throws {
+    ///
+    /// - Throws: -10011 with the cause of the last attempt when no server let the user in within
+    ///   `--connect-timeout`, and what the server refuses the login with.
+    func logIn(_ client: RTMClient, _ settings: ConnectionSettings) async throws {
         let cause = LastCause()
         let events = client.events()
         let isLoggedIn = try await race(

@@ -1,7 +1,8 @@
 import Foundation
 import RTMClient
 
-/// Whom to talk to, and as whom: each from its option, else from the environment, else the local standalone stack.
+/// Whom to talk to, and as whom: each from its option, else from the environment, else the local standalone
+/// stack.
 struct ConnectionSettings: Sendable, Hashable {
     /// What a standalone stack accepts without having been told.
     static let developmentAppID = "dev"

@@ -1,5 +1,5 @@
-// JSON as this tool says it: one line, and the fields of an object in the order in which they were written. A reader of
-// a terminal sees what the documents show; `JSONEncoder` promises no order but the alphabet's.
+// JSON as this tool says it: one line, and the fields of an object in the order in which they were written.
+// A reader of a terminal sees what the documents show; `JSONEncoder` promises no order but the alphabet's.
 
 /// A JSON value. Write it as a literal; `description` is its text.
 enum JSON: Sendable, Hashable {
@@ -76,8 +76,8 @@ extension JSON: CustomStringConvertible {
             case "\n": text += "\\n"
             case "\r": text += "\\r"
             case "\t": text += "\\t"
-            // JSON forbids the first range. The others are allowed, but they break lines, or steer the terminal of whoever
-            // reads the output unprocessed.
+            // JSON forbids the first range. The others are allowed, but they break lines, or steer the
+            // terminal of whoever reads the output unprocessed.
             case "\u{0}"..."\u{1F}", "\u{7F}"..."\u{9F}", "\u{2028}", "\u{2029}":
                 let digits = String(scalar.value, radix: 16)
                 text += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits

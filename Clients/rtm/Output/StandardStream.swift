@@ -1,6 +1,7 @@
 import Foundation
 
-/// Standard output and standard error, unbuffered: a line is written at once, with one system call where the reader lets it.
+/// Standard output and standard error, unbuffered: a line is written at once, with one system call where
+/// the reader lets it.
 struct StandardStream: LineSink {
     static let output = StandardStream(descriptor: STDOUT_FILENO)
     static let error = StandardStream(descriptor: STDERR_FILENO)
@@ -20,7 +21,8 @@ struct StandardStream: LineSink {
             if written >= 0 {
                 bytes = bytes.dropFirst(written)
             } else if errno == EAGAIN {
-                // Somebody else made the shared terminal or pipe non-blocking: wait for the reader instead of losing lines.
+                // Somebody else made the shared terminal or pipe non-blocking: wait for the reader instead
+                // of losing lines.
                 var wanted = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
                 _ = poll(&wanted, 1, -1)
             } else if errno != EINTR {

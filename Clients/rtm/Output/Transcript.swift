@@ -1,7 +1,7 @@
 // What a person reads: one line per event, `12:34:56 lobby alice: hi`.
 //
-// Names and contents come from strangers. Control characters in them could move the cursor, recolour the terminal or
-// pretend to be somebody else's line, so none of them reaches it.
+// Names and contents come from strangers. Control characters in them could move the cursor, recolour the
+// terminal or pretend to be somebody else's line, so none of them reaches it.
 
 import Foundation
 import RTMClient
@@ -18,7 +18,8 @@ struct Transcript: Sendable {
         switch event {
         case .message(let message): line(for: message)
         case .linkState(let change): sentence(for: change).map(remark)
-        case .gap(let gap): remark("some messages of \(gap.channelName) were lost and can't be replayed")
+        case .gap(let gap):
+            remark("messages of \(gap.channelName) may be missing here: the server has them no more")
         case .presenceUnavailable(let channelName):
             remark("the server can't tell at present who is in \(channelName)")
         case .overflow(let dropped): remark("\(dropped) events came too fast and were dropped")
@@ -75,7 +76,8 @@ struct Transcript: Sendable {
 }
 
 extension String {
-    /// Without anything that steers a terminal: control characters and those that change the direction of writing.
+    /// Without anything that steers a terminal: control characters and those that change the direction of
+    /// writing.
     var visible: String {
         String(
             String.UnicodeScalarView(

@@ -1,5 +1,5 @@
-// What a terminal in raw mode sends, as keys. Keys that aren't characters come as sequences that begin with ESC; reads may
-// cut a sequence or a character anywhere.
+// What a terminal in raw mode sends, as keys. Keys that aren't characters come as sequences that begin with
+// ESC; reads may cut a sequence or a character anywhere.
 
 /// A key as the line editor knows it.
 enum Key: Sendable, Hashable {

@@ -61,8 +61,8 @@ struct LineEditor: Sendable {
         return .changed
     }
 
-    /// Terminals send accents and the parts of an emoji as code points of their own, but what is one character to the
-    /// reader must be one to the cursor.
+    /// Terminals send accents and the parts of an emoji as code points of their own, but what is one
+    /// character to the reader must be one to the cursor.
     private mutating func join(at place: Int) {
         guard place > 0, place < characters.count else { return }
         let joined = String([characters[place - 1], characters[place]])
@@ -157,7 +157,8 @@ extension LineEditor {
 }
 
 extension Character {
-    /// How many columns of a terminal it takes: 2 for emoji and the scripts of East Asia. Near enough for a cursor.
+    /// How many columns of a terminal it takes: 2 for emoji and the scripts of East Asia. Near enough for a
+    /// cursor.
     var columns: Int {
         guard let scalar = unicodeScalars.first else { return 0 }
         if scalar.properties.isEmojiPresentation || unicodeScalars.contains("\u{FE0F}") { return 2 }

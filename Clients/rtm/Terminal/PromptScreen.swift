@@ -1,4 +1,5 @@
-/// A terminal whose last row is the line being typed. What others say appears above it and leaves it as it is.
+/// A terminal whose last row is the line being typed. What others say appears above it and leaves it as it
+/// is.
 actor PromptScreen: LineSink {
     private static let prompt = "> "
     /// Back to the beginning of the row, and the row empty.
@@ -32,7 +33,8 @@ actor PromptScreen: LineSink {
         try stream.writeNow(Self.emptyRow)
     }
 
-    /// Takes what the terminal has sent; returns the lines that were finished by it, and whether the user wants to leave.
+    /// Takes what the terminal has sent; returns the lines that were finished by it, and whether the user
+    /// wants to leave.
     func type(_ bytes: [UInt8]) throws(OutputClosed) -> (lines: [String], leaves: Bool) {
         var lines: [String] = []
         var leaves = false

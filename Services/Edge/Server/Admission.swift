@@ -28,7 +28,8 @@ struct Admission: Sendable {
         }
         try NameRule.user.check(userID.utf8)
         guard application.certificate == nil else {
-            // Verifying tokens is the next stone; until it is laid nobody gets into an app that asks for them.
+            // Verifying tokens is the next stone; until it is laid nobody gets into an app that asks for
+            // them.
             throw RTMError(
                 .invalidToken, "app \"\(appID)\" has a certificate, and this server can't verify tokens yet")
         }

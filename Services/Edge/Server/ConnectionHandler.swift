@@ -6,9 +6,9 @@ import RTMWire
 
 /// One socket of a client: bytes in, frames out. The only handler of its pipeline (below TLS).
 ///
-/// Frames are read where they arrived. What goes out is gathered and written once per turn of the event loop, however
-/// many entries are due. A client that reads too slowly holds memory up to `outboundBytesMax`, then it is cut off, aloud:
-/// others never wait for it.
+/// Frames are read where they arrived. What goes out is gathered and written once per turn of the event loop,
+/// however many entries are due. A client that reads too slowly holds memory up to `outboundBytesMax`, then
+/// it is cut off, aloud: others never wait for it.
 final class ConnectionHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
@@ -123,7 +123,9 @@ final class ConnectionHandler: ChannelInboundHandler {
 
     private func logIn(_ login: ClientRequest.Login, _ requestID: UInt64) {
         do throws(RTMError) {
-            session = try loop.logIn(self, login, requestID)
+            let session = try loop.makeSession(self, login)
+            self.session = session
+            loop.attachInbox(of: session, requestID)
         } catch {
             refuseLogin(error, requestID)
         }
@@ -194,8 +196,8 @@ final class ConnectionHandler: ChannelInboundHandler {
 // MARK: - Outbound
 
 extension ConnectionHandler: SessionConnection, Flushable {
-    /// The first frames of a turn are not copied: all subscribers of a channel share one buffer (encode once), until one
-    /// of them has something else to write too.
+    /// The first frames of a turn are not copied: all subscribers of a channel share one buffer (encode
+    /// once), until one of them has something else to write too.
     func send(_ frames: ByteBuffer) {
         guard !machine.isEnded else { return }
         if outbound == nil {

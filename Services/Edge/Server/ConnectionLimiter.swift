@@ -1,7 +1,7 @@
 import Synchronization
 
-/// Counts connections, in total and by address of the other side. Shared by all loops, and asked only when a connection
-/// begins and ends.
+/// Counts connections, in total and by address of the other side. Shared by all loops, and asked only when a
+/// connection begins and ends.
 final class ConnectionLimiter: Sendable {
     enum Verdict: Equatable {
         case admitted

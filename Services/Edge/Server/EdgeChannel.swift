@@ -2,11 +2,13 @@ import NIOCore
 import RTMModel
 import RTMWire
 
-/// One channel as one loop of an edge sees it: the local subscribers, where its log stands, and the entries of this turn.
+/// One channel as one loop of an edge sees it: the local subscribers, where its log stands, and the entries
+/// of this turn.
 ///
-/// The entries that arrive within a turn of the event loop are gathered in `batch`, and at the end of the turn every
-/// subscriber gets that one buffer: encoding happened in messaging, here nothing is even copied for most sessions. Only
-/// a session that may not see an entry (its own message, or a feature that it did not ask for) gets a selection.
+/// The entries that arrive within a turn of the event loop are gathered in `batch`, and at the end of the
+/// turn every subscriber gets that one buffer: encoding happened in messaging, here nothing is even copied
+/// for most sessions. Only a session that may not see an entry (its own message, or a feature that it did not
+/// ask for) gets a selection.
 struct EdgeChannel {
     /// How the channel stands with messaging.
     enum Attachment: Hashable {
@@ -30,7 +32,8 @@ struct EdgeChannel {
     }
 
     let key: ChannelKey
-    /// The number under which messaging delivers. It names the place in the index and how often that was reused.
+    /// The number under which messaging delivers. It names the place in the index and how often that was
+    /// reused.
     let interest: UInt64
     var attachment = Attachment.detached
     /// Of the newest entry that arrived; nil until messaging has answered for the first time.
@@ -73,8 +76,9 @@ struct EdgeChannel {
 
     // MARK: Entries
 
-    /// Takes an entry into the batch of this turn.
+    /// Takes an entry into the batch of this turn, if it is one that the subscribers still have to see.
     mutating func gather(_ delivery: DeliveryPush) {
+        guard isNext(delivery.offset) else { return }
         position?.offset = delivery.offset
         let start = batch.writerIndex
         batch.writeBytes(delivery.frame.bytes)
@@ -82,6 +86,14 @@ struct EdgeChannel {
             BatchEntry(
                 frame: start..<batch.writerIndex, feature: delivery.feature,
                 publisherSession: delivery.publisherSession))
+    }
+
+    /// An attach may time out that messaging has performed, or still will. Its deliveries come all the same,
+    /// and the next attach sends some of them again; so until one is answered only the entry right behind our
+    /// position counts.
+    private func isNext(_ offset: UInt64) -> Bool {
+        guard let position else { return false }
+        return attachment == .attached ? offset > position.offset : offset == position.offset + 1
     }
 
     /// Gives the batch to every subscriber. Returns how many deliveries that were.

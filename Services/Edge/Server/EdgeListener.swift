@@ -8,8 +8,8 @@ import RTMServiceLink
 import RTMWire
 import Synchronization
 
-/// Where clients connect: one address, in the clear or with TLS. Every accepted connection belongs to the loop that it is
-/// accepted on, for life.
+/// Where clients connect: one address, in the clear or with TLS. Every accepted connection belongs to the
+/// loop that it is accepted on, for life.
 struct EdgeListener: Service {
     let name: String
     private let purpose: String

@@ -5,8 +5,9 @@ import RTMServiceLink
 import RTMStorageClient
 import RTMWire
 
-/// Publishing: admission here, a place in the log at messaging, then the acknowledgement; history only on request, and
-/// before the acknowledgement, so that a message whose publisher has its answer can be found (H-10).
+/// Publishing: admission here, a place in the log at messaging, then the acknowledgement; history only on
+/// request, and before the acknowledgement, so that a message whose publisher has its answer can be found
+/// (H-10).
 extension EdgeLoop {
     /// What has to be remembered of a publish until messaging answers.
     struct PendingPublish {
@@ -15,7 +16,8 @@ extension EdgeLoop {
         let history: HistoryCopy?
     }
 
-    /// A message that is to be stored once it has its timestamp. A copy, because the frame that it came in is gone then.
+    /// A message that is to be stored once it has its timestamp. A copy, because the frame that it came in is
+    /// gone then.
     struct HistoryCopy {
         let channel: ChannelKey
         let type: MessageType

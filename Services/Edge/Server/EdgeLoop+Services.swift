@@ -4,12 +4,12 @@ import RTMServiceLink
 import RTMStorageClient
 import RTMWire
 
-/// What the other services tell a loop, and whether they are there. The edge takes clients while messaging can be reached;
-/// without presence or storage it serves what doesn't need them, and says what it can't.
+/// What the other services tell a loop, and whether they are there. The edge takes clients while messaging
+/// can be reached; without presence or storage it serves what doesn't need them, and says what it can't.
 extension EdgeLoop: MessagingCaller, PresenceCaller, StorageCaller {
     func messagingIsUp() {
         reachability.changed(.messaging, isUp: true)
-        reattach()
+        reattach(limit: configuration.limits.reattachBatch)
     }
 
     func messagingIsDown(_ reason: LinkDownReason) {

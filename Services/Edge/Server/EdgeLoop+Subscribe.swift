@@ -5,9 +5,9 @@ import RTMPresenceClient
 import RTMServiceLink
 import RTMWire
 
-/// Subscribing, step by step: presence is asked first (when wanted), then the channel is attached, then what the client
-/// missed is read, and at last the session is live. Each step carries the pending subscribe along; exactly one answer
-/// goes out at its end.
+/// Subscribing, step by step: presence is asked first (when wanted), then the channel is attached, then what
+/// the client missed is read, and at last the session is live. Each step carries the pending subscribe along;
+/// exactly one answer goes out at its end.
 extension EdgeLoop {
     func subscribe(_ session: Session, _ request: ClientRequest.Subscribe, _ requestID: UInt64) {
         do throws(RTMError) {
@@ -41,9 +41,9 @@ extension EdgeLoop {
             throw RTMError(.duplicateOperation, "a subscribe to \"\(key.name)\" is under way")
         }
         if let place = index.place(of: key), session.subscriptions[place] != nil { return }
-        // The inbox is among the subscriptions, but it isn't one of the user's.
+        // The inbox is among the live ones, but it isn't one of the user's.
         let limit = configuration.limits.subscriptionsMax
-        guard session.subscriptions.count - 1 + session.entering.count < limit else {
+        guard session.liveSubscriptions - 1 + session.entering.count < limit else {
             throw RTMError(
                 .channelSubscribeFailed, "\(limit) channels are subscribed, which is the limit",
                 limit: .init(name: "subscribed channels", value: UInt64(limit)))
@@ -91,33 +91,37 @@ extension EdgeLoop {
             return giveUp(pending, at: place, .unsubscribedMeanwhile)
         }
         if let after = pending.after, after != index.position(at: place) {
-            read(pending, at: place, after: after, isFirst: true)
+            read(pending, at: place, after: after)
         } else {
             goLive(pending, at: place, gap: false)
         }
     }
 
-    /// The one answer of the request, unless an earlier page of a catch-up has given it.
-    private func goLive(_ pending: PendingSubscribe, at place: Int, gap: Bool, isAnswered: Bool = false) {
-        pending.session.entering.remove(index.key(at: place).name)
+    /// The session receives from here on. The request is answered, unless the first page of a catch-up did
+    /// that; then only a gap is news.
+    private func goLive(_ pending: PendingSubscribe, at place: Int, gap: Bool) {
+        let key = index.key(at: place)
+        pending.session.entering.remove(key.name)
         guard let position = index.admit(pending, at: place) else { return }
-        switch pending.purpose {
-        case .login:
+        if pending.purpose == .login {
             pending.session.connection?.loginSucceeded(pending.session, pending.requestID)
-        case .subscribe where !isAnswered:
+        } else if !pending.isAnswered {
             let answer = Subscribed(position: position, unavailable: pending.unavailable, gap: gap)
             pending.session.answer(pending.requestID, answer)
-        case .subscribe:
-            break
+        } else if gap {
+            pending.session.send(Gap(key, position).frame)
         }
     }
 
     private func giveUp(_ pending: PendingSubscribe, at place: Int, _ error: RTMError) {
         pending.session.entering.remove(index.key(at: place).name)
         if let detach = index.abandon(pending, at: place) { messaging.detach(detach) }
-        switch pending.purpose {
-        case .login: pending.session.connection?.refuseLogin(error, pending.requestID)
-        case .subscribe: pending.session.answer(pending.requestID, error)
+        reportChannels()
+        if pending.purpose == .login {
+            let refusal = RTMError(.loginNoServerResources, error.reason, retryAfter: .seconds(1))
+            pending.session.connection?.refuseLogin(refusal, pending.requestID)
+        } else if !pending.isAnswered {
+            pending.session.answer(pending.requestID, error)
         }
     }
 }
@@ -126,42 +130,45 @@ extension EdgeLoop {
 
 extension EdgeLoop {
     struct CatchUp {
-        let pending: PendingSubscribe
+        var pending: PendingSubscribe
         let place: Int
         let after: StreamPosition
-        let isFirst: Bool
     }
 
-    private func read(_ pending: PendingSubscribe, at place: Int, after: StreamPosition, isFirst: Bool) {
+    private func read(_ pending: PendingSubscribe, at place: Int, after: StreamPosition) {
         let request = ReadRequest(
             channel: index.key(at: place), after: after, exceptPublisher: pending.session.userID)
-        messaging.read(
-            request, context: CatchUp(pending: pending, place: place, after: after, isFirst: isFirst))
+        messaging.read(request, context: CatchUp(pending: pending, place: place, after: after))
     }
 
-    /// A page of what the session missed. The page's position is the log's head when it is the last one, and every entry
-    /// up to there has arrived here before it: so the session goes live exactly behind the page.
+    /// A page of what the session missed. The page's position is the log's head when it is the last one, and
+    /// every entry up to there has arrived here before it: so the session goes live exactly behind the page.
     func messagingRead(_ catchUp: CatchUp, _ outcome: Result<ReadResponse, LinkRequestFailure>) {
-        let pending = catchUp.pending
-        guard index.isCurrent(pending, at: catchUp.place) else {
-            return giveUp(pending, at: catchUp.place, .unsubscribedMeanwhile)
+        var pending = catchUp.pending
+        let place = catchUp.place
+        guard index.isCurrent(pending, at: place) else {
+            return giveUp(pending, at: place, .unsubscribedMeanwhile)
         }
         switch outcome {
+        case .failure where pending.isAnswered:
+            goLive(pending, at: place, gap: true)
         case .failure(let failure):
-            let error = RTMError(failure, .channelSubscribeFailed, timeout: .channelSubscribeTimeout)
-            giveUp(pending, at: catchUp.place, error)
+            giveUp(
+                pending, at: place,
+                RTMError(failure, .channelSubscribeFailed, timeout: .channelSubscribeTimeout))
         case .success(let page) where page.gap:
-            goLive(pending, at: catchUp.place, gap: true)
+            goLive(pending, at: place, gap: true)
         case .success(let page):
-            if catchUp.isFirst {
+            if !pending.isAnswered {
                 let answer = Subscribed(position: catchUp.after, unavailable: pending.unavailable, gap: false)
                 pending.session.answer(pending.requestID, answer)
+                pending.isAnswered = true
             }
-            pending.session.send(ByteBuffer(bytes: page.frames.bytes))
+            if !page.frames.isEmpty { pending.session.send(ByteBuffer(bytes: page.frames.bytes)) }
             if page.more {
-                read(pending, at: catchUp.place, after: page.position, isFirst: false)
+                read(pending, at: place, after: page.position)
             } else {
-                goLive(pending, at: catchUp.place, gap: false, isAnswered: true)
+                goLive(pending, at: place, gap: false)
             }
         }
     }
@@ -193,29 +200,34 @@ extension EdgeLoop {
         switch outcome {
         case .success(let response):
             guard let attached = index.attached(interest, response) else { return }
-            if let position = attached.gap { sayGap(at: attached.place, position) }
+            if let position = attached.gap {
+                index.sendToAll(Gap(index.key(at: attached.place), position).frame, at: attached.place)
+                metrics.gap()
+            }
             for pending in attached.waiting { proceed(pending, at: attached.place) }
+            if index.hasDetached { reattach(limit: 1) }
         case .failure(let failure):
             guard let (place, refused) = index.attachFailed(interest) else { return }
             let error = RTMError(failure, .channelSubscribeFailed, timeout: .channelSubscribeTimeout)
             for pending in refused { giveUp(pending, at: place, error) }
+            reattachLater()
         }
     }
 
-    /// Messaging lost what lay between: every subscriber is told, none is left to guess.
-    private func sayGap(at place: Int, _ position: StreamPosition) {
-        let key = index.key(at: place)
-        var frame = ByteBuffer()
-        ServerFrame(Gap(channelType: key.type, channel: key.name, position: position)).encodeFrame(
-            into: &frame)
-        index.sendToAll(frame, at: place)
-        metrics.gap()
+    /// Takes channels up again that lost their attachment: some at once, each answer brings on the next, so
+    /// that the link's queue stays short however many there are.
+    func reattach(limit: Int) {
+        guard messaging.isUp else { return }
+        for request in index.reattach(limit: limit) { messaging.attach(request) }
     }
 
-    /// Takes channels up again that lost their attachment, some at a time so that the link's queue stays short.
-    func reattach() {
-        guard messaging.isUp else { return }
-        for request in index.reattach(limit: configuration.limits.reattachBatch) { messaging.attach(request) }
+    /// Messaging is there but refused or kept silent: try again after a while.
+    private func reattachLater() {
+        guard messaging.isUp, index.hasDetached else { return }
+        eventLoop.assumeIsolated().scheduleTask(in: .seconds(1)) { [weak self] in
+            guard let self else { return }
+            reattach(limit: configuration.limits.reattachBatch)
+        }
     }
 
     func presenceJoined(_ join: PresenceJoin, _ outcome: Result<Void, LinkRequestFailure>) {
@@ -232,5 +244,18 @@ extension RTMError {
 
     static func messagingUnreachable(_ code: ErrorCode) -> RTMError {
         RTMError(code, "the messaging service can't be reached at present", retryAfter: .seconds(1))
+    }
+}
+
+extension Gap {
+    /// Messaging lost what lay between: whoever is subscribed is told, nobody is left to guess.
+    fileprivate init(_ key: ChannelKey, _ position: StreamPosition) {
+        self.init(channelType: key.type, channel: key.name, position: position)
+    }
+
+    fileprivate var frame: ByteBuffer {
+        var frame = ByteBuffer()
+        ServerFrame(self).encodeFrame(into: &frame)
+        return frame
     }
 }

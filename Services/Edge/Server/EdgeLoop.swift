@@ -9,8 +9,9 @@ import RTMWire
 
 /// One event loop of an edge: its sessions, its subscription index, its own links to the other services.
 ///
-/// An edge is as many of these as it has loops, and they share nothing that a message passes, so there is no lock on the
-/// way of a message (docs/decisions/0005). The loop performs what the index and the connections decide.
+/// An edge is as many of these as it has loops, and they share nothing that a message passes, so there is no
+/// lock on the way of a message (docs/decisions/0005). The loop performs what the index and the connections
+/// decide.
 final class EdgeLoop {
     let eventLoop: any EventLoop
     let configuration: EdgeConfiguration
@@ -85,28 +86,28 @@ extension EdgeLoop {
             heartbeatGraceSeconds: UInt32(Limits.heartbeatGrace))
     }
 
-    /// Begins a session. It is up once its user's inbox is attached, so that "logged in" means "reachable".
-    func logIn(
-        _ connection: any SessionConnection, _ login: ClientRequest.Login, _ requestID: UInt64
+    /// The session of an admitted login. It is up once `attachInbox` is through.
+    func makeSession(
+        _ connection: any SessionConnection, _ login: ClientRequest.Login
     ) throws(RTMError) -> Session {
         let userID = login.userID.string
         try admission.admit(appID: login.appID.string, userID: userID, token: login.token.string)
-        guard messaging.isUp else {
-            throw RTMError(
-                .loginNoServerResources, "the messaging service can't be reached at present",
-                retryAfter: .seconds(1))
-        }
-        let interval = login.heartbeatIntervalSeconds
+        guard messaging.isUp else { throw .messagingUnreachable(.loginNoServerResources) }
         let session = Session(
             id: sessionIDs.next(), appID: login.appID.string, userID: userID,
-            heartbeatInterval: Limits.clamp(Int(interval), to: Limits.heartbeatInterval),
+            heartbeatInterval: Limits.clamp(
+                Int(login.heartbeatIntervalSeconds), to: Limits.heartbeatInterval),
             connection: connection)
         sessions[session.id] = session
         metrics.sessionsChanged(by: 1)
+        return session
+    }
+
+    /// The login is answered when messages reach the user, so that "logged in" means "reachable".
+    func attachInbox(of session: Session, _ requestID: UInt64) {
         let inbox = PendingSubscribe(
             session: session, requestID: requestID, features: .message, after: nil, purpose: .login)
         enter(inbox, session.inbox())
-        return session
     }
 
     func sessionEnded(_ session: Session) {
@@ -121,8 +122,8 @@ extension EdgeLoop {
         channelsReported = index.channelCount
     }
 
-    /// Sends the sessions away, some every few milliseconds so that they don't all arrive elsewhere at once, and lets the
-    /// links go when the last one has left.
+    /// Sends the sessions away, some every few milliseconds so that they don't all arrive elsewhere at once,
+    /// and lets the links go when the last one has left.
     func drain(_ drained: EventLoopPromise<Void>) {
         for session in sessions.values.prefix(configuration.limits.drainBatch) {
             let goAway = Disconnect(

@@ -1,6 +1,7 @@
 import RTMModel
 
-/// A session on its way to become a subscriber of a channel: of one it asked for, or of its own inbox at login.
+/// A session on its way to become a subscriber of a channel: of one it asked for, or of its own inbox at
+/// login.
 struct PendingSubscribe {
     let session: Session
     let requestID: UInt64
@@ -10,6 +11,8 @@ struct PendingSubscribe {
     let purpose: Purpose
     /// Features asked for that can't be had at present.
     var unavailable: SubscriptionFeatures = []
+    /// A catch-up answers with its first page; what goes wrong later is said as a gap.
+    var isAnswered = false
 
     enum Purpose {
         case login

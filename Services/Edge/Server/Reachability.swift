@@ -1,9 +1,10 @@
 import RTMServiceKit
 
-/// Which services the loops of an edge reach. Each loop has links of its own; a service counts as reached when all have.
+/// Which services the loops of an edge reach. Each loop has links of its own; a service counts as reached
+/// when all have.
 ///
-/// Without messaging an edge is of no use, so that decides readiness. Presence and storage show in the metrics only:
-/// without them messages still flow.
+/// Without messaging an edge is of no use, so that decides readiness. Presence and storage show in the
+/// metrics only: without them messages still flow.
 final class Reachability: Sendable {
     enum Dependency: String, MetricLabel {
         case messaging, presence, storage

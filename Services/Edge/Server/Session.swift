@@ -12,6 +12,8 @@ final class Session {
 
     /// By place of the channel in the loop's index.
     var subscriptions: [Int: Subscription] = [:]
+    /// How many of them are live, the inbox among them.
+    var liveSubscriptions = 0
     /// Names of the message channels that a subscribe is under way for.
     var entering: Set<String> = []
     private(set) var connection: (any SessionConnection)?

@@ -4,15 +4,18 @@ import RTMWire
 
 /// Which sessions of this loop are subscribed to which channels, and how each channel stands with messaging.
 ///
-/// A value without I/O: it answers each event with what has to be sent, and the loop sends it. Adding a subscriber needs
-/// no buffering and no merging of old and new entries, because a link is first in, first out and a log has one owner:
-/// when the answer to an attach arrives, every entry up to its position has arrived too, and everything that arrives
-/// later follows it (docs/decisions/0006). So a session becomes a subscriber exactly at a known position.
+/// A value without I/O: it answers each event with what has to be sent, and the loop sends it. Adding a
+/// subscriber needs no buffering and no merging of old and new entries, because a link is first in, first out
+/// and a log has one owner: when the answer to an attach arrives, every entry up to its position has arrived
+/// too, and everything that arrives later follows it (docs/decisions/0006). So a session becomes a subscriber
+/// exactly at a known position.
 struct SubscriptionIndex {
     private var channels: [EdgeChannel] = []
     private var places: [ChannelKey: Int] = [:]
     private var free: [Int] = []
     private var generation: UInt64 = 0
+    /// Channels that lost their attachment, unless they have got it back or are gone meanwhile.
+    private var detachedInterests: [UInt64] = []
     /// Channels with entries of this turn.
     private var dirty: [Int] = []
     /// Entries handed to sessions since the start.
@@ -73,6 +76,7 @@ extension SubscriptionIndex {
         channels[place].enteringCount -= 1
         let seat = channels[place].add(pending.session, features: pending.features)
         pending.session.subscriptions[place]?.place = seat
+        pending.session.liveSubscriptions += 1
         return channels[place].position
     }
 
@@ -100,6 +104,7 @@ extension SubscriptionIndex {
         guard let subscription = session.subscriptions.removeValue(forKey: place),
             let seat = subscription.place
         else { return nil }
+        session.liveSubscriptions -= 1
         if let moved = channels[place].remove(at: seat) { moved.subscriptions[place]?.place = seat }
         return vacateIfUnused(place)
     }
@@ -134,21 +139,31 @@ extension SubscriptionIndex {
     /// The attach came to nothing. Subscribers stay, for the next attempt; who waits is to be refused.
     mutating func attachFailed(_ interest: UInt64) -> (place: Int, refused: [PendingSubscribe])? {
         guard let place = place(of: interest) else { return nil }
-        channels[place].attachment = .detached
+        detached(place)
         return (place, takeWaiting(place))
     }
 
     mutating func linkLost() {
-        for place in places.values where channels[place].attachment == .attached {
-            channels[place].attachment = .detached
-        }
+        for place in channels.indices where channels[place].attachment == .attached { detached(place) }
     }
+
+    private mutating func detached(_ place: Int) {
+        channels[place].attachment = .detached
+        detachedInterests.append(channels[place].interest)
+    }
+
+    var hasDetached: Bool { !detachedInterests.isEmpty }
 
     /// What to ask for again, now that there is a link; at most `limit` at once.
     mutating func reattach(limit: Int) -> [AttachRequest] {
-        places.values.lazy
-            .filter { [channels] in channels[$0].attachment == .detached && !channels[$0].isUnused }
-            .prefix(limit).map { attachRequest($0) }
+        var requests: [AttachRequest] = []
+        while requests.count < limit, let interest = detachedInterests.popLast() {
+            guard let place = place(of: interest), channels[place].attachment == .detached,
+                !channels[place].isUnused
+            else { continue }
+            requests.append(attachRequest(place))
+        }
+        return requests
     }
 
     private mutating func attachRequest(_ place: Int) -> AttachRequest {
@@ -169,8 +184,9 @@ extension SubscriptionIndex {
     /// Takes an entry in, to be handed on by `flush`.
     mutating func gather(_ delivery: DeliveryPush) {
         guard let place = place(of: delivery.interest) else { return }
-        if !channels[place].hasBatch { dirty.append(place) }
+        let hadBatch = channels[place].hasBatch
         channels[place].gather(delivery)
+        if !hadBatch, channels[place].hasBatch { dirty.append(place) }
     }
 
     /// Hands the entries of this turn to their subscribers.

@@ -14,7 +14,8 @@ package protocol MessagingCaller: AnyObject {
     func messagingIsUp()
     /// Messaging can't be called; the link comes back by itself.
     func messagingIsDown(_ reason: LinkDownReason)
-    /// An entry of an attached log. Between attachment and detachment each comes once, in order. Valid during the call.
+    /// An entry of an attached log. Between attachment and detachment each comes once, in order. Valid during
+    /// the call.
     func messagingDelivered(_ delivery: DeliveryPush)
     func messagingAttached(_ interest: UInt64, _ outcome: Result<AttachResponse, LinkRequestFailure>)
     func messagingPublished(_ publish: Publish, _ outcome: Result<PublishResponse, LinkRequestFailure>)
@@ -22,7 +23,8 @@ package protocol MessagingCaller: AnyObject {
     func messagingRead(_ read: Read, _ outcome: Result<ReadResponse, LinkRequestFailure>)
 }
 
-/// Typed calls to messaging over one link: every call has exactly one outcome. Confined to the link's event loop.
+/// Typed calls to messaging over one link: every call has exactly one outcome. Confined to the link's event
+/// loop.
 package final class MessagingClient<Caller: MessagingCaller> {
     package enum Call {
         case attach(interest: UInt64)

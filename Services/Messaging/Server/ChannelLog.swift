@@ -4,10 +4,10 @@ package import RTMModel
 
 /// The log of one channel: everything its subscribers can see, in one order (architecture.md, idea 1).
 ///
-/// An entry gets the next offset and a timestamp greater than every earlier one of the channel (M-24), and is encoded at
-/// that moment, once: what subscribers receive are copies of `frame`. The log keeps a bounded tail, by count, bytes and
-/// age, for those who come back. A position before the tail can't be continued, and neither can a position of another
-/// epoch; both are said as a gap, never passed over.
+/// An entry gets the next offset and a timestamp greater than every earlier one of the channel (M-24), and is
+/// encoded at that moment, once: what subscribers receive are copies of `frame`. The log keeps a bounded
+/// tail, by count, bytes and age, for those who come back. A position before the tail can't be continued, and
+/// neither can a position of another epoch; both are said as a gap, never passed over.
 package struct ChannelLog {
     package struct Entry {
         package let offset: UInt64

@@ -2,11 +2,12 @@ import NIOCore
 package import RTMModel
 package import RTMWire
 
-/// The logs of all channels of a node, and which links want their entries: the broker of an installation with one
-/// messaging node. A value without I/O; the service around it decodes, asks and sends.
+/// The logs of all channels of a node, and which links want their entries: the broker of an installation with
+/// one messaging node. A value without I/O; the service around it decodes, asks and sends.
 ///
-/// Who is subscribed is the edges' knowledge. The broker knows interest: a link that wants every entry of a log, under a
-/// number of its own choice, which is how the entries find their way there without a name lookup.
+/// Who is subscribed is the edges' knowledge. The broker knows interest: a link that wants every entry of a
+/// log, under a number of its own choice, which is how the entries find their way there without a name
+/// lookup.
 package struct EmbeddedBroker {
     /// A link of this process, numbered by the service.
     package typealias LinkID = Int
@@ -18,8 +19,8 @@ package struct EmbeddedBroker {
 
     package struct Limits: Sendable {
         package var retention: ChannelLog.Retention
-        /// How long a log without entries and without interest is remembered, in milliseconds, so that a position in it
-        /// can still be continued.
+        /// How long a log without entries and without interest is remembered, in milliseconds, so that a
+        /// position in it can still be continued.
         package var idleMax: UInt64
         package var channelsMax: Int
 
@@ -45,8 +46,8 @@ package struct EmbeddedBroker {
     private var interestsOfLinks: [LinkID: [UInt64: Int]] = [:]
     private var sweepPlace = 0
 
-    /// - Parameter firstEpoch: random for each start of the process, so that no position of an earlier one is taken for
-    ///   a position of ours.
+    /// - Parameter firstEpoch: random for each start of the process, so that no position of an earlier one is
+    ///   taken for a position of ours.
     package init(limits: Limits, firstEpoch: UInt64) {
         self.limits = limits
         nextEpoch = firstEpoch
@@ -65,7 +66,8 @@ extension EmbeddedBroker {
         package let missed: [ChannelLog.Entry]
     }
 
-    /// From now on every entry of the channel goes to this interest. The same number again moves it to this channel.
+    /// From now on every entry of the channel goes to this interest. The same number again moves it to this
+    /// channel.
     package mutating func attach(
         _ interest: Interest, to key: ChannelKey, after position: StreamPosition?, now: UInt64
     ) throws(RTMError) -> Attached {
@@ -141,7 +143,8 @@ extension EmbeddedBroker {
         package let more: Bool
     }
 
-    /// The entries after a position, without those of one publisher, up to `bytesMax` bytes of frames but at least one.
+    /// The entries after a position, without those of one publisher, up to `bytesMax` bytes of frames but at
+    /// least one.
     package mutating func read(_ request: ReadRequest, bytesMax: Int, now: UInt64) throws(RTMError) -> Page {
         let index = try index(of: request.channel, now: now)
         return withChannel(index) { channel in

@@ -40,9 +40,11 @@ package enum MessagingDefinition {
     }
 }
 
-/// Walks over the logs, a part at a time, so that what is too old leaves memory without anybody asking for it.
+/// Walks over the logs, a part at a time, so that what is too old leaves memory without anybody asking for
+/// it.
 private struct LogSweep: Service {
-    /// At this pace a million channels are seen within two minutes, and one step takes well under a millisecond.
+    /// At this pace a million channels are seen within two minutes, and one step takes well under a
+    /// millisecond.
     private static let interval = TimeAmount.milliseconds(100)
     private static let channelsPerStep = 1_000
 

@@ -5,10 +5,11 @@ import RTMServiceKit
 package import RTMServiceLink
 import RTMWire
 
-/// A messaging node: decodes what callers ask, asks the broker, sends what it answers. No decision is made here.
+/// A messaging node: decodes what callers ask, asks the broker, sends what it answers. No decision is made
+/// here.
 ///
-/// It lives on one event loop, all its links with it, so a log has one owner and needs no lock; and what a link receives
-/// is in the order in which it happened. More cores are used by more nodes.
+/// It lives on one event loop, all its links with it, so a log has one owner and needs no lock; and what a
+/// link receives is in the order in which it happened. More cores are used by more nodes.
 package final class MessagingNode {
     /// Limit: bytes of frames in one page of a read, so that a long catch-up doesn't hold up everybody else.
     private static let pageBytesMax = 256 * 1024

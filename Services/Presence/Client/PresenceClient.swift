@@ -13,7 +13,8 @@ package protocol PresenceCaller: AnyObject {
     func presenceJoined(_ context: Join, _ outcome: Result<Void, LinkRequestFailure>)
 }
 
-/// Typed calls to presence over one link: every call has exactly one outcome. Confined to the link's event loop.
+/// Typed calls to presence over one link: every call has exactly one outcome. Confined to the link's event
+/// loop.
 package final class PresenceClient<Caller: PresenceCaller> {
     private let link: ServiceLinkClient<Caller.Join>
     private let timeout: Duration

@@ -13,7 +13,8 @@ package protocol StorageCaller: AnyObject {
     func historyAppended(_ context: Append, _ outcome: Result<Void, LinkRequestFailure>)
 }
 
-/// Typed calls to storage over one link: every call has exactly one outcome. Confined to the link's event loop.
+/// Typed calls to storage over one link: every call has exactly one outcome. Confined to the link's event
+/// loop.
 package final class StorageClient<Caller: StorageCaller> {
     private let link: ServiceLinkClient<Caller.Append>
     private let timeout: Duration

@@ -1,7 +1,8 @@
 internal import Foundation
 internal import Synchronization
 
-/// The directory that a process keeps its data in: made when it is missing, and held by one process at a time.
+/// The directory that a process keeps its data in: made when it is missing, and held by one process at a
+/// time.
 package final class DataDirectory: Service {
     package let name = "data directory"
     private let path: String

@@ -32,7 +32,8 @@ package struct ServiceProgram: Sendable {
     /// In the order of starting: whoever is called comes before its callers.
     package let services: [ServiceDefinition]
     package let schema: ConfigurationSchema
-    /// Printed to standard output once everything listens, given the listeners by purpose; for people who try it out.
+    /// Printed to standard output once everything listens, given the listeners by purpose; for people who
+    /// try it out.
     let greeting: (@Sendable ([String: HostPort]) -> String)?
     let adminKey: ConfigurationKey<HostPort>
 

@@ -1,0 +1,73 @@
+import RTMTestSupport
+import Synchronization
+import Testing
+
+@testable import RTMEdgeServer
+
+@Suite("Counting connections")
+struct ConnectionLimiterTests {
+    @Test("in total: one more than the limit is refused with the limit, and admitted once another has gone")
+    func total() {
+        let limiter = ConnectionLimiter(totalMax: 3, perAddressMax: 100)
+        for address in ["a", "b", "c"] { #expect(limiter.admit(address) == .admitted) }
+        #expect(reason(limiter.admit("d"))?.contains("3") == true)
+        limiter.release("b")
+        #expect(limiter.admit("d") == .admitted)
+        #expect(limiter.admit("e") != .admitted)
+    }
+
+    @Test("by address: one address at its limit doesn't keep others out, and a refusal counts for nothing")
+    func perAddress() {
+        let limiter = ConnectionLimiter(totalMax: 100, perAddressMax: 2)
+        for _ in 0..<2 { #expect(limiter.admit("a") == .admitted) }
+        for _ in 0..<5 { #expect(reason(limiter.admit("a"))?.contains("2") == true) }
+        #expect(limiter.admit("b") == .admitted)
+        limiter.release("a")
+        #expect(limiter.admit("a") == .admitted)
+        #expect(limiter.admit("a") != .admitted)
+    }
+
+    @Test("an address that has gone altogether begins again")
+    func forgotten() {
+        let limiter = ConnectionLimiter(totalMax: 10, perAddressMax: 1)
+        for _ in 0..<100 {
+            #expect(limiter.admit("a") == .admitted)
+            limiter.release("a")
+        }
+    }
+
+    @Test("from many threads at once: never more than allowed, and nothing is counted twice or forgotten")
+    func concurrency() async {
+        let limiter = ConnectionLimiter(totalMax: 50, perAddressMax: 20)
+        let most = Mutex((now: 0, ever: 0))
+        await withTaskGroup(of: Void.self) { group in
+            for task in 0..<8 as Range<UInt64> {
+                group.addTask {
+                    var random = SeededGenerator(seed: task)
+                    var held: [String] = []
+                    for _ in 0..<3000 {
+                        if random.chance(3, in: 5) {
+                            let address = "\(random.next() % 4)"
+                            if limiter.admit(address) == .admitted {
+                                held.append(address)
+                                most.withLock { $0 = ($0.now + 1, max($0.ever, $0.now + 1)) }
+                            }
+                        } else if let address = held.popLast() {
+                            most.withLock { $0.now -= 1 }
+                            limiter.release(address)
+                        }
+                    }
+                    for address in held { limiter.release(address) }
+                }
+            }
+        }
+        #expect(most.withLock(\.ever) == 50)
+        for address in ["0", "1"] { for _ in 0..<20 { #expect(limiter.admit(address) == .admitted) } }
+        for _ in 0..<10 { #expect(limiter.admit("2") == .admitted) }
+        #expect(limiter.admit("3") != .admitted)
+    }
+
+    private func reason(_ verdict: ConnectionLimiter.Verdict) -> String? {
+        if case .refused(let reason) = verdict { reason } else { nil }
+    }
+}

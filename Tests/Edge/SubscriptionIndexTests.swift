@@ -1,0 +1,356 @@
+import NIOCore
+import RTMModel
+import RTMWire
+import Testing
+
+@testable import RTMEdgeServer
+
+/// Single steps of the index. What holds over any sequence of them is in SubscriptionHistoryTests.
+@Suite("The subscription index")
+struct SubscriptionIndexTests {
+    private var index = SubscriptionIndex()
+    private let key = ChannelKey.test("a")
+    private var lastRequest: UInt64 = 0
+
+    // MARK: Entering
+
+    @Test("the first session attaches the channel, others wait for the same answer, later ones go on at once")
+    mutating func entering() throws {
+        let (first, second, third) = (session(1), session(2), session(3))
+        let request = try attachRequest(enter(first).action)
+        #expect(request.channel == key && request.after == nil)
+        #expect(enter(second).action == .wait)
+        let attached = try known(attached(request.interest, at: .at(7)))
+        #expect(attached.waiting.map(\.session.id) == [first.id, second.id])
+        #expect(attached.gap == nil)
+        for pending in attached.waiting { #expect(index.admit(pending, at: attached.place) == .at(7)) }
+        #expect(enter(third).action == .proceed(place: attached.place))
+        #expect(index.channelCount == 1)
+    }
+
+    @Test("a failed attach refuses all who wait, and the last of them takes the place away")
+    mutating func attachFails() throws {
+        let request = try attachRequest(enter(session(1)).action)
+        _ = enter(session(2))
+        let (place, refused) = try known(index.attachFailed(request.interest))
+        #expect(refused.count == 2)
+        #expect(index.abandon(refused[0], at: place) == nil)
+        #expect(index.abandon(refused[1], at: place) == DetachPush(interest: request.interest))
+        #expect(index.channelCount == 0)
+        #expect(attached(request.interest, at: .at(1)) == nil)
+        #expect(index.attachFailed(request.interest) == nil)
+    }
+
+    @Test("a place that is used again has another number, and nothing for the old number reaches it")
+    mutating func reusedPlace() throws {
+        let (session, other) = (session(1), session(2))
+        let old = try subscribe(session)
+        #expect(index.remove(session, at: 0) == DetachPush(interest: old))
+        let new = try subscribe(other, to: .test("b"))
+        #expect(new != old)
+        gather(8, interest: old)
+        index.flush()
+        #expect(taken(other).isEmpty)
+        index.linkLost()
+        #expect(attached(old, at: .at(9)) == nil)
+        #expect(index.position(at: 0) == .at(7))
+    }
+
+    @Test("a number that was never given is nobody's, in an empty index and in one with a free place")
+    mutating func unknownInterest() throws {
+        for interest in [0, 1, .max] as [UInt64] { gather(1, interest: interest) }
+        let session = session(1)
+        _ = try subscribe(session)
+        _ = index.remove(session, at: 0)
+        for interest in [0, 1, .max] as [UInt64] {
+            gather(1, interest: interest)
+            #expect(attached(interest, at: .at(1)) == nil)
+            #expect(index.attachFailed(interest) == nil)
+        }
+        index.flush()
+        #expect(index.deliveries == 0)
+    }
+
+    @Test("a session that unsubscribes or ends before the answer is no longer expected")
+    mutating func leftMeanwhile() throws {
+        let (leaving, ending) = (session(1), session(2))
+        let (one, first) = enter(leaving)
+        let (two, _) = enter(ending)
+        let request = try attachRequest(first)
+        #expect(index.isCurrent(one, at: 0) && index.isCurrent(two, at: 0))
+        #expect(index.remove(leaving, at: 0) == nil)
+        ending.end()
+        #expect(index.removeAll(ending).isEmpty)
+        #expect(!index.isCurrent(one, at: 0) && !index.isCurrent(two, at: 0))
+        let attached = try known(attached(request.interest, at: .at(1)))
+        #expect(attached.waiting.count == 2)
+        #expect(index.abandon(one, at: 0) == nil)
+        #expect(index.abandon(two, at: 0) == DetachPush(interest: request.interest))
+    }
+
+    @Test("of two subscribes with an unsubscribe between them the second one counts")
+    mutating func subscribedAgain() throws {
+        let session = session(1)
+        let (one, first) = enter(session)
+        let request = try attachRequest(first)
+        _ = index.remove(session, at: 0)
+        let (two, second) = enter(session)
+        #expect(second == .wait)
+        _ = attached(request.interest, at: .at(1))
+        #expect(!index.isCurrent(one, at: 0))
+        #expect(index.abandon(one, at: 0) == nil)
+        #expect(index.isCurrent(two, at: 0))
+        #expect(index.admit(two, at: 0) == .at(1))
+        #expect(index.remove(session, at: 0) == DetachPush(interest: request.interest))
+    }
+
+    // MARK: Delivery
+
+    @Test(
+        "M-2, M-21: each gets what its features select, without its own; those who get all share one buffer")
+    mutating func selection() throws {
+        let publisher = session(1)
+        let interest = try subscribe(publisher, features: [.message, .presence])
+        let (all, messages) = (session(2), session(3))
+        _ = try subscribe(all, features: [.message, .presence])
+        _ = try subscribe(messages, features: [.message])
+        gather(8, interest: interest, from: 1)
+        gather(9, interest: interest, feature: .presence)
+        gather(10, interest: interest)
+        #expect(taken(all).isEmpty, "nothing before the end of the turn")
+        index.flush()
+        #expect(taken(publisher) == [9, 10])
+        #expect(taken(all) == [8, 9, 10])
+        #expect(taken(messages) == [8, 10])
+        #expect(index.deliveries == 7)
+        index.flush()
+        #expect(taken(all).isEmpty && index.deliveries == 7)
+    }
+
+    @Test("a message to everybody (publisher session 0) goes to everybody, M-33")
+    mutating func everybody() throws {
+        let session = session(1)
+        let interest = try subscribe(session)
+        gather(8, interest: interest, from: 0)
+        index.flush()
+        #expect(taken(session) == [8])
+    }
+
+    @Test("M-5: other features count from the moment they are set")
+    mutating func setFeatures() throws {
+        let session = session(1)
+        let interest = try subscribe(session, features: [.message])
+        gather(8, interest: interest)
+        index.setFeatures([.presence], of: session, at: 0)
+        gather(9, interest: interest)
+        gather(10, interest: interest, feature: .presence)
+        index.flush()
+        #expect(taken(session) == [8, 10])
+    }
+
+    @Test("one who is admitted in the middle of a turn sees nothing of it from before")
+    mutating func admittedMidTurn() throws {
+        let (old, new) = (session(1), session(2))
+        let interest = try subscribe(old)
+        gather(8, interest: interest)
+        let (pending, _) = enter(new)
+        #expect(index.admit(pending, at: 0) == .at(8))
+        gather(9, interest: interest)
+        index.flush()
+        #expect(taken(old) == [8, 9])
+        #expect(taken(new) == [9])
+    }
+
+    @Test("leaving in any order leaves the others what is theirs")
+    mutating func leavingOrder() throws {
+        for order in [[0, 1, 2, 3], [3, 2, 1, 0], [1, 3, 0, 2], [2, 0, 3, 1]] {
+            let sessions = (1...4).map { session(UInt64($0)) }
+            var interest: UInt64 = 0
+            for session in sessions { interest = try subscribe(session) }
+            var offset: UInt64 = 8
+            var left: Set<Int> = []
+            for leaving in order {
+                gather(offset, interest: interest)
+                index.flush()
+                for (number, session) in sessions.enumerated() {
+                    #expect(taken(session) == (left.contains(number) ? [] : [offset]))
+                }
+                offset += 1
+                let detach = index.remove(sessions[leaving], at: 0)
+                left.insert(leaving)
+                #expect((detach != nil) == (left.count == 4))
+            }
+            #expect(index.channelCount == 0)
+        }
+    }
+
+    // MARK: The link
+
+    @Test("after the link: subscribed channels are asked for again from where they stand, some at a time")
+    mutating func reattach() throws {
+        let session = session(1)
+        var interests: [UInt64] = []
+        for name in ["a", "b", "c", "d", "e"] { interests.append(try subscribe(session, to: .test(name))) }
+        gather(8, interest: interests[0])
+        #expect(index.reattach(limit: 10).isEmpty)
+        index.linkLost()
+        let requests = index.reattach(limit: 2) + index.reattach(limit: 2) + index.reattach(limit: 2)
+        #expect(index.reattach(limit: 2).isEmpty)
+        #expect(Set(requests.map(\.interest)) == Set(interests))
+        for request in requests {
+            #expect(request.after == .at(request.interest == interests[0] ? 8 : 7))
+        }
+    }
+
+    @Test("what is sent again after a link comes before what is new; a gap is said with the new position")
+    mutating func missed() throws {
+        let session = session(1)
+        let interest = try subscribe(session)
+        index.linkLost()
+        _ = index.reattach(limit: 1)
+        gather(8, interest: interest)
+        let attached = attached(interest, at: .at(8))
+        #expect(attached?.gap == nil)
+        #expect(taken(session) == [8])
+        index.linkLost()
+        _ = index.reattach(limit: 1)
+        let lost = attached(interest, at: .at(2, epoch: 6), gap: true)
+        #expect(lost?.gap == .at(2, epoch: 6))
+        #expect(index.position(at: 0) == .at(2, epoch: 6))
+        gather(3, interest: interest)
+        index.flush()
+        #expect(taken(session) == [3])
+    }
+
+    @Test("an attach that timed out, though messaging had performed it: nothing comes twice, nothing is lost")
+    mutating func timedOutAttach() throws {
+        let session = session(1)
+        let interest = try subscribe(session)
+        index.linkLost()
+        #expect(index.reattach(limit: 1).map(\.after) == [.at(7)])
+        gather(8, interest: interest)
+        _ = index.attachFailed(interest)
+        #expect(index.reattach(limit: 1).map(\.after) == [.at(8)])
+        // Still of the first attach, then of the second one.
+        for offset in [9, 10, 9, 10, 11] as [UInt64] { gather(offset, interest: interest) }
+        _ = attached(interest, at: .at(11))
+        gather(12, interest: interest)
+        index.flush()
+        #expect(taken(session) == [8, 9, 10, 11, 12])
+    }
+
+    @Test("subscribers stay while attaching fails; a channel without any is not asked for again")
+    mutating func failedReattach() throws {
+        let session = session(1)
+        let interest = try subscribe(session)
+        index.linkLost()
+        for _ in 0..<3 {
+            #expect(index.reattach(limit: 5).map(\.interest) == [interest])
+            let failed = try known(index.attachFailed(interest))
+            #expect(failed.refused.isEmpty)
+        }
+        #expect(index.remove(session, at: 0) == DetachPush(interest: interest))
+        #expect(index.reattach(limit: 5).isEmpty)
+    }
+
+    @Test("a session that ends leaves all its channels, with a detach for each where it was the last")
+    mutating func sessionEnds() throws {
+        let (ending, staying) = (session(1), session(2))
+        var interests: [UInt64] = []
+        for name in ["a", "b", "c"] { interests.append(try subscribe(ending, to: .test(name))) }
+        _ = try subscribe(staying, to: .test("b"))
+        ending.end()
+        let detached = Set(index.removeAll(ending).map(\.interest))
+        #expect(detached == [interests[0], interests[2]])
+        #expect(ending.subscriptions.isEmpty)
+        #expect(index.channelCount == 1)
+    }
+
+    // MARK: -
+
+    private final class Sessions {
+        var connections: [SessionID: RecordingConnection] = [:]
+    }
+
+    private let sessions = Sessions()
+
+    private func session(_ id: UInt64) -> Session {
+        let connection = RecordingConnection()
+        let session = Session(
+            id: SessionID(rawValue: id), appID: "app", userID: "\(id)", heartbeatInterval: 5,
+            connection: connection)
+        sessions.connections[session.id] = connection
+        return session
+    }
+
+    /// The offsets that the session has been sent since the last call.
+    private func taken(_ session: Session) -> [UInt64] {
+        var frames = sessions.connections[session.id]?.takeSent() ?? ByteBuffer()
+        var offsets: [UInt64] = []
+        while let record = Record(&frames) { offsets.append(record.position.offset) }
+        return offsets
+    }
+
+    private mutating func enter(
+        _ session: Session, _ channel: ChannelKey? = nil, features: SubscriptionFeatures = .message
+    ) -> (pending: PendingSubscribe, action: SubscriptionIndex.EnterAction) {
+        lastRequest += 1
+        let pending = PendingSubscribe(
+            session: session, requestID: lastRequest, features: features, after: nil, purpose: .subscribe)
+        return (pending, index.enter(pending, channel ?? key))
+    }
+
+    private func attachRequest(_ action: SubscriptionIndex.EnterAction) throws -> AttachRequest {
+        guard case .attach(let request) = action else { throw UnexpectedAction(action: action) }
+        return request
+    }
+
+    private mutating func attached(
+        _ interest: UInt64, at position: StreamPosition, gap: Bool = false
+    ) -> SubscriptionIndex.Attached? {
+        index.attached(interest, AttachResponse(position: position, gap: gap))
+    }
+
+    /// All the way to a subscriber; a new channel stands at 7. Returns the channel's number.
+    private mutating func subscribe(
+        _ session: Session, to channel: ChannelKey? = nil, features: SubscriptionFeatures = .message
+    ) throws -> UInt64 {
+        let (pending, action) = enter(session, channel, features: features)
+        switch action {
+        case .attach(let request):
+            let attached = try known(attached(request.interest, at: .at(7)))
+            #expect(index.admit(pending, at: attached.place) == .at(7))
+            interests[channel ?? key] = request.interest
+        case .proceed(let place): _ = index.admit(pending, at: place)
+        case .wait: throw UnexpectedAction(action: action)
+        }
+        return try #require(interests[channel ?? key])
+    }
+
+    private var interests: [ChannelKey: UInt64] = [:]
+
+    private mutating func gather(
+        _ offset: UInt64, interest: UInt64, from publisher: UInt64 = 99,
+        feature: SubscriptionFeatures = .message
+    ) {
+        Record(channel: key, position: .at(offset)).frame.withUnsafeReadableBytes { frame in
+            index.gather(
+                DeliveryPush(
+                    interest: interest, offset: offset, publisherSession: publisher, feature: feature,
+                    frame: WireText(frame)))
+        }
+    }
+}
+
+/// As `#require`, which doesn't take mutating calls.
+private func known<Value>(_ value: Value?) throws -> Value { try #require(value) }
+
+private struct UnexpectedAction: Error {
+    let action: SubscriptionIndex.EnterAction
+}
+
+extension StreamPosition {
+    fileprivate static func at(_ offset: UInt64, epoch: UInt64 = 5) -> StreamPosition {
+        StreamPosition(epoch: epoch, offset: offset)
+    }
+}

@@ -1,0 +1,122 @@
+import AgoraRtmKit
+import RTMTestSupport
+import Synchronization
+import Testing
+
+/// The compatible API against the real system: what an app written for the reference sees.
+@Suite(.serialized) struct AgoraRtmKitTests {
+    /// Everything that a delegate hears, in order.
+    private final class Listener: NSObject, AgoraRtmClientDelegate, Sendable {
+        let messages = Mutex<[String]>([])
+        let links = Mutex<[AgoraRtmLinkState]>([])
+        let presence = Mutex<[AgoraRtmPresenceEventType]>([])
+
+        func rtmKit(_ rtmKit: AgoraRtmClientKit, didReceiveMessageEvent event: AgoraRtmMessageEvent) {
+            let text = event.message.stringData ?? "\(event.message.rawData?.count ?? -1) bytes"
+            let type = event.customType ?? "nil"
+            messages.withLock { $0.append("\(event.channelName) \(event.publisher) \(type) \(text)") }
+        }
+
+        func rtmKit(_ rtmKit: AgoraRtmClientKit, didReceiveLinkStateEvent event: AgoraRtmLinkStateEvent) {
+            links.withLock { $0.append(event.currentState) }
+        }
+
+        func rtmKit(_ rtmKit: AgoraRtmClientKit, didReceivePresenceEvent event: AgoraRtmPresenceEvent) {
+            presence.withLock { $0.append(event.type) }
+        }
+
+        func hears(_ count: Int) async throws -> [String] {
+            try await eventually("\(count) messages") { messages.withLock { $0.count } >= count }
+            return messages.withLock { $0 }
+        }
+    }
+
+    private func kit(_ system: RunningSystem, _ user: String, _ delegate: Listener) throws
+        -> AgoraRtmClientKit
+    {
+        let config = AgoraRtmClientConfig(appId: "dev", userId: user)
+        let privateConfig = AgoraRtmPrivateConfig()
+        privateConfig.serviceType = [.message]
+        privateConfig.accessPointHosts = [system.address("edge")]
+        config.privateConfig = privateConfig
+        return try AgoraRtmClientKit(config, delegate: delegate)
+    }
+
+    @Test(
+        "login, subscribe, publish, unsubscribe, logout, destroy in the async forms",
+        arguments: Deployment.allCases)
+    func asyncForms(_ deployment: Deployment) async throws {
+        try await RunningSystem.with(deployment) { system in
+            let (hearsAlice, hearsBob) = (Listener(), Listener())
+            let alice = try kit(system, "alice", hearsAlice)
+            let bob = try kit(system, "bob", hearsBob)
+            for client in [alice, bob] {
+                let (response, error) = await client.login(nil)
+                #expect(response != nil)
+                #expect(error == nil)
+            }
+            let (_, subscribed) = await bob.subscribe(channelName: "lobby", option: nil)
+            #expect(subscribed == nil)
+            let options = AgoraRtmPublishOptions()
+            options.customType = "PlainText"
+            let (_, text) = await alice.publish(
+                channelName: "lobby", message: "Hello, Agora!", option: options)
+            #expect(text == nil)
+            let (_, data) = await alice.publish(channelName: "lobby", data: Data([0, 1, 2, 3]), option: nil)
+            #expect(data == nil)
+            let toUser = AgoraRtmPublishOptions()
+            toUser.channelType = .user
+            let (_, user) = await alice.publish(channelName: "bob", message: "psst", option: toUser)
+            #expect(user == nil)
+            #expect(
+                try await hearsBob.hears(3) == [
+                    "lobby alice PlainText Hello, Agora!", "lobby alice  4 bytes", "bob alice  psst",
+                ])
+            // Presence was asked for by default, and isn't there yet: the app is told (P-7).
+            #expect(hearsBob.presence.withLock { $0 } == [.errorOutOfService])
+            #expect(hearsBob.links.withLock { $0 } == [.connecting, .connected])
+
+            let (_, offline) = await alice.publish(channelName: "carol", message: "?", option: toUser)
+            #expect(offline?.errorCode == .channelReceiverOffline)
+            #expect(offline?.operation.isEmpty == false)
+            let (_, unsubscribed) = await bob.unsubscribe("lobby")
+            #expect(unsubscribed == nil)
+            let (_, loggedOut) = await bob.logout()
+            #expect(loggedOut == nil)
+            #expect(alice.destroy() == .ok)
+            #expect(bob.destroy() == .ok)
+        }
+    }
+
+    @Test("The completion forms do the same, one after the other in the order of the calls")
+    func completionForms() async throws {
+        try await RunningSystem.with(.standalone) { system in
+            let (hearsAlice, hearsBob) = (Listener(), Listener())
+            let alice = try kit(system, "alice", hearsAlice)
+            let bob = try kit(system, "bob", hearsBob)
+            let completed = Mutex<[String]>([])
+            let note: @Sendable (String) -> AgoraRtmOperationBlock = { name in
+                { response, error in
+                    completed.withLock {
+                        $0.append((response != nil) == (error == nil) ? name : "\(name) twice")
+                    }
+                }
+            }
+            _ = await bob.login(nil)
+            _ = await bob.subscribe(channelName: "lobby", option: nil)
+            _ = await alice.login(nil)
+            for number in 0..<50 {
+                alice.publish(
+                    channelName: "lobby", message: "\(number)", option: nil, completion: note("\(number)"))
+            }
+            let expected = (0..<50).map { "lobby alice  \($0)" }
+            #expect(try await hearsBob.hears(50) == expected)
+            try await eventually("all completions") { completed.withLock { $0.count } == 50 }
+            #expect(completed.withLock { Set($0) } == Set((0..<50).map { "\($0)" }))
+            alice.logout(note("logout"))
+            try await eventually("logout") { completed.withLock { $0.last } == "logout" }
+            alice.destroy()
+            bob.destroy()
+        }
+    }
+}

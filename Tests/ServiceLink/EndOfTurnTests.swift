@@ -1,0 +1,77 @@
+import NIOCore
+import NIOPosix
+import RTMServiceLink
+import RTMTestSupport
+import Synchronization
+import Testing
+
+@Suite struct EndOfTurnTests {
+    private final class Counter: Flushable {
+        let flushes: Mutex<Int>
+        let endOfTurn: EndOfTurn
+        /// How often it makes itself dirty again.
+        var repeats: Int
+
+        init(_ endOfTurn: EndOfTurn, repeats: Int) {
+            self.endOfTurn = endOfTurn
+            self.repeats = repeats
+            flushes = Mutex(0)
+        }
+
+        func flushAtEndOfTurn() {
+            flushes.withLock { $0 += 1 }
+            guard repeats > 0 else { return }
+            repeats -= 1
+            endOfTurn.schedule(self)
+        }
+    }
+
+    private func withLoop(_ body: (any EventLoop) async throws -> Void) async throws {
+        let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+        do { try await body(group.next()) } catch { Issue.record(error) }
+        try await group.shutdownGracefully()
+    }
+
+    @Test("what is scheduled is flushed after the turn, once for each call, and again while it is dirty")
+    func flushes() async throws {
+        try await withLoop { loop in
+            let counter = try await loop.submit {
+                let endOfTurn = EndOfTurn.shared(on: loop)
+                let counter = Counter(endOfTurn, repeats: 9)
+                endOfTurn.schedule(counter)
+                #expect(counter.flushes.withLock { $0 } == 0)
+                return NIOLoopBound(counter, eventLoop: loop)
+            }.get()
+            #expect(try await loop.submit { counter.value.flushes.withLock { $0 } }.get() == 10)
+        }
+    }
+
+    @Test("all users of a loop share one, and the time stands still within a turn")
+    func shared() async throws {
+        try await withLoop { loop in
+            try await loop.submit {
+                let endOfTurn = EndOfTurn.shared(on: loop)
+                #expect(endOfTurn === EndOfTurn.shared(on: loop))
+                #expect(endOfTurn.now == endOfTurn.now)
+            }.get()
+            let earlier = try await loop.submit { EndOfTurn.shared(on: loop).now }.get()
+            #expect(try await loop.submit { EndOfTurn.shared(on: loop).now }.get() > earlier)
+        }
+    }
+
+    @Test("one that is always dirty does not keep the loop from its sockets")
+    func endless() async throws {
+        try await LinkFixture.with(.tcp) { fixture in
+            let loop = fixture.clientLoop
+            let counter = try await loop.submit {
+                let counter = Counter(EndOfTurn.shared(on: loop), repeats: .max)
+                counter.endOfTurn.schedule(counter)
+                return NIOLoopBound(counter, eventLoop: loop)
+            }.get()
+            let (_, caller) = try await fixture.connected()
+            try await caller.request(EchoMethod.echo, Bytes("x"), context: 1)
+            try await eventually("an answer") { fixture.journal.answers == [.response(1, Bytes("x"))] }
+            try await loop.submit { counter.value.repeats = 0 }.get()
+        }
+    }
+}
