@@ -26,10 +26,12 @@ build:
 run: setup build
 	@exec $(release)/rtm-standalone $(ARGS)
 
-# Integration tests start the service executables, so everything is built before any test runs.
+# Integration tests start the service executables, so everything is built before any test runs; and they run alone,
+# because the other tests keep every core busy.
 test: setup lint
 	swift build --build-tests
-	swift test --skip-build --disable-xctest
+	swift test --skip-build --disable-xctest --filter IntegrationTests
+	swift test --skip-build --disable-xctest --skip IntegrationTests
 
 check: lint
 	swift test --disable-xctest --skip IntegrationTests --skip Benchmarks

@@ -63,7 +63,7 @@ let shared: [Target] = [
     room(
         "RTMWire", "Shared/Wire",
         ["RTMModel", "RTMProtocolC", "CProtobufC", .product(name: "NIOCore", package: "swift-nio")]),
-    room("RTMServiceLink", "Shared/ServiceLink", ["RTMModel", "RTMWire", logging, collections] + nio),
+    room("RTMServiceLink", "Shared/ServiceLink", ["RTMModel", "RTMWire", logging] + nio),
     room(
         "RTMServiceKit", "Shared/ServiceKit",
         [
@@ -77,7 +77,7 @@ let services: [Target] =
     + service("Presence")
     + service("Storage")
     + service(
-        "Edge", hasClient: false, calls: ["Messaging", "Presence", "Storage"], server: [nioSSL, collections])
+        "Edge", hasClient: false, calls: ["Messaging", "Presence", "Storage"], server: [nioSSL])
     + [
         .executableTarget(
             name: "rtm-standalone",
@@ -104,7 +104,7 @@ let clients: [Target] = [
 ]
 
 let testing: [Target] = [
-    room("RTMTestSupport", "Tests/Support", ["RTMModel", logging]),
+    room("RTMTestSupport", "Tests/Support", ["RTMModel", "RTMClient"]),
     tests("Model", ["RTMModel", "RTMProtocol"]),
     tests("Wire", ["RTMModel", "RTMWire", "RTMProtocol", "RTMProtocolC", "CProtobufC", protobuf] + nio),
     tests("ServiceLink", ["RTMModel", "RTMWire", "RTMServiceLink", "RTMProtocol", protobuf, logging] + nio),
@@ -127,7 +127,12 @@ let testing: [Target] = [
     .testTarget(
         name: "AgoraRtmKitSamplesTests", dependencies: ["AgoraRtmKit"], path: "Tests/AgoraRtmKitSamples",
         swiftSettings: [.swiftLanguageMode(.v6)]),
-    tests("CLI", ["rtm", "RTMClient", "RTMModel"]),
+    tests(
+        "CLI",
+        [
+            "rtm", "RTMClient", "RTMModel",
+            .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        ]),
     tests("Tidy", []),
     tests(
         "Integration",

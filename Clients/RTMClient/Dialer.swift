@@ -3,6 +3,12 @@ import NIOPosix
 import NIOSSL
 import RTMModel
 
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
 /// Opens connections to edges, with TLS where it is asked for.
 struct Dialer: Sendable {
     private let eventLoop: any EventLoop
@@ -74,7 +80,7 @@ extension ConnectionHandler {
             if let first = error.connectionErrors.first { return describe(first.error) }
             return "the name can't be looked up"
         case let error as IOError:
-            return "\(error)"
+            return String(cString: strerror(error.errnoCode))
         case ChannelError.connectTimeout(let amount):
             return "no answer within \(Duration(amount))"
         case let error as NIOSSLError:

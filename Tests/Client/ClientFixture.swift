@@ -38,39 +38,6 @@ func withClient(
     try await edge.stop()
 }
 
-extension RTMEvents.Iterator {
-    mutating func nextLinkState(_ state: LinkState) async -> LinkStateEvent? {
-        while let event = await next() {
-            if case .linkState(let change) = event, change.currentState == state { return change }
-        }
-        return nil
-    }
-
-    mutating func nextMessage() async -> MessageEvent? {
-        while let event = await next() {
-            if case .message(let message) = event { return message }
-        }
-        return nil
-    }
-
-    mutating func nextGap() async -> GapEvent? {
-        while let event = await next() {
-            if case .gap(let gap) = event { return gap }
-        }
-        return nil
-    }
-}
-
-/// The code that the call throws; nil if it succeeds.
-func code(of call: () async throws -> Void) async -> ErrorCode? {
-    do {
-        try await call()
-        return nil
-    } catch {
-        return (error as? RTMError)?.code
-    }
-}
-
 extension Rtm_Client_ClientFrame {
     var isPublish: Bool { if case .publish = body { true } else { false } }
     var isSubscribe: Bool { if case .subscribe = body { true } else { false } }

@@ -39,29 +39,32 @@ struct ConnectionLimiterTests {
     @Test("from many threads at once: never more than allowed, and nothing is counted twice or forgotten")
     func concurrency() async {
         let limiter = ConnectionLimiter(totalMax: 50, perAddressMax: 20)
-        let most = Mutex((now: 0, ever: 0))
+        let held = Held()
         await withTaskGroup(of: Void.self) { group in
             for task in 0..<8 as Range<UInt64> {
                 group.addTask {
                     var random = SeededGenerator(seed: task)
-                    var held: [String] = []
+                    var mine: [String] = []
                     for _ in 0..<3000 {
                         if random.chance(3, in: 5) {
                             let address = "\(random.next() % 4)"
                             if limiter.admit(address) == .admitted {
-                                held.append(address)
-                                most.withLock { $0 = ($0.now + 1, max($0.ever, $0.now + 1)) }
+                                mine.append(address)
+                                held.add(1)
                             }
-                        } else if let address = held.popLast() {
-                            most.withLock { $0.now -= 1 }
+                        } else if let address = mine.popLast() {
+                            held.add(-1)
                             limiter.release(address)
                         }
                     }
-                    for address in held { limiter.release(address) }
+                    for address in mine {
+                        held.add(-1)
+                        limiter.release(address)
+                    }
                 }
             }
         }
-        #expect(most.withLock(\.ever) == 50)
+        #expect(held.most == 50)
         for address in ["0", "1"] { for _ in 0..<20 { #expect(limiter.admit(address) == .admitted) } }
         for _ in 0..<10 { #expect(limiter.admit("2") == .admitted) }
         #expect(limiter.admit("3") != .admitted)
@@ -69,5 +72,19 @@ struct ConnectionLimiterTests {
 
     private func reason(_ verdict: ConnectionLimiter.Verdict) -> String? {
         if case .refused(let reason) = verdict { reason } else { nil }
+    }
+}
+
+/// How many connections are admitted, and were at most.
+private final class Held: Sendable {
+    private let counts = Mutex((now: 0, most: 0))
+
+    var most: Int { counts.withLock(\.most) }
+
+    func add(_ change: Int) {
+        counts.withLock { counts in
+            counts.now += change
+            counts.most = max(counts.most, counts.now)
+        }
     }
 }

@@ -159,9 +159,7 @@ extension EdgeHistory {
         if let place, viewer.session.subscriptions[place]?.place != nil {
             index.setFeatures(features, of: viewer.session, at: place)
             look()
-            if let position = index.position(at: place) {
-                viewer.expectNothingMissed(key, upTo: position, messaging.archive)
-            }
+            if let position = index.position(at: place) { expect(viewer, on: key, upTo: position) }
             viewer.changes(key, features)
             return
         }
@@ -200,9 +198,7 @@ extension EdgeHistory {
     /// leaves.
     private mutating func leave(_ viewer: Viewer, _ key: ChannelKey) {
         look()
-        if let position = flushed[key], viewer.isLive(key) {
-            viewer.expectNothingMissed(key, upTo: position, messaging.archive)
-        }
+        if let position = flushed[key] { expect(viewer, on: key, upTo: position) }
         if let seen = viewer.seen(key) { memories[key, default: []].append(seen) }
         viewer.ends(key)
     }
@@ -304,6 +300,14 @@ extension EdgeHistory {
     private func look() {
         for viewer in viewers.values { viewer.look(messaging.archive) }
     }
+
+    private mutating func expect(_ viewer: Viewer, on key: ChannelKey, upTo position: StreamPosition) {
+        guard viewer.isLive(key) else { return }
+        // Where a log began anew while an attach timed out, the index may take an entry of the new log for the next one
+        // of the old. The gap that is said then covers it.
+        guard events.timeouts == 0 || position.epoch == messaging.head(of: key).epoch else { return }
+        viewer.expectNothingMissed(key, upTo: position, messaging.archive)
+    }
 }
 
 // MARK: - As the loop does it
@@ -314,13 +318,7 @@ extension EdgeHistory {
         guard let attached = index.attached(interest, response) else { return }
         let key = index.key(at: attached.place)
         look()
-        // Where a log began anew after a timeout, our position may count an entry of the new one; the gap
-        // covers it.
-        if let known, known.epoch == response.position.epoch || events.timeouts == 0 {
-            for viewer in viewers.values where viewer.isLive(key) {
-                viewer.expectNothingMissed(key, upTo: known, messaging.archive)
-            }
-        }
+        for viewer in viewers.values { known.map { expect(viewer, on: key, upTo: $0) } }
         if let position = attached.gap {
             index.sendToAll(
                 Record(channel: key, position: position, isGap: true).frame, at: attached.place)

@@ -20,7 +20,7 @@ struct SubscriptionIndexTests {
         let request = try attachRequest(enter(first).action)
         #expect(request.channel == key && request.after == nil)
         #expect(enter(second).action == .wait)
-        let attached = try known(attached(request.interest, at: .at(7)))
+        let attached = try known(answered(request.interest, at: .at(7)))
         #expect(attached.waiting.map(\.session.id) == [first.id, second.id])
         #expect(attached.gap == nil)
         for pending in attached.waiting { #expect(index.admit(pending, at: attached.place) == .at(7)) }
@@ -37,7 +37,7 @@ struct SubscriptionIndexTests {
         #expect(index.abandon(refused[0], at: place) == nil)
         #expect(index.abandon(refused[1], at: place) == DetachPush(interest: request.interest))
         #expect(index.channelCount == 0)
-        #expect(attached(request.interest, at: .at(1)) == nil)
+        #expect(answered(request.interest, at: .at(1)) == nil)
         #expect(index.attachFailed(request.interest) == nil)
     }
 
@@ -52,7 +52,7 @@ struct SubscriptionIndexTests {
         index.flush()
         #expect(taken(other).isEmpty)
         index.linkLost()
-        #expect(attached(old, at: .at(9)) == nil)
+        #expect(answered(old, at: .at(9)) == nil)
         #expect(index.position(at: 0) == .at(7))
     }
 
@@ -64,7 +64,7 @@ struct SubscriptionIndexTests {
         _ = index.remove(session, at: 0)
         for interest in [0, 1, .max] as [UInt64] {
             gather(1, interest: interest)
-            #expect(attached(interest, at: .at(1)) == nil)
+            #expect(answered(interest, at: .at(1)) == nil)
             #expect(index.attachFailed(interest) == nil)
         }
         index.flush()
@@ -82,7 +82,7 @@ struct SubscriptionIndexTests {
         ending.end()
         #expect(index.removeAll(ending).isEmpty)
         #expect(!index.isCurrent(one, at: 0) && !index.isCurrent(two, at: 0))
-        let attached = try known(attached(request.interest, at: .at(1)))
+        let attached = try known(answered(request.interest, at: .at(1)))
         #expect(attached.waiting.count == 2)
         #expect(index.abandon(one, at: 0) == nil)
         #expect(index.abandon(two, at: 0) == DetachPush(interest: request.interest))
@@ -96,7 +96,7 @@ struct SubscriptionIndexTests {
         _ = index.remove(session, at: 0)
         let (two, second) = enter(session)
         #expect(second == .wait)
-        _ = attached(request.interest, at: .at(1))
+        _ = answered(request.interest, at: .at(1))
         #expect(!index.isCurrent(one, at: 0))
         #expect(index.abandon(one, at: 0) == nil)
         #expect(index.isCurrent(two, at: 0))
@@ -209,12 +209,12 @@ struct SubscriptionIndexTests {
         index.linkLost()
         _ = index.reattach(limit: 1)
         gather(8, interest: interest)
-        let attached = attached(interest, at: .at(8))
+        let attached = answered(interest, at: .at(8))
         #expect(attached?.gap == nil)
         #expect(taken(session) == [8])
         index.linkLost()
         _ = index.reattach(limit: 1)
-        let lost = attached(interest, at: .at(2, epoch: 6), gap: true)
+        let lost = answered(interest, at: .at(2, epoch: 6), gap: true)
         #expect(lost?.gap == .at(2, epoch: 6))
         #expect(index.position(at: 0) == .at(2, epoch: 6))
         gather(3, interest: interest)
@@ -233,7 +233,7 @@ struct SubscriptionIndexTests {
         #expect(index.reattach(limit: 1).map(\.after) == [.at(8)])
         // Still of the first attach, then of the second one.
         for offset in [9, 10, 9, 10, 11] as [UInt64] { gather(offset, interest: interest) }
-        _ = attached(interest, at: .at(11))
+        _ = answered(interest, at: .at(11))
         gather(12, interest: interest)
         index.flush()
         #expect(taken(session) == [8, 9, 10, 11, 12])
@@ -305,7 +305,7 @@ struct SubscriptionIndexTests {
         return request
     }
 
-    private mutating func attached(
+    private mutating func answered(
         _ interest: UInt64, at position: StreamPosition, gap: Bool = false
     ) -> SubscriptionIndex.Attached? {
         index.attached(interest, AttachResponse(position: position, gap: gap))
@@ -318,7 +318,7 @@ struct SubscriptionIndexTests {
         let (pending, action) = enter(session, channel, features: features)
         switch action {
         case .attach(let request):
-            let attached = try known(attached(request.interest, at: .at(7)))
+            let attached = try known(answered(request.interest, at: .at(7)))
             #expect(index.admit(pending, at: attached.place) == .at(7))
             interests[channel ?? key] = request.interest
         case .proceed(let place): _ = index.admit(pending, at: place)

@@ -136,13 +136,16 @@ final class Viewer {
 
     /// Nothing up to the position that was for this session has been left out.
     func expectNothingMissed(
-        _ key: ChannelKey, upTo position: StreamPosition, _ archive: [UInt64: [FakeMessaging.Entry]]
+        _ key: ChannelKey, upTo position: StreamPosition, _ archive: [UInt64: [FakeMessaging.Entry]],
+        sourceLocation: SourceLocation = #_sourceLocation
     ) {
         guard let seen = subscribed[key]?.seen, seen.epoch == position.epoch, seen.offset < position.offset
         else { return }
         for offset in seen.offset + 1...position.offset {
             let missed = StreamPosition(epoch: position.epoch, offset: offset)
-            #expect(!isFor(key, missed, archive), "\(what): missed \(missed) of \(key.name)")
+            #expect(
+                !isFor(key, missed, archive), "\(what): missed \(missed) of \(key.name)",
+                sourceLocation: sourceLocation)
         }
         subscribed[key]?.seen = position
     }

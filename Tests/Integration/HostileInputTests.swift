@@ -189,12 +189,17 @@ import Testing
     @Test("A client that never reads is cut off; the other subscribers of its channel get everything")
     func slowConsumer() async throws {
         try await amongOthers(edge: ["--edge-outbound-bytes-max", "64KiB"]) { system in
-            let deaf = try await RawConnection.open(system.address("edge"), reads: false)
+            let deaf = try await RawConnection.open(system.address("edge"))
             try await deaf.logIn("mallory")
+            var answers = deaf.frames.makeAsyncIterator()
+            _ = await answers.next()
+            _ = await answers.next()
             var subscribe = Rtm_Client_Subscribe()
             subscribe.channel = "firehose"
             subscribe.features = 4
             try await deaf.send(3, .subscribe(subscribe))
+            #expect(await answers.next()?.subscribed.hasPosition == true)
+            try await deaf.stopReading()
             try await system.withClients("carol", "dave") { clients in
                 var heard = clients[1].events(buffering: .dropOldest(capacity: 2_000)).makeAsyncIterator()
                 try await clients[1].subscribe(to: "firehose", features: .message)

@@ -9,12 +9,10 @@ struct RawConnection {
     /// Ends when the server closes the connection.
     let frames: AsyncStream<Rtm_Client_ServerFrame>
 
-    static func open(_ address: String, reads: Bool = true) async throws -> RawConnection {
+    static func open(_ address: String) async throws -> RawConnection {
         let parts = address.split(separator: ":")
         let (frames, continuation) = AsyncStream.makeStream(of: Rtm_Client_ServerFrame.self)
         let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
-            .channelOption(.autoRead, value: reads)
-            .channelOption(.socketOption(.so_rcvbuf), value: reads ? 262_144 : 4_096)
             .channelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
                     try channel.pipeline.syncOperations.addHandler(FrameCollector(continuation))
@@ -55,6 +53,8 @@ struct RawConnection {
         login.token = token
         try await send(2, .login(login))
     }
+
+    func stopReading() async throws { try await channel.setOption(.autoRead, value: false) }
 
     func close() async throws { try await channel.close() }
 }

@@ -111,19 +111,3 @@ import Testing
 extension RunningSystem {
     fileprivate func firstEdge() throws -> ServiceProcess { try process("rtm-edge", first: true) }
 }
-
-extension RTMEvents.Iterator {
-    mutating func nextGap() async -> GapEvent? {
-        while let event = await next() {
-            if case .gap(let gap) = event { return gap }
-        }
-        return nil
-    }
-
-    mutating func nextLinkState(_ state: LinkState) async -> LinkStateEvent? {
-        while let event = await next() {
-            if case .linkState(let change) = event, change.currentState == state { return change }
-        }
-        return nil
-    }
-}

@@ -149,23 +149,3 @@ final class RunningSystem: Sendable {
         for client in clients { await client.close() }
     }
 }
-
-extension RTMEvents.Iterator {
-    /// The next message, whatever else happens meanwhile.
-    mutating func nextMessage() async -> MessageEvent? {
-        while let event = await next() {
-            if case .message(let message) = event { return message }
-        }
-        return nil
-    }
-}
-
-/// The code that a call throws; nil if it succeeds.
-func code(of call: () async throws -> Void) async -> ErrorCode? {
-    do {
-        try await call()
-        return nil
-    } catch {
-        return (error as? RTMError)?.code
-    }
-}

@@ -1,4 +1,5 @@
 import NIOCore
+import RTMTestSupport
 import Testing
 
 @testable import RTMServiceLink

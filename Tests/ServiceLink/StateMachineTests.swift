@@ -1,4 +1,5 @@
 import NIOCore
+import RTMTestSupport
 import RTMWire
 import Testing
 

@@ -58,6 +58,13 @@ extension EdgeLoop {
             context: PresenceJoin(pending: pending, key: key))
     }
 
+    func presenceJoined(_ join: PresenceJoin, _ outcome: Result<Void, LinkRequestFailure>) {
+        guard !join.pending.session.isEnded else { return }
+        var pending = join.pending
+        if case .failure = outcome { pending.unavailable.insert(.presence) }
+        enter(pending, join.key)
+    }
+
     struct PresenceJoin {
         var pending: PendingSubscribe
         let key: ChannelKey
@@ -86,7 +93,7 @@ extension EdgeLoop {
     }
 
     /// The channel is attached: either the session is live at once, or it first reads what it missed.
-    private func proceed(_ pending: PendingSubscribe, at place: Int) {
+    func proceed(_ pending: PendingSubscribe, at place: Int) {
         guard index.isCurrent(pending, at: place) else {
             return giveUp(pending, at: place, .unsubscribedMeanwhile)
         }
@@ -99,7 +106,7 @@ extension EdgeLoop {
 
     /// The session receives from here on. The request is answered, unless the first page of a catch-up did
     /// that; then only a gap is news.
-    private func goLive(_ pending: PendingSubscribe, at place: Int, gap: Bool) {
+    func goLive(_ pending: PendingSubscribe, at place: Int, gap: Bool) {
         let key = index.key(at: place)
         pending.session.entering.remove(key.name)
         guard let position = index.admit(pending, at: place) else { return }
@@ -113,7 +120,7 @@ extension EdgeLoop {
         }
     }
 
-    private func giveUp(_ pending: PendingSubscribe, at place: Int, _ error: RTMError) {
+    func giveUp(_ pending: PendingSubscribe, at place: Int, _ error: RTMError) {
         pending.session.entering.remove(index.key(at: place).name)
         if let detach = index.abandon(pending, at: place) { messaging.detach(detach) }
         reportChannels()
@@ -122,54 +129,6 @@ extension EdgeLoop {
             pending.session.connection?.refuseLogin(refusal, pending.requestID)
         } else if !pending.isAnswered {
             pending.session.answer(pending.requestID, error)
-        }
-    }
-}
-
-// MARK: - Catching up
-
-extension EdgeLoop {
-    struct CatchUp {
-        var pending: PendingSubscribe
-        let place: Int
-        let after: StreamPosition
-    }
-
-    private func read(_ pending: PendingSubscribe, at place: Int, after: StreamPosition) {
-        let request = ReadRequest(
-            channel: index.key(at: place), after: after, exceptPublisher: pending.session.userID)
-        messaging.read(request, context: CatchUp(pending: pending, place: place, after: after))
-    }
-
-    /// A page of what the session missed. The page's position is the log's head when it is the last one, and
-    /// every entry up to there has arrived here before it: so the session goes live exactly behind the page.
-    func messagingRead(_ catchUp: CatchUp, _ outcome: Result<ReadResponse, LinkRequestFailure>) {
-        var pending = catchUp.pending
-        let place = catchUp.place
-        guard index.isCurrent(pending, at: place) else {
-            return giveUp(pending, at: place, .unsubscribedMeanwhile)
-        }
-        switch outcome {
-        case .failure where pending.isAnswered:
-            goLive(pending, at: place, gap: true)
-        case .failure(let failure):
-            giveUp(
-                pending, at: place,
-                RTMError(failure, .channelSubscribeFailed, timeout: .channelSubscribeTimeout))
-        case .success(let page) where page.gap:
-            goLive(pending, at: place, gap: true)
-        case .success(let page):
-            if !pending.isAnswered {
-                let answer = Subscribed(position: catchUp.after, unavailable: pending.unavailable, gap: false)
-                pending.session.answer(pending.requestID, answer)
-                pending.isAnswered = true
-            }
-            if !page.frames.isEmpty { pending.session.send(ByteBuffer(bytes: page.frames.bytes)) }
-            if page.more {
-                read(pending, at: place, after: page.position)
-            } else {
-                goLive(pending, at: place, gap: false)
-            }
         }
     }
 }
@@ -193,69 +152,11 @@ extension EdgeLoop {
     }
 }
 
-// MARK: - What messaging says
-
-extension EdgeLoop {
-    func messagingAttached(_ interest: UInt64, _ outcome: Result<AttachResponse, LinkRequestFailure>) {
-        switch outcome {
-        case .success(let response):
-            guard let attached = index.attached(interest, response) else { return }
-            if let position = attached.gap {
-                index.sendToAll(Gap(index.key(at: attached.place), position).frame, at: attached.place)
-                metrics.gap()
-            }
-            for pending in attached.waiting { proceed(pending, at: attached.place) }
-            if index.hasDetached { reattach(limit: 1) }
-        case .failure(let failure):
-            guard let (place, refused) = index.attachFailed(interest) else { return }
-            let error = RTMError(failure, .channelSubscribeFailed, timeout: .channelSubscribeTimeout)
-            for pending in refused { giveUp(pending, at: place, error) }
-            reattachLater()
-        }
-    }
-
-    /// Takes channels up again that lost their attachment: some at once, each answer brings on the next, so
-    /// that the link's queue stays short however many there are.
-    func reattach(limit: Int) {
-        guard messaging.isUp else { return }
-        for request in index.reattach(limit: limit) { messaging.attach(request) }
-    }
-
-    /// Messaging is there but refused or kept silent: try again after a while.
-    private func reattachLater() {
-        guard messaging.isUp, index.hasDetached else { return }
-        eventLoop.assumeIsolated().scheduleTask(in: .seconds(1)) { [weak self] in
-            guard let self else { return }
-            reattach(limit: configuration.limits.reattachBatch)
-        }
-    }
-
-    func presenceJoined(_ join: PresenceJoin, _ outcome: Result<Void, LinkRequestFailure>) {
-        guard !join.pending.session.isEnded else { return }
-        var pending = join.pending
-        if case .failure = outcome { pending.unavailable.insert(.presence) }
-        enter(pending, join.key)
-    }
-}
-
 extension RTMError {
     static let unsubscribedMeanwhile = RTMError(
         .channelSubscribeFailed, "the channel was unsubscribed before the subscribe was done")
 
     static func messagingUnreachable(_ code: ErrorCode) -> RTMError {
         RTMError(code, "the messaging service can't be reached at present", retryAfter: .seconds(1))
-    }
-}
-
-extension Gap {
-    /// Messaging lost what lay between: whoever is subscribed is told, nobody is left to guess.
-    fileprivate init(_ key: ChannelKey, _ position: StreamPosition) {
-        self.init(channelType: key.type, channel: key.name, position: position)
-    }
-
-    fileprivate var frame: ByteBuffer {
-        var frame = ByteBuffer()
-        ServerFrame(self).encodeFrame(into: &frame)
-        return frame
     }
 }

@@ -2,7 +2,7 @@ import RTMModel
 package import RTMServiceKit
 package import RTMServiceLink
 
-/// The presence service as a part of a program.
+/// The presence service as a part of a program. It has no engine yet: every call is refused, and says so.
 package enum PresenceDefinition {
     static let listen = ConfigurationKey<HostPort>.address(
         "presence.listen", default: HostPort(host: "127.0.0.1", port: 7730),
@@ -19,22 +19,10 @@ package enum PresenceDefinition {
     private static func definition(
         keys: [KeyDeclaration], place: @escaping @Sendable (Configuration) -> LinkPlace
     ) -> ServiceDefinition {
-        ServiceDefinition(
-            name: "presence", summary: "Knows who is in which channel (not in this version).",
-            keys: keys + [LinkKeys.secret.declaration]
-        ) { context in
-            var configuration = ServiceLinkServerConfiguration(service: "presence")
-            configuration.link = LinkConfiguration(context.configuration)
-            let server = ServiceLinkServer(
-                configuration, links: context.eventLoopGroup, logger: context.logger
-            ) { _ in UnavailableHandler(error: .unavailable) }
-            return Assembly([LinkListener(server, at: place(context.configuration))])
-        }
+        UnavailableService.definition(
+            name: "presence", summary: "Knows who is in which channel (not in this version).", keys: keys,
+            place: place,
+            refusal: RTMError(
+                .channelPresenceNotReady, "the presence service of this version doesn't keep anything yet"))
     }
-}
-
-extension RTMError {
-    /// What every call is answered with until this service has an engine.
-    static let unavailable = RTMError(
-        .channelPresenceNotReady, "the presence service of this version doesn't keep anything yet")
 }

@@ -2,7 +2,7 @@ import RTMModel
 package import RTMServiceKit
 package import RTMServiceLink
 
-/// The storage service as a part of a program.
+/// The storage service as a part of a program. It has no engine yet: every call is refused, and says so.
 package enum StorageDefinition {
     static let listen = ConfigurationKey<HostPort>.address(
         "storage.listen", default: HostPort(host: "127.0.0.1", port: 7740),
@@ -19,22 +19,10 @@ package enum StorageDefinition {
     private static func definition(
         keys: [KeyDeclaration], place: @escaping @Sendable (Configuration) -> LinkPlace
     ) -> ServiceDefinition {
-        ServiceDefinition(
-            name: "storage", summary: "Keeps metadata, locks and history (not in this version).",
-            keys: keys + [LinkKeys.secret.declaration]
-        ) { context in
-            var configuration = ServiceLinkServerConfiguration(service: "storage")
-            configuration.link = LinkConfiguration(context.configuration)
-            let server = ServiceLinkServer(
-                configuration, links: context.eventLoopGroup, logger: context.logger
-            ) { _ in UnavailableHandler(error: .unavailable) }
-            return Assembly([LinkListener(server, at: place(context.configuration))])
-        }
+        UnavailableService.definition(
+            name: "storage", summary: "Keeps metadata, locks and history (not in this version).", keys: keys,
+            place: place,
+            refusal: RTMError(
+                .storageNotAvailable, "the storage service of this version doesn't keep anything yet"))
     }
-}
-
-extension RTMError {
-    /// What every call is answered with until this service has an engine.
-    static let unavailable = RTMError(
-        .storageNotAvailable, "the storage service of this version doesn't keep anything yet")
 }

@@ -1,0 +1,42 @@
+import NIOCore
+import RTMMessagingClient
+import RTMModel
+import RTMServiceLink
+import RTMWire
+
+/// How the channels of a loop stand with messaging: attached, lost, taken up again.
+extension EdgeLoop {
+    func messagingAttached(_ interest: UInt64, _ outcome: Result<AttachResponse, LinkRequestFailure>) {
+        switch outcome {
+        case .success(let response):
+            guard let attached = index.attached(interest, response) else { return }
+            if let position = attached.gap {
+                index.sendToAll(Gap(index.key(at: attached.place), position).frame, at: attached.place)
+                metrics.gap()
+            }
+            for pending in attached.waiting { proceed(pending, at: attached.place) }
+            if index.hasDetached { reattach(limit: 1) }
+        case .failure(let failure):
+            guard let (place, refused) = index.attachFailed(interest) else { return }
+            let error = RTMError(failure, .channelSubscribeFailed, timeout: .channelSubscribeTimeout)
+            for pending in refused { giveUp(pending, at: place, error) }
+            reattachLater()
+        }
+    }
+
+    /// Takes channels up again that lost their attachment: some at once, each answer brings on the next, so
+    /// that the link's queue stays short however many there are.
+    func reattach(limit: Int) {
+        guard messaging.isUp else { return }
+        for request in index.reattach(limit: limit) { messaging.attach(request) }
+    }
+
+    /// Messaging is there but refused or kept silent: try again after a while.
+    private func reattachLater() {
+        guard messaging.isUp, index.hasDetached else { return }
+        eventLoop.assumeIsolated().scheduleTask(in: .seconds(1)) { [weak self] in
+            guard let self else { return }
+            reattach(limit: configuration.limits.reattachBatch)
+        }
+    }
+}

@@ -1,0 +1,52 @@
+import NIOCore
+import RTMMessagingClient
+import RTMModel
+import RTMServiceLink
+import RTMWire
+
+/// Catching up: what a session missed is read from the log and sent before it goes live.
+extension EdgeLoop {
+    struct CatchUp {
+        var pending: PendingSubscribe
+        let place: Int
+        let after: StreamPosition
+    }
+
+    func read(_ pending: PendingSubscribe, at place: Int, after: StreamPosition) {
+        let request = ReadRequest(
+            channel: index.key(at: place), after: after, exceptPublisher: pending.session.userID)
+        messaging.read(request, context: CatchUp(pending: pending, place: place, after: after))
+    }
+
+    /// A page of what the session missed. The page's position is the log's head when it is the last one, and
+    /// every entry up to there has arrived here before it: so the session goes live exactly behind the page.
+    func messagingRead(_ catchUp: CatchUp, _ outcome: Result<ReadResponse, LinkRequestFailure>) {
+        var pending = catchUp.pending
+        let place = catchUp.place
+        guard index.isCurrent(pending, at: place) else {
+            return giveUp(pending, at: place, .unsubscribedMeanwhile)
+        }
+        switch outcome {
+        case .failure where pending.isAnswered:
+            goLive(pending, at: place, gap: true)
+        case .failure(let failure):
+            giveUp(
+                pending, at: place,
+                RTMError(failure, .channelSubscribeFailed, timeout: .channelSubscribeTimeout))
+        case .success(let page) where page.gap:
+            goLive(pending, at: place, gap: true)
+        case .success(let page):
+            if !pending.isAnswered {
+                let answer = Subscribed(position: catchUp.after, unavailable: pending.unavailable, gap: false)
+                pending.session.answer(pending.requestID, answer)
+                pending.isAnswered = true
+            }
+            if !page.frames.isEmpty { pending.session.send(ByteBuffer(bytes: page.frames.bytes)) }
+            if page.more {
+                read(pending, at: place, after: page.position)
+            } else {
+                goLive(pending, at: place, gap: false)
+            }
+        }
+    }
+}

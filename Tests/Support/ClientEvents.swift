@@ -1,0 +1,38 @@
+package import RTMClient
+package import RTMModel
+
+extension RTMEvents.Iterator {
+    /// The next message, whatever else happens meanwhile.
+    package mutating func nextMessage() async -> MessageEvent? {
+        while let event = await next() {
+            if case .message(let message) = event { return message }
+        }
+        return nil
+    }
+
+    package mutating func nextGap() async -> GapEvent? {
+        while let event = await next() {
+            if case .gap(let gap) = event { return gap }
+        }
+        return nil
+    }
+
+    package mutating func nextLinkState(_ state: LinkState) async -> LinkStateEvent? {
+        while let event = await next() {
+            if case .linkState(let change) = event, change.currentState == state { return change }
+        }
+        return nil
+    }
+}
+
+/// The code that the call throws; nil if it succeeds.
+package func code(
+    isolation: isolated (any Actor)? = #isolation, of call: () async throws -> Void
+) async -> ErrorCode? {
+    do {
+        try await call()
+        return nil
+    } catch {
+        return (error as? RTMError)?.code
+    }
+}
