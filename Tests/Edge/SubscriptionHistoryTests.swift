@@ -11,7 +11,7 @@ struct SubscriptionHistoryTests {
     )
     func histories() {
         var total = EdgeHistory.Events()
-        for seed in 0..<30000 as Range<UInt64> {
+        for seed in 0..<200 as Range<UInt64> {
             var history = EdgeHistory(seed: seed)
             for _ in 0..<400 { history.step() }
             history.finish()

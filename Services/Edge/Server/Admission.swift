@@ -6,11 +6,6 @@ struct Application: Sendable, Hashable {
     let id: String
     /// The key that its tokens are signed with. Without one the app id itself is the credential (S-2).
     let certificate: String?
-
-    init(id: String, certificate: String?) {
-        self.id = id
-        self.certificate = certificate
-    }
 }
 
 /// Decides who may log in (S-1 … S-3). Pure: the apps come from the configuration.
