@@ -54,7 +54,7 @@ struct RawConnection {
         try await send(2, .login(login))
     }
 
-    func stopReading() async throws { try await channel.setOption(.autoRead, value: false) }
+    func stopReading() async throws { try await channel.setOption(.autoRead, value: false).get() }
 
     func close() async throws { try await channel.close() }
 }
