@@ -9,7 +9,7 @@ import Testing
 /// One loop of an edge without its sockets: what the index says is done as `EdgeLoop` does it, and everything
 /// else (which session asks what, when the link breaks, how far an answer has come) is up to a seed.
 struct EdgeHistory {
-    private struct CatchUp {
+    struct CatchUp {
         let viewer: Viewer
         var pending: PendingSubscribe
         let place: Int
@@ -39,20 +39,22 @@ struct EdgeHistory {
     private static let keys = ["a", "b", "c"].map(ChannelKey.test)
 
     private let seed: UInt64
-    private let what: String
-    private var random: SeededGenerator
-    private var index = SubscriptionIndex()
-    private var messaging = FakeMessaging()
-    private var isUp = true
-    private var viewers: [UInt64: Viewer] = [:]
-    private var openAttaches: [Int: UInt64] = [:]
-    private var openReads: [Int: CatchUp] = [:]
-    private var lastNumber = 0
+    let what: String
+    var random: SeededGenerator
+    var index = SubscriptionIndex()
+    var messaging = FakeMessaging()
+    var isUp = true
+    var viewers: [UInt64: Viewer] = [:]
+    var openAttaches: [Int: UInt64] = [:]
+    var openReads: [Int: CatchUp] = [:]
+    var lastNumber = 0
     /// Where each channel stood at the last end of a turn.
-    private var flushed: [ChannelKey: StreamPosition] = [:]
-    private var memories: [ChannelKey: [StreamPosition]] = [:]
-    private var interests: [UInt64: ChannelKey] = [:]
-    private(set) var events = Events()
+    var flushed: [ChannelKey: StreamPosition] = [:]
+    var memories: [ChannelKey: [StreamPosition]] = [:]
+    var interests: [UInt64: ChannelKey] = [:]
+    /// Entries that came with pages, not through the index.
+    var catchUpEntries = 0
+    var events = Events()
 
     init(seed: UInt64) {
         self.seed = seed
@@ -100,7 +102,7 @@ struct EdgeHistory {
         #expect(index.deliveries + catchUpEntries == events.entries, "\(what)")
     }
 
-    private mutating func settle() {
+    mutating func settle() {
         while !messaging.calls.isEmpty || !messaging.events.isEmpty || reattach(limit: 10) > 0 {
             while !messaging.calls.isEmpty { messaging.perform() }
             while !messaging.events.isEmpty { hear() }
@@ -109,16 +111,14 @@ struct EdgeHistory {
         #expect(openAttaches.isEmpty && openReads.isEmpty, "\(what)")
     }
 
-    private var catchUpEntries = 0
-
-    private mutating func nextNumber() -> Int {
+    mutating func nextNumber() -> Int {
         lastNumber += 1
         return lastNumber
     }
 
-    private mutating func anyKey() -> ChannelKey { Self.keys.randomElement(using: &random) ?? .test("") }
+    mutating func anyKey() -> ChannelKey { Self.keys.randomElement(using: &random) ?? .test("") }
 
-    private mutating func anyViewer() -> Viewer {
+    mutating func anyViewer() -> Viewer {
         let ids = viewers.keys.sorted()
         if ids.count < 5 || random.chance(1, in: 10) {
             let viewer = Viewer(id: UInt64(nextNumber()), what)
@@ -129,7 +129,7 @@ struct EdgeHistory {
     }
 
     /// A position to continue from, more often one that can still be continued.
-    private mutating func anyMemory(of key: ChannelKey) -> StreamPosition? {
+    mutating func anyMemory(of key: ChannelKey) -> StreamPosition? {
         switch Int.random(in: 0..<4, using: &random) {
         case 0: nil
         case 1: memories[key]?.randomElement(using: &random)
@@ -137,7 +137,7 @@ struct EdgeHistory {
         }
     }
 
-    private mutating func anyFeatures() -> SubscriptionFeatures {
+    mutating func anyFeatures() -> SubscriptionFeatures {
         [[.message], [.message, .presence], [.presence], []].randomElement(using: &random) ?? []
     }
 }
@@ -145,7 +145,7 @@ struct EdgeHistory {
 // MARK: - Clients
 
 extension EdgeHistory {
-    private mutating func publish() {
+    mutating func publish() {
         let publisher = viewers.keys.sorted().randomElement(using: &random) ?? 0
         let entry = FakeMessaging.Entry(
             publisherSession: random.chance(1, in: 3) ? 0 : publisher,
@@ -153,7 +153,7 @@ extension EdgeHistory {
         messaging.publish(entry, to: anyKey())
     }
 
-    private mutating func subscribe() {
+    mutating func subscribe() {
         let (viewer, key, features) = (anyViewer(), anyKey(), anyFeatures())
         let place = index.place(of: key)
         if let place, viewer.session.subscriptions[place]?.place != nil {
@@ -176,14 +176,14 @@ extension EdgeHistory {
         }
     }
 
-    private mutating func unsubscribe() {
+    mutating func unsubscribe() {
         let (viewer, key) = (anyViewer(), anyKey())
         guard let place = index.place(of: key), viewer.session.subscriptions[place] != nil else { return }
         leave(viewer, key)
         detach(index.remove(viewer.session, at: place))
     }
 
-    private mutating func endSession(_ viewer: Viewer) {
+    mutating func endSession(_ viewer: Viewer) {
         for key in viewer.channels { leave(viewer, key) }
         viewers[viewer.id] = nil
         viewer.session.end()
@@ -196,7 +196,7 @@ extension EdgeHistory {
 
     /// What was handed out before is judged now; what arrived in this turn may come too late for the one who
     /// leaves.
-    private mutating func leave(_ viewer: Viewer, _ key: ChannelKey) {
+    mutating func leave(_ viewer: Viewer, _ key: ChannelKey) {
         look()
         if let position = flushed[key] { expect(viewer, on: key, upTo: position) }
         if let seen = viewer.seen(key) { memories[key, default: []].append(seen) }
@@ -207,7 +207,7 @@ extension EdgeHistory {
 // MARK: - The link
 
 extension EdgeHistory {
-    private mutating func attach(_ request: AttachRequest) {
+    mutating func attach(_ request: AttachRequest) {
         #expect(
             interests[request.interest] ?? request.channel == request.channel,
             "\(what): one number for two channels")
@@ -218,13 +218,13 @@ extension EdgeHistory {
         messaging.call(.attach(id: id, request))
     }
 
-    private mutating func detach(_ push: DetachPush?) {
+    mutating func detach(_ push: DetachPush?) {
         guard let push else { return }
         #expect(interests[push.interest] != nil, "\(what): a detach without an attach")
         if isUp { messaging.call(.detach(push)) }
     }
 
-    private mutating func loseLink(restarting: Bool) {
+    mutating func loseLink(restarting: Bool) {
         guard isUp else { return }
         isUp = false
         events.losses += 1
@@ -242,14 +242,14 @@ extension EdgeHistory {
         if failuresFirst { index.linkLost() }
     }
 
-    private mutating func raiseLink() {
+    mutating func raiseLink() {
         guard !isUp else { return }
         isUp = true
         reattach(limit: 2)
     }
 
     @discardableResult
-    private mutating func reattach(limit: Int) -> Int {
+    mutating func reattach(limit: Int) -> Int {
         guard isUp else { return 0 }
         let requests = index.reattach(limit: limit)
         #expect(requests.count <= limit)
@@ -258,7 +258,7 @@ extension EdgeHistory {
     }
 
     /// An answer doesn't come in time, though messaging may have done what was asked, or do it later.
-    private mutating func timeOut() {
+    mutating func timeOut() {
         if let (id, interest) = openAttaches.min(by: { $0.key < $1.key }) {
             events.timeouts += 1
             openAttaches[id] = nil
@@ -270,7 +270,7 @@ extension EdgeHistory {
         }
     }
 
-    private mutating func hear() {
+    mutating func hear() {
         switch messaging.nextEvent() {
         case .delivery(let interest, let channel, let position, let entry):
             Record(channel: channel, position: position).frame.withUnsafeReadableBytes { frame in
@@ -291,121 +291,21 @@ extension EdgeHistory {
         }
     }
 
-    private mutating func endTurn() {
+    mutating func endTurn() {
         index.flush()
         look()
         for key in Self.keys { flushed[key] = index.place(of: key).flatMap { index.position(at: $0) } }
     }
 
-    private func look() {
+    func look() {
         for viewer in viewers.values { viewer.look(messaging.archive) }
     }
 
-    private mutating func expect(_ viewer: Viewer, on key: ChannelKey, upTo position: StreamPosition) {
+    mutating func expect(_ viewer: Viewer, on key: ChannelKey, upTo position: StreamPosition) {
         guard viewer.isLive(key) else { return }
         // Where a log began anew while an attach timed out, the index may take an entry of the new log for the next one
         // of the old. The gap that is said then covers it.
         guard events.timeouts == 0 || position.epoch == messaging.head(of: key).epoch else { return }
         viewer.expectNothingMissed(key, upTo: position, messaging.archive)
-    }
-}
-
-// MARK: - As the loop does it
-
-extension EdgeHistory {
-    private mutating func attached(_ interest: UInt64, _ response: AttachResponse) {
-        let known = interests[interest].flatMap { index.place(of: $0) }.flatMap { index.position(at: $0) }
-        guard let attached = index.attached(interest, response) else { return }
-        let key = index.key(at: attached.place)
-        look()
-        for viewer in viewers.values { known.map { expect(viewer, on: key, upTo: $0) } }
-        if let position = attached.gap {
-            index.sendToAll(
-                Record(channel: key, position: position, isGap: true).frame, at: attached.place)
-            look()
-        }
-        for pending in attached.waiting { proceed(pending, at: attached.place) }
-    }
-
-    private mutating func attachFailed(_ interest: UInt64) {
-        guard let (place, refused) = index.attachFailed(interest) else { return }
-        for pending in refused { giveUp(pending, at: place) }
-    }
-
-    private mutating func proceed(_ pending: PendingSubscribe, at place: Int) {
-        guard index.isCurrent(pending, at: place), let viewer = viewers[pending.session.id.rawValue] else {
-            return giveUp(pending, at: place)
-        }
-        if let after = pending.after, after != index.position(at: place) {
-            read(CatchUp(viewer: viewer, pending: pending, place: place, after: after))
-        } else {
-            goLive(pending, at: place)
-        }
-    }
-
-    private mutating func goLive(
-        _ pending: PendingSubscribe, at place: Int, behind page: StreamPosition? = nil
-    ) {
-        let key = index.key(at: place)
-        let position = index.admit(pending, at: place)
-        look()
-        guard let position, let viewer = viewers[pending.session.id.rawValue] else {
-            Issue.record("\(what): admitted without a position")
-            return
-        }
-        if let page { #expect(position == page, "\(what): the session doesn't go live where its page ended") }
-        viewer.begins(key, pending.features, at: position, isLive: true)
-        events.admissions += 1
-    }
-
-    private mutating func giveUp(_ pending: PendingSubscribe, at place: Int) {
-        let key = index.key(at: place)
-        if index.isCurrent(pending, at: place) { viewers[pending.session.id.rawValue]?.ends(key) }
-        detach(index.abandon(pending, at: place))
-        events.refusals += 1
-    }
-
-    private mutating func read(_ catchUp: CatchUp) {
-        let id = nextNumber()
-        openReads[id] = catchUp
-        messaging.call(
-            .read(
-                id: id,
-                FakeMessaging.Read(
-                    channel: index.key(at: catchUp.place), after: catchUp.after, session: catchUp.viewer.id,
-                    features: catchUp.pending.features, entriesMax: .random(in: 1...3, using: &random))))
-    }
-
-    private mutating func readFailed(_ catchUp: CatchUp) {
-        // Who has seen a part of what it missed goes on behind a gap.
-        if catchUp.pending.isAnswered, index.isCurrent(catchUp.pending, at: catchUp.place) {
-            goLive(catchUp.pending, at: catchUp.place)
-        } else {
-            giveUp(catchUp.pending, at: catchUp.place)
-        }
-    }
-
-    private mutating func read(_ catchUp: CatchUp, _ page: FakeMessaging.Page) {
-        let (viewer, place) = (catchUp.viewer, catchUp.place)
-        var pending = catchUp.pending
-        guard index.isCurrent(pending, at: place) else { return giveUp(pending, at: place) }
-        if page.gap { return goLive(pending, at: place) }
-        let key = index.key(at: place)
-        if !pending.isAnswered { viewer.begins(key, pending.features, at: catchUp.after, isLive: false) }
-        pending.isAnswered = true
-        for offset in page.offsets {
-            let position = StreamPosition(epoch: page.position.epoch, offset: offset)
-            pending.session.send(Record(channel: key, position: position).frame)
-            catchUpEntries += 1
-        }
-        look()
-        viewer.expectNothingMissed(key, upTo: page.position, messaging.archive)
-        if page.more {
-            read(
-                CatchUp(viewer: viewer, pending: pending, place: place, after: page.position))
-        } else {
-            events.catchUps += 1
-            goLive(pending, at: place, behind: page.position)
-        }
     }
 }

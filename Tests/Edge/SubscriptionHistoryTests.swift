@@ -17,6 +17,7 @@ struct SubscriptionHistoryTests {
             history.finish()
             total.add(history.events)
         }
+        #expect(total == EdgeHistory.Events())
         // Otherwise the histories would not test what they are for.
         #expect(total.admissions > 3000)
         #expect(total.refusals > 1000)

@@ -143,4 +143,17 @@ struct BrokerReadTests {
         for name in 0..<10 { _ = try broker.publish("m", to: .message("\(name)"), now: 2000) }
         #expect(broker.channelCount == 10)
     }
+
+    @Test("the place of a forgotten log is used again: what nobody wants takes no memory")
+    mutating func reusedPlaces() throws {
+        broker = EmbeddedBroker(limits: .limits(ageMax: 10, idleMax: 10), firstEpoch: 1)
+        for round in 0..<50 as Range<UInt64> {
+            _ = try broker.publish("m", to: .message("\(round)"), now: round * 1000)
+            // There is one place, so each look at one place is a look at this log.
+            broker.sweep(1, now: round * 1000)
+            #expect(broker.channelCount == 1)
+            broker.sweep(1, now: round * 1000 + 500)
+            #expect(broker.channelCount == 0)
+        }
+    }
 }

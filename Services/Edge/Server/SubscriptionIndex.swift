@@ -29,7 +29,8 @@ struct SubscriptionIndex {
 
     func position(at place: Int) -> StreamPosition? { channels[place].position }
 
-    /// The place of an interest, unless it belongs to a channel that is gone. 0 is the interest of free places.
+    /// The place of an interest, unless it belongs to a channel that is gone. 0 is the interest of free
+    /// places.
     private func place(of interest: UInt64) -> Int? {
         let place = Int(interest & 0xFFFF_FFFF)
         return interest != 0 && place < channels.count && channels[place].interest == interest ? place : nil
