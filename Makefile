@@ -4,6 +4,9 @@ SHELL := /bin/bash
 release := .build/release
 swift_folders := Package.swift Shared Services Clients Tests
 
+timed := ^(Integration|ServiceKit|ServiceLink|Client|AgoraRtmKit)Tests
+run_tests := swift test --skip-build --disable-xctest
+
 .PHONY: help setup build run test check lint format generate bench clean
 
 help:
@@ -26,15 +29,17 @@ build:
 run: setup build
 	@exec $(release)/rtm-standalone $(ARGS)
 
-# Integration tests start the service executables, so everything is built before any test runs; and they run alone,
-# because the other tests keep every core busy.
+# Integration tests start the service executables, so everything is built before any test runs. Tests with sockets, processes
+# and clocks run apart from those that keep every core busy.
 test: setup lint
 	swift build --build-tests
-	swift test --skip-build --disable-xctest --filter IntegrationTests
-	swift test --skip-build --disable-xctest --skip IntegrationTests
+	$(run_tests) --filter '$(timed)'
+	$(run_tests) --skip '$(timed)'
 
 check: lint
-	swift test --disable-xctest --skip IntegrationTests --skip Benchmarks
+	swift build --build-tests
+	$(run_tests) --filter '$(timed)' --skip IntegrationTests
+	$(run_tests) --skip '$(timed)'
 
 lint:
 	swift format lint --strict --parallel --recursive $(swift_folders)

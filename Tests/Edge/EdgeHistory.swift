@@ -303,8 +303,8 @@ extension EdgeHistory {
 
     mutating func expect(_ viewer: Viewer, on key: ChannelKey, upTo position: StreamPosition) {
         guard viewer.isLive(key) else { return }
-        // Where a log began anew while an attach timed out, the index may take an entry of the new log for the next one
-        // of the old. The gap that is said then covers it.
+        // Where a log began anew while an attach timed out, the index may take an entry of the new log for
+        // the next one of the old. The gap that is said then covers it.
         guard events.timeouts == 0 || position.epoch == messaging.head(of: key).epoch else { return }
         viewer.expectNothingMissed(key, upTo: position, messaging.archive)
     }

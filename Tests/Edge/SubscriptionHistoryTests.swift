@@ -17,14 +17,13 @@ struct SubscriptionHistoryTests {
             history.finish()
             total.add(history.events)
         }
-        #expect(total == EdgeHistory.Events())
         // Otherwise the histories would not test what they are for.
-        #expect(total.admissions > 3000)
-        #expect(total.refusals > 1000)
-        #expect(total.catchUps > 500)
-        #expect(total.losses > 500)
-        #expect(total.timeouts > 500)
+        #expect(total.admissions > 2500)
+        #expect(total.refusals > 2000)
+        #expect(total.catchUps > 400)
+        #expect(total.losses > 300)
+        #expect(total.timeouts > 250)
         #expect(total.entries > 10_000)
-        #expect(total.gaps > 300)
+        #expect(total.gaps > 400)
     }
 }

@@ -5,12 +5,13 @@ import Testing
 
 @testable import RTMEdgeServer
 
-/// Single steps of the index. What holds over any sequence of them is in SubscriptionHistoryTests.
+/// Single steps of the index; those about the link are in SubscriptionIndexLinkTests. What holds over any
+/// sequence of them is in SubscriptionHistoryTests.
 @Suite("The subscription index")
 struct SubscriptionIndexTests {
-    private var index = SubscriptionIndex()
-    private let key = ChannelKey.test("a")
-    private var lastRequest: UInt64 = 0
+    var index = SubscriptionIndex()
+    let key = ChannelKey.test("a")
+    var lastRequest: UInt64 = 0
 
     // MARK: Entering
 
@@ -184,97 +185,15 @@ struct SubscriptionIndexTests {
         }
     }
 
-    // MARK: The link
-
-    @Test("after the link: subscribed channels are asked for again from where they stand, some at a time")
-    mutating func reattach() throws {
-        let session = session(1)
-        var interests: [UInt64] = []
-        for name in ["a", "b", "c", "d", "e"] { interests.append(try subscribe(session, to: .test(name))) }
-        gather(8, interest: interests[0])
-        #expect(index.reattach(limit: 10).isEmpty)
-        index.linkLost()
-        let requests = index.reattach(limit: 2) + index.reattach(limit: 2) + index.reattach(limit: 2)
-        #expect(index.reattach(limit: 2).isEmpty)
-        #expect(Set(requests.map(\.interest)) == Set(interests))
-        for request in requests {
-            #expect(request.after == .at(request.interest == interests[0] ? 8 : 7))
-        }
-    }
-
-    @Test("what is sent again after a link comes before what is new; a gap is said with the new position")
-    mutating func missed() throws {
-        let session = session(1)
-        let interest = try subscribe(session)
-        index.linkLost()
-        _ = index.reattach(limit: 1)
-        gather(8, interest: interest)
-        let attached = answered(interest, at: .at(8))
-        #expect(attached?.gap == nil)
-        #expect(taken(session) == [8])
-        index.linkLost()
-        _ = index.reattach(limit: 1)
-        let lost = answered(interest, at: .at(2, epoch: 6), gap: true)
-        #expect(lost?.gap == .at(2, epoch: 6))
-        #expect(index.position(at: 0) == .at(2, epoch: 6))
-        gather(3, interest: interest)
-        index.flush()
-        #expect(taken(session) == [3])
-    }
-
-    @Test("an attach that timed out, though messaging had performed it: nothing comes twice, nothing is lost")
-    mutating func timedOutAttach() throws {
-        let session = session(1)
-        let interest = try subscribe(session)
-        index.linkLost()
-        #expect(index.reattach(limit: 1).map(\.after) == [.at(7)])
-        gather(8, interest: interest)
-        _ = index.attachFailed(interest)
-        #expect(index.reattach(limit: 1).map(\.after) == [.at(8)])
-        // Still of the first attach, then of the second one.
-        for offset in [9, 10, 9, 10, 11] as [UInt64] { gather(offset, interest: interest) }
-        _ = answered(interest, at: .at(11))
-        gather(12, interest: interest)
-        index.flush()
-        #expect(taken(session) == [8, 9, 10, 11, 12])
-    }
-
-    @Test("subscribers stay while attaching fails; a channel without any is not asked for again")
-    mutating func failedReattach() throws {
-        let session = session(1)
-        let interest = try subscribe(session)
-        index.linkLost()
-        for _ in 0..<3 {
-            #expect(index.reattach(limit: 5).map(\.interest) == [interest])
-            let failed = try known(index.attachFailed(interest))
-            #expect(failed.refused.isEmpty)
-        }
-        #expect(index.remove(session, at: 0) == DetachPush(interest: interest))
-        #expect(index.reattach(limit: 5).isEmpty)
-    }
-
-    @Test("a session that ends leaves all its channels, with a detach for each where it was the last")
-    mutating func sessionEnds() throws {
-        let (ending, staying) = (session(1), session(2))
-        var interests: [UInt64] = []
-        for name in ["a", "b", "c"] { interests.append(try subscribe(ending, to: .test(name))) }
-        _ = try subscribe(staying, to: .test("b"))
-        ending.end()
-        let detached = Set(index.removeAll(ending).map(\.interest))
-        #expect(detached == [interests[0], interests[2]])
-        #expect(ending.subscriptions.isEmpty)
-        #expect(index.channelCount == 1)
-    }
-
     // MARK: -
 
-    private final class Sessions {
+    final class Sessions {
         var connections: [SessionID: RecordingConnection] = [:]
     }
 
-    private let sessions = Sessions()
+    let sessions = Sessions()
 
-    private func session(_ id: UInt64) -> Session {
+    func session(_ id: UInt64) -> Session {
         let connection = RecordingConnection()
         let session = Session(
             id: SessionID(rawValue: id), appID: "app", userID: "\(id)", heartbeatInterval: 5,
@@ -284,14 +203,14 @@ struct SubscriptionIndexTests {
     }
 
     /// The offsets that the session has been sent since the last call.
-    private func taken(_ session: Session) -> [UInt64] {
+    func taken(_ session: Session) -> [UInt64] {
         var frames = sessions.connections[session.id]?.takeSent() ?? ByteBuffer()
         var offsets: [UInt64] = []
         while let record = Record(&frames) { offsets.append(record.position.offset) }
         return offsets
     }
 
-    private mutating func enter(
+    mutating func enter(
         _ session: Session, _ channel: ChannelKey? = nil, features: SubscriptionFeatures = .message
     ) -> (pending: PendingSubscribe, action: SubscriptionIndex.EnterAction) {
         lastRequest += 1
@@ -300,19 +219,19 @@ struct SubscriptionIndexTests {
         return (pending, index.enter(pending, channel ?? key))
     }
 
-    private func attachRequest(_ action: SubscriptionIndex.EnterAction) throws -> AttachRequest {
+    func attachRequest(_ action: SubscriptionIndex.EnterAction) throws -> AttachRequest {
         guard case .attach(let request) = action else { throw UnexpectedAction(action: action) }
         return request
     }
 
-    private mutating func answered(
+    mutating func answered(
         _ interest: UInt64, at position: StreamPosition, gap: Bool = false
     ) -> SubscriptionIndex.Attached? {
         index.attached(interest, AttachResponse(position: position, gap: gap))
     }
 
     /// All the way to a subscriber; a new channel stands at 7. Returns the channel's number.
-    private mutating func subscribe(
+    mutating func subscribe(
         _ session: Session, to channel: ChannelKey? = nil, features: SubscriptionFeatures = .message
     ) throws -> UInt64 {
         let (pending, action) = enter(session, channel, features: features)
@@ -327,9 +246,9 @@ struct SubscriptionIndexTests {
         return try #require(interests[channel ?? key])
     }
 
-    private var interests: [ChannelKey: UInt64] = [:]
+    var interests: [ChannelKey: UInt64] = [:]
 
-    private mutating func gather(
+    mutating func gather(
         _ offset: UInt64, interest: UInt64, from publisher: UInt64 = 99,
         feature: SubscriptionFeatures = .message
     ) {
@@ -343,14 +262,14 @@ struct SubscriptionIndexTests {
 }
 
 /// As `#require`, which doesn't take mutating calls.
-private func known<Value>(_ value: Value?) throws -> Value { try #require(value) }
+func known<Value>(_ value: Value?) throws -> Value { try #require(value) }
 
 private struct UnexpectedAction: Error {
     let action: SubscriptionIndex.EnterAction
 }
 
 extension StreamPosition {
-    fileprivate static func at(_ offset: UInt64, epoch: UInt64 = 5) -> StreamPosition {
+    static func at(_ offset: UInt64, epoch: UInt64 = 5) -> StreamPosition {
         StreamPosition(epoch: epoch, offset: offset)
     }
 }

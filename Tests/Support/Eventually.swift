@@ -4,7 +4,7 @@ package import Testing
 ///
 /// For what can't be awaited, such as another process's socket. Fails the test at the deadline.
 package func eventually(
-    _ what: String, within limit: Duration = .seconds(10), isolation: isolated (any Actor)? = #isolation,
+    _ what: String, within limit: Duration = .seconds(30), isolation: isolated (any Actor)? = #isolation,
     sourceLocation: SourceLocation = #_sourceLocation, _ condition: () async throws -> Bool
 ) async throws {
     let deadline = ContinuousClock.now + limit

@@ -1,8 +1,8 @@
 package import RTMModel
 internal import RTMServiceLink
 
-/// A service that is there, but can't do anything yet: it starts, is healthy, accepts links, and answers every
-/// request with one refusal.
+/// A service that is there, but can't do anything yet: it starts, is healthy, accepts links, and answers
+/// every request with one refusal.
 package enum UnavailableService {
     package static func definition(
         name: String, summary: String, keys: [KeyDeclaration],

@@ -1,0 +1,105 @@
+import NIOCore
+import RTMModel
+import RTMWire
+import Testing
+
+@testable import RTMEdgeServer
+
+/// What `EdgeLoop` does with the answers of messaging and with what the index says.
+extension EdgeHistory {
+    mutating func attached(_ interest: UInt64, _ response: AttachResponse) {
+        let known = interests[interest].flatMap { index.place(of: $0) }.flatMap { index.position(at: $0) }
+        guard let attached = index.attached(interest, response) else { return }
+        let key = index.key(at: attached.place)
+        look()
+        for viewer in viewers.values { known.map { expect(viewer, on: key, upTo: $0) } }
+        if let position = attached.gap {
+            index.sendToAll(
+                Record(channel: key, position: position, isGap: true).frame, at: attached.place)
+            look()
+        }
+        for pending in attached.waiting { proceed(pending, at: attached.place) }
+    }
+
+    mutating func attachFailed(_ interest: UInt64) {
+        guard let (place, refused) = index.attachFailed(interest) else { return }
+        for pending in refused { giveUp(pending, at: place) }
+    }
+
+    mutating func proceed(_ pending: PendingSubscribe, at place: Int) {
+        guard index.isCurrent(pending, at: place), let viewer = viewers[pending.session.id.rawValue] else {
+            return giveUp(pending, at: place)
+        }
+        if let after = pending.after, after != index.position(at: place) {
+            read(CatchUp(viewer: viewer, pending: pending, place: place, after: after))
+        } else {
+            goLive(pending, at: place)
+        }
+    }
+
+    mutating func goLive(
+        _ pending: PendingSubscribe, at place: Int, behind page: StreamPosition? = nil
+    ) {
+        let key = index.key(at: place)
+        let position = index.admit(pending, at: place)
+        look()
+        guard let position, let viewer = viewers[pending.session.id.rawValue] else {
+            Issue.record("\(what): admitted without a position")
+            return
+        }
+        if let page { #expect(position == page, "\(what): the session doesn't go live where its page ended") }
+        viewer.begins(key, pending.features, at: position, isLive: true)
+        events.admissions += 1
+    }
+
+    mutating func giveUp(_ pending: PendingSubscribe, at place: Int) {
+        let key = index.key(at: place)
+        if index.isCurrent(pending, at: place) { viewers[pending.session.id.rawValue]?.ends(key) }
+        detach(index.abandon(pending, at: place))
+        events.refusals += 1
+    }
+
+    mutating func read(_ catchUp: CatchUp) {
+        let id = nextNumber()
+        openReads[id] = catchUp
+        messaging.call(
+            .read(
+                id: id,
+                FakeMessaging.Read(
+                    channel: index.key(at: catchUp.place), after: catchUp.after, session: catchUp.viewer.id,
+                    features: catchUp.pending.features, entriesMax: .random(in: 1...3, using: &random))))
+    }
+
+    mutating func readFailed(_ catchUp: CatchUp) {
+        // Who has seen a part of what it missed goes on behind a gap.
+        if catchUp.pending.isAnswered, index.isCurrent(catchUp.pending, at: catchUp.place) {
+            goLive(catchUp.pending, at: catchUp.place)
+        } else {
+            giveUp(catchUp.pending, at: catchUp.place)
+        }
+    }
+
+    mutating func read(_ catchUp: CatchUp, _ page: FakeMessaging.Page) {
+        let (viewer, place) = (catchUp.viewer, catchUp.place)
+        var pending = catchUp.pending
+        guard index.isCurrent(pending, at: place) else { return giveUp(pending, at: place) }
+        if page.gap { return goLive(pending, at: place) }
+        let key = index.key(at: place)
+        if !pending.isAnswered { viewer.begins(key, pending.features, at: catchUp.after, isLive: false) }
+        pending.isAnswered = true
+        for offset in page.offsets {
+            let position = StreamPosition(epoch: page.position.epoch, offset: offset)
+            pending.session.send(Record(channel: key, position: position).frame)
+            catchUpEntries += 1
+        }
+        look()
+        viewer.expectNothingMissed(key, upTo: page.position, messaging.archive)
+        if page.more {
+            read(
+                CatchUp(viewer: viewer, pending: pending, place: place, after: page.position))
+        } else {
+            events.catchUps += 1
+            goLive(pending, at: place, behind: page.position)
+        }
+    }
+}

@@ -1,0 +1,59 @@
+import NIOCore
+import RTMModel
+import Testing
+
+@testable import RTMMessagingServer
+
+/// A log of the model: everything, for ever.
+struct ModelLog {
+    private struct Entry {
+        let timestamp: UInt64
+        let publisher: String
+        let size: Int
+    }
+
+    /// Nil until a position names it.
+    var epoch: UInt64?
+    /// When the log began or got its newest entry.
+    private(set) var touched: UInt64
+    private var entries: [Entry] = []
+
+    init(touched: UInt64) { self.touched = touched }
+
+    var head: UInt64 { UInt64(entries.count) }
+
+    mutating func append(_ entry: ChannelLog.Entry) {
+        #expect(entry.timestamp > entries.last?.timestamp ?? 0, "M-24")
+        entries.append(
+            Entry(timestamp: entry.timestamp, publisher: entry.publisher, size: entry.frame.readableBytes))
+        touched = entry.timestamp
+    }
+
+    func has(_ entry: ChannelLog.Entry) -> Bool {
+        guard entry.offset > 0, entry.offset <= head else { return false }
+        let mine = entries[Int(entry.offset) - 1]
+        return mine.timestamp == entry.timestamp && mine.publisher == entry.publisher
+    }
+
+    func offsets(after offset: UInt64, except publisher: String) -> [UInt64] {
+        entries.indices.dropFirst(Int(offset)).filter { entries[$0].publisher != publisher }
+            .map { UInt64($0) + 1 }
+    }
+
+    /// Nothing behind the position can have been trimmed yet.
+    func mustContinue(
+        _ position: StreamPosition, _ retention: ChannelLog.Retention, _ latest: UInt64
+    ) -> Bool {
+        guard position.epoch == epoch, position.offset <= head else { return false }
+        let missed = entries.dropFirst(Int(position.offset))
+        return missed.count <= retention.entriesMax
+            && missed.reduce(0) { $0 + $1.size } <= retention.bytesMax
+            && missed.allSatisfy { $0.timestamp + retention.ageMax >= latest }
+    }
+
+    func mustKeepNewest(_ retention: ChannelLog.Retention, _ latest: UInt64) -> Bool {
+        guard let newest = entries.last else { return false }
+        return newest.size <= retention.bytesMax && retention.entriesMax > 0
+            && newest.timestamp + retention.ageMax >= latest
+    }
+}
