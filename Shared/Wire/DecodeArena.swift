@@ -17,10 +17,13 @@ package struct DecodeArena: ~Copyable {
     private let state: UnsafeMutablePointer<ArenaState>
     let allocator: UnsafeMutablePointer<ProtobufCAllocator>
 
-    /// - Parameter capacity: bytes of the block. A message decodes into a small multiple of its encoded size.
-    package init(capacity: Int = 64 * 1024) {
+    /// - Parameters:
+    ///   - capacity: bytes of the block. A message decodes into a small multiple of its encoded size.
+    ///   - bytesMax: what one message may take in all. A frame made for it decodes into seventy times its
+    ///     size; one that would go beyond this is refused as undecodable.
+    package init(capacity: Int = 64 * 1024, bytesMax: Int = 64 * 1024 * 1024) {
         state = .allocate(capacity: 1)
-        state.initialize(to: ArenaState(capacity: capacity))
+        state.initialize(to: ArenaState(capacity: capacity, bytesMax: bytesMax))
         allocator = .allocate(capacity: 1)
         allocator.initialize(
             to: ProtobufCAllocator(
@@ -45,14 +48,17 @@ package struct DecodeArena: ~Copyable {
 private struct ArenaState {
     let block: UnsafeMutableRawPointer
     let capacity: Int
+    let bytesMax: Int
     var used = 0
+    var overflowBytes = 0
     /// Newest of the single allocations; each begins with the address of the one before.
     var overflow: UnsafeMutableRawPointer?
 
     private static let alignment = 16
 
-    init(capacity: Int) {
+    init(capacity: Int, bytesMax: Int) {
         self.capacity = capacity
+        self.bytesMax = bytesMax
         block = .allocate(byteCount: capacity, alignment: Self.alignment)
     }
 
@@ -62,7 +68,9 @@ private struct ArenaState {
             defer { used += rounded }
             return block + used
         }
-        guard let single = malloc(rounded + Self.alignment) else { return nil }
+        guard rounded <= bytesMax - capacity - overflowBytes, let single = malloc(rounded + Self.alignment)
+        else { return nil }
+        overflowBytes += rounded
         single.storeBytes(of: overflow, as: UnsafeMutableRawPointer?.self)
         overflow = single
         return single + Self.alignment
@@ -70,6 +78,7 @@ private struct ArenaState {
 
     mutating func reset() {
         used = 0
+        overflowBytes = 0
         while let single = overflow {
             overflow = single.load(as: UnsafeMutableRawPointer?.self)
             free(single)

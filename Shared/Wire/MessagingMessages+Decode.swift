@@ -75,7 +75,8 @@ extension ReadRequest: ArenaDecodable {
         guard let after = StreamPosition(message.after) else { throw .undecodable }
         try self.init(
             channel: ChannelKey(decoded: message.channel), after: after,
-            exceptPublisher: WireText(message.except_publisher).string)
+            exceptPublisher: WireText(message.except_publisher).string,
+            features: SubscriptionFeatures(rawValue: message.features))
     }
 }
 

@@ -124,17 +124,22 @@ package struct ReadRequest: WireMessage, Sendable, Hashable {
     package var channel: ChannelKey
     package var after: StreamPosition
     package var exceptPublisher: String
+    package var features: SubscriptionFeatures
 
-    package init(channel: ChannelKey, after: StreamPosition, exceptPublisher: String) {
+    package init(
+        channel: ChannelKey, after: StreamPosition, exceptPublisher: String, features: SubscriptionFeatures
+    ) {
         self.channel = channel
         self.after = after
         self.exceptPublisher = exceptPublisher
+        self.features = features
     }
 
     package func write(to sink: inout some FieldSink) {
         sink.field(1, channel)
         sink.field(2, after)
         sink.field(3, exceptPublisher)
+        sink.field(4, UInt64(features.rawValue))
     }
 }
 

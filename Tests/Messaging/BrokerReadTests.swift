@@ -36,6 +36,16 @@ struct BrokerReadTests {
         #expect(try readAll(after: start, except: "anna", bytesMax: 1000) == [1])
     }
 
+    @Test("only entries of the wanted features are read, and the position passes over the others (M-2)")
+    mutating func features() throws {
+        let start = try broker.attach(interest, to: .message("a"), after: nil, now: 0).position
+        _ = try broker.publish("m", to: .message("a"), by: "bob", now: 1)
+        let page = try broker.read(.message("a"), after: start, features: [.presence, .lock], now: 2)
+        #expect(page.entries.isEmpty && !page.gap && !page.more)
+        #expect(page.position.offset == 1)
+        #expect(try broker.read(.message("a"), after: start, features: .message, now: 2).entries.count == 1)
+    }
+
     @Test("the last page's position is the head, even if the newest entries are left out")
     mutating func lastPosition() throws {
         let start = try broker.attach(interest, to: .message("a"), after: nil, now: 0).position

@@ -45,11 +45,12 @@ extension EmbeddedBroker {
     }
 
     mutating func read(
-        _ key: ChannelKey, after: StreamPosition, except publisher: String = "", bytesMax: Int = 1 << 20,
-        now: UInt64
+        _ key: ChannelKey, after: StreamPosition, except publisher: String = "",
+        features: SubscriptionFeatures = .all, bytesMax: Int = 1 << 20, now: UInt64
     ) throws(RTMError) -> Page {
-        try read(
-            ReadRequest(channel: key, after: after, exceptPublisher: publisher), bytesMax: bytesMax, now: now)
+        let request = ReadRequest(
+            channel: key, after: after, exceptPublisher: publisher, features: features)
+        return try read(request, bytesMax: bytesMax, now: now)
     }
 }
 

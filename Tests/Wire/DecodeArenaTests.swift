@@ -41,6 +41,23 @@ struct DecodeArenaTests {
         #expect(try arena.allocate(1).lowerBound == start)
     }
 
+    @Test(
+        "a frame of empty messages, which decodes into seventy times its size, is refused; the next one isn't"
+    )
+    func bomb() throws {
+        // Field 8 of ClientFrame, a publish of length 0, over and over.
+        let bomb = [UInt8]((0..<32_768).flatMap { _ in [0x42, 0x00] as [UInt8] })
+        let publish = try Self.publish(SeededGenerator.payload(30_000))
+        let arena = DecodeArena(bytesMax: 256 * 1024)
+        for _ in 0..<3 {
+            let refusal = #expect(throws: WireError.self) {
+                try bomb.withUnsafeBytes { _ = try ClientRequest($0, in: arena) }
+            }
+            #expect(refusal == .undecodable)
+            try publish.withUnsafeBytes { _ = try ClientRequest($0, in: arena) }
+        }
+    }
+
     @Test("a large message doesn't take the rest of the block away from small ones")
     func smallAfterLarge() throws {
         let arena = DecodeArena(capacity: 256)

@@ -91,7 +91,8 @@ struct ServiceMessageTests {
                 read
                     == ReadRequest(
                         channel: message.channel.model, after: message.after.model,
-                        exceptPublisher: message.exceptPublisher))
+                        exceptPublisher: message.exceptPublisher,
+                        features: SubscriptionFeatures(rawValue: message.features)))
             try writes(read, message)
         }
     }

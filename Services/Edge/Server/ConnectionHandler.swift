@@ -139,6 +139,9 @@ final class ConnectionHandler: ChannelInboundHandler {
         deadline.loggedIn(
             now: .now(), heartbeatInterval: .seconds(Int64(session.heartbeatInterval)),
             grace: .seconds(Int64(Limits.heartbeatGrace)))
+        // The timer still waits for the end of the handshake, which may be later than the first heartbeat.
+        timer?.cancel()
+        armTimer()
         answer(requestID, loop.loggedIn(session))
     }
 

@@ -14,7 +14,8 @@ extension EdgeLoop {
 
     func read(_ pending: PendingSubscribe, at place: Int, after: StreamPosition) {
         let request = ReadRequest(
-            channel: index.key(at: place), after: after, exceptPublisher: pending.session.userID)
+            channel: index.key(at: place), after: after, exceptPublisher: pending.session.userID,
+            features: pending.features)
         messaging.read(request, context: CatchUp(pending: pending, place: place, after: after))
     }
 

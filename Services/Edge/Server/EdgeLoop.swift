@@ -19,7 +19,7 @@ final class EdgeLoop {
     let reachability: Reachability
     let logger: Logger
     let endOfTurn: EndOfTurn
-    let arena = DecodeArena()
+    let arena: DecodeArena
     var index = SubscriptionIndex()
     let messaging: MessagingClient<EdgeLoop>
     let presence: PresenceClient<EdgeLoop>
@@ -40,6 +40,7 @@ final class EdgeLoop {
         self.reachability = reachability
         self.logger = logger
         endOfTurn = EndOfTurn.shared(on: eventLoop)
+        arena = DecodeArena(bytesMax: 4 * configuration.limits.frameBytesMax)
         admission = Admission(configuration.applications)
         sessionIDs = SessionIDSource(prefix: .random(in: 0...UInt64.max))
         messaging = MessagingClient(

@@ -155,7 +155,9 @@ extension EmbeddedBroker {
             var bytes = 0
             let exceptPublisher = request.exceptPublisher.isEmpty ? nil : request.exceptPublisher
             for entry in entries {
-                if entry.publisher == exceptPublisher { continue }
+                if entry.publisher == exceptPublisher || !request.features.contains(entry.feature) {
+                    continue
+                }
                 bytes += entry.frame.readableBytes
                 if bytes > bytesMax, let last = page.last {
                     let position = StreamPosition(epoch: channel.log.epoch, offset: last.offset)

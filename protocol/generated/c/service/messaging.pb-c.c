@@ -770,7 +770,7 @@ const ProtobufCMessageDescriptor rtm__service__publish_response__descriptor =
   (ProtobufCMessageInit) rtm__service__publish_response__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor rtm__service__read_request__field_descriptors[3] =
+static const ProtobufCFieldDescriptor rtm__service__read_request__field_descriptors[4] =
 {
   {
     "channel",
@@ -808,16 +808,29 @@ static const ProtobufCFieldDescriptor rtm__service__read_request__field_descript
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "features",
+    4,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT32,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__ReadRequest, features),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned rtm__service__read_request__field_indices_by_name[] = {
   1,   /* field[1] = after */
   0,   /* field[0] = channel */
   2,   /* field[2] = except_publisher */
+  3,   /* field[3] = features */
 };
 static const ProtobufCIntRange rtm__service__read_request__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 3 }
+  { 0, 4 }
 };
 const ProtobufCMessageDescriptor rtm__service__read_request__descriptor =
 {
@@ -827,7 +840,7 @@ const ProtobufCMessageDescriptor rtm__service__read_request__descriptor =
   "Rtm__Service__ReadRequest",
   "rtm.service",
   sizeof(Rtm__Service__ReadRequest),
-  3,
+  4,
   rtm__service__read_request__field_descriptors,
   rtm__service__read_request__field_indices_by_name,
   1,  rtm__service__read_request__number_ranges,

@@ -258,6 +258,9 @@ package nonisolated struct Rtm_Service_ReadRequest: Sendable {
   /// entries published by this user are left out; empty = none
   package var exceptPublisher: String = String()
 
+  /// only entries that one of these subscription features selects
+  package var features: UInt32 = 0
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
@@ -571,7 +574,7 @@ nonisolated extension Rtm_Service_PublishResponse: SwiftProtobuf.Message, SwiftP
 
 nonisolated extension Rtm_Service_ReadRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".ReadRequest"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}channel\0\u{1}after\0\u{3}except_publisher\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}channel\0\u{1}after\0\u{3}except_publisher\0\u{1}features\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -582,6 +585,7 @@ nonisolated extension Rtm_Service_ReadRequest: SwiftProtobuf.Message, SwiftProto
       case 1: try { try decoder.decodeSingularMessageField(value: &self._channel) }()
       case 2: try { try decoder.decodeSingularMessageField(value: &self._after) }()
       case 3: try { try decoder.decodeSingularStringField(value: &self.exceptPublisher) }()
+      case 4: try { try decoder.decodeSingularUInt32Field(value: &self.features) }()
       default: break
       }
     }
@@ -601,6 +605,9 @@ nonisolated extension Rtm_Service_ReadRequest: SwiftProtobuf.Message, SwiftProto
     if !self.exceptPublisher.isEmpty {
       try visitor.visitSingularStringField(value: self.exceptPublisher, fieldNumber: 3)
     }
+    if self.features != 0 {
+      try visitor.visitSingularUInt32Field(value: self.features, fieldNumber: 4)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -608,6 +615,7 @@ nonisolated extension Rtm_Service_ReadRequest: SwiftProtobuf.Message, SwiftProto
     if lhs._channel != rhs._channel {return false}
     if lhs._after != rhs._after {return false}
     if lhs.exceptPublisher != rhs.exceptPublisher {return false}
+    if lhs.features != rhs.features {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -163,10 +163,14 @@ struct  Rtm__Service__ReadRequest
    * entries published by this user are left out; empty = none
    */
   char *except_publisher;
+  /*
+   * only entries that one of these subscription features selects
+   */
+  uint32_t features;
 };
 #define RTM__SERVICE__READ_REQUEST__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&rtm__service__read_request__descriptor) \
-    , NULL, NULL, (char *)protobuf_c_empty_string }
+    , NULL, NULL, (char *)protobuf_c_empty_string, 0 }
 
 
 struct  Rtm__Service__ReadResponse
