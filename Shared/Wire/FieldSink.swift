@@ -23,18 +23,25 @@ extension WireMessage {
     }
 
     package func encode(into buffer: inout ByteBuffer) {
-        let length = encodedLength
-        buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: length) { memory in
-            var sink = MemorySink(cursor: memory.baseAddress)
-            write(to: &sink)
-            return length
-        }
+        append(length: encodedLength, to: &buffer)
     }
 
     /// Appends the message as one frame: its length in four bytes, big-endian, then its bytes.
     package func encodeFrame(into buffer: inout ByteBuffer) {
         let length = encodedLength
+        buffer.reserveCapacity(minimumWritableBytes: FrameReader.prefixLength + length)
         buffer.writeInteger(UInt32(length))
+        append(length: length, to: &buffer)
+    }
+
+    /// The message as one frame in a buffer of its own.
+    package var frame: ByteBuffer {
+        var frame = ByteBuffer()
+        encodeFrame(into: &frame)
+        return frame
+    }
+
+    private func append(length: Int, to buffer: inout ByteBuffer) {
         buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: length) { memory in
             var sink = MemorySink(cursor: memory.baseAddress)
             write(to: &sink)

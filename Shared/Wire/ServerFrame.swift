@@ -192,9 +192,9 @@ package struct Gap: ServerFrameBody {
     let channel: String
     let position: StreamPosition
 
-    package init(channelType: ChannelType, channel: String, position: StreamPosition) {
-        self.channelType = channelType
-        self.channel = channel
+    package init(_ channel: ChannelKey, _ position: StreamPosition) {
+        channelType = channel.type
+        self.channel = channel.name
         self.position = position
     }
 

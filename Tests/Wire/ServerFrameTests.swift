@@ -73,7 +73,7 @@ struct ServerFrameTests {
             }
             let type = ChannelType.allCases.randomElement(using: &random) ?? .none
             let name = random.text(upTo: 30)
-            try check(Gap(channelType: type, channel: name, position: position), id) {
+            try check(Gap(ChannelKey(appID: "", type: type, name: name), position), id) {
                 $0.gap = .with {
                     $0.channelType = .init(rawValue: type.rawValue) ?? .none
                     $0.channel = name

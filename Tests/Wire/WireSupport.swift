@@ -28,11 +28,7 @@ extension WireEncodable {
 }
 
 extension WireMessage {
-    var framed: [UInt8] {
-        var buffer = ByteBuffer()
-        encodeFrame(into: &buffer)
-        return Array(buffer.readableBytesView)
-    }
+    var framed: [UInt8] { Array(frame.readableBytesView) }
 }
 
 /// The bytes behind their length, as a frame.

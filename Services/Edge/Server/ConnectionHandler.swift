@@ -114,9 +114,7 @@ final class ConnectionHandler: ChannelInboundHandler {
     }
 
     private func answer(_ requestID: UInt64, _ body: some ServerFrameBody) {
-        var frame = ByteBuffer()
-        ServerFrame(body, answering: requestID).encodeFrame(into: &frame)
-        send(frame)
+        send(ServerFrame(body, answering: requestID).frame)
     }
 
     // MARK: Login

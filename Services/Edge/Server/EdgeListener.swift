@@ -93,10 +93,10 @@ private final class RefusedConnection: ChannelInboundHandler {
     init(_ refusal: Disconnect) { self.refusal = refusal }
 
     func channelActive(context: ChannelHandlerContext) {
-        var frame = ByteBuffer()
-        ServerFrame(refusal).encodeFrame(into: &frame)
         let bound = NIOLoopBound(context, eventLoop: context.eventLoop)
-        context.writeAndFlush(wrapOutboundOut(frame)).whenComplete { _ in bound.value.close(promise: nil) }
+        context.writeAndFlush(wrapOutboundOut(ServerFrame(refusal).frame)).whenComplete { _ in
+            bound.value.close(promise: nil)
+        }
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {}

@@ -11,7 +11,9 @@ extension EdgeLoop {
         case .success(let response):
             guard let attached = index.attached(interest, response) else { return }
             if let position = attached.gap {
-                index.sendToAll(Gap(index.key(at: attached.place), position).frame, at: attached.place)
+                // Messaging lost what lay between: whoever is subscribed is told, nobody is left to guess.
+                let gap = Gap(index.key(at: attached.place), position)
+                index.sendToAll(ServerFrame(gap).frame, at: attached.place)
                 metrics.gap()
             }
             for pending in attached.waiting { proceed(pending, at: attached.place) }

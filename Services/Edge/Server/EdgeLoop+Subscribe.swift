@@ -116,7 +116,7 @@ extension EdgeLoop {
             let answer = Subscribed(position: position, unavailable: pending.unavailable, gap: gap)
             pending.session.answer(pending.requestID, answer)
         } else if gap {
-            pending.session.send(Gap(key, position).frame)
+            pending.session.send(ServerFrame(Gap(key, position)).frame)
         }
     }
 

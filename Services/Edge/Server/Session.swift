@@ -42,9 +42,7 @@ final class Session {
     func send(_ frames: ByteBuffer) { connection?.send(frames) }
 
     func answer(_ requestID: UInt64, _ body: some ServerFrameBody) {
-        var frame = ByteBuffer()
-        ServerFrame(body, answering: requestID).encodeFrame(into: &frame)
-        send(frame)
+        send(ServerFrame(body, answering: requestID).frame)
     }
 
     func inbox() -> ChannelKey { ChannelKey(appID: appID, type: .user, name: userID) }

@@ -127,9 +127,7 @@ extension EmbeddedBroker {
                 let publication = Publication(
                     channelType: type, channel: request.channel, offset: offset,
                     timestampMilliseconds: timestamp, publisher: request.publisher, message: request.message)
-                var frame = ByteBuffer()
-                ServerFrame(publication).encodeFrame(into: &frame)
-                return frame
+                return ServerFrame(publication).frame
             }
             return Appended(entry: entry, interests: channel.interests)
         }
