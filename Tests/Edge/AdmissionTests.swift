@@ -6,7 +6,8 @@ import Testing
 @Suite("Who may log in")
 struct AdmissionTests {
     private let admission = Admission([
-        Application(id: "open", certificate: nil), Application(id: "closed", certificate: "secret"),
+        Application(id: "open", certificate: nil, subscriptionsMax: 50),
+        Application(id: "closed", certificate: "secret", subscriptionsMax: 50),
     ])
 
     @Test(

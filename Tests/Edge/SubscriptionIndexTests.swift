@@ -196,7 +196,7 @@ struct SubscriptionIndexTests {
     func session(_ id: UInt64) -> Session {
         let connection = RecordingConnection()
         let session = Session(
-            id: SessionID(rawValue: id), appID: "app", userID: "\(id)", heartbeatInterval: 5,
+            id: SessionID(rawValue: id), application: .forTest, userID: "\(id)", heartbeatInterval: 5,
             connection: connection)
         sessions.connections[session.id] = connection
         return session

@@ -80,7 +80,7 @@ final class Viewer {
     init(id: UInt64, _ what: String) {
         self.what = "\(what), session \(id)"
         session = Session(
-            id: SessionID(rawValue: id), appID: "app", userID: "\(id)", heartbeatInterval: 5,
+            id: SessionID(rawValue: id), application: .forTest, userID: "\(id)", heartbeatInterval: 5,
             connection: connection)
     }
 
@@ -159,4 +159,8 @@ final class Viewer {
         let entry = entries[Int(position.offset) - 1]
         return entry.publisherSession != id && features.contains(entry.feature)
     }
+}
+
+extension Application {
+    static let forTest = Application(id: "app", certificate: nil, subscriptionsMax: 50)
 }

@@ -134,21 +134,23 @@ struct ConfigurationValueTests {
         "records are maps in the file and id:certificate elsewhere; their errors name record and field only"
     )
     func records() throws {
-        let file = "apps:\n  - id: one\n  - {id: two, certificate: c2}\n  - three:c3\n"
+        let file =
+            "apps:\n  - {id: one, subscriptionsMax: 7}\n  - {id: two, certificate: c2}\n  - three:c3:9\n"
         #expect(
             try RelayKeys.load(["--config", "f"], files: ["f": file])[CommonKeys.apps] == [
-                AppRecord(id: "one"), AppRecord(id: "two", certificate: Secret("c2")),
-                AppRecord(id: "three", certificate: Secret("c3")),
+                AppRecord(id: "one", subscriptionsMax: 7), AppRecord(id: "two", certificate: Secret("c2")),
+                AppRecord(id: "three", certificate: Secret("c3"), subscriptionsMax: 9),
             ])
         let bad = [
             "apps: [{certificate: tops}]": "the value has no id in record 1",
             "apps: [{id: a}, {id: b, certifcate: tops}]":
                 "the value has the unknown field \"certifcate\" in record 2; did you mean certificate?",
             "apps: [{id: [a]}]": "the value has a id in record 1 that is a list; expected is a text",
-            "apps: [a:tops:b]": "the value has 3 parts in record 1; the form is id:certificate",
+            "apps: [a:tops:1:b]":
+                "the value has 4 parts in record 1; the form is id:certificate:subscriptionsMax",
             "apps: {id: a}":
                 "the value is a section; expected is a list of at most 10000 records with id, "
-                + "certificate (optional)",
+                + "certificate (optional), subscriptionsMax (optional)",
         ]
         for (text, reason) in bad {
             #expect(

@@ -6,6 +6,8 @@ struct Application: Sendable, Hashable {
     let id: String
     /// The key that its tokens are signed with. Without one the app id itself is the credential (S-2).
     let certificate: String?
+    /// Message channels that one session may be subscribed to (L-24).
+    let subscriptionsMax: Int
 }
 
 /// Decides who may log in (S-1 … S-3). Pure: the apps come from the configuration.
@@ -16,8 +18,9 @@ struct Admission: Sendable {
         self.applications = Dictionary(applications.map { ($0.id, $0) }) { _, last in last }
     }
 
-    /// Throws the refusal that the client gets as the answer to its login.
-    func admit(appID: String, userID: String, token: String) throws(RTMError) {
+    /// The app that the login is for. Throws the refusal that the client gets as the answer.
+    @discardableResult
+    func admit(appID: String, userID: String, token: String) throws(RTMError) -> Application {
         guard let application = applications[appID] else {
             throw RTMError(.invalidAppId, "this server has no app \"\(appID.prefix(64))\"")
         }
@@ -33,5 +36,6 @@ struct Admission: Sendable {
                 .invalidToken,
                 "app \"\(appID)\" has no certificate, so its credential is the app id or none, not a token")
         }
+        return application
     }
 }

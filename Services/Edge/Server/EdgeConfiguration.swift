@@ -16,7 +16,6 @@ struct EdgeLimits: Sendable {
     var frameBytesMax: Int
     var outboundBytesMax: Int
     var handshakeTimeout: TimeAmount
-    var subscriptionsMax: Int
     /// How long a closing connection may take to read its last frame.
     var lingerTimeout: TimeAmount = .seconds(5)
     /// How many channels are attached again at once after messaging was away.

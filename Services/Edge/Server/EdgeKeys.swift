@@ -59,15 +59,16 @@ package enum EdgeKeys {
 extension EdgeConfiguration {
     init(_ configuration: Configuration) {
         applications = configuration[CommonKeys.apps].map {
-            Application(id: $0.id, certificate: $0.certificate?.revealed)
+            Application(
+                id: $0.id, certificate: $0.certificate?.revealed,
+                subscriptionsMax: $0.subscriptionsMax ?? configuration[EdgeKeys.subscriptionsMax])
         }
         limits = EdgeLimits(
             connectionsMax: configuration[EdgeKeys.connectionsMax],
             connectionsPerAddressMax: configuration[EdgeKeys.connectionsPerAddressMax],
             frameBytesMax: configuration[EdgeKeys.frameBytesMax],
             outboundBytesMax: configuration[EdgeKeys.outboundBytesMax],
-            handshakeTimeout: TimeAmount(configuration[EdgeKeys.handshakeTimeout]),
-            subscriptionsMax: configuration[EdgeKeys.subscriptionsMax])
+            handshakeTimeout: TimeAmount(configuration[EdgeKeys.handshakeTimeout]))
         serverName = "heliograph/\(BuildInformation.version)"
     }
 }

@@ -42,7 +42,7 @@ extension EdgeLoop {
         }
         if let place = index.place(of: key), session.subscriptions[place] != nil { return }
         // The inbox is among the live ones, but it isn't one of the user's.
-        let limit = configuration.limits.subscriptionsMax
+        let limit = session.application.subscriptionsMax
         guard session.liveSubscriptions - 1 + session.entering.count < limit else {
             throw RTMError(
                 .channelSubscribeFailed, "\(limit) channels are subscribed, which is the limit",

@@ -92,10 +92,11 @@ extension EdgeLoop {
         _ connection: any SessionConnection, _ login: ClientRequest.Login
     ) throws(RTMError) -> Session {
         let userID = login.userID.string
-        try admission.admit(appID: login.appID.string, userID: userID, token: login.token.string)
+        let application = try admission.admit(
+            appID: login.appID.string, userID: userID, token: login.token.string)
         guard messaging.isUp else { throw .messagingUnreachable(.loginNoServerResources) }
         let session = Session(
-            id: sessionIDs.next(), appID: login.appID.string, userID: userID,
+            id: sessionIDs.next(), application: application, userID: userID,
             heartbeatInterval: Limits.clamp(
                 Int(login.heartbeatIntervalSeconds), to: Limits.heartbeatInterval),
             connection: connection)

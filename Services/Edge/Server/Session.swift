@@ -5,7 +5,7 @@ import RTMWire
 /// One login of one user on this edge, and what it is subscribed to. Belongs to one event loop.
 final class Session {
     let id: SessionID
-    let appID: String
+    let application: Application
     let userID: String
     /// How often the client will send a heartbeat, in seconds.
     let heartbeatInterval: Int
@@ -26,11 +26,11 @@ final class Session {
     }
 
     init(
-        id: SessionID, appID: String, userID: String, heartbeatInterval: Int,
+        id: SessionID, application: Application, userID: String, heartbeatInterval: Int,
         connection: any SessionConnection
     ) {
         self.id = id
-        self.appID = appID
+        self.application = application
         self.userID = userID
         self.heartbeatInterval = heartbeatInterval
         self.connection = connection
@@ -44,6 +44,8 @@ final class Session {
     func answer(_ requestID: UInt64, _ body: some ServerFrameBody) {
         send(ServerFrame(body, answering: requestID).frame)
     }
+
+    var appID: String { application.id }
 
     func inbox() -> ChannelKey { ChannelKey(appID: appID, type: .user, name: userID) }
 

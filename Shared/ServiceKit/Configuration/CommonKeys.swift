@@ -20,7 +20,8 @@ package enum CommonKeys {
     /// Listed by the services that admit clients.
     package static let apps = ConfigurationKey<[AppRecord]>.records(
         "apps", default: [AppRecord(id: "dev")], countMax: 10_000,
-        "The apps whose clients may log in; with a certificate only tokens signed by it are accepted.")
+        "The apps whose clients may log in; with a certificate only tokens signed by it are accepted; "
+            + "subscriptionsMax replaces edge.subscriptions.max for the app.")
 
     static var ofEveryProgram: [KeyDeclaration] {
         [
@@ -42,25 +43,31 @@ package struct AppRecord: ConfigurationRecord, Hashable {
     package var id: String
     /// Signs the tokens of the app. Without one, clients log in with the app id alone.
     package var certificate: Secret?
+    /// Message channels that one session of the app may be subscribed to; unset: what holds for every app.
+    package var subscriptionsMax: Int?
 
-    package init(id: String, certificate: Secret? = nil) {
+    package init(id: String, certificate: Secret? = nil, subscriptionsMax: Int? = nil) {
         self.id = id
         self.certificate = certificate
+        self.subscriptionsMax = subscriptionsMax
     }
 
     package static let fields = [
         RecordField("id", .string, isRequired: true), RecordField("certificate", .secret),
+        RecordField("subscriptionsMax", .int(1...1_000_000)),
     ]
 
     package init?(_ record: ConfigurationValue.Record) {
         guard case .string(let id)? = record["id"] else { return nil }
         self.init(id: id)
         if case .secret(let secret)? = record["certificate"] { certificate = secret }
+        if case .int(let limit)? = record["subscriptionsMax"] { subscriptionsMax = limit }
     }
 
     package var record: ConfigurationValue.Record {
         var record: ConfigurationValue.Record = ["id": .string(id)]
         if let certificate { record["certificate"] = .secret(certificate) }
+        if let subscriptionsMax { record["subscriptionsMax"] = .int(subscriptionsMax) }
         return record
     }
 }
