@@ -8,6 +8,8 @@ package import NIOCore
 package protocol FieldSink {
     mutating func varint(_ value: UInt64)
     mutating func raw(_ bytes: UnsafeRawBufferPointer)
+    /// A nested message, written even when it is empty: its presence is what it says.
+    mutating func field(_ number: UInt32, _ message: some WireMessage)
 }
 
 /// A message that encodes itself field by field.
@@ -22,8 +24,12 @@ extension WireMessage {
         return counter.length
     }
 
-    package func encode(into buffer: inout ByteBuffer) {
-        append(length: encodedLength, to: &buffer)
+    package func encode(into buffer: inout ByteBuffer, length: Int) {
+        buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: length) { memory in
+            var sink = MemorySink(cursor: memory.baseAddress)
+            write(to: &sink)
+            return length
+        }
     }
 
     /// Appends the message as one frame: its length in four bytes, big-endian, then its bytes.
@@ -31,7 +37,7 @@ extension WireMessage {
         let length = encodedLength
         buffer.reserveCapacity(minimumWritableBytes: FrameReader.prefixLength + length)
         buffer.writeInteger(UInt32(length))
-        append(length: length, to: &buffer)
+        encode(into: &buffer, length: length)
     }
 
     /// The message as one frame in a buffer of its own.
@@ -39,14 +45,6 @@ extension WireMessage {
         var frame = ByteBuffer()
         encodeFrame(into: &frame)
         return frame
-    }
-
-    private func append(length: Int, to buffer: inout ByteBuffer) {
-        buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: length) { memory in
-            var sink = MemorySink(cursor: memory.baseAddress)
-            write(to: &sink)
-            return length
-        }
     }
 }
 
@@ -81,17 +79,7 @@ extension FieldSink {
         field(number, text.bytes)
     }
 
-    package mutating func field(_ number: UInt32, _ buffer: ByteBuffer) {
-        buffer.withUnsafeReadableBytes { field(number, $0) }
-    }
-
-    /// A nested message, written even when it is empty: its presence is what it says.
-    package mutating func field(_ number: UInt32, _ message: some WireMessage) {
-        header(number, length: message.encodedLength)
-        message.write(to: &self)
-    }
-
-    private mutating func header(_ number: UInt32, length: Int) {
+    fileprivate mutating func header(_ number: UInt32, length: Int) {
         varint(UInt64(number << 3 | 2))
         varint(UInt64(length))
     }
@@ -106,6 +94,13 @@ private struct LengthSink: FieldSink {
 
     mutating func raw(_ bytes: UnsafeRawBufferPointer) {
         length += bytes.count
+    }
+
+    /// What the nested fields add is the length that goes before them: they are counted once at every depth.
+    mutating func field(_ number: UInt32, _ message: some WireMessage) {
+        let before = length
+        message.write(to: &self)
+        header(number, length: length - before)
     }
 }
 
@@ -129,5 +124,10 @@ private struct MemorySink: FieldSink {
         guard let place = cursor, let source = bytes.baseAddress else { return }
         place.copyMemory(from: source, byteCount: bytes.count)
         cursor = place + bytes.count
+    }
+
+    mutating func field(_ number: UInt32, _ message: some WireMessage) {
+        header(number, length: message.encodedLength)
+        message.write(to: &self)
     }
 }

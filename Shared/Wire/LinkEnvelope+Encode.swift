@@ -60,13 +60,15 @@ package enum LinkFrame {
         field: UInt32, _ head: some WireMessage, body: some WireEncodable, bodyLength: Int,
         into buffer: inout ByteBuffer
     ) {
-        let outer = EnvelopeHead(field: field, length: head.encodedLength + bodyLength)
-        buffer.writeInteger(UInt32(outer.encodedLength + outer.length))
-        outer.encode(into: &buffer)
-        head.encode(into: &buffer)
+        let headLength = head.encodedLength
+        let outer = EnvelopeHead(field: field, length: headLength + bodyLength)
+        let outerLength = outer.encodedLength
+        buffer.writeInteger(UInt32(outerLength + outer.length))
+        outer.encode(into: &buffer, length: outerLength)
+        head.encode(into: &buffer, length: headLength)
         guard bodyLength > 0 else { return }
         let start = buffer.writerIndex
-        body.encode(into: &buffer)
+        body.encode(into: &buffer, length: bodyLength)
         // A wrong length would make every later frame of the link unreadable, far from its cause.
         precondition(
             buffer.writerIndex - start == bodyLength, "a body wrote another number of bytes than it announced"

@@ -5,6 +5,7 @@ package protocol WireEncodable {
     /// Exactly the number of bytes that `encode` appends.
     var encodedLength: Int { get }
 
-    /// Appends the protobuf encoding, without a length prefix.
-    func encode(into buffer: inout ByteBuffer)
+    /// Appends the protobuf encoding, without a length prefix. `length` is `encodedLength`, which the caller
+    /// has asked already: to count the fields once more would cost as much as to write them.
+    func encode(into buffer: inout ByteBuffer, length: Int)
 }

@@ -11,7 +11,7 @@ struct Bytes: WireEncodable, Sendable, Hashable {
     init(_ number: Int) { self.init("\(number)") }
 
     var encodedLength: Int { bytes.count }
-    func encode(into buffer: inout ByteBuffer) { buffer.writeBytes(bytes) }
+    func encode(into buffer: inout ByteBuffer, length: Int) { buffer.writeBytes(bytes) }
 }
 
 extension ByteBuffer {

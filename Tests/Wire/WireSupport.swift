@@ -22,7 +22,7 @@ extension WireText {
 extension WireEncodable {
     var encoded: [UInt8] {
         var buffer = ByteBuffer()
-        encode(into: &buffer)
+        encode(into: &buffer, length: encodedLength)
         return Array(buffer.readableBytesView)
     }
 }
