@@ -41,6 +41,7 @@ package enum EdgeDefinition {
     private static func assemble(_ context: ServiceContext, _ links: EdgeLinks) async throws -> Assembly {
         let configuration = context.configuration
         let edge = EdgeConfiguration(configuration)
+        warnOfExposure(edge, configuration, context.logger)
         let metrics = EdgeMetrics(context.metrics)
         let group = context.eventLoopGroup
         let reachability = Reachability(
@@ -67,6 +68,24 @@ package enum EdgeDefinition {
                     limiter: limiter, logger: context.logger))
         }
         return Assembly(services)
+    }
+
+    /// What is fine on one machine and rarely meant on a network.
+    private static func warnOfExposure(
+        _ edge: EdgeConfiguration, _ configuration: Configuration, _ logger: Logger
+    ) {
+        let open = edge.applications.filter { $0.certificate == nil }.map(\.id)
+        let listeners = [configuration[EdgeKeys.listen], configuration[EdgeKeys.tlsListen]].compactMap { $0 }
+        for address in listeners where !address.isLoopback && !open.isEmpty {
+            logger.warning(
+                "whoever reaches this address may log in as anybody: apps without certificate",
+                metadata: ["address": "\(address)", "apps": .array(open.prefix(10).map { "\($0)" })])
+        }
+        if !configuration[EdgeKeys.listen].isLoopback {
+            logger.warning(
+                "clients of this address talk in the clear",
+                metadata: ["address": "\(configuration[EdgeKeys.listen])"])
+        }
     }
 }
 
