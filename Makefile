@@ -7,7 +7,7 @@ swift_folders := Package.swift Shared Services Clients Tests
 timed := ^(Integration|ServiceKit|ServiceLink|Client|AgoraRtmKit)Tests
 run_tests := swift test --skip-build --disable-xctest
 
-.PHONY: help setup build run test check lint format generate bench clean
+.PHONY: help setup build run test check lint format generate bench bench-peers clean
 
 help:
 	@echo 'make run       set up, build, start the whole stack on this machine'
@@ -17,6 +17,7 @@ help:
 	@echo 'make format    format all Swift files'
 	@echo 'make generate  write protocol/generated from protocol/schema'
 	@echo 'make bench     measure fan-out on this machine'
+	@echo 'make bench-peers  the same beside other servers; QUICK=1 for a look'
 	@echo 'make clean     remove what was built'
 
 # Installs the Debian packages that are missing; does nothing where all are there.
@@ -52,6 +53,11 @@ generate:
 
 bench: build
 	Tests/Benchmarks/run.sh $(ARGS)
+
+# BENCH is the folder of the load generator, which isn't part of this repository.
+BENCH ?= ../shared/bench
+bench-peers: build
+	BENCH='$(BENCH)' Tests/Benchmarks/peers/run.sh
 
 clean:
 	swift package clean
