@@ -34,7 +34,16 @@ public struct NameRule: Sendable {
     }
 
     /// Throws the code of the rule and says which character at which place, or which length, broke it.
-    public func check(_ bytes: some Collection<UInt8>) throws(RTMError) {
+    public func check(_ name: some Collection<UInt8>) throws(RTMError) {
+        let copy = ContiguousArray(name)
+        let verdict: Result<Void, RTMError> = copy.withUnsafeBytes { bytes in
+            Result { () throws(RTMError) in try check(bytes) }
+        }
+        try verdict.get()
+    }
+
+    /// The same for bytes where they lie.
+    public func check(_ bytes: UnsafeRawBufferPointer) throws(RTMError) {
         if bytes.isEmpty {
             guard emptyIsAllowed else { throw RTMError(malformed, "the \(noun) is empty") }
             return
@@ -44,18 +53,17 @@ public struct NameRule: Sendable {
                 tooLong, "the \(noun) has \(bytes.count) bytes, \(bytesMax) are allowed",
                 limit: .init(name: "\(noun) bytes", value: UInt64(bytesMax)))
         }
-        if !leadingUnderscoreIsAllowed, bytes.first == UInt8(ascii: "_") {
+        if !leadingUnderscoreIsAllowed, bytes[0] == UInt8(ascii: "_") {
             throw RTMError(malformed, "the \(noun) begins with an underscore")
         }
-        var place = 0
-        for byte in bytes {
-            place += 1
-            guard contains(byte) else {
-                let shown =
-                    byte > 0x20 && byte < 0x7F ? "'\(Character(UnicodeScalar(byte)))'" : "byte \(byte)"
-                throw RTMError(malformed, "the \(noun) has \(shown) at place \(place), which is not allowed")
-            }
+        for place in bytes.indices where !contains(bytes[place]) {
+            throw forbidden(bytes[place], at: place + 1)
         }
+    }
+
+    private func forbidden(_ byte: UInt8, at place: Int) -> RTMError {
+        let shown = byte > 0x20 && byte < 0x7F ? "'\(Character(UnicodeScalar(byte)))'" : "byte \(byte)"
+        return RTMError(malformed, "the \(noun) has \(shown) at place \(place), which is not allowed")
     }
 
     private func contains(_ byte: UInt8) -> Bool {

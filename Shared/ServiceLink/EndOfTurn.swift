@@ -12,7 +12,8 @@ package protocol Flushable: AnyObject {
 ///
 /// Whatever became dirty during a turn registers here and is flushed once, so that a socket gets one write a
 /// turn however many entries are due (measured: worth a factor of 50). A flush may make others dirty: the
-/// rounds go on until nothing is. Belongs to one event loop and is touched on it only.
+/// rounds go on until nothing is, and sockets come last, when nothing more can be added to what they write.
+/// Belongs to one event loop and is touched on it only.
 package final class EndOfTurn {
     /// Limit: after so many rounds the loop looks at its sockets first. Two in-process services which answer
     /// each other without end would otherwise starve them.
@@ -23,6 +24,7 @@ package final class EndOfTurn {
     package let eventLoop: any EventLoop
     private var dirty: [any Flushable] = []
     private var flushing: [any Flushable] = []
+    private var writers: [any Flushable] = []
     private var isArranged = false
     private var instant: NIODeadline?
 
@@ -49,6 +51,13 @@ package final class EndOfTurn {
         arrange()
     }
 
+    /// The same for what ends in a socket: it is flushed once everything else is.
+    package func scheduleWrite(_ writer: any Flushable) {
+        eventLoop.assertInEventLoop()
+        writers.append(writer)
+        arrange()
+    }
+
     /// The time of this turn, read from the clock once per round instead of once per message.
     package var now: NIODeadline {
         if let instant { return instant }
@@ -67,13 +76,17 @@ package final class EndOfTurn {
     private func flush() {
         for _ in 0..<Self.roundsMax {
             instant = nil
-            guard !dirty.isEmpty else { break }
-            swap(&dirty, &flushing)
+            if dirty.isEmpty {
+                guard !writers.isEmpty else { break }
+                swap(&writers, &flushing)
+            } else {
+                swap(&dirty, &flushing)
+            }
             for flushable in flushing { flushable.flushAtEndOfTurn() }
             flushing.removeAll(keepingCapacity: true)
         }
         instant = nil
-        guard !dirty.isEmpty else {
+        guard !dirty.isEmpty || !writers.isEmpty else {
             isArranged = false
             return
         }

@@ -27,6 +27,12 @@ package protocol ServiceLinkClientDelegate<Context>: AnyObject {
     func response(_ link: ServiceLinkClient<Context>, _ context: Context, _ outcome: LinkOutcome)
     /// `body` is valid during the call.
     func push(_ link: ServiceLinkClient<Context>, method: UInt32, body: UnsafeRawBufferPointer)
+    /// The link was shut down and lets go of its delegate: the last call.
+    func linkRetired(_ link: ServiceLinkClient<Context>)
+}
+
+extension ServiceLinkClientDelegate {
+    package func linkRetired(_ link: ServiceLinkClient<Context>) {}
 }
 
 /// The calling end of a link to one service: keeps the connection, sends requests and pushes, and completes
@@ -252,7 +258,7 @@ extension ServiceLinkClient: LinkConnectionOwner {
         timer.cancel()
         disconnectRequests()
         if wasUp { delegate?.linkDown(self, .shutDown) }
-        delegate = nil
+        delegate.take()?.linkRetired(self)
     }
 }
 

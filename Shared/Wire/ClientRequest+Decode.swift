@@ -4,7 +4,13 @@ import RTMProtocolC
 
 extension ClientRequest {
     /// Decodes one ClientFrame. The result lives in the arena until its next message, or in `bytes`.
+    ///
+    /// A publish, of which there are as many as of all others together, is scanned where it lies.
     package init(_ bytes: UnsafeRawBufferPointer, in arena: borrowing DecodeArena) throws(WireError) {
+        if let publish = try Self.scanPublish(bytes) {
+            self = publish
+            return
+        }
         arena.reset()
         guard
             let frame = rtm__client__client_frame__unpack(
@@ -15,6 +21,59 @@ extension ClientRequest {
         body = Body(frame.pointee)
     }
 }
+
+// MARK: - Publish
+
+extension ClientRequest {
+    private static let requestIDField: UInt32 = 1
+    private static let publishField: UInt32 = 8
+
+    /// Nil for every other request, and for a frame with several bodies, which the decoder shall sort out.
+    private static func scanPublish(_ bytes: UnsafeRawBufferPointer) throws(WireError) -> ClientRequest? {
+        var id: UInt64 = 0
+        var body: UnsafeRawBufferPointer?
+        var scanner = ProtobufScanner(bytes)
+        while let field = try scanner.next() {
+            switch field.number {
+            case requestIDField: id = try field.uint64
+            case publishField where body == nil: body = try field.bytes
+            default: return nil
+            }
+        }
+        guard let body else { return nil }
+        return ClientRequest(id: id, body: .publish(try Publish(scanning: body)))
+    }
+}
+
+extension ClientRequest.Publish: ScanDecodable {
+    package init(scanning bytes: UnsafeRawBufferPointer) throws(WireError) {
+        var channelType: Int32 = 0
+        var channel = WireText.empty
+        var messageType: Int32 = 0
+        var payload = WireText.empty
+        var customType = WireText.empty
+        var storeInHistory = false
+        var scanner = ProtobufScanner(bytes)
+        while let field = try scanner.next() {
+            switch field.number {
+            case 1: channelType = try field.int32
+            case 2: channel = try field.text
+            case 3: messageType = try field.int32
+            case 4: payload = WireText(try field.bytes)
+            case 5: customType = try field.text
+            case 6: storeInHistory = try field.uint64 != 0
+            default: break
+            }
+        }
+        self.init(
+            channelType: ChannelType(rawValue: Int(channelType)), channel: channel,
+            message: MessageView(
+                type: MessageType(rawValue: Int(messageType)), payload: payload, customType: customType),
+            storeInHistory: storeInHistory)
+    }
+}
+
+// MARK: - The rest
 
 extension ClientRequest.Body {
     fileprivate init(_ frame: Rtm__Client__ClientFrame) {

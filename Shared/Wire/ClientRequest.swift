@@ -44,6 +44,15 @@ package struct ClientRequest {
         package let channel: WireText
         package let message: MessageView
         package let storeInHistory: Bool
+
+        package init(
+            channelType: ChannelType?, channel: WireText, message: MessageView, storeInHistory: Bool
+        ) {
+            self.channelType = channelType
+            self.channel = channel
+            self.message = message
+            self.storeInHistory = storeInHistory
+        }
     }
 }
 

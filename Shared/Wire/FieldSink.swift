@@ -35,9 +35,12 @@ extension WireMessage {
     /// Appends the message as one frame: its length in four bytes, big-endian, then its bytes.
     package func encodeFrame(into buffer: inout ByteBuffer) {
         let length = encodedLength
-        buffer.reserveCapacity(minimumWritableBytes: FrameReader.prefixLength + length)
-        buffer.writeInteger(UInt32(length))
-        encode(into: &buffer, length: length)
+        buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: FrameReader.prefixLength + length) {
+            memory in
+            var sink = MemorySink(cursor: memory.baseAddress)
+            sink.frame(self, length: length)
+            return FrameReader.prefixLength + length
+        }
     }
 
     /// The message as one frame in a buffer of its own.
@@ -85,7 +88,7 @@ extension FieldSink {
     }
 }
 
-private struct LengthSink: FieldSink {
+struct LengthSink: FieldSink {
     var length = 0
 
     mutating func varint(_ value: UInt64) {
@@ -105,8 +108,14 @@ private struct LengthSink: FieldSink {
 }
 
 /// Writes to memory that is known to be large enough: `LengthSink` has just counted the same fields.
-private struct MemorySink: FieldSink {
+struct MemorySink: FieldSink {
     var cursor: UnsafeMutableRawPointer?
+
+    mutating func frame(_ message: some WireMessage, length: Int) {
+        cursor?.storeBytes(of: UInt32(length).bigEndian, as: UInt32.self)
+        cursor = cursor.map { $0 + FrameReader.prefixLength }
+        message.write(to: &self)
+    }
 
     mutating func varint(_ value: UInt64) {
         guard var place = cursor else { return }

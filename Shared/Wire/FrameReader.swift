@@ -35,6 +35,16 @@ package struct FrameReader {
         rest = bytes
     }
 
+    /// A run of whole frames without the first `count` of them.
+    package static func dropFirst(_ count: Int, of frames: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
+        var place = 0
+        for _ in 0..<count where frames.count - place >= prefixLength {
+            let length = UInt32(bigEndian: frames.loadUnaligned(fromByteOffset: place, as: UInt32.self))
+            place = min(frames.count, place + prefixLength + Int(length))
+        }
+        return UnsafeRawBufferPointer(rebasing: frames[place...])
+    }
+
     /// Returns how many bytes were taken, nil when `body` asked to stop.
     private static func frames(
         in memory: UnsafeRawBufferPointer, bytesMax: Int, refusal: inout WireError?,

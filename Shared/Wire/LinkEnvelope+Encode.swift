@@ -15,21 +15,24 @@ package enum LinkFrame {
         into buffer: inout ByteBuffer
     ) {
         let head = RequestHead(id: id, method: method, timeout: timeoutMilliseconds, bodyLength: bodyLength)
-        write(field: 3, head, body: body, bodyLength: bodyLength, into: &buffer)
+        writeHead(field: 3, head, bodyLength: bodyLength, into: &buffer)
+        write(body, bodyLength: bodyLength, into: &buffer)
     }
 
     package static func writeResponse(
         id: UInt64, body: some WireEncodable, bodyLength: Int, into buffer: inout ByteBuffer
     ) {
         let head = ResponseHead(id: id, bodyLength: bodyLength)
-        write(field: 4, head, body: body, bodyLength: bodyLength, into: &buffer)
+        writeHead(field: 4, head, bodyLength: bodyLength, into: &buffer)
+        write(body, bodyLength: bodyLength, into: &buffer)
     }
 
     package static func writePush(
         method: UInt32, body: some WireEncodable, bodyLength: Int, into buffer: inout ByteBuffer
     ) {
         let head = PushHead(method: method, bodyLength: bodyLength)
-        write(field: 5, head, body: body, bodyLength: bodyLength, into: &buffer)
+        writeHead(field: 5, head, bodyLength: bodyLength, into: &buffer)
+        write(body, bodyLength: bodyLength, into: &buffer)
     }
 
     package static func writeFailure(id: UInt64, error: RTMError, into buffer: inout ByteBuffer) {
@@ -56,16 +59,22 @@ package enum LinkFrame {
         Envelope(field: 7, message: Nothing()).encodeFrame(into: &buffer)
     }
 
-    private static func write(
-        field: UInt32, _ head: some WireMessage, body: some WireEncodable, bodyLength: Int,
-        into buffer: inout ByteBuffer
+    /// Everything before the body.
+    private static func writeHead(
+        field: UInt32, _ head: some WireMessage, bodyLength: Int, into buffer: inout ByteBuffer
     ) {
         let headLength = head.encodedLength
         let outer = EnvelopeHead(field: field, length: headLength + bodyLength)
         let outerLength = outer.encodedLength
-        buffer.writeInteger(UInt32(outerLength + outer.length))
-        outer.encode(into: &buffer, length: outerLength)
-        head.encode(into: &buffer, length: headLength)
+        buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: overheadBytesMax + bodyLength) { memory in
+            var sink = MemorySink(cursor: memory.baseAddress)
+            sink.frame(outer, length: outerLength + outer.length)
+            head.write(to: &sink)
+            return FrameReader.prefixLength + outerLength + headLength
+        }
+    }
+
+    private static func write(_ body: some WireEncodable, bodyLength: Int, into buffer: inout ByteBuffer) {
         guard bodyLength > 0 else { return }
         let start = buffer.writerIndex
         body.encode(into: &buffer, length: bodyLength)

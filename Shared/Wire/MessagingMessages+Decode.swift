@@ -46,29 +46,6 @@ extension DetachPush: ArenaDecodable {
     }
 }
 
-extension PublishRequest: ArenaDecodable {
-    package init(_ bytes: UnsafeRawBufferPointer, in arena: borrowing DecodeArena) throws(WireError) {
-        let message = try Self.unpack(bytes, in: arena, with: rtm__service__publish_request__unpack)
-        guard let channel = message.channel?.pointee, let content = message.message?.pointee else {
-            throw .undecodable
-        }
-        self.init(
-            appID: WireText(channel.app_id), channelType: ChannelType(rawValue: Int(channel.type.rawValue)),
-            channel: WireText(channel.name), publisher: WireText(message.publisher),
-            publisherSession: message.publisher_session, needsReceiver: message.needs_receiver != 0,
-            message: MessageView(
-                type: MessageType(rawValue: Int(content.type.rawValue)), payload: WireText(content.payload),
-                customType: WireText(content.custom_type)))
-    }
-}
-
-extension PublishResponse: ArenaDecodable {
-    package init(_ bytes: UnsafeRawBufferPointer, in arena: borrowing DecodeArena) throws(WireError) {
-        let message = try Self.unpack(bytes, in: arena, with: rtm__service__publish_response__unpack)
-        self.init(offset: message.offset, timestampMilliseconds: message.timestamp_ms)
-    }
-}
-
 extension ReadRequest: ArenaDecodable {
     package init(_ bytes: UnsafeRawBufferPointer, in arena: borrowing DecodeArena) throws(WireError) {
         let message = try Self.unpack(bytes, in: arena, with: rtm__service__read_request__unpack)
@@ -87,15 +64,6 @@ extension ReadResponse: ArenaDecodable {
         self.init(
             frames: WireText(message.frames), position: position, gap: message.gap != 0,
             more: message.more != 0)
-    }
-}
-
-extension DeliveryPush: ArenaDecodable {
-    package init(_ bytes: UnsafeRawBufferPointer, in arena: borrowing DecodeArena) throws(WireError) {
-        let message = try Self.unpack(bytes, in: arena, with: rtm__service__delivery_push__unpack)
-        self.init(
-            interest: message.interest, offset: message.offset, publisherSession: message.publisher_session,
-            feature: SubscriptionFeatures(rawValue: message.feature), frame: WireText(message.frame))
     }
 }
 

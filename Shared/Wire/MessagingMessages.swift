@@ -61,65 +61,6 @@ package struct DetachPush: WireMessage, Sendable, Hashable {
     }
 }
 
-/// A publish on its way from an edge to the log. The edge doesn't keep it, so everything is a view.
-package struct PublishRequest: WireMessage {
-    package let appID: WireText
-    /// Nil for a number that is no channel type.
-    package let channelType: ChannelType?
-    package let channel: WireText
-    package let publisher: WireText
-    package let publisherSession: UInt64
-    package let needsReceiver: Bool
-    package let message: MessageView
-
-    package init(
-        appID: WireText, channelType: ChannelType?, channel: WireText, publisher: WireText,
-        publisherSession: UInt64, needsReceiver: Bool, message: MessageView
-    ) {
-        self.appID = appID
-        self.channelType = channelType
-        self.channel = channel
-        self.publisher = publisher
-        self.publisherSession = publisherSession
-        self.needsReceiver = needsReceiver
-        self.message = message
-    }
-
-    package func write(to sink: inout some FieldSink) {
-        sink.field(1, Key(request: self))
-        sink.field(2, publisher)
-        sink.field(3, publisherSession)
-        sink.field(4, needsReceiver)
-        sink.field(5, message)
-    }
-
-    /// The request's channel key as views.
-    private struct Key: WireMessage {
-        let request: PublishRequest
-
-        func write(to sink: inout some FieldSink) {
-            sink.field(1, request.appID)
-            sink.field(2, UInt64(request.channelType?.rawValue ?? 0))
-            sink.field(3, request.channel)
-        }
-    }
-}
-
-package struct PublishResponse: WireMessage, Sendable, Hashable {
-    package var offset: UInt64
-    package var timestampMilliseconds: UInt64
-
-    package init(offset: UInt64, timestampMilliseconds: UInt64) {
-        self.offset = offset
-        self.timestampMilliseconds = timestampMilliseconds
-    }
-
-    package func write(to sink: inout some FieldSink) {
-        sink.field(1, offset)
-        sink.field(2, timestampMilliseconds)
-    }
-}
-
 package struct ReadRequest: WireMessage, Sendable, Hashable {
     package var channel: ChannelKey
     package var after: StreamPosition
@@ -161,33 +102,5 @@ package struct ReadResponse: WireMessage {
         sink.field(2, position)
         sink.field(3, gap)
         sink.field(4, more)
-    }
-}
-
-package struct DeliveryPush: WireMessage {
-    package let interest: UInt64
-    package let offset: UInt64
-    package let publisherSession: UInt64
-    package let feature: SubscriptionFeatures
-    /// A whole ServerFrame with its length prefix.
-    package let frame: WireText
-
-    package init(
-        interest: UInt64, offset: UInt64, publisherSession: UInt64, feature: SubscriptionFeatures,
-        frame: WireText
-    ) {
-        self.interest = interest
-        self.offset = offset
-        self.publisherSession = publisherSession
-        self.feature = feature
-        self.frame = frame
-    }
-
-    package func write(to sink: inout some FieldSink) {
-        sink.field(1, interest)
-        sink.field(2, offset)
-        sink.field(3, publisherSession)
-        sink.field(4, UInt64(feature.rawValue))
-        sink.field(5, frame)
     }
 }

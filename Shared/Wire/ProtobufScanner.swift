@@ -27,7 +27,8 @@ package struct ProtobufScanner {
     }
 
     private let memory: UnsafeRawBufferPointer
-    private var place = 0
+    /// How much has been read.
+    private(set) var place = 0
 
     package init(_ memory: UnsafeRawBufferPointer) { self.memory = memory }
 
@@ -115,6 +116,15 @@ extension ProtobufScanner.Field {
         get throws(WireError) {
             guard case .bytes(let view) = value else { throw .undecodable }
             return view
+        }
+    }
+
+    /// A text where it lies. One with a NUL in it is refused, as everywhere (TextWithNul).
+    package var text: WireText {
+        get throws(WireError) {
+            let view = try bytes
+            guard !TextWithNul.hasZero(view) else { throw .undecodable }
+            return WireText(view)
         }
     }
 

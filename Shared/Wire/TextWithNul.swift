@@ -46,7 +46,7 @@ enum TextWithNul {
         }
     }
 
-    private static func hasZero(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    static func hasZero(_ bytes: UnsafeRawBufferPointer) -> Bool {
         guard let start = bytes.baseAddress else { return false }
         return memchr(start, 0, bytes.count) != nil
     }

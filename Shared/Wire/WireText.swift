@@ -5,6 +5,8 @@ package struct WireText {
 
     package init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
 
+    static var empty: WireText { WireText(UnsafeRawBufferPointer(start: nil, count: 0)) }
+
     /// A C string, or the empty text for nil.
     init(_ text: UnsafeMutablePointer<CChar>?) {
         guard let text else {

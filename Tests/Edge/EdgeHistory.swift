@@ -276,9 +276,9 @@ extension EdgeHistory {
             Record(channel: channel, position: position).frame.withUnsafeReadableBytes { frame in
                 index.gather(
                     DeliveryPush(
-                        interest: interest, offset: position.offset,
+                        interest: interest, offset: position.offset, count: 1,
                         publisherSession: entry.publisherSession, feature: entry.feature,
-                        frame: WireText(frame)))
+                        frames: WireText(frame)))
             }
         case .attached(let id, let response):
             guard let interest = openAttaches.removeValue(forKey: id) else { return }

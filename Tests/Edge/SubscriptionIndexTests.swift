@@ -128,6 +128,35 @@ struct SubscriptionIndexTests {
         #expect(taken(all).isEmpty && index.deliveries == 7)
     }
 
+    @Test("entries that came together go on together, those among them that were seen before left out")
+    mutating func together() throws {
+        let (publisher, session) = (session(1), session(2))
+        let interest = try subscribe(session)
+        _ = try subscribe(publisher)
+        gather(run: 8...10, interest: interest, from: 1)
+        gather(run: 6...8, interest: interest)
+        gather(run: 9...12, interest: interest)
+        gather(run: 13...14, interest: interest)
+        index.flush()
+        #expect(taken(session) == [8, 9, 10, 11, 12, 13, 14])
+        #expect(taken(publisher) == [11, 12, 13, 14])
+        #expect(index.deliveries == 11)
+        #expect(index.position(at: 0) == .at(14))
+    }
+
+    @Test("while an attach is under way, entries that came together count from the one behind our position")
+    mutating func togetherWhileAttaching() throws {
+        let session = session(1)
+        let interest = try subscribe(session)
+        index.linkLost()
+        #expect(index.reattach(limit: 10).count == 1)
+        gather(run: 9...10, interest: interest)
+        gather(run: 6...8, interest: interest)
+        gather(run: 7...9, interest: interest)
+        index.flush()
+        #expect(taken(session) == [8, 9])
+    }
+
     @Test("a message to everybody (publisher session 0) goes to everybody, M-33")
     mutating func everybody() throws {
         let session = session(1)
@@ -252,11 +281,22 @@ struct SubscriptionIndexTests {
         _ offset: UInt64, interest: UInt64, from publisher: UInt64 = 99,
         feature: SubscriptionFeatures = .message
     ) {
-        Record(channel: key, position: .at(offset)).frame.withUnsafeReadableBytes { frame in
+        gather(run: offset...offset, interest: interest, from: publisher, feature: feature)
+    }
+
+    mutating func gather(
+        run offsets: ClosedRange<UInt64>, interest: UInt64, from publisher: UInt64 = 99,
+        feature: SubscriptionFeatures = .message
+    ) {
+        var frames = ByteBuffer()
+        for offset in offsets {
+            frames.writeImmutableBuffer(Record(channel: key, position: .at(offset)).frame)
+        }
+        frames.withUnsafeReadableBytes { bytes in
             index.gather(
                 DeliveryPush(
-                    interest: interest, offset: offset, publisherSession: publisher, feature: feature,
-                    frame: WireText(frame)))
+                    interest: interest, offset: offsets.lowerBound, count: offsets.count,
+                    publisherSession: publisher, feature: feature, frames: WireText(bytes)))
         }
     }
 }

@@ -10,6 +10,11 @@ final class RecordingConnection: SessionConnection {
     private var sent: [ByteBuffer] = []
 
     func send(_ frames: ByteBuffer) { sent.append(frames) }
+    func write(_ encode: (inout ByteBuffer) -> Void) {
+        var frames = ByteBuffer()
+        encode(&frames)
+        sent.append(frames)
+    }
     func loginSucceeded(_ session: Session, _ requestID: UInt64) {}
     func refuseLogin(_ error: RTMError, _ requestID: UInt64) {}
     func disconnect(_ reason: Disconnect) {}
@@ -29,6 +34,7 @@ struct Record: Hashable {
 
     var frame: ByteBuffer {
         var frame = ByteBuffer()
+        frame.writeInteger(UInt32(2 + channel.name.utf8.count + 16))
         frame.writeInteger(UInt8(isGap ? 1 : 0))
         frame.writeInteger(UInt8(channel.name.utf8.count))
         frame.writeString(channel.name)
@@ -45,7 +51,8 @@ struct Record: Hashable {
 
     /// The next record, nil at the end.
     init?(_ frames: inout ByteBuffer) {
-        guard let kind = frames.readInteger(as: UInt8.self), let length = frames.readInteger(as: UInt8.self),
+        guard frames.readInteger(as: UInt32.self) != nil,
+            let kind = frames.readInteger(as: UInt8.self), let length = frames.readInteger(as: UInt8.self),
             let name = frames.readString(length: Int(length)),
             let epoch = frames.readInteger(as: UInt64.self),
             let offset = frames.readInteger(as: UInt64.self)

@@ -108,7 +108,8 @@ extension BrokerHistory {
         let appended: EmbeddedBroker.Appended
         do throws(RTMError) {
             appended = try broker.publish(
-                text, to: key, by: publisher, needsReceiver: needsReceiver, now: now)
+                text, times: .random(in: 1...3, using: &random), to: key, by: publisher,
+                needsReceiver: needsReceiver, now: now)
         } catch {
             events.refusals += 1
             #expect(
@@ -116,31 +117,33 @@ extension BrokerHistory {
             return
         }
         #expect(!needsReceiver || !expected.isEmpty, "seed \(seed): delivered to nobody")
-        let entry = appended.entry
+        let entries = appended.entries
         var log = logs[key] ?? ModelLog(touched: now)
-        if entry.offset == 1 {
+        if entries.offset == 1 {
             if log.head > 0 { forgotten(key) }
             // Whether this is the log that we know or its successor will be seen by the next position.
             log = ModelLog(touched: now)
         }
-        #expect(entry.offset == log.head + 1, "seed \(seed)")
-        log.append(entry)
+        #expect(entries.offset == log.head + 1, "seed \(seed)")
+        log.append(entries, by: publisher)
         logs[key] = log
         #expect(Set(appended.interests) == expected, "seed \(seed)")
         #expect(appended.interests.count == expected.count, "seed \(seed): an interest twice")
-        for interest in appended.interests { deliver(entry, to: interest) }
+        for interest in appended.interests {
+            for place in 0..<UInt64(entries.count) { deliver(entries.offset + place, to: interest) }
+        }
     }
 
-    private mutating func deliver(_ entry: ChannelLog.Entry, to interest: EmbeddedBroker.Interest) {
+    private mutating func deliver(_ offset: UInt64, to interest: EmbeddedBroker.Interest) {
         events.deliveries += 1
         guard let position = seen[interest], let key = interests[interest] else {
             Issue.record("seed \(seed): a delivery for \(interest), who isn't attached")
             return
         }
-        #expect(entry.offset == position.offset + 1, "seed \(seed): not the next entry")
-        seen[interest]?.offset = entry.offset
+        #expect(offset == position.offset + 1, "seed \(seed): not the next entry")
+        seen[interest]?.offset = offset
         if random.chance(1, in: 3) {
-            memories[key, default: []].append(StreamPosition(epoch: position.epoch, offset: entry.offset))
+            memories[key, default: []].append(StreamPosition(epoch: position.epoch, offset: offset))
         }
     }
 
@@ -160,7 +163,7 @@ extension BrokerHistory {
         seen[interest] = after
         for entry in attached.missed {
             #expect(logs[key]?.has(entry) == true, "seed \(seed)")
-            deliver(entry, to: interest)
+            deliver(entry.offset, to: interest)
         }
         #expect(seen[interest] == attached.position, "seed \(seed): not everything was replayed")
     }

@@ -1,3 +1,4 @@
+import NIOCore
 import RTMModel
 import RTMWire
 
@@ -20,9 +21,10 @@ extension ChannelKey {
 }
 
 extension EmbeddedBroker {
+    /// Publishes the text so many times, together.
     mutating func publish(
-        _ text: String, to key: ChannelKey, by publisher: String = "anna", session: UInt64 = 0,
-        needsReceiver: Bool = false, now: UInt64
+        _ text: String, times: Int = 1, to key: ChannelKey, by publisher: String = "anna",
+        session: UInt64 = 0, needsReceiver: Bool = false, now: UInt64
     ) throws(RTMError) -> Appended {
         let texts = [key.appID, key.name, publisher, text].map { Array($0.utf8) }
         let result: Result<Appended, RTMError> = texts[0].withWireText { appID in
@@ -34,7 +36,11 @@ extension EmbeddedBroker {
                                 PublishRequest(
                                     appID: appID, channelType: key.type, channel: name, publisher: publisher,
                                     publisherSession: session, needsReceiver: needsReceiver,
-                                    message: MessageView(type: .text, payload: payload, customType: payload)),
+                                    messages: .messages(
+                                        Array(
+                                            repeating: MessageView(
+                                                type: .text, payload: payload, customType: payload),
+                                            count: times))),
                                 now: now)
                         }
                     }
@@ -51,6 +57,29 @@ extension EmbeddedBroker {
         let request = ReadRequest(
             channel: key, after: after, exceptPublisher: publisher, features: features)
         return try read(request, bytesMax: bytesMax, now: now)
+    }
+}
+
+extension MessageRun {
+    /// Never given back: the tests have few, and nobody has to hold them then.
+    static func messages(_ messages: [MessageView]) -> MessageRun {
+        var buffer = ByteBuffer()
+        for message in messages { append(message, to: &buffer) }
+        let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: buffer.readableBytes, alignment: 1)
+        buffer.withUnsafeReadableBytes { copy.copyMemory(from: $0) }
+        return MessageRun(UnsafeRawBufferPointer(copy), count: messages.count)
+    }
+
+    static func messages(sizes: [Int]) -> MessageRun {
+        let longest = [UInt8](repeating: 0, count: sizes.max() ?? 0)
+        return longest.withUnsafeBytes { bytes in
+            messages(
+                sizes.map {
+                    let payload = WireText(UnsafeRawBufferPointer(rebasing: bytes[..<$0]))
+                    let none = WireText(UnsafeRawBufferPointer(rebasing: bytes[..<0]))
+                    return MessageView(type: .binary, payload: payload, customType: none)
+                })
+        }
     }
 }
 

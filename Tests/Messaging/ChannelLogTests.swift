@@ -1,14 +1,13 @@
 import NIOCore
 import RTMModel
 import RTMTestSupport
+import RTMWire
 import Testing
 
 @testable import RTMMessagingServer
 
 @Suite("A channel's log")
 struct ChannelLogTests {
-    private static let roomy = ChannelLog.Retention(entriesMax: 1000, bytesMax: 1 << 20, ageMax: 1 << 40)
-
     // MARK: Appending
 
     @Test("entries get the offsets 1, 2, 3 …, and the head follows")
@@ -23,19 +22,35 @@ struct ChannelLogTests {
 
     @Test(
         "an entry is encoded once, for the offset and the timestamp that it got, and keeps what it was given")
-    func encoding() {
+    func encoding() throws {
         var log = ChannelLog(epoch: 1, now: 0)
         var calls: [(UInt64, UInt64)] = []
-        let entry = log.append(
-            publisher: "anna", session: 9, feature: .metadata, retention: Self.roomy, now: 50
-        ) { offset, timestamp in
+        let appended = log.append(.messages(sizes: [5]), session: 9, feature: .metadata, now: 50) {
+            message, offset, timestamp, frames in
             calls.append((offset, timestamp))
-            return ByteBuffer(string: "frame")
+            frames.writeString("frame \(message.payload.bytes.count)")
         }
-        #expect(calls.map(\.0) == [1])
-        #expect(calls.map(\.1) == [entry.timestamp])
-        #expect(entry.publisher == "anna" && entry.publisherSession == 9 && entry.feature == .metadata)
-        #expect(entry.frame == ByteBuffer(string: "frame"))
+        #expect(calls.map(\.0) == [1] && calls.map(\.1) == [50])
+        #expect(appended.frames == ByteBuffer(string: "frame 5"))
+        let entry = try #require(log.kept.first)
+        #expect(entry.offset == 1 && entry.timestamp == 50)
+        #expect(entry.publisherSession == 9 && entry.feature == .metadata)
+        #expect(entry.frame == ByteBuffer(string: "frame 5"))
+    }
+
+    @Test("messages appended together have consecutive offsets and timestamps, and their frames in a row")
+    func together() {
+        var log = ChannelLog(epoch: 1, now: 100)
+        log.append(now: 200)
+        let appended = log.append(.messages(sizes: [1, 2, 3]), session: 4, feature: .message, now: 150) {
+            message, offset, timestamp, frames in
+            frames.writeString("\(message.payload.bytes.count):\(offset):\(timestamp) ")
+        }
+        #expect(appended.offset == 2 && appended.timestamp == 201 && appended.count == 3)
+        #expect(appended.frames == ByteBuffer(string: "1:2:201 2:3:202 3:4:203 "))
+        #expect(log.kept.map(\.offset) == [1, 2, 3, 4])
+        #expect(
+            log.kept.dropFirst().map { String(buffer: $0.frame) } == ["1:2:201 ", "2:3:202 ", "3:4:203 "])
     }
 
     @Test("M-24: timestamps follow the clock, and increase strictly when it stands still or goes back")
@@ -58,7 +73,7 @@ struct ChannelLogTests {
     func count() {
         var log = ChannelLog(epoch: 1, now: 0)
         for now in 1...10 as ClosedRange<UInt64> { log.append(now: now, entriesMax: 3) }
-        #expect(log.tail.map(\.offset) == [8, 9, 10])
+        #expect(log.kept.map(\.offset) == [8, 9, 10])
         #expect(log.head == 10)
     }
 
@@ -66,20 +81,20 @@ struct ChannelLogTests {
     func bytes() {
         var log = ChannelLog(epoch: 1, now: 0)
         for now in 1...10 as ClosedRange<UInt64> { log.append(now: now, size: 10, bytesMax: 35) }
-        #expect(log.tail.map(\.offset) == [8, 9, 10])
+        #expect(log.kept.map(\.offset) == [8, 9, 10])
         #expect(log.tailBytes == 30)
         log.append(now: 11, size: 30, bytesMax: 35)
-        #expect(log.tail.map(\.offset) == [11])
+        #expect(log.kept.map(\.offset) == [11])
         #expect(log.tailBytes == 30)
     }
 
     @Test("an entry larger than the whole tail may be is delivered, but not kept")
     func tooLarge() {
         var log = ChannelLog(epoch: 1, now: 0)
-        #expect(log.append(now: 1, size: 100, bytesMax: 35).frame.readableBytes == 100)
-        #expect(log.tail.isEmpty && log.tailBytes == 0 && log.head == 1)
+        #expect(log.append(now: 1, size: 100, bytesMax: 35).frames.readableBytes == 100)
+        #expect(log.tailCount == 0 && log.tailBytes == 0 && log.head == 1)
         #expect(log.entries(after: StreamPosition(epoch: 1, offset: 0)) == nil)
-        #expect(log.entries(after: log.position)?.count == 0)
+        #expect(log.entries(after: log.position).map(Array.init)?.isEmpty == true)
     }
 
     @Test("by age: an entry stays for the time given and not a millisecond longer")
@@ -88,11 +103,11 @@ struct ChannelLogTests {
         for now in [100, 200, 300] as [UInt64] { log.append(now: now) }
         let retention = ChannelLog.Retention(entriesMax: 10, bytesMax: 1000, ageMax: 50)
         log.trim(to: retention, now: 150)
-        #expect(log.tail.map(\.offset) == [1, 2, 3])
+        #expect(log.kept.map(\.offset) == [1, 2, 3])
         log.trim(to: retention, now: 151)
-        #expect(log.tail.map(\.offset) == [2, 3])
+        #expect(log.kept.map(\.offset) == [2, 3])
         log.trim(to: retention, now: 10_000)
-        #expect(log.tail.isEmpty && log.tailBytes == 0)
+        #expect(log.tailCount == 0 && log.tailBytes == 0)
         #expect(log.position.offset == 3)
     }
 
@@ -101,7 +116,7 @@ struct ChannelLogTests {
         var log = ChannelLog(epoch: 1, now: 1000)
         log.append(now: 1001)
         log.trim(to: ChannelLog.Retention(entriesMax: 10, bytesMax: 1000, ageMax: 5), now: 0)
-        #expect(log.tail.count == 1)
+        #expect(log.tailCount == 1)
     }
 
     // MARK: Continuing
@@ -135,11 +150,13 @@ struct ChannelLogTests {
             for _ in 0..<100 {
                 now = now &+ .random(in: 0...20, using: &random) &- (random.chance(1, in: 10) ? 30 : 0)
                 if random.chance(1, in: 5) { log.trim(to: retention, now: now) }
-                let size = Int.random(in: 0...40, using: &random)
-                let entry = log.append(
-                    publisher: "p", session: 0, feature: .message, retention: retention, now: now
-                ) { _, _ in ByteBuffer(repeating: 1, count: size) }
-                stamps.append(entry.timestamp)
+                let sizes = (0..<Int.random(in: 1...4, using: &random)).map { _ in
+                    Int.random(in: 1...40, using: &random)
+                }
+                let appended = log.append(sizes: sizes, retention: retention, now: now)
+                #expect(appended.count == sizes.count)
+                #expect(appended.frames.readableBytes == sizes.reduce(0, +))
+                stamps += (0..<UInt64(sizes.count)).map { appended.timestamp + $0 }
                 check(log, within: retention, "seed \(seed)")
             }
             #expect(zip(stamps, stamps.dropFirst()).allSatisfy { $0 < $1 }, "seed \(seed)")
@@ -147,27 +164,45 @@ struct ChannelLogTests {
     }
 
     private func check(_ log: ChannelLog, within retention: ChannelLog.Retention, _ what: String) {
-        #expect(log.tail.count <= retention.entriesMax, "\(what)")
+        #expect(log.tailCount <= retention.entriesMax, "\(what)")
         #expect(log.tailBytes <= retention.bytesMax, "\(what)")
-        #expect(log.tailBytes == log.tail.reduce(0) { $0 + $1.frame.readableBytes }, "\(what)")
-        let oldest = log.head - UInt64(log.tail.count)
+        #expect(log.tailBytes == log.kept.reduce(0) { $0 + $1.frame.readableBytes }, "\(what)")
+        let oldest = log.head - UInt64(log.tailCount)
         for offset in (oldest &- min(oldest, 2))...log.head + 1 {
             let entries = log.entries(after: StreamPosition(epoch: log.epoch, offset: offset))
             let expected =
                 offset < oldest || offset > log.head ? nil : Array(offset..<log.head).map { $0 + 1 }
             #expect(entries?.map(\.offset) == expected, "\(what), after \(offset)")
+            let isIntact = entries?.allSatisfy { entry in
+                entry.frame.readableBytesView.allSatisfy { $0 == UInt8(truncatingIfNeeded: entry.offset) }
+            }
+            #expect(isIntact != false, "\(what), after \(offset)")
         }
     }
 }
 
 extension ChannelLog {
+    /// All that can be read again.
+    fileprivate var kept: [Entry] {
+        let oldest = StreamPosition(epoch: epoch, offset: head - UInt64(tailCount))
+        return entries(after: oldest).map(Array.init) ?? []
+    }
+
     @discardableResult
     fileprivate mutating func append(
         now: UInt64, size: Int = 1, entriesMax: Int = 1000, bytesMax: Int = 1 << 20
-    ) -> Entry {
+    ) -> Appended {
         let retention = Retention(entriesMax: entriesMax, bytesMax: bytesMax, ageMax: 1 << 40)
-        return append(publisher: "p", session: 0, feature: .message, retention: retention, now: now) { _, _ in
-            ByteBuffer(repeating: 0, count: size)
+        return append(sizes: [size], retention: retention, now: now)
+    }
+
+    /// Frames as long as the messages, each full of its entry's offset.
+    fileprivate mutating func append(sizes: [Int], retention: Retention, now: UInt64) -> Appended {
+        let appended = append(.messages(sizes: sizes), session: 0, feature: .message, now: now) {
+            message, offset, _, frames in
+            frames.writeRepeatingByte(UInt8(truncatingIfNeeded: offset), count: message.payload.bytes.count)
         }
+        trim(to: retention, now: now)
+        return appended
     }
 }

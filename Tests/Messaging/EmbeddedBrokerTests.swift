@@ -26,7 +26,7 @@ struct EmbeddedBrokerTests {
         #expect(!attached.gap && attached.missed.isEmpty)
         let next = try broker.publish("new", to: .message("a"), now: 3)
         #expect(next.interests == [one])
-        #expect(next.entry.offset == 2)
+        #expect(next.entries.offset == 2)
     }
 
     @Test("attached after a position: exactly what follows it, then what is new")
@@ -107,8 +107,8 @@ struct EmbeddedBrokerTests {
 
     @Test("an entry's frame is what subscribers receive: length, then the publication with everything in it")
     mutating func publishedFrame() throws {
-        let entry = try broker.publish("hällo", to: .user("bob"), by: "anna", session: 77, now: 5).entry
-        var frame = entry.frame
+        let entry = try broker.publish("hällo", to: .user("bob"), by: "anna", session: 77, now: 5).entries
+        var frame = entry.frames
         let length = frame.readInteger(as: UInt32.self).map(Int.init) ?? -1
         #expect(length == frame.readableBytes)
         let bytes = frame.readBytes(length: frame.readableBytes) ?? []
@@ -147,7 +147,7 @@ struct EmbeddedBrokerTests {
         #expect(throws: RTMError.self) {
             try broker.publish("m", to: .user("bob"), needsReceiver: true, now: 4)
         }
-        #expect(try broker.publish("m", to: .user("bob"), now: 5).entry.offset == 2)
+        #expect(try broker.publish("m", to: .user("bob"), now: 5).entries.offset == 2)
     }
 
     @Test("messages go to message and user channels only", arguments: [ChannelType.none, .stream])
@@ -165,7 +165,7 @@ struct EmbeddedBrokerTests {
         let nothing = WireText(UnsafeRawBufferPointer(start: nil, count: 0))
         let request = PublishRequest(
             appID: nothing, channelType: nil, channel: nothing, publisher: nothing, publisherSession: 0,
-            needsReceiver: false, message: MessageView(type: .text, payload: nothing, customType: nothing))
+            needsReceiver: false, messages: .messages(sizes: [0]))
         let refusal = #expect(throws: RTMError.self) { try broker.publish(request, now: 1) }
         #expect(refusal?.code == .invalidChannelType)
     }
@@ -190,7 +190,7 @@ struct EmbeddedBrokerTests {
             #expect(refusal?.code == .channelInstanceExceedLimitation)
             #expect(refusal?.limit == RTMError.Limit(name: "channels per node", value: 2))
         }
-        #expect(try broker.publish("m", to: .message("a"), now: 3).entry.offset == 2)
+        #expect(try broker.publish("m", to: .message("a"), now: 3).entries.offset == 2)
         #expect(try broker.publish("m", to: .message("b"), now: 3).interests == [one])
         #expect(broker.channelCount == 2)
     }

@@ -22,17 +22,24 @@ struct ModelLog {
 
     var head: UInt64 { UInt64(entries.count) }
 
-    mutating func append(_ entry: ChannelLog.Entry) {
-        #expect(entry.timestamp > entries.last?.timestamp ?? 0, "M-24")
-        entries.append(
-            Entry(timestamp: entry.timestamp, publisher: entry.publisher, size: entry.frame.readableBytes))
-        touched = entry.timestamp
+    mutating func append(_ appended: ChannelLog.Appended, by publisher: String) {
+        var frames = appended.frames
+        for place in 0..<UInt64(appended.count) {
+            let timestamp = appended.timestamp + place
+            #expect(timestamp > entries.last?.timestamp ?? 0, "M-24")
+            let length = frames.getInteger(at: frames.readerIndex, as: UInt32.self).map { Int($0) + 4 } ?? 0
+            let frame = frames.readSlice(length: length)
+            #expect(frame != nil, "the frames are as many as the entries")
+            entries.append(Entry(timestamp: timestamp, publisher: publisher, size: length))
+            touched = timestamp
+        }
+        #expect(frames.readableBytes == 0)
     }
 
     func has(_ entry: ChannelLog.Entry) -> Bool {
         guard entry.offset > 0, entry.offset <= head else { return false }
         let mine = entries[Int(entry.offset) - 1]
-        return mine.timestamp == entry.timestamp && mine.publisher == entry.publisher
+        return mine.timestamp == entry.timestamp && mine.size == entry.frame.readableBytes
     }
 
     func offsets(after offset: UInt64, except publisher: String) -> [UInt64] {

@@ -46,6 +46,31 @@ import Testing
         }
     }
 
+    @Test("sockets come last: what others become dirty of is flushed before them")
+    func writesLast() async throws {
+        final class Step: Flushable {
+            var body: () -> Void = {}
+            func flushAtEndOfTurn() { body() }
+        }
+        try await withLoop { loop in
+            let order = try await loop.submit {
+                let endOfTurn = EndOfTurn.shared(on: loop)
+                let order = NIOLoopBoundBox([String](), eventLoop: loop)
+                let (socket, work, later) = (Step(), Step(), Step())
+                socket.body = { order.value.append("socket") }
+                later.body = { order.value.append("later work") }
+                work.body = {
+                    order.value.append("work")
+                    endOfTurn.schedule(later)
+                }
+                endOfTurn.scheduleWrite(socket)
+                endOfTurn.schedule(work)
+                return order
+            }.get()
+            #expect(try await loop.submit { order.value }.get() == ["work", "later work", "socket"])
+        }
+    }
+
     @Test("all users of a loop share one, and the time stands still within a turn")
     func shared() async throws {
         try await withLoop { loop in

@@ -94,11 +94,13 @@ private final class Decoders {
             attempt { () throws(WireError) in _ = try AttachRequest(bytes, in: arena) }
             attempt { () throws(WireError) in _ = try AttachResponse(bytes, in: arena) }
             attempt { () throws(WireError) in _ = try DetachPush(bytes, in: arena) }
-            attempt { () throws(WireError) in try PublishRequest(bytes, in: arena).message.touch() }
-            attempt { () throws(WireError) in _ = try PublishResponse(bytes, in: arena) }
+            attempt { () throws(WireError) in
+                for message in try PublishRequest(scanning: bytes).messages { message.touch() }
+            }
+            attempt { () throws(WireError) in _ = try PublishResponse(scanning: bytes) }
             attempt { () throws(WireError) in _ = try ReadRequest(bytes, in: arena) }
             attempt { () throws(WireError) in try ReadResponse(bytes, in: arena).frames.touch() }
-            attempt { () throws(WireError) in try DeliveryPush(bytes, in: arena).frame.touch() }
+            attempt { () throws(WireError) in try DeliveryPush(scanning: bytes).frames.touch() }
         }
     }
 

@@ -41,7 +41,7 @@ struct ProtocolDocumentTests {
         #expect(links.contains { $0.response.body == answerBytes })
         let push = try #require(examples.first { $0.message == Rtm_Service_DeliveryPush.self })
         let delivery = try Rtm_Service_DeliveryPush(textFormatString: push.text)
-        #expect(Array(delivery.frame) == publication.bytes)
+        #expect(Array(delivery.frames) == publication.bytes)
     }
 
     private static func prefix(_ length: Int) -> [UInt8] {

@@ -50,10 +50,10 @@ struct ServiceMessageTests {
     )
     func publishRequest() throws {
         try each(Rtm_Service_PublishRequest.self) { message, bytes in
-            guard message.hasChannel, message.hasMessage else {
+            guard message.hasChannel, !message.messages.isEmpty else {
                 return try refuses(PublishRequest.self, bytes)
             }
-            let read = try PublishRequest(bytes, in: arena.value)
+            let read = try PublishRequest(scanning: bytes)
             #expect(read.appID.string == message.channel.appID)
             #expect(
                 read.channelType?.rawValue == (message.channel.isOurs ? message.channel.type.rawValue : nil))
@@ -61,11 +61,16 @@ struct ServiceMessageTests {
             #expect(read.publisher.string == message.publisher)
             #expect(read.publisherSession == message.publisherSession)
             #expect(read.needsReceiver == message.needsReceiver)
-            #expect(read.message.payload.copied == Array(message.message.payload))
-            #expect(read.message.customType.string == message.message.customType)
-            #expect(
-                read.message.type?.rawValue == (message.message.isOurs ? message.message.type.rawValue : nil))
-            guard message.channel.isOurs, message.message.isOurs else { return }
+            #expect(read.messages.count == message.messages.count)
+            var expected = message.messages[...]
+            for read in read.messages {
+                let message = expected.popFirst() ?? Rtm_Client_Message()
+                #expect(read.payload.copied == Array(message.payload))
+                #expect(read.customType.string == message.customType)
+                #expect(read.type?.rawValue == (message.isOurs ? message.type.rawValue : nil))
+            }
+            #expect(expected.isEmpty)
+            guard message.channel.isOurs else { return }
             try writes(read, message)
         }
     }
@@ -73,7 +78,7 @@ struct ServiceMessageTests {
     @Test("PublishResponse")
     func publishResponse() throws {
         try each(Rtm_Service_PublishResponse.self) { message, bytes in
-            let read = try PublishResponse(bytes, in: arena.value)
+            let read = try PublishResponse(scanning: bytes)
             #expect(
                 read == PublishResponse(offset: message.offset, timestampMilliseconds: message.timestampMs))
             try writes(read, message)
@@ -113,12 +118,13 @@ struct ServiceMessageTests {
     @Test("DeliveryPush")
     func deliveryPush() throws {
         try each(Rtm_Service_DeliveryPush.self) { message, bytes in
-            let read = try DeliveryPush(bytes, in: arena.value)
+            let read = try DeliveryPush(scanning: bytes)
             #expect(read.interest == message.interest)
             #expect(read.offset == message.offset)
             #expect(read.publisherSession == message.publisherSession)
             #expect(read.feature.rawValue == message.feature)
-            #expect(read.frame.copied == Array(message.frame))
+            #expect(read.count == Int(message.count))
+            #expect(read.frames.copied == Array(message.frames))
             try writes(read, message)
         }
     }
@@ -187,6 +193,10 @@ struct ServiceMessageTests {
         #expect(try bytes == message.serializedBytes())
         #expect(ours.encodedLength == bytes.count)
         #expect(ours.framed == frame(bytes))
+    }
+
+    private func refuses(_ type: (some ScanDecodable).Type, _ bytes: UnsafeRawBufferPointer) throws {
+        #expect(throws: WireError.undecodable) { _ = try type.init(scanning: bytes) }
     }
 
     private func refuses(_ type: (some ArenaDecodable).Type, _ bytes: UnsafeRawBufferPointer) throws {

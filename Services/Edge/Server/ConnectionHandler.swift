@@ -7,8 +7,9 @@ import RTMWire
 /// One socket of a client: bytes in, frames out. The only handler of its pipeline (below TLS).
 ///
 /// Frames are read where they arrived. What goes out is gathered and written once per turn of the event loop,
-/// however many entries are due. A client that reads too slowly holds memory up to `outboundBytesMax`, then
-/// it is cut off, aloud: others never wait for it.
+/// however many entries are due: straight to the socket, and through NIO what the socket doesn't take at once
+/// (docs/decisions/0008). A client that reads too slowly holds memory up to `outboundBytesMax`, then it is
+/// cut off, aloud: others never wait for it.
 final class ConnectionHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
@@ -20,11 +21,17 @@ final class ConnectionHandler: ChannelInboundHandler {
     private var reader: FrameReader
     private var session: Session?
     private var context: ChannelHandlerContext?
-    private var outbound: ByteBuffer?
+    /// Nil where TLS lies between us and the socket.
+    private var socket: DirectSocket?
+    private let isSecure: Bool
+    private var outbound = ByteBuffer()
     private var isScheduled = false
+    /// The socket has not taken everything yet.
+    private var isWriting = false
 
-    init(loop: EdgeLoop) {
+    init(loop: EdgeLoop, isSecure: Bool) {
         self.loop = loop
+        self.isSecure = isSecure
         let limits = loop.configuration.limits
         deadline = ConnectionDeadline(now: .now(), handshakeTimeout: limits.handshakeTimeout)
         reader = FrameReader(frameBytesMax: limits.frameBytesMax)
@@ -32,6 +39,7 @@ final class ConnectionHandler: ChannelInboundHandler {
 
     func channelActive(context: ChannelHandlerContext) {
         self.context = context
+        if !isSecure { socket = DirectSocket(of: context) }
         loop.metrics.connectionOpened()
         armTimer()
         context.fireChannelActive()
@@ -40,16 +48,17 @@ final class ConnectionHandler: ChannelInboundHandler {
     func channelInactive(context: ChannelHandlerContext) {
         ended()
         self.context = nil
+        socket = nil
         timer?.cancel()
         timer = nil
-        outbound = nil
+        outbound = ByteBuffer()
         loop.metrics.connectionClosed()
         context.fireChannelInactive()
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         guard !machine.isEnded else { return }
-        deadline.heard(now: .now())
+        deadline.heard(now: loop.endOfTurn.now)
         let chunk = unwrapInboundIn(data)
         loop.metrics.bytesReceived(chunk.readableBytes)
         do throws(WireError) {
@@ -60,11 +69,7 @@ final class ConnectionHandler: ChannelInboundHandler {
         } catch {
             disconnect(Disconnect(error))
         }
-    }
-
-    func channelWritabilityChanged(context: ChannelHandlerContext) {
-        if context.channel.isWritable, outbound != nil { schedule() }
-        context.fireChannelWritabilityChanged()
+        loop.sendRun()
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
@@ -114,7 +119,7 @@ final class ConnectionHandler: ChannelInboundHandler {
     }
 
     private func answer(_ requestID: UInt64, _ body: some ServerFrameBody) {
-        send(ServerFrame(body, answering: requestID).frame)
+        write { ServerFrame(body, answering: requestID).encodeFrame(into: &$0) }
     }
 
     // MARK: Login
@@ -157,14 +162,13 @@ final class ConnectionHandler: ChannelInboundHandler {
         guard !machine.isEnded, let context else { return }
         ended()
         loop.metrics.disconnected(reason.code)
-        var frames = outbound.take() ?? ByteBuffer()
+        var frames = outbound
+        outbound = ByteBuffer()
         ServerFrame(reason).encodeFrame(into: &frames)
-        context.writeAndFlush(wrapOutboundOut(frames)).assumeIsolated().whenComplete { [weak self] _ in
-            self?.close()
-        }
+        context.writeAndFlush(wrapOutboundOut(frames)).assumeIsolated().whenComplete { _ in self.close() }
         timer?.cancel()
         timer = loop.eventLoop.assumeIsolated().scheduleTask(in: loop.configuration.limits.lingerTimeout) {
-            [weak self] in self?.close()
+            self.close()
         }
     }
 
@@ -187,9 +191,9 @@ final class ConnectionHandler: ChannelInboundHandler {
         case .expired(let reason):
             disconnect(reason)
         case .alive(let until):
-            timer = loop.eventLoop.assumeIsolated().scheduleTask(deadline: until) { [weak self] in
-                self?.armTimer()
-            }
+            // The timer holds us until the connection's end cancels it: a weak reference would make each of
+            // our retains slow.
+            timer = loop.eventLoop.assumeIsolated().scheduleTask(deadline: until) { self.armTimer() }
         }
     }
 }
@@ -201,35 +205,50 @@ extension ConnectionHandler: SessionConnection, Flushable {
     /// once), until one of them has something else to write too.
     func send(_ frames: ByteBuffer) {
         guard !machine.isEnded else { return }
-        if outbound == nil {
+        if outbound.readableBytes == 0 {
             outbound = frames
         } else {
-            outbound?.writeImmutableBuffer(frames)
+            outbound.writeImmutableBuffer(frames)
         }
+        schedule()
+    }
+
+    func write(_ encode: (inout ByteBuffer) -> Void) {
+        guard !machine.isEnded else { return }
+        encode(&outbound)
         schedule()
     }
 
     private func schedule() {
         guard !isScheduled else { return }
         isScheduled = true
-        loop.endOfTurn.schedule(self)
+        loop.endOfTurn.scheduleWrite(self)
     }
 
     func flushAtEndOfTurn() {
         isScheduled = false
-        guard let context, let frames = outbound else { return }
-        guard context.channel.isWritable else {
-            if frames.readableBytes > loop.configuration.limits.outboundBytesMax { cutOff() }
+        guard let context, outbound.readableBytes > 0 else { return }
+        guard !isWriting else {
+            if outbound.readableBytes > loop.configuration.limits.outboundBytesMax { cutOff() }
             return
         }
-        outbound = nil
+        var frames = ByteBuffer()
+        swap(&frames, &outbound)
         loop.metrics.bytesSent(frames.readableBytes)
-        context.writeAndFlush(wrapOutboundOut(frames), promise: nil)
+        if let taken = socket?.send(frames) {
+            frames.moveReaderIndex(forwardBy: taken)
+            guard frames.readableBytes > 0 else { return }
+        }
+        isWriting = true
+        context.writeAndFlush(wrapOutboundOut(frames)).assumeIsolated().whenComplete { _ in
+            self.isWriting = false
+            if self.outbound.readableBytes > 0 { self.schedule() }
+        }
     }
 
     /// What was not written is dropped: the client knows its positions, and can continue from there.
     private func cutOff() {
-        outbound = nil
+        outbound = ByteBuffer()
         let bytesMax = loop.configuration.limits.outboundBytesMax
         disconnect(
             Disconnect(

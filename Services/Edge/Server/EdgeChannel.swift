@@ -6,9 +6,7 @@ import RTMWire
 /// of this turn.
 ///
 /// The entries that arrive within a turn of the event loop are gathered in `batch`, and at the end of the
-/// turn every subscriber gets that one buffer: encoding happened in messaging, here nothing is even copied
-/// for most sessions. Only a session that may not see an entry (its own message, or a feature that it did not
-/// ask for) gets a selection.
+/// turn every subscriber gets it.
 struct EdgeChannel {
     /// How the channel stands with messaging.
     enum Attachment: Hashable {
@@ -25,12 +23,6 @@ struct EdgeChannel {
         var features: SubscriptionFeatures
     }
 
-    private struct BatchEntry {
-        let frame: Range<Int>
-        let feature: SubscriptionFeatures
-        let publisherSession: UInt64
-    }
-
     let key: ChannelKey
     /// The number under which messaging delivers. It names the place in the index and how often that was
     /// reused.
@@ -43,8 +35,7 @@ struct EdgeChannel {
     /// Sessions on their way to become subscribers, the waiting ones among them. They keep the channel.
     var enteringCount = 0
     private(set) var subscribers = ContiguousArray<Subscriber>()
-    private var batch = ByteBuffer()
-    private var batchEntries: [BatchEntry] = []
+    private var batch = DeliveryBatch()
 
     init(key: ChannelKey, interest: UInt64) {
         self.key = key
@@ -52,7 +43,7 @@ struct EdgeChannel {
     }
 
     var isUnused: Bool { subscribers.isEmpty && enteringCount == 0 }
-    var hasBatch: Bool { !batchEntries.isEmpty }
+    var hasBatch: Bool { !batch.isEmpty }
 
     // MARK: Subscribers
 
@@ -76,67 +67,34 @@ struct EdgeChannel {
 
     // MARK: Entries
 
-    /// Takes an entry into the batch of this turn, if it is one that the subscribers still have to see.
+    /// Takes entries into the batch of this turn: those that the subscribers still have to see.
     mutating func gather(_ delivery: DeliveryPush) {
-        guard isNext(delivery.offset) else { return }
-        position?.offset = delivery.offset
-        let start = batch.writerIndex
-        batch.writeBytes(delivery.frame.bytes)
-        batchEntries.append(
-            BatchEntry(
-                frame: start..<batch.writerIndex, feature: delivery.feature,
-                publisherSession: delivery.publisherSession))
+        guard let known = entriesKnown(of: delivery), known < delivery.count else { return }
+        position?.offset = delivery.offset + UInt64(delivery.count) - 1
+        batch.append(delivery, without: known)
     }
 
+    /// How many entries at the beginning of a delivery were seen before; nil when it doesn't continue here.
+    ///
     /// An attach may time out that messaging has performed, or still will. Its deliveries come all the same,
-    /// and the next attach sends some of them again; so until one is answered only the entry right behind our
-    /// position counts.
-    private func isNext(_ offset: UInt64) -> Bool {
-        guard let position else { return false }
-        return attachment == .attached ? offset > position.offset : offset == position.offset + 1
+    /// and the next attach sends some of them again; so until one is answered only entries right behind our
+    /// position count.
+    private func entriesKnown(of delivery: DeliveryPush) -> Int? {
+        guard let position else { return nil }
+        let next = position.offset + 1
+        if delivery.offset > next { return attachment == .attached ? 0 : nil }
+        return Int(clamping: next - delivery.offset)
     }
 
     /// Gives the batch to every subscriber. Returns how many deliveries that were.
     mutating func flush() -> Int {
-        guard hasBatch else { return 0 }
-        var features: SubscriptionFeatures = []
-        var publishers: [UInt64] = []
-        for entry in batchEntries {
-            features.formUnion(entry.feature)
-            if entry.publisherSession != 0, publishers.last != entry.publisherSession {
-                publishers.append(entry.publisherSession)
-            }
-        }
+        guard !batch.isEmpty else { return 0 }
         var deliveries = 0
         for subscriber in subscribers {
-            let id = subscriber.session.id.rawValue
-            if subscriber.features.isSuperset(of: features), !publishers.contains(id) {
-                subscriber.session.send(batch)
-                deliveries += batchEntries.count
-            } else {
-                deliveries += sendSelection(to: subscriber)
-            }
+            deliveries += batch.send(to: subscriber.session, features: subscriber.features)
         }
-        batch = ByteBuffer()
-        batchEntries.removeAll(keepingCapacity: true)
+        batch.clear()
         return deliveries
-    }
-
-    /// A subscriber that may not see every entry of the batch gets copies of those it may (M-2, M-21).
-    private func sendSelection(to subscriber: Subscriber) -> Int {
-        let id = subscriber.session.id.rawValue
-        var selection = ByteBuffer()
-        var count = 0
-        for entry in batchEntries
-        where entry.publisherSession != id && subscriber.features.contains(entry.feature) {
-            guard let frame = batch.getSlice(at: entry.frame.lowerBound, length: entry.frame.count) else {
-                continue
-            }
-            selection.writeImmutableBuffer(frame)
-            count += 1
-        }
-        if count > 0 { subscriber.session.send(selection) }
-        return count
     }
 
     /// Sends a frame of the edge itself to every subscriber.

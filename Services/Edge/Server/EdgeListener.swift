@@ -38,7 +38,6 @@ struct EdgeListener: Service {
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .serverChannelOption(.backlog, value: 4_096)
             .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
-            .childChannelOption(.writeBufferWaterMark, value: .init(low: 32 * 1024, high: 128 * 1024))
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture { try accept(channel) }
             }
@@ -71,7 +70,8 @@ struct EdgeListener: Service {
         case .admitted:
             let limiter = self.limiter
             channel.closeFuture.whenComplete { _ in limiter.release(remote) }
-            try pipeline.addHandler(ConnectionHandler(loop: loops.loop(of: channel.eventLoop)))
+            let loop = loops.loop(of: channel.eventLoop)
+            try pipeline.addHandler(ConnectionHandler(loop: loop, isSecure: tls != nil))
         case .refused(let reason):
             let refusal = Disconnect(.tooManyConnections, reason, retryAfter: .seconds(5))
             try pipeline.addHandler(RefusedConnection(refusal))

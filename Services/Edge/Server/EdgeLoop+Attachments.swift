@@ -36,9 +36,8 @@ extension EdgeLoop {
     /// Messaging is there but refused or kept silent: try again after a while.
     private func reattachLater() {
         guard messaging.isUp, index.hasDetached else { return }
-        eventLoop.assumeIsolated().scheduleTask(in: .seconds(1)) { [weak self] in
-            guard let self else { return }
-            reattach(limit: configuration.limits.reattachBatch)
+        eventLoop.assumeIsolated().scheduleTask(in: .seconds(1)) {
+            self.reattach(limit: self.configuration.limits.reattachBatch)
         }
     }
 }

@@ -9,10 +9,13 @@ import RTMWire
 /// request, and before the acknowledgement, so that a message whose publisher has its answer can be found
 /// (H-10).
 extension EdgeLoop {
-    /// What has to be remembered of a publish until messaging answers.
+    /// What has to be remembered of a run of publishes until messaging answers.
     struct PendingPublish {
         let session: Session
+        /// Of the first; the others follow it without a hole.
         let requestID: UInt64
+        let count: Int
+        /// Only for a run of one.
         let history: HistoryCopy?
     }
 
@@ -27,26 +30,47 @@ extension EdgeLoop {
 
     func publish(_ session: Session, _ request: ClientRequest.Publish, _ requestID: UInt64) {
         do throws(RTMError) {
-            let type = try Self.check(request)
-            guard messaging.isUp else { throw .messagingUnreachable(.channelPublishMessageFailed) }
-            let pending = PendingPublish(
-                session: session, requestID: requestID,
-                history: request.storeInHistory ? HistoryCopy(request, type, session) : nil)
-            send(request, type, pending)
+            if run.continues(session, request, requestID) {
+                try Self.check(request.message)
+            } else {
+                sendRun()
+                let type = try Self.checkChannel(of: request)
+                try Self.check(request.message)
+                guard messaging.isUp else { throw .messagingUnreachable(.channelPublishMessageFailed) }
+                run.begin(session, requestID, type, request.channel)
+            }
+            run.append(request.message)
+            if request.storeInHistory {
+                sendRun(history: HistoryCopy(request, session))
+            } else if run.isFull {
+                sendRun()
+            }
         } catch {
             session.answer(requestID, error)
         }
     }
 
-    private static func check(_ request: ClientRequest.Publish) throws(RTMError) -> ChannelType {
-        let type = request.channelType
-        switch type {
+    /// Sends what has gathered: before anything that must not overtake it, and at the end of a read.
+    func sendRun(history: HistoryCopy? = nil) {
+        run.take { session, requestID, request in
+            messaging.publish(
+                request,
+                context: PendingPublish(
+                    session: session, requestID: requestID, count: request.messages.count, history: history))
+        }
+    }
+
+    private static func checkChannel(of request: ClientRequest.Publish) throws(RTMError) -> ChannelType {
+        switch request.channelType {
         case .message: try NameRule.channel.check(request.channel.bytes)
         case .user: try NameRule.user.check(request.channel.bytes)
         default:
             throw RTMError(.invalidChannelType, "messages are published to message and user channels")
         }
-        let message = request.message
+        return request.channelType ?? .none
+    }
+
+    private static func check(_ message: MessageView) throws(RTMError) {
         guard message.payload.bytes.count <= Limits.messageBytesMax else {
             throw RTMError(
                 .channelMessageLengthExceedLimitation,
@@ -60,45 +84,35 @@ extension EdgeLoop {
         case .text: throw RTMError(.channelInvalidMessage, "a text message has to be valid UTF-8")
         case nil: throw RTMError(.channelUnsupportedMessageType, "a message is text or binary")
         }
-        return type ?? .none
-    }
-
-    private func send(_ request: ClientRequest.Publish, _ type: ChannelType, _ pending: PendingPublish) {
-        let session = pending.session
-        // Only an inbox's owner sees his own message (M-33); elsewhere the publisher is left out (M-21).
-        let except = type == .user ? 0 : session.id.rawValue
-        session.appID.withWireText { appID in
-            session.userID.withWireText { userID in
-                let publish = PublishRequest(
-                    appID: appID, channelType: type, channel: request.channel, publisher: userID,
-                    publisherSession: except, needsReceiver: type == .user, message: request.message)
-                messaging.publish(publish, context: pending)
-            }
-        }
     }
 
     func messagingPublished(_ pending: PendingPublish, _ outcome: Result<PublishResponse, LinkRequestFailure>)
     {
         switch outcome {
         case .success(let response):
-            metrics.publishSucceeded()
+            metrics.publishSucceeded(pending.count)
             guard let history = pending.history else { return acknowledge(pending, response) }
             store(history, PendingHistory(publish: pending, published: response))
         case .failure(let failure):
-            metrics.publishFailed()
+            metrics.publishFailed(pending.count)
             let error = RTMError(
                 failure, .channelPublishMessageFailed, timeout: .channelPublishMessageTimeout)
             guard error.code == .channelReceiverOffline, let history = pending.history else {
-                return pending.session.answer(pending.requestID, error)
+                for place in 0..<UInt64(pending.count) {
+                    pending.session.answer(pending.requestID &+ place, error)
+                }
+                return
             }
             store(history, PendingHistory(publish: pending, published: nil))
         }
     }
 
     private func acknowledge(_ pending: PendingPublish, _ response: PublishResponse) {
-        pending.session.answer(
-            pending.requestID,
-            Published(offset: response.offset, timestampMilliseconds: response.timestampMilliseconds))
+        let first = Published(
+            offset: response.offset, timestampMilliseconds: response.timestampMilliseconds)
+        pending.session.write {
+            first.encodeFrames(answering: pending.requestID, count: pending.count, into: &$0)
+        }
     }
 }
 
@@ -155,8 +169,9 @@ extension EdgeLoop {
 }
 
 extension EdgeLoop.HistoryCopy {
-    fileprivate init(_ request: ClientRequest.Publish, _ type: ChannelType, _ session: Session) {
-        channel = ChannelKey(appID: session.appID, type: type, name: request.channel.string)
+    fileprivate init(_ request: ClientRequest.Publish, _ session: Session) {
+        channel = ChannelKey(
+            appID: session.appID, type: request.channelType ?? .none, name: request.channel.string)
         self.type = request.message.type ?? .binary
         payload = ByteBuffer(bytes: request.message.payload.bytes)
         customType = request.message.customType.string

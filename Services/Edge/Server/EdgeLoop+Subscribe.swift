@@ -10,6 +10,7 @@ import RTMWire
 /// exactly one answer goes out at its end.
 extension EdgeLoop {
     func subscribe(_ session: Session, _ request: ClientRequest.Subscribe, _ requestID: UInt64) {
+        sendRun()
         do throws(RTMError) {
             try NameRule.channel.check(request.channel.bytes)
             guard SubscriptionFeatures.all.isSuperset(of: request.features) else {
@@ -137,6 +138,7 @@ extension EdgeLoop {
 
 extension EdgeLoop {
     func unsubscribe(_ session: Session, _ channel: WireText, _ requestID: UInt64) {
+        sendRun()
         do throws(RTMError) {
             try NameRule.channel.check(channel.bytes)
             let key = session.channel(channel.string)

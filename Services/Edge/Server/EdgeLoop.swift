@@ -21,6 +21,7 @@ final class EdgeLoop {
     let endOfTurn: EndOfTurn
     let arena: DecodeArena
     var index = SubscriptionIndex()
+    let run = PublishRun()
     let messaging: MessagingClient<EdgeLoop>
     let presence: PresenceClient<EdgeLoop>
     let storage: StorageClient<EdgeLoop>
@@ -113,6 +114,7 @@ extension EdgeLoop {
     }
 
     func sessionEnded(_ session: Session) {
+        sendRun()
         guard sessions.removeValue(forKey: session.id) != nil else { return }
         metrics.sessionsChanged(by: -1)
         for detach in index.removeAll(session) { messaging.detach(detach) }

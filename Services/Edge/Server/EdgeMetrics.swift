@@ -50,8 +50,8 @@ struct EdgeMetrics: Sendable {
     func bytesReceived(_ count: Int) { bytesIn.increment(by: count) }
     func bytesSent(_ count: Int) { bytesOut.increment(by: count) }
     func delivered(_ count: Int) { deliveries.increment(by: count) }
-    func publishSucceeded() { publishes[.ok].increment() }
-    func publishFailed() { publishes[.refused].increment() }
+    func publishSucceeded(_ count: Int) { publishes[.ok].increment(by: count) }
+    func publishFailed(_ count: Int) { publishes[.refused].increment(by: count) }
     func loginAccepted() { logins[.ok].increment() }
     func loginRefused() { logins[.refused].increment() }
     func disconnected(_ code: Disconnect.Code) { disconnects[code].increment() }

@@ -41,8 +41,11 @@ final class Session {
     /// Sends whole frames at the end of the turn.
     func send(_ frames: ByteBuffer) { connection?.send(frames) }
 
+    /// Writes whole frames behind what waits for the end of the turn.
+    func write(_ encode: (inout ByteBuffer) -> Void) { connection?.write(encode) }
+
     func answer(_ requestID: UInt64, _ body: some ServerFrameBody) {
-        send(ServerFrame(body, answering: requestID).frame)
+        write { ServerFrame(body, answering: requestID).encodeFrame(into: &$0) }
     }
 
     var appID: String { application.id }
@@ -59,6 +62,8 @@ final class Session {
 protocol SessionConnection: AnyObject {
     /// Adds whole frames to what is written at the end of the turn.
     func send(_ frames: ByteBuffer)
+    /// Has whole frames written behind them.
+    func write(_ encode: (inout ByteBuffer) -> Void)
     /// The session's inbox is attached: from here on messages reach the user.
     func loginSucceeded(_ session: Session, _ requestID: UInt64)
     func refuseLogin(_ error: RTMError, _ requestID: UInt64)

@@ -35,7 +35,9 @@ package final class MessagingClient<Caller: MessagingCaller> {
     private let link: ServiceLinkClient<Call>
     private let timeout: Duration
     private let arena = DecodeArena()
-    private weak var caller: Caller?
+    /// Held from the start to the end of the link: a weak reference would make each of the caller's retains
+    /// slow.
+    private var caller: Caller?
 
     /// - Parameter timeout: of every call.
     package init(
@@ -100,14 +102,16 @@ extension MessagingClient: ServiceLinkClientDelegate {
         case .attach(let interest):
             caller?.messagingAttached(interest, outcome.result { try AttachResponse($0, in: arena) })
         case .publish(let publish):
-            caller?.messagingPublished(publish, outcome.result { try PublishResponse($0, in: arena) })
+            caller?.messagingPublished(publish, outcome.result { try PublishResponse(scanning: $0) })
         case .read(let read):
             caller?.messagingRead(read, outcome.result { try ReadResponse($0, in: arena) })
         }
     }
 
+    package func linkRetired(_ link: ServiceLinkClient<Call>) { caller = nil }
+
     package func push(_ link: ServiceLinkClient<Call>, method: UInt32, body: UnsafeRawBufferPointer) {
-        guard method == MessagingMethod.delivery, let delivery = try? DeliveryPush(body, in: arena) else {
+        guard method == MessagingMethod.delivery, let delivery = try? DeliveryPush(scanning: body) else {
             return
         }
         caller?.messagingDelivered(delivery)

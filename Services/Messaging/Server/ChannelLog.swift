@@ -1,18 +1,20 @@
-package import DequeModule
+import DequeModule
 package import NIOCore
 package import RTMModel
+package import RTMWire
 
 /// The log of one channel: everything its subscribers can see, in one order (architecture.md, idea 1).
 ///
 /// An entry gets the next offset and a timestamp greater than every earlier one of the channel (M-24), and is
-/// encoded at that moment, once: what subscribers receive are copies of `frame`. The log keeps a bounded
-/// tail, by count, bytes and age, for those who come back. A position before the tail can't be continued, and
-/// neither can a position of another epoch; both are said as a gap, never passed over.
+/// encoded at that moment, once and straight into the log: what subscribers receive are copies of those
+/// bytes. The log keeps a bounded tail, by count, bytes and age, for those who come back. A position before
+/// the tail can't be continued, and neither can a position of another epoch; both are said as a gap, never
+/// passed over.
 package struct ChannelLog {
+    /// An entry as a reader sees it.
     package struct Entry {
         package let offset: UInt64
         package let timestamp: UInt64
-        package let publisher: String
         package let publisherSession: UInt64
         /// The subscription feature that selects this entry.
         package let feature: SubscriptionFeatures
@@ -33,13 +35,32 @@ package struct ChannelLog {
         }
     }
 
+    /// Entries that one session appended together. Offsets and timestamps are consecutive.
+    package struct Appended {
+        package let offset: UInt64
+        package let timestamp: UInt64
+        package let count: Int
+        package let publisherSession: UInt64
+        package let feature: SubscriptionFeatures
+        /// The entries' frames, one behind the other.
+        package let frames: ByteBuffer
+    }
+
+    /// What is known of an entry beside its frame.
+    fileprivate struct Head {
+        let timestamp: UInt64
+        let publisherSession: UInt64
+        let feature: SubscriptionFeatures
+        let length: UInt32
+    }
+
     package let epoch: UInt64
     /// Offset of the newest entry; 0 before the first.
     package private(set) var head: UInt64 = 0
-    package private(set) var tail = Deque<Entry>()
-    package private(set) var tailBytes = 0
     /// Timestamp of the newest entry, or when the log began, in milliseconds.
     package private(set) var lastTimestamp: UInt64
+    private var heads = Deque<Head>()
+    private var frames = FrameTail()
 
     package init(epoch: UInt64, now: UInt64) {
         self.epoch = epoch
@@ -47,39 +68,77 @@ package struct ChannelLog {
     }
 
     package var position: StreamPosition { StreamPosition(epoch: epoch, offset: head) }
+    /// Entries that can be read again, and the bytes of their frames.
+    package var tailCount: Int { heads.count }
+    package var tailBytes: Int { frames.byteCount }
+}
 
-    /// Appends an entry; `encode` makes its frame for the offset and timestamp that it got.
+// MARK: - Appending
+
+extension ChannelLog {
+    /// Appends an entry for each message; `encode` is told the offset and the timestamp that it got, and
+    /// writes its frame behind what is in the buffer.
     package mutating func append(
-        publisher: String, session: UInt64, feature: SubscriptionFeatures, retention: Retention, now: UInt64,
-        encode: (_ offset: UInt64, _ timestamp: UInt64) -> ByteBuffer
-    ) -> Entry {
-        head += 1
-        lastTimestamp = max(now, lastTimestamp + 1)
-        let entry = Entry(
-            offset: head, timestamp: lastTimestamp, publisher: publisher, publisherSession: session,
-            feature: feature, frame: encode(head, lastTimestamp))
-        tail.append(entry)
-        tailBytes += entry.frame.readableBytes
-        trim(to: retention, now: now)
-        return entry
+        _ messages: MessageRun, session: UInt64, feature: SubscriptionFeatures, now: UInt64,
+        encode: (MessageView, _ offset: UInt64, _ timestamp: UInt64, _ frames: inout ByteBuffer) -> Void
+    ) -> Appended {
+        let first = head + 1
+        let timestamp = max(now, lastTimestamp + 1)
+        let written = frames.append { buffer in
+            for message in messages {
+                head += 1
+                lastTimestamp = max(now, lastTimestamp + 1)
+                let start = buffer.writerIndex
+                encode(message, head, lastTimestamp, &buffer)
+                heads.append(
+                    Head(
+                        timestamp: lastTimestamp, publisherSession: session, feature: feature,
+                        length: UInt32(buffer.writerIndex - start)))
+            }
+        }
+        return Appended(
+            offset: first, timestamp: timestamp, count: Int(head - first + 1), publisherSession: session,
+            feature: feature, frames: written)
     }
 
-    /// Forgets what the retention no longer covers.
+    /// Forgets what the retention no longer covers. To be called after appending, too.
     package mutating func trim(to retention: Retention, now: UInt64) {
-        while let oldest = tail.first,
-            tail.count > retention.entriesMax || tailBytes > retention.bytesMax
+        while let oldest = heads.first,
+            heads.count > retention.entriesMax || frames.byteCount > retention.bytesMax
                 || oldest.timestamp + retention.ageMax < now
         {
-            tailBytes -= oldest.frame.readableBytes
-            tail.removeFirst()
+            frames.removeFirst(Int(oldest.length))
+            heads.removeFirst()
         }
     }
+}
 
+// MARK: - Reading
+
+extension ChannelLog {
     /// The entries that follow a position; nil when some of them, or the log they were in, are gone.
-    package func entries(after position: StreamPosition) -> Slice<Deque<Entry>>? {
+    package func entries(after position: StreamPosition) -> Entries? {
         guard position.epoch == epoch, position.offset <= head else { return nil }
         let missing = Int(head - position.offset)
-        guard missing <= tail.count else { return nil }
-        return tail.suffix(missing)
+        guard missing <= heads.count else { return nil }
+        let missed = heads.suffix(missing)
+        return Entries(
+            heads: missed.makeIterator(), frames: frames.last(missed.reduce(0) { $0 + Int($1.length) }),
+            offset: position.offset)
+    }
+
+    /// Entries in order, each made when it is asked for: a reader may stop at its page's end.
+    package struct Entries: Sequence, IteratorProtocol {
+        fileprivate var heads: Slice<Deque<Head>>.Iterator
+        fileprivate var frames: FrameTail.Reader
+        fileprivate var offset: UInt64
+
+        package mutating func next() -> Entry? {
+            guard let head = heads.next() else { return nil }
+            offset += 1
+            return Entry(
+                offset: offset, timestamp: head.timestamp, publisherSession: head.publisherSession,
+                feature: head.feature, frame: frames.next(Int(head.length)))
+        }
     }
 }

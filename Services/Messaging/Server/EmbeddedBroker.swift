@@ -104,11 +104,12 @@ extension EmbeddedBroker {
 
 extension EmbeddedBroker {
     package struct Appended {
-        package let entry: ChannelLog.Entry
+        package let entries: ChannelLog.Appended
+        /// Who is to get them.
         package let interests: [Interest]
     }
 
-    /// Appends a message to its channel's log.
+    /// Appends messages to their channel's log: all of them, or none.
     package mutating func publish(_ request: PublishRequest, now: UInt64) throws(RTMError) -> Appended {
         guard let type = request.channelType, type == .message || type == .user else {
             throw RTMError(.invalidChannelType, "messages are published to message and user channels")
@@ -118,19 +119,16 @@ extension EmbeddedBroker {
             throw RTMError(.channelReceiverOffline, "user \(key.name) is not online")
         }
         let index = try index(of: key, now: now)
-        let retention = limits.retention
-        return withChannel(index) { channel in
-            let entry = channel.log.append(
-                publisher: request.publisher.string, session: request.publisherSession, feature: .message,
-                retention: retention, now: now
-            ) { offset, timestamp in
-                let publication = Publication(
-                    channelType: type, channel: request.channel, offset: offset,
-                    timestampMilliseconds: timestamp, publisher: request.publisher, message: request.message)
-                return ServerFrame(publication).frame
-            }
-            return Appended(entry: entry, interests: channel.interests)
+        let entries = channels[index].log.append(
+            request.messages, session: request.publisherSession, feature: .message, now: now
+        ) { message, offset, timestamp, frames in
+            let publication = Publication(
+                channelType: type, channel: request.channel, offset: offset,
+                timestampMilliseconds: timestamp, publisher: request.publisher, message: message)
+            publication.encodeFrame(into: &frames)
         }
+        channels[index].log.trim(to: limits.retention, now: now)
+        return Appended(entries: entries, interests: channels[index].interests)
     }
 
     package struct Page {
@@ -151,9 +149,8 @@ extension EmbeddedBroker {
             }
             var page: [ChannelLog.Entry] = []
             var bytes = 0
-            let exceptPublisher = request.exceptPublisher.isEmpty ? nil : request.exceptPublisher
             for entry in entries {
-                if entry.publisher == exceptPublisher || !request.features.contains(entry.feature) {
+                guard request.features.contains(entry.feature), !entry.isFrom(request.exceptPublisher) else {
                     continue
                 }
                 bytes += entry.frame.readableBytes
@@ -177,7 +174,7 @@ extension EmbeddedBroker {
             let forgotten: ChannelKey? = withChannel(sweepPlace) { channel in
                 channel.log.trim(to: retention, now: now)
                 let isIdle = channel.log.lastTimestamp + idleMax < now
-                return isIdle && channel.interests.isEmpty && channel.log.tail.isEmpty ? channel.key : nil
+                return isIdle && channel.interests.isEmpty && channel.log.tailCount == 0 ? channel.key : nil
             }
             if let forgotten {
                 indexes[forgotten] = nil
@@ -189,6 +186,16 @@ extension EmbeddedBroker {
 }
 
 // MARK: - Channels
+
+extension ChannelLog.Entry {
+    /// The publisher is read from the frame: few ask, and every entry would have to keep its name.
+    fileprivate func isFrom(_ publisher: String) -> Bool {
+        guard !publisher.isEmpty else { return false }
+        return frame.withUnsafeReadableBytes { bytes in
+            Publication.publisher(inFrame: bytes)?.bytes.elementsEqual(publisher.utf8) ?? false
+        }
+    }
+}
 
 extension EmbeddedBroker {
     private func hasInterest(_ key: ChannelKey) -> Bool {

@@ -58,7 +58,7 @@ extension MessagingNode: ServiceLinkHandler {
     ) {
         do {
             switch method {
-            case MessagingMethod.publish: try publish(PublishRequest(body, in: arena), id, link)
+            case MessagingMethod.publish: try publish(PublishRequest(scanning: body), id, link)
             case MessagingMethod.attach: try attach(AttachRequest(body, in: arena), id, link)
             case MessagingMethod.read: try read(ReadRequest(body, in: arena), id, link)
             default: throw RTMError(.serviceNotSupport, "messaging has no method \(method)")
@@ -79,14 +79,21 @@ extension MessagingNode: ServiceLinkHandler {
 
     private func publish(_ request: PublishRequest, _ id: UInt64, _ link: ServerLink) throws(RTMError) {
         let appended = try broker.publish(request, now: clock())
-        metrics.appended.increment()
-        let entry = appended.entry
+        let entries = appended.entries
+        metrics.appended.increment(by: entries.count)
         link.respond(
-            to: id, PublishResponse(offset: entry.offset, timestampMilliseconds: entry.timestamp))
-        for interest in appended.interests {
-            guard let link = links[interest.link] else { continue }
-            push(entry, to: interest.id, on: link)
-            metrics.pushed.increment()
+            to: id, PublishResponse(offset: entries.offset, timestampMilliseconds: entries.timestamp))
+        entries.frames.withUnsafeReadableBytes { frames in
+            for interest in appended.interests {
+                guard let link = links[interest.link] else { continue }
+                _ = link.push(
+                    MessagingMethod.delivery,
+                    DeliveryPush(
+                        interest: interest.id, offset: entries.offset, count: entries.count,
+                        publisherSession: entries.publisherSession, feature: entries.feature,
+                        frames: WireText(frames)))
+                metrics.pushed.increment(by: entries.count)
+            }
         }
     }
 
@@ -119,8 +126,9 @@ extension MessagingNode: ServiceLinkHandler {
             _ = link.push(
                 MessagingMethod.delivery,
                 DeliveryPush(
-                    interest: interest, offset: entry.offset, publisherSession: entry.publisherSession,
-                    feature: entry.feature, frame: WireText(bytes)))
+                    interest: interest, offset: entry.offset, count: 1,
+                    publisherSession: entry.publisherSession, feature: entry.feature, frames: WireText(bytes))
+            )
         }
     }
 }

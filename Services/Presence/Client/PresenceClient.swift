@@ -18,7 +18,9 @@ package protocol PresenceCaller: AnyObject {
 package final class PresenceClient<Caller: PresenceCaller> {
     private let link: ServiceLinkClient<Caller.Join>
     private let timeout: Duration
-    private weak var caller: Caller?
+    /// Held from the start to the end of the link: a weak reference would make each of the caller's retains
+    /// slow.
+    private var caller: Caller?
 
     /// - Parameter timeout: of every call.
     package init(
@@ -61,6 +63,8 @@ extension PresenceClient: ServiceLinkClientDelegate {
     ) {
         caller?.presenceJoined(context, outcome.result { _ in })
     }
+
+    package func linkRetired(_ link: ServiceLinkClient<Caller.Join>) { caller = nil }
 
     package func push(_ link: ServiceLinkClient<Caller.Join>, method: UInt32, body: UnsafeRawBufferPointer) {}
 }

@@ -18,7 +18,9 @@ package protocol StorageCaller: AnyObject {
 package final class StorageClient<Caller: StorageCaller> {
     private let link: ServiceLinkClient<Caller.Append>
     private let timeout: Duration
-    private weak var caller: Caller?
+    /// Held from the start to the end of the link: a weak reference would make each of the caller's retains
+    /// slow.
+    private var caller: Caller?
 
     /// - Parameter timeout: of every call.
     package init(
@@ -61,6 +63,8 @@ extension StorageClient: ServiceLinkClientDelegate {
     ) {
         caller?.historyAppended(context, outcome.result { _ in })
     }
+
+    package func linkRetired(_ link: ServiceLinkClient<Caller.Append>) { caller = nil }
 
     package func push(_ link: ServiceLinkClient<Caller.Append>, method: UInt32, body: UnsafeRawBufferPointer)
     {}

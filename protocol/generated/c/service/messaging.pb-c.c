@@ -680,12 +680,12 @@ static const ProtobufCFieldDescriptor rtm__service__publish_request__field_descr
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
   {
-    "message",
+    "messages",
     5,
-    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_LABEL_REPEATED,
     PROTOBUF_C_TYPE_MESSAGE,
-    0,   /* quantifier_offset */
-    offsetof(Rtm__Service__PublishRequest, message),
+    offsetof(Rtm__Service__PublishRequest, n_messages),
+    offsetof(Rtm__Service__PublishRequest, messages),
     &rtm__client__message__descriptor,
     NULL,
     0,             /* flags */
@@ -694,7 +694,7 @@ static const ProtobufCFieldDescriptor rtm__service__publish_request__field_descr
 };
 static const unsigned rtm__service__publish_request__field_indices_by_name[] = {
   0,   /* field[0] = channel */
-  4,   /* field[4] = message */
+  4,   /* field[4] = messages */
   3,   /* field[3] = needs_receiver */
   1,   /* field[1] = publisher */
   2,   /* field[2] = publisher_session */
@@ -924,7 +924,7 @@ const ProtobufCMessageDescriptor rtm__service__read_response__descriptor =
   (ProtobufCMessageInit) rtm__service__read_response__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor rtm__service__delivery_push__field_descriptors[5] =
+static const ProtobufCFieldDescriptor rtm__service__delivery_push__field_descriptors[6] =
 {
   {
     "interest",
@@ -975,12 +975,24 @@ static const ProtobufCFieldDescriptor rtm__service__delivery_push__field_descrip
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
   {
-    "frame",
+    "frames",
     5,
     PROTOBUF_C_LABEL_NONE,
     PROTOBUF_C_TYPE_BYTES,
     0,   /* quantifier_offset */
-    offsetof(Rtm__Service__DeliveryPush, frame),
+    offsetof(Rtm__Service__DeliveryPush, frames),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "count",
+    6,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT32,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__DeliveryPush, count),
     NULL,
     NULL,
     0,             /* flags */
@@ -988,8 +1000,9 @@ static const ProtobufCFieldDescriptor rtm__service__delivery_push__field_descrip
   },
 };
 static const unsigned rtm__service__delivery_push__field_indices_by_name[] = {
+  5,   /* field[5] = count */
   3,   /* field[3] = feature */
-  4,   /* field[4] = frame */
+  4,   /* field[4] = frames */
   0,   /* field[0] = interest */
   1,   /* field[1] = offset */
   2,   /* field[2] = publisher_session */
@@ -997,7 +1010,7 @@ static const unsigned rtm__service__delivery_push__field_indices_by_name[] = {
 static const ProtobufCIntRange rtm__service__delivery_push__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 5 }
+  { 0, 6 }
 };
 const ProtobufCMessageDescriptor rtm__service__delivery_push__descriptor =
 {
@@ -1007,7 +1020,7 @@ const ProtobufCMessageDescriptor rtm__service__delivery_push__descriptor =
   "Rtm__Service__DeliveryPush",
   "rtm.service",
   sizeof(Rtm__Service__DeliveryPush),
-  5,
+  6,
   rtm__service__delivery_push__field_descriptors,
   rtm__service__delivery_push__field_indices_by_name,
   1,  rtm__service__delivery_push__number_ranges,

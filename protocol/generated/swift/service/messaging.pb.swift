@@ -178,6 +178,8 @@ package nonisolated struct Rtm_Service_DetachPush: Sendable {
   package init() {}
 }
 
+/// Messages that one session publishes to one channel, one behind the other: they get consecutive offsets, or are refused
+/// together.
 package nonisolated struct Rtm_Service_PublishRequest: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -200,23 +202,17 @@ package nonisolated struct Rtm_Service_PublishRequest: Sendable {
   /// refuse with ERROR_CHANNEL_RECEIVER_OFFLINE when nobody is attached
   package var needsReceiver: Bool = false
 
-  package var message: Rtm_Client_Message {
-    get {_message ?? Rtm_Client_Message()}
-    set {_message = newValue}
-  }
-  /// Returns true if `message` has been explicitly set.
-  package var hasMessage: Bool {self._message != nil}
-  /// Clears the value of `message`. Subsequent reads from it will return its default value.
-  package mutating func clearMessage() {self._message = nil}
+  /// at least one
+  package var messages: [Rtm_Client_Message] = []
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
 
   fileprivate var _channel: Rtm_Service_ChannelKey? = nil
-  fileprivate var _message: Rtm_Client_Message? = nil
 }
 
+/// Of the first message; each further one has both greater by one.
 package nonisolated struct Rtm_Service_PublishResponse: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -300,6 +296,7 @@ package nonisolated struct Rtm_Service_ReadResponse: Sendable {
   fileprivate var _position: Rtm_Client_StreamPosition? = nil
 }
 
+/// Consecutive entries of a log that one session published, for whoever is subscribed at the caller.
 package nonisolated struct Rtm_Service_DeliveryPush: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -307,15 +304,19 @@ package nonisolated struct Rtm_Service_DeliveryPush: Sendable {
 
   package var interest: UInt64 = 0
 
+  /// of the first entry
   package var offset: UInt64 = 0
 
   package var publisherSession: UInt64 = 0
 
-  /// the subscription feature that selects this entry
+  /// the subscription feature that selects these entries
   package var feature: UInt32 = 0
 
-  /// ServerFrame with its length prefix
-  package var frame: Data = Data()
+  /// a ServerFrame with its length prefix for each entry
+  package var frames: Data = Data()
+
+  /// entries in `frames`
+  package var count: UInt32 = 0
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -485,7 +486,7 @@ nonisolated extension Rtm_Service_DetachPush: SwiftProtobuf.Message, SwiftProtob
 
 nonisolated extension Rtm_Service_PublishRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".PublishRequest"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}channel\0\u{1}publisher\0\u{3}publisher_session\0\u{3}needs_receiver\0\u{1}message\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}channel\0\u{1}publisher\0\u{3}publisher_session\0\u{3}needs_receiver\0\u{1}messages\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -497,7 +498,7 @@ nonisolated extension Rtm_Service_PublishRequest: SwiftProtobuf.Message, SwiftPr
       case 2: try { try decoder.decodeSingularStringField(value: &self.publisher) }()
       case 3: try { try decoder.decodeSingularUInt64Field(value: &self.publisherSession) }()
       case 4: try { try decoder.decodeSingularBoolField(value: &self.needsReceiver) }()
-      case 5: try { try decoder.decodeSingularMessageField(value: &self._message) }()
+      case 5: try { try decoder.decodeRepeatedMessageField(value: &self.messages) }()
       default: break
       }
     }
@@ -520,9 +521,9 @@ nonisolated extension Rtm_Service_PublishRequest: SwiftProtobuf.Message, SwiftPr
     if self.needsReceiver != false {
       try visitor.visitSingularBoolField(value: self.needsReceiver, fieldNumber: 4)
     }
-    try { if let v = self._message {
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 5)
-    } }()
+    if !self.messages.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.messages, fieldNumber: 5)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -531,7 +532,7 @@ nonisolated extension Rtm_Service_PublishRequest: SwiftProtobuf.Message, SwiftPr
     if lhs.publisher != rhs.publisher {return false}
     if lhs.publisherSession != rhs.publisherSession {return false}
     if lhs.needsReceiver != rhs.needsReceiver {return false}
-    if lhs._message != rhs._message {return false}
+    if lhs.messages != rhs.messages {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -672,7 +673,7 @@ nonisolated extension Rtm_Service_ReadResponse: SwiftProtobuf.Message, SwiftProt
 
 nonisolated extension Rtm_Service_DeliveryPush: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".DeliveryPush"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}interest\0\u{1}offset\0\u{3}publisher_session\0\u{1}feature\0\u{1}frame\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}interest\0\u{1}offset\0\u{3}publisher_session\0\u{1}feature\0\u{1}frames\0\u{1}count\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -684,7 +685,8 @@ nonisolated extension Rtm_Service_DeliveryPush: SwiftProtobuf.Message, SwiftProt
       case 2: try { try decoder.decodeSingularUInt64Field(value: &self.offset) }()
       case 3: try { try decoder.decodeSingularUInt64Field(value: &self.publisherSession) }()
       case 4: try { try decoder.decodeSingularUInt32Field(value: &self.feature) }()
-      case 5: try { try decoder.decodeSingularBytesField(value: &self.frame) }()
+      case 5: try { try decoder.decodeSingularBytesField(value: &self.frames) }()
+      case 6: try { try decoder.decodeSingularUInt32Field(value: &self.count) }()
       default: break
       }
     }
@@ -703,8 +705,11 @@ nonisolated extension Rtm_Service_DeliveryPush: SwiftProtobuf.Message, SwiftProt
     if self.feature != 0 {
       try visitor.visitSingularUInt32Field(value: self.feature, fieldNumber: 4)
     }
-    if !self.frame.isEmpty {
-      try visitor.visitSingularBytesField(value: self.frame, fieldNumber: 5)
+    if !self.frames.isEmpty {
+      try visitor.visitSingularBytesField(value: self.frames, fieldNumber: 5)
+    }
+    if self.count != 0 {
+      try visitor.visitSingularUInt32Field(value: self.count, fieldNumber: 6)
     }
     try unknownFields.traverse(visitor: &visitor)
   }
@@ -714,7 +719,8 @@ nonisolated extension Rtm_Service_DeliveryPush: SwiftProtobuf.Message, SwiftProt
     if lhs.offset != rhs.offset {return false}
     if lhs.publisherSession != rhs.publisherSession {return false}
     if lhs.feature != rhs.feature {return false}
-    if lhs.frame != rhs.frame {return false}
+    if lhs.frames != rhs.frames {return false}
+    if lhs.count != rhs.count {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -120,6 +120,10 @@ struct  Rtm__Service__DetachPush
     , 0 }
 
 
+/*
+ * Messages that one session publishes to one channel, one behind the other: they get consecutive offsets, or are refused
+ * together.
+ */
 struct  Rtm__Service__PublishRequest
 {
   ProtobufCMessage base;
@@ -133,13 +137,20 @@ struct  Rtm__Service__PublishRequest
    * refuse with ERROR_CHANNEL_RECEIVER_OFFLINE when nobody is attached
    */
   protobuf_c_boolean needs_receiver;
-  Rtm__Client__Message *message;
+  /*
+   * at least one
+   */
+  size_t n_messages;
+  Rtm__Client__Message **messages;
 };
 #define RTM__SERVICE__PUBLISH_REQUEST__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&rtm__service__publish_request__descriptor) \
-    , NULL, (char *)protobuf_c_empty_string, 0, 0, NULL }
+    , NULL, (char *)protobuf_c_empty_string, 0, 0, 0,NULL }
 
 
+/*
+ * Of the first message; each further one has both greater by one.
+ */
 struct  Rtm__Service__PublishResponse
 {
   ProtobufCMessage base;
@@ -198,24 +209,34 @@ struct  Rtm__Service__ReadResponse
     , {0,NULL}, NULL, 0, 0 }
 
 
+/*
+ * Consecutive entries of a log that one session published, for whoever is subscribed at the caller.
+ */
 struct  Rtm__Service__DeliveryPush
 {
   ProtobufCMessage base;
   uint64_t interest;
+  /*
+   * of the first entry
+   */
   uint64_t offset;
   uint64_t publisher_session;
   /*
-   * the subscription feature that selects this entry
+   * the subscription feature that selects these entries
    */
   uint32_t feature;
   /*
-   * ServerFrame with its length prefix
+   * a ServerFrame with its length prefix for each entry
    */
-  ProtobufCBinaryData frame;
+  ProtobufCBinaryData frames;
+  /*
+   * entries in `frames`
+   */
+  uint32_t count;
 };
 #define RTM__SERVICE__DELIVERY_PUSH__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&rtm__service__delivery_push__descriptor) \
-    , 0, 0, 0, 0, {0,NULL} }
+    , 0, 0, 0, 0, {0,NULL}, 0 }
 
 
 /* Rtm__Service__ChannelKey methods */

@@ -1,0 +1,75 @@
+import NIOCore
+import RTMModel
+import RTMWire
+
+/// The publishes of one session to one channel that arrived one behind the other in one read: they go to the
+/// log as one request.
+///
+/// A publisher in a hurry fills a read with many messages, and everything that is paid per request (names,
+/// lookups, the way to messaging and back) is then paid once. The order of a session's messages stays what it
+/// was, because a run ends where anything else begins. The frames that the messages came in are gone when
+/// the read is done with, so they are copied here, into memory that every run of the loop uses again (and
+/// which is why this is a class: a value would be copied at each question).
+final class PublishRun {
+    /// A longer run is sent in pieces, so that one publisher's read doesn't become one large turn of the log.
+    private static let countMax = 256
+    private static let bytesMax = 64 * 1024
+
+    private var session: Session?
+    private var firstRequestID: UInt64 = 0
+    private var type = ChannelType.none
+    private var channel = ByteBuffer()
+    private var messages = ByteBuffer()
+    private var count = 0
+
+    var isFull: Bool { count >= Self.countMax || messages.readableBytes >= Self.bytesMax }
+
+    /// Whether the request follows the run's last one, to the same channel.
+    func continues(_ session: Session, _ request: ClientRequest.Publish, _ requestID: UInt64) -> Bool {
+        guard count > 0, self.session === session, requestID == firstRequestID &+ UInt64(count),
+            request.channelType == type, !request.storeInHistory
+        else { return false }
+        return channel.withUnsafeReadableBytes { name in
+            name.count == request.channel.bytes.count && name.elementsEqual(request.channel.bytes)
+        }
+    }
+
+    /// Begins a run. The one before has been taken.
+    func begin(_ session: Session, _ requestID: UInt64, _ type: ChannelType, _ channel: WireText) {
+        self.session = session
+        firstRequestID = requestID
+        self.type = type
+        self.channel.writeBytes(channel.bytes)
+    }
+
+    func append(_ message: MessageView) {
+        MessageRun.append(message, to: &messages)
+        count += 1
+    }
+
+    /// Gives the run away and is empty then. False: it was.
+    @discardableResult
+    func take(_ send: (Session, _ firstRequestID: UInt64, PublishRequest) -> Void) -> Bool {
+        guard count > 0, let session else { return false }
+        // Only an inbox's owner sees his own message (M-33); elsewhere the publisher is left out (M-21).
+        let except = type == .user ? 0 : session.id.rawValue
+        session.appID.withWireText { appID in
+            session.userID.withWireText { publisher in
+                channel.withUnsafeReadableBytes { channel in
+                    messages.withUnsafeReadableBytes { messages in
+                        let request = PublishRequest(
+                            appID: appID, channelType: type, channel: WireText(channel), publisher: publisher,
+                            publisherSession: except, needsReceiver: type == .user,
+                            messages: MessageRun(messages, count: count))
+                        send(session, firstRequestID, request)
+                    }
+                }
+            }
+        }
+        self.session = nil
+        channel.clear()
+        messages.clear()
+        count = 0
+        return true
+    }
+}

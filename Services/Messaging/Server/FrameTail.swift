@@ -1,0 +1,71 @@
+import DequeModule
+import NIOCore
+
+/// The bytes of a log's newest frames, one behind the other in a few chunks.
+///
+/// An append writes where the bytes will stay, so it costs no allocation of its own: a chunk grows with the
+/// channel up to `chunkBytes`, then the next one begins. What is forgotten is given back chunk by chunk. A
+/// frame never lies in two chunks, and neither do frames that were appended together.
+struct FrameTail {
+    /// A chunk takes another append while it holds less. Somewhat below a power of two, because that is how a
+    /// buffer grows.
+    private static let chunkBytes = 30 * 1024
+
+    /// Each holds what is still kept of it between its reader and its writer index.
+    private var chunks = Deque<ByteBuffer>()
+    private(set) var byteCount = 0
+
+    /// Returns what `write` added.
+    mutating func append(_ write: (inout ByteBuffer) -> Void) -> ByteBuffer {
+        if (chunks.last?.writerIndex ?? Self.chunkBytes) >= Self.chunkBytes { chunks.append(ByteBuffer()) }
+        let last = chunks.count - 1
+        let start = chunks[last].writerIndex
+        write(&chunks[last])
+        let length = chunks[last].writerIndex - start
+        byteCount += length
+        return chunks[last].getSlice(at: start, length: length) ?? ByteBuffer()
+    }
+
+    mutating func removeFirst(_ length: Int) {
+        byteCount -= length
+        if chunks[0].readableBytes == length, chunks.count > 1 {
+            chunks.removeFirst()
+        } else {
+            chunks[0].moveReaderIndex(forwardBy: length)
+            if chunks[0].readableBytes == 0 { chunks[0] = ByteBuffer() }
+        }
+    }
+
+    /// Reads the newest `length` bytes, which begin where a frame begins.
+    func last(_ length: Int) -> Reader {
+        var first = chunks.count
+        var rest = length
+        while rest > 0 {
+            first -= 1
+            rest -= chunks[first].readableBytes
+        }
+        return Reader(chunks: chunks, chunk: first, skip: -rest)
+    }
+
+    struct Reader {
+        private let chunks: Deque<ByteBuffer>
+        private var chunk: Int
+        private var current: ByteBuffer
+
+        fileprivate init(chunks: Deque<ByteBuffer>, chunk: Int, skip: Int) {
+            self.chunks = chunks
+            self.chunk = chunk
+            current = chunk < chunks.count ? chunks[chunk] : ByteBuffer()
+            current.moveReaderIndex(forwardBy: skip)
+        }
+
+        /// The next frame, whose length the caller knows.
+        mutating func next(_ length: Int) -> ByteBuffer {
+            while current.readableBytes == 0, chunk + 1 < chunks.count {
+                chunk += 1
+                current = chunks[chunk]
+            }
+            return current.readSlice(length: length) ?? ByteBuffer()
+        }
+    }
+}
