@@ -56,6 +56,13 @@ let shared: [Target] = [
     .systemLibrary(
         name: "CProtobufC", path: "Shared/CProtobufC", pkgConfig: "libprotobuf-c",
         providers: [.apt(["libprotobuf-c-dev"]), .brew(["protobuf-c"])]),
+    .systemLibrary(
+        name: "CCrypto", path: "Shared/CCrypto", pkgConfig: "libcrypto",
+        providers: [.apt(["libssl-dev"]), .brew(["openssl@3"])]),
+    .systemLibrary(
+        name: "CZlib", path: "Shared/CZlib", pkgConfig: "zlib",
+        providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]),
+    room("RTMAccessToken", "Shared/AccessToken", ["RTMModel", "CCrypto", "CZlib"]),
     .target(name: "RTMProtocolC", dependencies: ["CProtobufC"], path: "protocol/generated/c"),
     .target(
         name: "RTMProtocol", dependencies: [protobuf],
@@ -97,7 +104,7 @@ let clients: [Target] = [
     .executableTarget(
         name: "rtm",
         dependencies: [
-            "RTMClient", "RTMModel", logging,
+            "RTMClient", "RTMModel", "RTMAccessToken", logging,
             .product(name: "ArgumentParser", package: "swift-argument-parser"),
         ],
         path: "Clients/rtm", swiftSettings: strict),
@@ -106,6 +113,7 @@ let clients: [Target] = [
 let testing: [Target] = [
     room("RTMTestSupport", "Tests/Support", ["RTMModel", "RTMClient"]),
     tests("Model", ["RTMModel", "RTMProtocol"]),
+    tests("AccessToken", ["RTMModel", "RTMAccessToken"]),
     tests("Wire", ["RTMModel", "RTMWire", "RTMProtocol", "RTMProtocolC", "CProtobufC", protobuf] + nio),
     tests("ServiceLink", ["RTMModel", "RTMWire", "RTMServiceLink", "RTMProtocol", protobuf, logging] + nio),
     tests("ServiceKit", ["RTMModel", "RTMServiceKit", logging] + nio),
@@ -130,7 +138,7 @@ let testing: [Target] = [
     tests(
         "CLI",
         [
-            "rtm", "RTMClient", "RTMModel",
+            "rtm", "RTMClient", "RTMModel", "RTMAccessToken",
             .product(name: "ArgumentParser", package: "swift-argument-parser"),
         ]),
     tests("Tidy", []),

@@ -1,6 +1,7 @@
 import ArgumentParser
 
-/// `rtm`: the system from a shell. Every subcommand logs in as one user, does one thing and leaves.
+/// `rtm`: the system from a shell. A subcommand logs in as one user, does one thing and leaves; `token` needs
+/// no server at all.
 @main
 struct RTMCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -15,11 +16,13 @@ struct RTMCommand: AsyncParsableCommand {
               RTM_APP_ID      app id
               RTM_USER        user id
               RTM_TOKEN       token; RTM_TOKEN_FILE names a file that holds it
+              RTM_CERTIFICATE the app's certificate, for the commands about tokens;
+                              RTM_CERTIFICATE_FILE names a file that holds it
               NO_COLOR        if set, no colours
 
             EXIT STATUS
               0    done; for subscribe and chat also when interrupted
-              1    the call failed; the cause is on standard error
+              1    the call failed; the cause is on standard error. token explain: a check fails
               2    subscribe: the time given with --timeout is over
               64   the command line can't be understood
               130  interrupted before the work was done
@@ -29,6 +32,6 @@ struct RTMCommand: AsyncParsableCommand {
         version: "0.1.0",
         subcommands: [
             SubscribeCommand.self, PublishCommand.self, SendCommand.self, ChatCommand.self, PingCommand.self,
-            BenchCommand.self,
+            BenchCommand.self, TokenCommand.self,
         ])
 }

@@ -15,6 +15,7 @@ struct ImportRules {
 
     static let house = ImportRules(rooms: [
         "Shared/Model": [],
+        "Shared/AccessToken": ["RTMModel", "CCrypto", "CZlib"],
         "Shared/Wire": ["RTMModel", "RTMProtocolC", "CProtobufC", "NIOCore"],
         "Shared/ServiceLink": ["RTMModel", "RTMWire", "Logging", "DequeModule", "NIOCore", "NIOPosix"],
         "Shared/ServiceKit": [
@@ -45,7 +46,7 @@ struct ImportRules {
             "NIOSSL",
         ],
         "Clients/AgoraRtmKit": ["RTMClient", "RTMModel", "Logging"],
-        "Clients/rtm": ["RTMClient", "RTMModel", "Logging", "ArgumentParser"],
+        "Clients/rtm": ["RTMClient", "RTMModel", "RTMAccessToken", "Logging", "ArgumentParser"],
     ])
 
     private static let calling: Set<String> = ["RTMModel", "RTMWire", "RTMServiceLink", "Logging", "NIOCore"]
@@ -87,6 +88,8 @@ struct ImportRules {
         switch module {
         case "RTMProtocolC", "CProtobufC":
             "only Shared/Wire sees the generated C; use RTMWire's messages"
+        case "CCrypto", "CZlib":
+            "only Shared/AccessToken sees OpenSSL and zlib"
         case "RTMWire", "RTMServiceLink", "RTMServiceKit":
             room.hasPrefix("Clients/")
                 ? "clients speak the protocol through RTMProtocol" : "it lies above this room"

@@ -1,0 +1,123 @@
+import Foundation
+package import RTMModel
+
+/// A token as it travels: what it says, the bytes that say it, and the signature over those bytes.
+///
+/// That a signature is there doesn't mean that it is right: `TokenVerifier` decides.
+package struct SignedToken: Sendable, Hashable {
+    package let token: AccessToken
+    package let signature: [UInt8]
+    /// As received. A signature is checked over these, never over what we would write ourselves: there may be
+    /// services in them that we can't read.
+    package let signedBytes: [UInt8]
+    /// Services at the end that were not read, because the first of them is of an unknown kind.
+    package let unreadServicesCount: Int
+
+    /// Limit: signature and signed bytes after inflation. A token for one service needs about a hundred.
+    package static let bytesMax = 16 * 1024
+    /// Limit: what is looked at at all; more than 16 KiB of incompressible bytes come to.
+    package static let textBytesMax = 24 * 1024
+
+    private static let version = "007"
+}
+
+// MARK: - Making one
+
+extension AccessToken {
+    /// - Parameter certificate: the app's, 32 hexadecimal digits.
+    /// - Throws: -10003 for an app id and -10014 for a certificate that can't be one, -10014 for a token
+    ///   without service or with more than any server would read.
+    package func signed(with certificate: String) throws(RTMError) -> SignedToken {
+        guard Self.isIdentifier(appID) else {
+            throw RTMError(.invalidAppId, "an app id that has tokens is 32 hexadecimal digits")
+        }
+        guard Self.isIdentifier(certificate) else {
+            throw RTMError(.invalidParameter, "a certificate is 32 hexadecimal digits")
+        }
+        guard !services.isEmpty else {
+            throw RTMError(.invalidParameter, "a token needs at least one service")
+        }
+        let bytes = signingBytes
+        guard bytes.count <= SignedToken.signedBytesMax else {
+            throw RTMError(
+                .invalidParameter,
+                "the token would have \(bytes.count) bytes, \(SignedToken.signedBytesMax) are allowed",
+                limit: .init(name: "token bytes", value: UInt64(SignedToken.signedBytesMax)))
+        }
+        let signature = TokenSignature.make(
+            over: bytes, issuedAt: issuedAt, salt: salt, certificate: certificate)
+        return SignedToken(token: self, signature: signature, signedBytes: bytes, unreadServicesCount: 0)
+    }
+
+    /// Whether the text can be an app id or a certificate: 32 hexadecimal digits.
+    package static func isIdentifier(_ text: String) -> Bool {
+        text.utf8.count == 32 && text.utf8.allSatisfy { Character(UnicodeScalar($0)).isHexDigit }
+    }
+}
+
+extension SignedToken {
+    fileprivate static let signedBytesMax = bytesMax - 2 - TokenSignature.bytesCount
+
+    /// What goes to the client. Other builders' texts of the same token may differ, because zlib leaves a
+    /// choice; the bytes in them don't.
+    package var text: String {
+        var bytes = ByteWriter()
+        bytes.count(signature.count)
+        bytes.bytes += signature + signedBytes
+        return Self.version + Data(ZlibStream.deflate(bytes.bytes)).base64EncodedString()
+    }
+}
+
+// MARK: - Reading one
+
+extension SignedToken {
+    /// Safe for every input: it costs at most `textBytesMax` and `bytesMax` of memory, whatever it claims.
+    ///
+    /// - Throws: -10005 with what is wrong about the form.
+    package init(_ text: String) throws(RTMError) {
+        let inflated = try Self.inflated(Self.compressed(text))
+        var bytes = ByteReader(inflated[...])
+        signature = Array(try bytes.bytes("the signature"))
+        signedBytes = Array(bytes.rest)
+        (token, unreadServicesCount) = try AccessToken.read(bytes.rest)
+    }
+
+    private static func compressed(_ text: String) throws(RTMError) -> [UInt8] {
+        guard !text.isEmpty else { throw RTMError(.invalidToken, "the token is empty") }
+        guard text.utf8.count <= textBytesMax else {
+            throw RTMError(
+                .invalidToken, "the token has \(text.utf8.count) bytes, \(textBytesMax) are allowed",
+                limit: .init(name: "token text bytes", value: UInt64(textBytesMax)))
+        }
+        guard text.utf8.starts(with: version.utf8) else {
+            let isOlder = text.utf8.starts(with: "00".utf8)
+            throw RTMError(
+                .invalidToken,
+                isOlder
+                    ? "the token is of another version than \(version), the only one that is accepted"
+                    : "this is no token: it doesn't begin with \(version)")
+        }
+        let encoded = String(Substring(text.utf8.dropFirst(version.utf8.count)))
+        // Foundation overlooks padding that is too long; a token has one spelling.
+        guard let compressed = Data(base64Encoded: encoded), compressed.base64EncodedString() == encoded
+        else {
+            throw RTMError(
+                .invalidToken, "the token is not base64 behind \(version): it was cut off or changed")
+        }
+        return Array(compressed)
+    }
+
+    private static func inflated(_ compressed: [UInt8]) throws(RTMError) -> [UInt8] {
+        switch ZlibStream.inflate(compressed, upTo: bytesMax) {
+        case .bytes(let bytes): return bytes
+        case .damaged:
+            throw RTMError(.invalidToken, "the token can't be inflated: it was cut off or changed")
+        case .followed(let count):
+            throw RTMError(.invalidToken, "the token has \(count) bytes behind its compressed part")
+        case .moreThan(let bytesMax):
+            throw RTMError(
+                .invalidToken, "the token inflates to more than the \(bytesMax) bytes that are allowed",
+                limit: .init(name: "token bytes", value: UInt64(bytesMax)))
+        }
+    }
+}

@@ -1,0 +1,238 @@
+import ArgumentParser
+import Foundation
+import RTMAccessToken
+import RTMClient
+import Testing
+
+@testable import rtm
+
+@Suite("Tokens at the command line")
+struct TokenTests {
+    // MARK: create
+
+    @Test("a token that is made is accepted for its app and user, until it expires")
+    func create() throws {
+        let token = try create(["--expire", "10m"], credentials)
+        let verifier = TokenVerifier(appID: Self.appID, certificate: Self.certificate)
+        let grant = try verifier.verify(token.text, userID: "alice", nowMilliseconds: 1_000_000)
+        #expect(grant.expiresAtMilliseconds == 1_600_000)
+        #expect(throws: RTMError.self) {
+            try verifier.verify(token.text, userID: "alice", nowMilliseconds: 1_600_000)
+        }
+    }
+
+    @Test("stream channels can be joined, and published in where that is asked for (C-2, A-13)")
+    func streamChannels() throws {
+        let channels = ["--stream-channel", "a", "--stream-channel", "b"]
+        func services(_ arguments: [String]) throws -> [TokenService] {
+            try SignedToken(create(arguments, credentials).text).token.services
+        }
+        let login = TokenService(.rtm(user: "alice"), privileges: [1: 3600])
+        #expect(
+            try services(channels)
+                == ["a", "b"].map { .init(.rtc(channel: $0, user: "alice"), privileges: [1: 3600]) } + [login]
+        )
+        #expect(
+            try services(channels + ["--stream-publish"]).first?.privileges == [1: 3600, 4: 3600])
+        #expect(try services([]) == [login])
+    }
+
+    @Test("what is missing is asked for by its option and its variable")
+    func missing() throws {
+        let none = refusal([], TokenCredentials())
+        #expect(none?.code == .invalidParameter)
+        #expect(none?.reason == "--app-id is needed, or RTM_APP_ID")
+        #expect(refusal([], TokenCredentials(appID: Self.appID))?.reason.contains("--user") == true)
+        let certificate = refusal([], TokenCredentials(appID: Self.appID, userID: "alice"))
+        #expect(certificate?.reason.contains("RTM_CERTIFICATE_FILE") == true)
+    }
+
+    @Test("what can't be a token is not made")
+    func refusedTokens() throws {
+        var wrong = credentials
+        wrong.appID = "dev"
+        #expect(refusal([], wrong)?.code == .invalidAppId)
+        wrong = credentials
+        wrong.certificate = "dev"
+        #expect(refusal([], wrong)?.code == .invalidParameter)
+        #expect(refusal([], wrong)?.reason.contains("dev") == false, "a certificate is a secret")
+        wrong = credentials
+        wrong.userID = "al/ice"
+        #expect(refusal([], wrong)?.code == .invalidUserId)
+        #expect(refusal(["--stream-channel", "_a"], credentials)?.code == .invalidChannelName)
+    }
+
+    @Test(
+        "arguments that contradict themselves are no command",
+        arguments: [
+            ["--expire", "0s"], ["--expire", "1500ms"], ["--expire", "1d"], ["--stream-publish"],
+            ["--certificate", "a", "--certificate-file", "b"],
+        ])
+    func arguments(_ arguments: [String]) {
+        #expect(throws: (any Error).self) { try TokenCreateCommand.parse(arguments) }
+    }
+
+    // MARK: Where the certificate comes from
+
+    @Test("a certificate comes from the option, else its file, else the variable, else the variable's file")
+    func certificateSource() throws {
+        func certificate(_ arguments: [String], _ environment: [String: String]) throws -> String? {
+            try TokenOptions.parse(arguments).credentials(
+                environment: environment, readFile: { "content of \($0)\n" }
+            ).certificate
+        }
+        let both = ["RTM_CERTIFICATE": "v", "RTM_CERTIFICATE_FILE": "f"]
+        #expect(try certificate(["--certificate", "o"], both) == "o")
+        #expect(try certificate(["--certificate-file", "g"], both) == "content of g")
+        #expect(try certificate([], both) == "v")
+        #expect(try certificate([], ["RTM_CERTIFICATE": "", "RTM_CERTIFICATE_FILE": "f"]) == "content of f")
+        #expect(try certificate([], [:]) == nil)
+    }
+
+    @Test("app id and user come from the option, else the variable")
+    func names() throws {
+        let environment = ["RTM_APP_ID": "theirs", "RTM_USER": "bob"]
+        #expect(
+            try TokenOptions.parse(["--app-id", "mine"]).credentials(environment: environment)
+                == TokenCredentials(appID: "mine", userID: "bob", certificate: nil))
+    }
+
+    @Test("a certificate file that can't be read is named")
+    func unreadableFile() throws {
+        let options = try TokenOptions.parse(["--certificate-file", "/nowhere/at all"])
+        let error = #expect(throws: RTMError.self) { try options.credentials(environment: [:]) }
+        #expect(error?.reason == "--certificate-file: '/nowhere/at all' can't be read")
+    }
+
+    // MARK: explain
+
+    @Test("explain shows fields, privileges and times, then every check")
+    func explainLines() throws {
+        let lines = try explanation(at: 1_111_148_000).lines(nowMilliseconds: 1_111_148_000)
+        #expect(
+            lines == [
+                "app id            970CA35de60c44645bbae8a215061b33",
+                "issued            1970-01-13T20:38:31Z (37 s ago)",
+                "expires           1970-01-13T20:48:31Z (in 9 min)",
+                "salt              1",
+                #"service           rtm, user "test_user""#,
+                "                  login until 1970-01-13T20:48:31Z (in 9 min)",
+                "",
+                "app id            ok",
+                "signature         not checked: no certificate given",
+                "issue time        ok",
+                "expiry            ok",
+                "login privilege   ok",
+                "privilege expiry  ok",
+                "user id           not checked: no user id given",
+            ])
+    }
+
+    @Test("explain says which check fails first, and what a server would answer")
+    func explainFailure() throws {
+        let lines = try explanation(at: 1_111_748_000).lines(nowMilliseconds: 1_111_748_000)
+        let failure = "FAILS: the token expired 37 s ago by the clock of this machine (tokenExpired -10009)"
+        #expect(lines.contains("expiry            \(failure)"))
+        #expect(lines.contains("login privilege   not reached"))
+    }
+
+    @Test("explain --json is one object with the fields of the public API")
+    func explainJSON() throws {
+        #expect(
+            try explanation(at: 1_111_748_000).json.description
+                == #"{"result":"refused","token":{"appId":"970CA35de60c44645bbae8a215061b33","#
+                + #""issuedAt":1111111,"expiresAt":1111711,"salt":1,"services":[{"type":2,"name":"rtm","#
+                + #""userId":"test_user","privileges":[{"privilege":1,"name":"login","expiresAt":1111711}]}]},"#
+                + #""unreadServices":0,"checks":[{"check":"appId","outcome":"passed"},"#
+                + #"{"check":"signature","outcome":"unknown"},{"check":"issueTime","outcome":"passed"},"#
+                + #"{"check":"expiry","outcome":"failed","code":-10009,"name":"tokenExpired","#
+                + #""reason":"the token expired 37 s ago by the clock of this machine"},"#
+                + #"{"check":"loginPrivilege","outcome":"unreached"},"#
+                + #"{"check":"privilegeExpiry","outcome":"unreached"},{"check":"userId","outcome":"unreached"}]}"#
+        )
+        #expect(try explanation(at: 1_111_148_000).json.description.hasPrefix(#"{"result":"undecided""#))
+        let known = TokenCredentials(
+            appID: Self.appID, userID: "test_user", certificate: Self.certificate)
+        #expect(
+            try explanation(known, at: 1_111_148_000).json.description.hasPrefix(#"{"result":"ok""#))
+    }
+
+    @Test("all that a token may carry is shown, and nothing of it steers the terminal")
+    func explainServices() throws {
+        let permissions = TokenPermissions([0: [0: ["a", "b\u{1B}[2J"]], 9: [1: ["c"]]])
+        let token = AccessToken(
+            appID: Self.appID, issuedAt: 1000, lifetimeSeconds: 600,
+            services: [
+                TokenService(.rtc(channel: "s", user: ""), privileges: [1: 0, 77: 60]),
+                TokenService(.other(.chat, payload: [0, 0]), privileges: [2: 60]),
+                TokenService(.rtm2(user: "al\nice", permissions: permissions), privileges: [1: 60]),
+            ])
+        let explanation = TokenExplanation(
+            try token.signed(with: Self.certificate), appID: nil, certificate: nil, userID: nil,
+            nowMilliseconds: 1_000_000)
+        let lines = explanation.lines(nowMilliseconds: 1_000_000).map {
+            $0.trimmingCharacters(in: .whitespaces)
+        }
+        for line in [
+            #"service           rtc, stream channel "s", any user"#,
+            "joinChannel until 1970-01-01T00:26:40Z (in 10 min) (no limit of its own)",
+            "privilege 77 until 1970-01-01T00:17:40Z (in 60 s)",
+            "service           chat, not one of ours", "app until 1970-01-01T00:17:40Z (in 60 s)",
+            "service           rtm2, user \"al\u{FFFD}ice\", only what is listed",
+            "read messageChannels: a, b\u{FFFD}[2J", "write resource 9: c",
+        ] {
+            #expect(lines.contains(line), "\(line)")
+        }
+        #expect(
+            explanation.json.description.contains(
+                #""permissions":[{"resource":"messageChannels","access":"read","names":["a","b\u001b[2J"]},"#
+                    + #"{"resource":"resource 9","access":"write","names":["c"]}]"#))
+    }
+
+    @Test("a token that is copied with blanks around it is read; one that is none is refused by -10005")
+    func explainText() throws {
+        let command = try TokenExplainCommand.parse([" \(Self.token)\n"])
+        #expect(try command.explanation(TokenCredentials(), nowMilliseconds: 0).signed.text == Self.token)
+        let error = #expect(throws: RTMError.self) {
+            try TokenExplainCommand.parse(["006abc"]).explanation(TokenCredentials(), nowMilliseconds: 0)
+        }
+        #expect(error?.code == .invalidToken)
+    }
+
+    @Test("a token that would be refused ends explain with exit status 1")
+    func exitStatus() async throws {
+        let expired = try TokenExplainCommand.parse([Self.token, "--json"])
+        await #expect(throws: ExitCode.failure) { try await expired.run() }
+    }
+
+    // MARK: -
+
+    private static let appID = "970CA35de60c44645bbae8a215061b33"
+    private static let certificate = "5CFd2fd1755d40ecb72977518be15d3b"
+    /// For `test_user`, issued at 1111111, valid for 600 s.
+    private static let token =
+        "007eJxTYOCdJftjyTM2zxW6Xhm/5T0j5LdcUt/xYVt48fb5Mp3PX9coMFiaGzg7GpumpJoZJJuYmJmYJiUlplokGhmaGpgZJ"
+        + "hkbu38RYIhgYmBgZABhJiBmBPM5GUpSi0viS4tTiwBZVh6A"
+
+    private let credentials = TokenCredentials(
+        appID: Self.appID, userID: "alice", certificate: Self.certificate)
+
+    private func create(_ arguments: [String], _ credentials: TokenCredentials) throws -> SignedToken {
+        try TokenCreateCommand.parse(arguments).token(for: credentials, issuedAt: 1000)
+    }
+
+    private func refusal(_ arguments: [String], _ credentials: TokenCredentials) -> RTMError? {
+        do {
+            _ = try create(arguments, credentials)
+            return nil
+        } catch {
+            return error as? RTMError
+        }
+    }
+
+    private func explanation(
+        _ credentials: TokenCredentials = TokenCredentials(appID: Self.appID), at milliseconds: UInt64
+    ) throws -> TokenExplanation {
+        try TokenExplainCommand.parse([Self.token]).explanation(credentials, nowMilliseconds: milliseconds)
+    }
+}
