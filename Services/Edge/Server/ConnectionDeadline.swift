@@ -3,8 +3,9 @@ import RTMWire
 
 /// When a silent connection ends (S-41, and the handshake's limit). Pure: it is told the time.
 ///
-/// A connection has one timer, armed for the deadline that `check` returned last. A sign of life only moves
-/// the deadline; the timer finds out when it fires, so a busy connection costs no timer work.
+/// A connection has one place in its loop's `DeadlineWheel`, at the deadline that `check` returned last. A
+/// sign of life only moves the deadline; whoever asks finds out then, so a busy connection costs no timer
+/// work.
 struct ConnectionDeadline {
     private var deadline: NIODeadline
     /// How long the client may be silent; nil until it has logged in.

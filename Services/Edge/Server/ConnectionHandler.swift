@@ -17,7 +17,7 @@ final class ConnectionHandler: ChannelInboundHandler {
     private let loop: EdgeLoop
     private var machine = ConnectionStateMachine()
     private var deadline: ConnectionDeadline
-    private var timer: Scheduled<Void>?
+    var wheelPlace = DeadlineWheelPlace()
     private var reader: FrameReader
     private var session: Session?
     private var context: ChannelHandlerContext?
@@ -41,7 +41,7 @@ final class ConnectionHandler: ChannelInboundHandler {
         self.context = context
         if !isSecure { socket = DirectSocket(of: context) }
         loop.metrics.connectionOpened()
-        armTimer()
+        checkDeadline(now: .now())
         context.fireChannelActive()
     }
 
@@ -49,8 +49,7 @@ final class ConnectionHandler: ChannelInboundHandler {
         ended()
         self.context = nil
         socket = nil
-        timer?.cancel()
-        timer = nil
+        loop.forgetDeadline(of: self)
         outbound = ByteBuffer()
         loop.metrics.connectionClosed()
         context.fireChannelInactive()
@@ -142,9 +141,8 @@ final class ConnectionHandler: ChannelInboundHandler {
         deadline.loggedIn(
             now: .now(), heartbeatInterval: .seconds(Int64(session.heartbeatInterval)),
             grace: .seconds(Int64(Limits.heartbeatGrace)))
-        // The timer still waits for the end of the handshake, which may be later than the first heartbeat.
-        timer?.cancel()
-        armTimer()
+        // The end of the handshake, which is still waited for, may be later than the first heartbeat.
+        checkDeadline(now: .now())
         answer(requestID, loop.loggedIn(session))
     }
 
@@ -166,10 +164,7 @@ final class ConnectionHandler: ChannelInboundHandler {
         outbound = ByteBuffer()
         ServerFrame(reason).encodeFrame(into: &frames)
         context.writeAndFlush(wrapOutboundOut(frames)).assumeIsolated().whenComplete { _ in self.close() }
-        timer?.cancel()
-        timer = loop.eventLoop.assumeIsolated().scheduleTask(in: loop.configuration.limits.lingerTimeout) {
-            self.close()
-        }
+        loop.remind(self, at: .now() + loop.configuration.limits.lingerTimeout)
     }
 
     private func close() {
@@ -186,21 +181,19 @@ final class ConnectionHandler: ChannelInboundHandler {
 
     // MARK: Deadlines
 
-    private func armTimer() {
-        switch deadline.check(now: .now()) {
-        case .expired(let reason):
-            disconnect(reason)
-        case .alive(let until):
-            // The timer holds us until the connection's end cancels it: a weak reference would make each of
-            // our retains slow.
-            timer = loop.eventLoop.assumeIsolated().scheduleTask(deadline: until) { self.armTimer() }
+    /// Called at the time that it was last told, or before.
+    func checkDeadline(now: NIODeadline) {
+        guard !machine.isEnded else { return close() }
+        switch deadline.check(now: now) {
+        case .expired(let reason): disconnect(reason)
+        case .alive(let until): loop.remind(self, at: until)
         }
     }
 }
 
 // MARK: - Outbound
 
-extension ConnectionHandler: SessionConnection, Flushable {
+extension ConnectionHandler: SessionConnection, Flushable, DeadlineWheelMember {
     /// The first frames of a turn are not copied: all subscribers of a channel share one buffer (encode
     /// once), until one of them has something else to write too.
     func send(_ frames: ByteBuffer) {

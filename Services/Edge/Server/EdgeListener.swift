@@ -37,7 +37,7 @@ struct EdgeListener: Service {
         let bootstrap = ServerBootstrap(group: loops.group)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .serverChannelOption(.backlog, value: 4_096)
-            .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
+            .serverChannelOption(.maxMessagesPerRead, value: 16)
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture { try accept(channel) }
             }
@@ -63,6 +63,8 @@ struct EdgeListener: Service {
     }
 
     private func accept(_ channel: any Channel) throws {
+        // Here rather than as a child option: for those the bootstrap makes a chain of futures each time.
+        try channel.syncOptions?.setOption(.tcpOption(.tcp_nodelay), value: 1)
         let pipeline = channel.pipeline.syncOperations
         if let tls { try pipeline.addHandler(NIOSSLServerHandler(context: tls)) }
         let remote = channel.remoteAddress?.ipAddress ?? ""

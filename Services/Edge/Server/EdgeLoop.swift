@@ -30,6 +30,8 @@ final class EdgeLoop {
     private(set) var sessions: [SessionID: Session] = [:]
     private var channelsReported = 0
     private var isScheduled = false
+    private var wheel = DeadlineWheel<ConnectionHandler>(start: .now())
+    private var wheelTimer: (task: Scheduled<Void>, due: NIODeadline)?
 
     init(
         eventLoop: any EventLoop, configuration: EdgeConfiguration, links: EdgeLinks, metrics: EdgeMetrics,
@@ -140,6 +142,33 @@ extension EdgeLoop {
             return drained.succeed()
         }
         eventLoop.assumeIsolated().scheduleTask(in: .milliseconds(20)) { self.drain(drained) }
+    }
+}
+
+// MARK: - Deadlines
+
+extension EdgeLoop {
+    /// The connection is asked at this time, or before, whether its deadline has passed.
+    func remind(_ connection: ConnectionHandler, at deadline: NIODeadline) {
+        armWheel(wheel.insert(connection, deadline: deadline))
+    }
+
+    func forgetDeadline(of connection: ConnectionHandler) { wheel.remove(connection) }
+
+    private func armWheel(_ due: NIODeadline) {
+        if let wheelTimer {
+            guard due < wheelTimer.due else { return }
+            wheelTimer.task.cancel()
+        }
+        let task = eventLoop.assumeIsolated().scheduleTask(deadline: due) { self.turnWheel() }
+        wheelTimer = (task, due)
+    }
+
+    private func turnWheel() {
+        wheelTimer = nil
+        let now = NIODeadline.now()
+        for connection in wheel.advance(to: now) { connection.checkDeadline(now: now) }
+        if let due = wheel.nextDue { armWheel(due) }
     }
 }
 

@@ -1,0 +1,94 @@
+import NIOCore
+
+/// Something that wants to be looked at when its time comes.
+protocol DeadlineWheelMember: AnyObject {
+    /// Where it stands in the wheel; the wheel's own business.
+    var wheelPlace: DeadlineWheelPlace { get set }
+}
+
+struct DeadlineWheelPlace {
+    /// Nil: in no wheel.
+    fileprivate var tick: Int?
+    fileprivate var index = 0
+
+    init() {}
+}
+
+/// The deadlines of all connections of a loop, in slots of a quarter of a second: adding, moving and removing
+/// one is O(1), and the loop has one timer however many connections there are.
+///
+/// (A timer of the event loop for each connection costs a promise, a closure and a place in a heap; to cancel
+/// one walks through all of them.) A member is due at the end of the slot that its deadline falls into, never
+/// before it. A deadline beyond the wheel's horizon is due at the horizon: whoever is told too early says when
+/// to ask again, as he has to anyway, because a sign of life moves his deadline without moving him.
+///
+/// A value without a clock: it is told the time.
+struct DeadlineWheel<Member: DeadlineWheelMember> {
+    static var resolution: TimeAmount { .milliseconds(250) }
+    private static var slotCount: Int { 512 }
+
+    private let start: NIODeadline
+    /// Ticks that have passed since `start`; the slots up to this one are empty.
+    private var passed = 0
+    private var slots: [ContiguousArray<Member>]
+    private(set) var count = 0
+
+    init(start: NIODeadline) {
+        self.start = start
+        slots = Array(repeating: [], count: Self.slotCount)
+    }
+
+    /// Adds a member, or moves it. Returns when it will be due.
+    @discardableResult
+    mutating func insert(_ member: Member, deadline: NIODeadline) -> NIODeadline {
+        remove(member)
+        let wanted = max(0, (deadline - start).nanoseconds + Self.resolution.nanoseconds - 1)
+        let horizon = passed + Self.slotCount - 1
+        let tick = min(max(Int(wanted / Self.resolution.nanoseconds), passed + 1), horizon)
+        let slot = tick % Self.slotCount
+        member.wheelPlace.tick = tick
+        member.wheelPlace.index = slots[slot].count
+        slots[slot].append(member)
+        count += 1
+        return time(of: tick)
+    }
+
+    mutating func remove(_ member: Member) {
+        guard let tick = member.wheelPlace.tick else { return }
+        let slot = tick % Self.slotCount
+        let index = member.wheelPlace.index
+        let last = slots[slot].removeLast()
+        if last !== member {
+            slots[slot][index] = last
+            last.wheelPlace.index = index
+        }
+        if slots[slot].isEmpty { slots[slot] = [] }
+        member.wheelPlace.tick = nil
+        count -= 1
+    }
+
+    /// Takes out and returns who is due.
+    mutating func advance(to now: NIODeadline) -> [Member] {
+        let target = Int((now - start).nanoseconds / Self.resolution.nanoseconds)
+        var due: [Member] = []
+        // After a long sleep every slot is looked at once.
+        for tick in passed..<max(passed, min(target, passed + Self.slotCount)) {
+            let slot = (tick + 1) % Self.slotCount
+            due.append(contentsOf: slots[slot])
+            slots[slot] = []
+        }
+        passed = max(passed, target)
+        count -= due.count
+        for member in due { member.wheelPlace.tick = nil }
+        return due
+    }
+
+    /// When somebody is due next.
+    var nextDue: NIODeadline? {
+        guard count > 0 else { return nil }
+        let tick = (passed + 1..<passed + Self.slotCount).first { !slots[$0 % Self.slotCount].isEmpty }
+        return tick.map(time)
+    }
+
+    private func time(of tick: Int) -> NIODeadline { start + Self.resolution * tick }
+}
