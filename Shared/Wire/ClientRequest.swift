@@ -69,6 +69,7 @@ package struct MessageView: WireMessage {
         self.customType = customType
     }
 
+    @inline(__always)
     package func write(to sink: inout some FieldSink) {
         sink.field(1, UInt64(type?.rawValue ?? 0))
         sink.field(2, payload)

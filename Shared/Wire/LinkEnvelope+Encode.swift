@@ -60,6 +60,7 @@ package enum LinkFrame {
     }
 
     /// Everything before the body.
+    @inline(__always)
     private static func writeHead(
         field: UInt32, _ head: some WireMessage, bodyLength: Int, into buffer: inout ByteBuffer
     ) {
@@ -67,7 +68,7 @@ package enum LinkFrame {
         let outer = EnvelopeHead(field: field, length: headLength + bodyLength)
         let outerLength = outer.encodedLength
         buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: overheadBytesMax + bodyLength) { memory in
-            var sink = MemorySink(cursor: memory.baseAddress)
+            guard var sink = MemorySink(memory) else { return 0 }
             sink.frame(outer, length: outerLength + outer.length)
             head.write(to: &sink)
             return FrameReader.prefixLength + outerLength + headLength
@@ -90,6 +91,7 @@ private struct EnvelopeHead: WireMessage {
     let field: UInt32
     let length: Int
 
+    @inline(__always)
     func write(to sink: inout some FieldSink) {
         sink.varint(UInt64(field << 3 | 2))
         sink.varint(UInt64(length))
@@ -109,6 +111,7 @@ private struct RequestHead: WireMessage {
     let timeout: UInt32
     let bodyLength: Int
 
+    @inline(__always)
     func write(to sink: inout some FieldSink) {
         sink.field(1, id)
         sink.field(2, UInt64(method))
@@ -121,6 +124,7 @@ private struct ResponseHead: WireMessage {
     let id: UInt64
     let bodyLength: Int
 
+    @inline(__always)
     func write(to sink: inout some FieldSink) {
         sink.field(1, id)
         sink.bodyHead(3, length: bodyLength)
@@ -131,6 +135,7 @@ private struct PushHead: WireMessage {
     let method: UInt32
     let bodyLength: Int
 
+    @inline(__always)
     func write(to sink: inout some FieldSink) {
         sink.field(1, UInt64(method))
         sink.bodyHead(2, length: bodyLength)
@@ -152,6 +157,7 @@ private struct Nothing: WireMessage {
 }
 
 extension FieldSink {
+    @inline(__always)
     fileprivate mutating func bodyHead(_ number: UInt32, length: Int) {
         guard length > 0 else { return }
         varint(UInt64(number << 3 | 2))

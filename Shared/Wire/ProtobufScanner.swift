@@ -26,25 +26,38 @@ package struct ProtobufScanner {
         package let value: Value
     }
 
-    private let memory: UnsafeRawBufferPointer
-    /// How much has been read.
-    private(set) var place = 0
+    private let start: UnsafeRawPointer?
+    private var cursor: UnsafeRawPointer
+    private let end: UnsafeRawPointer
 
-    package init(_ memory: UnsafeRawBufferPointer) { self.memory = memory }
+    @inline(__always)
+    package init(_ memory: UnsafeRawBufferPointer) {
+        start = memory.baseAddress
+        // No memory is read when there is none: then the cursor is at the end.
+        cursor = start ?? Self.nowhere
+        end = cursor + memory.count
+    }
+
+    private static var nowhere: UnsafeRawPointer { UnsafeRawPointer(bitPattern: 1).unsafelyUnwrapped }
+
+    /// How much has been read.
+    var place: Int { start.map { cursor - $0 } ?? 0 }
 
     /// The next field, nil at the end.
+    @inline(__always)
     package mutating func next() throws(WireError) -> Field? {
-        guard place < memory.count else { return nil }
+        guard cursor < end else { return nil }
         let key = try varint()
         guard key >= 1 << 3, key < 1 << 32 else { throw .undecodable }
         return Field(number: UInt32(truncatingIfNeeded: key) >> 3, value: try value(ofType: key & 7))
     }
 
+    @inline(__always)
     private mutating func value(ofType wireType: UInt64) throws(WireError) -> Value {
         switch wireType {
         case 0: return .varint(try varint())
-        case 1: return .fixed64(UInt64(littleEndian: try fixed(as: UInt64.self)))
         case 2: return .bytes(try slice())
+        case 1: return .fixed64(UInt64(littleEndian: try fixed(as: UInt64.self)))
         case 5: return .fixed32(UInt32(littleEndian: try fixed(as: UInt32.self)))
         // Groups (3 and 4) have no place in proto3; to skip one safely needs a depth limit that nobody
         // profits from.
@@ -52,28 +65,30 @@ package struct ProtobufScanner {
         }
     }
 
+    @inline(__always)
     private mutating func slice() throws(WireError) -> UnsafeRawBufferPointer {
         let length = try varint()
-        guard length <= UInt64(memory.count - place) else { throw .undecodable }
-        let start = place
-        place += Int(length)
-        return UnsafeRawBufferPointer(rebasing: memory[start..<place])
+        guard length <= UInt64(end - cursor) else { throw .undecodable }
+        let slice = UnsafeRawBufferPointer(start: cursor, count: Int(length))
+        cursor += Int(length)
+        return slice
     }
 
     private mutating func fixed<Number: FixedWidthInteger & BitwiseCopyable>(
         as type: Number.Type
     ) throws(WireError) -> Number {
         let size = MemoryLayout<Number>.size
-        guard memory.count - place >= size else { throw .undecodable }
-        defer { place += size }
-        return memory.loadUnaligned(fromByteOffset: place, as: Number.self)
+        guard end - cursor >= size else { throw .undecodable }
+        defer { cursor += size }
+        return cursor.loadUnaligned(as: Number.self)
     }
 
+    @inline(__always)
     private mutating func varint() throws(WireError) -> UInt64 {
-        guard place < memory.count else { throw .undecodable }
-        let first = memory[place]
+        guard cursor < end else { throw .undecodable }
+        let first = cursor.load(as: UInt8.self)
         guard first >= 0x80 else {
-            place += 1
+            cursor += 1
             return UInt64(first)
         }
         return try longVarint()
@@ -82,10 +97,10 @@ package struct ProtobufScanner {
     private mutating func longVarint() throws(WireError) -> UInt64 {
         var value: UInt64 = 0
         var shift: UInt64 = 0
-        while place < memory.count, shift < 70 {
-            let byte = memory[place]
-            place += 1
-            value |= UInt64(byte & 0x7f) << shift
+        while cursor < end, shift < 70 {
+            let byte = cursor.load(as: UInt8.self)
+            cursor += 1
+            value |= UInt64(byte & 0x7f) &<< shift
             if byte < 0x80 { return value }
             shift += 7
         }
@@ -96,7 +111,7 @@ package struct ProtobufScanner {
 /// The value as the schema's type; a field that was sent as another type is refused.
 extension ProtobufScanner.Field {
     package var uint64: UInt64 {
-        get throws(WireError) {
+        @inline(__always) get throws(WireError) {
             guard case .varint(let number) = value else { throw .undecodable }
             return number
         }
@@ -104,16 +119,16 @@ extension ProtobufScanner.Field {
 
     /// A longer number loses its upper bits, as protobuf says.
     package var uint32: UInt32 {
-        get throws(WireError) { UInt32(truncatingIfNeeded: try uint64) }
+        @inline(__always) get throws(WireError) { UInt32(truncatingIfNeeded: try uint64) }
     }
 
     /// `int32` and enums.
     package var int32: Int32 {
-        get throws(WireError) { Int32(truncatingIfNeeded: try uint64) }
+        @inline(__always) get throws(WireError) { Int32(truncatingIfNeeded: try uint64) }
     }
 
     package var bytes: UnsafeRawBufferPointer {
-        get throws(WireError) {
+        @inline(__always) get throws(WireError) {
             guard case .bytes(let view) = value else { throw .undecodable }
             return view
         }

@@ -31,6 +31,7 @@ package struct PublishRequest: WireMessage {
         self.messages = messages
     }
 
+    @inline(__always)
     package func write(to sink: inout some FieldSink) {
         sink.field(1, Key(request: self))
         sink.field(2, publisher)
@@ -43,6 +44,7 @@ package struct PublishRequest: WireMessage {
     private struct Key: WireMessage {
         let request: PublishRequest
 
+        @inline(__always)
         func write(to sink: inout some FieldSink) {
             sink.field(1, request.appID)
             sink.field(2, UInt64(request.channelType?.rawValue ?? 0))
@@ -73,6 +75,7 @@ package struct MessageRun {
     private struct Entry: WireMessage {
         let message: MessageView
 
+        @inline(__always)
         func write(to sink: inout some FieldSink) { sink.field(MessageRun.field, message) }
     }
 }
@@ -104,6 +107,7 @@ package struct PublishResponse: WireMessage, Sendable, Hashable {
         self.timestampMilliseconds = timestampMilliseconds
     }
 
+    @inline(__always)
     package func write(to sink: inout some FieldSink) {
         sink.field(1, offset)
         sink.field(2, timestampMilliseconds)
@@ -133,6 +137,7 @@ package struct DeliveryPush: WireMessage {
         self.frames = frames
     }
 
+    @inline(__always)
     package func write(to sink: inout some FieldSink) {
         sink.field(1, interest)
         sink.field(2, offset)

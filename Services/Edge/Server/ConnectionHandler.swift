@@ -14,20 +14,21 @@ final class ConnectionHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
+    // What a delivery needs comes first: it lies in one cache line, and a fan-out touches no other.
     private let loop: EdgeLoop
-    private var machine = ConnectionStateMachine()
-    private var deadline: ConnectionDeadline
-    var wheelPlace = DeadlineWheelPlace()
-    private var reader: FrameReader
-    private var session: Session?
-    private var context: ChannelHandlerContext?
-    /// Nil where TLS lies between us and the socket.
-    private var socket: DirectSocket?
-    private let isSecure: Bool
     private var outbound = ByteBuffer()
     private var isScheduled = false
     /// The socket has not taken everything yet.
     private var isWriting = false
+    private let isSecure: Bool
+    private var machine = ConnectionStateMachine()
+    /// Nil where TLS lies between us and the socket, and before and after the connection.
+    private var socket: DirectSocket?
+    private var context: ChannelHandlerContext?
+    private var session: Session?
+    private var deadline: ConnectionDeadline
+    private var reader: FrameReader
+    var wheelPlace = DeadlineWheelPlace()
 
     init(loop: EdgeLoop, isSecure: Bool) {
         self.loop = loop

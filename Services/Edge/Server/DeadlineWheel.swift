@@ -19,8 +19,8 @@ struct DeadlineWheelPlace {
 ///
 /// (A timer of the event loop for each connection costs a promise, a closure and a place in a heap; to cancel
 /// one walks through all of them.) A member is due at the end of the slot that its deadline falls into, never
-/// before it. A deadline beyond the wheel's horizon is due at the horizon: whoever is told too early says when
-/// to ask again, as he has to anyway, because a sign of life moves his deadline without moving him.
+/// before it. A deadline beyond the wheel's horizon is due at the horizon: whoever is told too early says
+/// when to ask again, as he has to anyway, because a sign of life moves his deadline without moving him.
 ///
 /// A value without a clock: it is told the time.
 struct DeadlineWheel<Member: DeadlineWheelMember> {

@@ -41,22 +41,23 @@ struct DeliveryBatch {
         }
     }
 
-    /// Returns how many entries the session got.
-    func send(to session: Session, features wanted: SubscriptionFeatures) -> Int {
-        guard wanted.isSuperset(of: features), !publishers.contains(session.id.rawValue) else {
-            return sendSelection(to: session, features: wanted)
+    /// Returns how many entries the subscriber got.
+    func send(to subscriber: EdgeChannel.Subscriber) -> Int {
+        guard subscriber.features.isSuperset(of: features), !publishers.contains(subscriber.id.rawValue)
+        else {
+            return sendSelection(to: subscriber)
         }
-        session.send(frames)
+        subscriber.connection?.send(frames)
         return count
     }
 
-    /// A session that may not see everything gets copies of what it may (M-2, M-21).
-    private func sendSelection(to session: Session, features wanted: SubscriptionFeatures) -> Int {
+    /// A subscriber that may not see everything gets copies of what it may (M-2, M-21).
+    private func sendSelection(to subscriber: EdgeChannel.Subscriber) -> Int {
         let visible = parts.filter {
-            $0.publisherSession != session.id.rawValue && wanted.contains($0.feature)
+            $0.publisherSession != subscriber.id.rawValue && subscriber.features.contains($0.feature)
         }
         guard !visible.isEmpty else { return 0 }
-        session.write { outbound in
+        subscriber.connection?.write { outbound in
             for part in visible {
                 guard let slice = frames.getSlice(at: part.frames.lowerBound, length: part.frames.count)
                 else { continue }

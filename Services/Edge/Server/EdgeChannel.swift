@@ -18,9 +18,19 @@ struct EdgeChannel {
         case attached
     }
 
+    /// What a delivery needs to know lies here, so that it needn't look at the session.
     struct Subscriber {
         let session: Session
+        let id: SessionID
+        let connection: (any SessionConnection)?
         var features: SubscriptionFeatures
+
+        init(_ session: Session, features: SubscriptionFeatures) {
+            self.session = session
+            id = session.id
+            connection = session.connection
+            self.features = features
+        }
     }
 
     let key: ChannelKey
@@ -50,7 +60,7 @@ struct EdgeChannel {
     /// Returns the place of the new subscriber. What arrived before it is not for it: flush first.
     mutating func add(_ session: Session, features: SubscriptionFeatures) -> Int {
         assert(!hasBatch, "a new subscriber would receive entries from before its position")
-        subscribers.append(Subscriber(session: session, features: features))
+        subscribers.append(Subscriber(session, features: features))
         return subscribers.count - 1
     }
 
@@ -91,7 +101,7 @@ struct EdgeChannel {
         guard !batch.isEmpty else { return 0 }
         var deliveries = 0
         for subscriber in subscribers {
-            deliveries += batch.send(to: subscriber.session, features: subscriber.features)
+            deliveries += batch.send(to: subscriber)
         }
         batch.clear()
         return deliveries
@@ -99,6 +109,6 @@ struct EdgeChannel {
 
     /// Sends a frame of the edge itself to every subscriber.
     func sendToAll(_ frame: ByteBuffer) {
-        for subscriber in subscribers { subscriber.session.send(frame) }
+        for subscriber in subscribers { subscriber.connection?.send(frame) }
     }
 }
