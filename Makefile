@@ -7,7 +7,7 @@ swift_folders := Package.swift Shared Services Clients Tests
 timed := ^(Integration|ServiceKit|ServiceLink|Client|AgoraRtmKit)Tests
 run_tests := swift test --skip-build --disable-xctest
 
-.PHONY: help setup build run test check lint format generate bench bench-peers clean
+.PHONY: help setup build run test check lint format generate bench bench-micro bench-peers bench-growth clean
 
 help:
 	@echo 'make run       set up, build, start the whole stack on this machine'
@@ -16,8 +16,9 @@ help:
 	@echo 'make check     format, house rules and unit tests: before every commit'
 	@echo 'make format    format all Swift files'
 	@echo 'make generate  write protocol/generated from protocol/schema'
-	@echo 'make bench     measure fan-out on this machine'
-	@echo 'make bench-peers  the same beside other servers; QUICK=1 for a look'
+	@echo 'make bench     instructions of each step of a message, then fan-out on this machine'
+	@echo 'make bench-peers  workloads beside other servers; QUICK=1 for a look'
+	@echo 'make bench-growth  how cost grows, into docs/growth.md; QUICK=1 for a look'
 	@echo 'make clean     remove what was built'
 
 # Installs the Debian packages that are missing; does nothing where all are there.
@@ -51,13 +52,20 @@ format:
 generate:
 	protocol/generate.sh
 
-bench: build
+bench: bench-micro
 	Tests/Benchmarks/run.sh $(ARGS)
+
+# BASELINE=update writes Tests/Benchmarks/micro/baseline.txt instead of comparing with it.
+bench-micro: build
+	python3 Tests/Benchmarks/micro/measure.py $(BASELINE)
 
 # BENCH is the folder of the load generator, which isn't part of this repository.
 BENCH ?= ../shared/bench
 bench-peers: build
 	BENCH='$(BENCH)' Tests/Benchmarks/peers/run.sh
+
+bench-growth: build
+	BENCH='$(BENCH)' Tests/Benchmarks/growth/run.sh
 
 clean:
 	swift package clean

@@ -145,6 +145,14 @@ let testing: [Target] = [
     tests(
         "Integration",
         ["RTMModel", "RTMClient", "AgoraRtmKit", "RTMProtocol", protobuf, logging, nioSSL] + nio),
+    // Steps of a message, to be counted (`make bench`).
+    .executableTarget(
+        name: "rtm-microbench",
+        dependencies: [
+            "RTMModel", "RTMWire", "RTMMessagingServer", "RTMEdgeServer",
+            .product(name: "NIOCore", package: "swift-nio"),
+        ],
+        path: "Tests/Benchmarks/micro", exclude: ["baseline.txt", "measure.py"], swiftSettings: strict),
 ]
 
 let package = Package(

@@ -6,8 +6,9 @@ bench = pathlib.Path(os.environ["BENCH"]).resolve()
 sys.path.insert(0, str(bench))
 source = (bench / "run.py").read_text()
 for pattern, short in [
-    (r"-d 4\b", "-t 0.5 -d 1.5"), (r"-d 10\b", "-t 0.5 -d 3"), (r"-c 10000 -i 30 -g 30 -q 5", "-c 2000 -i 6 -g 6 -q 2"),
-    (r"-c 5000 -k 200", "-c 2000 -k 200"), (r"range\(3\)", "range(1)"),
+    (r"-d 3\b", "-t 0.5 -d 1"), (r"-d 4\b", "-t 0.5 -d 1.5"), (r"-d 10\b", "-t 0.5 -d 3"),
+    (r"-c 10000 -i 30 -g 30 -q 5", "-c 2000 -i 6 -g 6 -q 2"), (r"-c 5000 -k 200", "-c 2000 -k 200"),
+    (r"range\(3\)", "range(1)"),
 ]:
     source, found = re.subn(pattern, short, source)
     if not found:

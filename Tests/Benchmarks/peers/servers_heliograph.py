@@ -1,9 +1,10 @@
 """Heliograph as the measuring harness starts it: SERVERS_EXTRA in the form that its servers.py asks for (that file executes
 this one, so Server is in scope here).
 
-Each server gets ports of its own, so that neither an installation on this machine nor the other one is in the way, and its
-run directory as data directory. Every process has one event loop: the harness pins all of a server to one core. Only limits
-that a workload reaches are raised, by configuration as an operator would."""
+Each server gets ports of its own, so that neither an installation on this machine nor the other ones are in the way, and its
+run directory as data directory; the one with TLS has the certificate of the peers with TLS. Every process has one event
+loop: the harness pins all of a server to one core. Only limits that a workload reaches are raised, by configuration as an
+operator would."""
 import os, pathlib
 
 RELEASE = pathlib.Path(os.environ["HELIOGRAPH_RELEASE"])
@@ -18,9 +19,15 @@ def edge_limits(prefix):
     return [part for name, value in LIMITS.items() for part in (f"--{prefix}{name}", str(value))]
 
 
-def standalone(directory):
+def standalone(directory, port=7950, **more):
     return [str(RELEASE / "rtm-standalone"), *edge_limits("edge-"),
-            *flags(listen="127.0.0.1:7950", admin="127.0.0.1:7951", data=directory / "data", threads=1, log_level="warning")]
+            *flags(listen=f"127.0.0.1:{port}", admin=f"127.0.0.1:{port + 1}", data=directory / "data", threads=1,
+                   log_level="warning", **more)]
+
+
+def standalone_tls(directory):
+    return standalone(directory, 7971, edge_tls_listen="127.0.0.1:7970", edge_tls_certificate=TLS / "cert.pem",
+                      edge_tls_key=TLS / "key.pem")
 
 
 def four_processes(directory):
@@ -39,5 +46,6 @@ def four_processes(directory):
 
 SERVERS_EXTRA = [
     Server("heliograph", 7950, ["-x", "heliograph", "-P", "7950"], standalone, settle=1),
+    Server("heliograph-tls", 7970, ["-x", "heliograph", "-P", "7970", "-T"], standalone_tls, settle=1),
     Server("heliograph-4", 7960, ["-x", "heliograph", "-P", "7960"], four_processes, settle=2),
 ]
