@@ -6,8 +6,8 @@ import Testing
 @Suite("Who may log in")
 struct AdmissionTests {
     private let admission = Admission([
-        Application(id: "open", certificate: nil, subscriptionsMax: 50),
-        Application(id: "closed", certificate: "secret", subscriptionsMax: 50),
+        Application(id: "open", certificate: nil, subscriptionsMax: 50, rates: .unlimited),
+        Application(id: "closed", certificate: "secret", subscriptionsMax: 50, rates: .unlimited),
     ])
 
     @Test(

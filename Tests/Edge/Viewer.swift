@@ -169,5 +169,5 @@ final class Viewer {
 }
 
 extension Application {
-    static let forTest = Application(id: "app", certificate: nil, subscriptionsMax: 50)
+    static let forTest = Application(id: "app", certificate: nil, subscriptionsMax: 50, rates: .unlimited)
 }

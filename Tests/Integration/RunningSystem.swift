@@ -52,7 +52,9 @@ final class RunningSystem: Sendable {
         switch deployment {
         case .standalone:
             let data = directory.appending(path: "data").path
-            try await launch("rtm-standalone", ["--listen", "127.0.0.1:0", "--data", data] + edge)
+            try await launch(
+                "rtm-standalone",
+                ["--listen", "127.0.0.1:0", "--data", data] + Self.unlimited("edge-") + edge)
         case .fourProcesses:
             for name in ["messaging", "presence", "storage"] {
                 try await launch("rtm-\(name)", ["--listen", "127.0.0.1:0"])
@@ -71,7 +73,12 @@ final class RunningSystem: Sendable {
             [
                 "--listen", listen, "--messaging", address("messaging"), "--presence", address("presence"),
                 "--storage", address("storage"), "--threads", "2",
-            ] + arguments)
+            ] + Self.unlimited("") + arguments)
+    }
+
+    /// Tests are in a greater hurry than clients may be. Those about the rates set them.
+    private static func unlimited(_ prefix: String) -> [String] {
+        ["publish", "calls", "subscribe", "login"].flatMap { ["--\(prefix)rates-\($0)", "0"] }
     }
 
     @discardableResult

@@ -135,10 +135,14 @@ struct ConfigurationValueTests {
     )
     func records() throws {
         let file =
-            "apps:\n  - {id: one, subscriptionsMax: 7}\n  - {id: two, certificate: c2}\n  - three:c3:9\n"
+            "apps:\n  - {id: one, subscriptionsMax: 7, publishRate: 0, loginRate: 5}\n"
+            + "  - {id: two, certificate: c2}\n  - three:c3:9\n"
+        var one = AppRecord(id: "one", subscriptionsMax: 7)
+        one.publishRate = 0
+        one.loginRate = 5
         #expect(
             try RelayKeys.load(["--config", "f"], files: ["f": file])[CommonKeys.apps] == [
-                AppRecord(id: "one", subscriptionsMax: 7), AppRecord(id: "two", certificate: Secret("c2")),
+                one, AppRecord(id: "two", certificate: Secret("c2")),
                 AppRecord(id: "three", certificate: Secret("c3"), subscriptionsMax: 9),
             ])
         let bad = [
@@ -146,11 +150,13 @@ struct ConfigurationValueTests {
             "apps: [{id: a}, {id: b, certifcate: tops}]":
                 "the value has the unknown field \"certifcate\" in record 2; did you mean certificate?",
             "apps: [{id: [a]}]": "the value has a id in record 1 that is a list; expected is a text",
-            "apps: [a:tops:1:b]":
-                "the value has 4 parts in record 1; the form is id:certificate:subscriptionsMax",
+            "apps: [a:tops:1:2:3:4:5:b]":
+                "the value has 8 parts in record 1; the form is "
+                + "id:certificate:subscriptionsMax:publishRate:callRate:subscribeRate:loginRate",
             "apps: {id: a}":
                 "the value is a section; expected is a list of at most 10000 records with id, "
-                + "certificate (optional), subscriptionsMax (optional)",
+                + "certificate (optional), subscriptionsMax (optional), publishRate (optional), "
+                + "callRate (optional), subscribeRate (optional), loginRate (optional)",
         ]
         for (text, reason) in bad {
             #expect(

@@ -8,6 +8,7 @@ struct Application: Sendable, Hashable {
     let certificate: String?
     /// Message channels that one session may be subscribed to (L-24).
     let subscriptionsMax: Int
+    let rates: ApplicationRates
 }
 
 /// Decides who may log in (S-1 … S-3). Pure: the apps come from the configuration.

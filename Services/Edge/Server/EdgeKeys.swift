@@ -39,6 +39,19 @@ package enum EdgeKeys {
         "edge.subscriptions.max", default: Limits.subscribedChannelsMax, in: 1...1_000_000,
         "Message channels that one session may be subscribed to (L-24).")
 
+    package static let publishRate = ConfigurationKey<Int>.int(
+        "edge.rates.publish", default: 60, in: 0...1_000_000,
+        "Messages per second of one session to one channel or user; 0 means no limit (R-2).")
+    package static let callRate = ConfigurationKey<Int>.int(
+        "edge.rates.calls", default: 20, in: 0...1_000_000,
+        "Other calls per second of one session; 0 means no limit (R-1).")
+    package static let subscribeRate = ConfigurationKey<Int>.int(
+        "edge.rates.subscribe", default: 2, in: 0...1_000_000,
+        "Subscribes of one session to the same channel in five seconds; 0 means no limit (R-5).")
+    package static let loginRate = ConfigurationKey<Int>.int(
+        "edge.rates.login", default: 2, in: 0...1_000_000,
+        "Logins per second of one user on one event loop; 0 means no limit (R-9).")
+
     /// Where the other services are, when they are other processes.
     static let addresses = [messaging.declaration, presence.declaration, storage.declaration]
 
@@ -46,7 +59,8 @@ package enum EdgeKeys {
         CommonKeys.apps.declaration, LinkKeys.secret.declaration, listen.declaration, tlsListen.declaration,
         tlsCertificate.declaration, tlsKey.declaration, connectionsMax.declaration,
         connectionsPerAddressMax.declaration, frameBytesMax.declaration, outboundBytesMax.declaration,
-        handshakeTimeout.declaration, subscriptionsMax.declaration,
+        handshakeTimeout.declaration, subscriptionsMax.declaration, publishRate.declaration,
+        callRate.declaration, subscribeRate.declaration, loginRate.declaration,
     ]
 
     static let rules = [
@@ -58,11 +72,7 @@ package enum EdgeKeys {
 
 extension EdgeConfiguration {
     init(_ configuration: Configuration) {
-        applications = configuration[CommonKeys.apps].map {
-            Application(
-                id: $0.id, certificate: $0.certificate?.revealed,
-                subscriptionsMax: $0.subscriptionsMax ?? configuration[EdgeKeys.subscriptionsMax])
-        }
+        applications = configuration[CommonKeys.apps].map { Application($0, configuration) }
         limits = EdgeLimits(
             connectionsMax: configuration[EdgeKeys.connectionsMax],
             connectionsPerAddressMax: configuration[EdgeKeys.connectionsPerAddressMax],
@@ -70,5 +80,20 @@ extension EdgeConfiguration {
             outboundBytesMax: configuration[EdgeKeys.outboundBytesMax],
             handshakeTimeout: TimeAmount(configuration[EdgeKeys.handshakeTimeout]))
         serverName = "heliograph/\(BuildInformation.version)"
+    }
+}
+
+extension Application {
+    /// What the app's record doesn't say holds for every app.
+    fileprivate init(_ record: AppRecord, _ configuration: Configuration) {
+        id = record.id
+        certificate = record.certificate?.revealed
+        subscriptionsMax = record.subscriptionsMax ?? configuration[EdgeKeys.subscriptionsMax]
+        rates = ApplicationRates(
+            publish: record.publishRate ?? configuration[EdgeKeys.publishRate],
+            calls: record.callRate ?? configuration[EdgeKeys.callRate],
+            subscribesMax: record.subscribeRate ?? configuration[EdgeKeys.subscribeRate],
+            login: record.loginRate ?? configuration[EdgeKeys.loginRate],
+            subscriptionsMax: subscriptionsMax)
     }
 }

@@ -30,12 +30,12 @@ extension EdgeLoop {
 
     func publish(_ session: Session, _ request: ClientRequest.Publish, _ requestID: UInt64) {
         do throws(RTMError) {
-            if run.continues(session, request, requestID) {
-                try Self.check(request.message)
-            } else {
-                sendRun()
-                let type = try Self.checkChannel(of: request)
-                try Self.check(request.message)
+            let continues = run.continues(session, request, requestID)
+            if !continues { sendRun() }
+            let type = continues ? run.type : try Self.checkChannel(of: request)
+            try Self.check(request.message)
+            try session.rates.publish(type, request.channel, session.application.rates, now: endOfTurn.now)
+            if !continues {
                 guard messaging.isUp else { throw .messagingUnreachable(.channelPublishMessageFailed) }
                 run.begin(session, requestID, type, request.channel)
             }

@@ -12,6 +12,8 @@ extension EdgeLoop {
     func subscribe(_ session: Session, _ request: ClientRequest.Subscribe, _ requestID: UInt64) {
         sendRun()
         do throws(RTMError) {
+            let rates = session.application.rates
+            try session.rates.call(rates, now: endOfTurn.now)
             try NameRule.channel.check(request.channel.bytes)
             guard SubscriptionFeatures.all.isSuperset(of: request.features) else {
                 throw RTMError(
@@ -25,6 +27,7 @@ extension EdgeLoop {
             // Storage has no snapshots to offer yet, so its events are not promised either.
             pending.unavailable = request.features.intersection([.metadata, .lock])
             try checkRoom(for: key, of: session)
+            try session.rates.subscribe(key.name, rates, now: endOfTurn.now)
             session.entering.insert(key.name)
             if request.features.contains(.presence) {
                 joinPresence(pending, key)
@@ -140,6 +143,7 @@ extension EdgeLoop {
     func unsubscribe(_ session: Session, _ channel: WireText, _ requestID: UInt64) {
         sendRun()
         do throws(RTMError) {
+            try session.rates.call(session.application.rates, now: endOfTurn.now)
             try NameRule.channel.check(channel.bytes)
             let key = session.channel(channel.string)
             guard let place = index.place(of: key), session.subscriptions[place] != nil else {

@@ -26,6 +26,7 @@ final class EdgeLoop {
     let presence: PresenceClient<EdgeLoop>
     let storage: StorageClient<EdgeLoop>
     private let admission: Admission
+    private var logins = LoginRates()
     private var sessionIDs: SessionIDSource
     private(set) var sessions: [SessionID: Session] = [:]
     private var channelsReported = 0
@@ -97,6 +98,7 @@ extension EdgeLoop {
         let userID = login.userID.string
         let application = try admission.admit(
             appID: login.appID.string, userID: userID, token: login.token.string)
+        try logins.login(application.id, userID, application.rates, now: endOfTurn.now)
         guard messaging.isUp else { throw .messagingUnreachable(.loginNoServerResources) }
         let session = Session(
             id: sessionIDs.next(), application: application, userID: userID,

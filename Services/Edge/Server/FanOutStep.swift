@@ -49,7 +49,7 @@ package struct FanOutStep {
         sessions += 1
         return Session(
             id: SessionID(rawValue: sessions),
-            application: Application(id: "dev", certificate: nil, subscriptionsMax: 1),
+            application: Application(id: "dev", certificate: nil, subscriptionsMax: 1, rates: .unlimited),
             userID: "user-\(sessions)", heartbeatInterval: 30, connection: counter)
     }
 }

@@ -17,7 +17,7 @@ final class PublishRun {
 
     private var session: Session?
     private var firstRequestID: UInt64 = 0
-    private var type = ChannelType.none
+    private(set) var type = ChannelType.none
     private var channel = ByteBuffer()
     private var messages = ByteBuffer()
     private var count = 0

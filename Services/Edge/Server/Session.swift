@@ -14,6 +14,7 @@ final class Session {
     var subscriptions: [Int: Subscription] = [:]
     /// How many of them are live, the inbox among them.
     var liveSubscriptions = 0
+    var rates = SessionRates()
     /// Names of the message channels that a subscribe is under way for.
     var entering: Set<String> = []
     private(set) var connection: (any SessionConnection)?

@@ -21,7 +21,8 @@ package enum CommonKeys {
     package static let apps = ConfigurationKey<[AppRecord]>.records(
         "apps", default: [AppRecord(id: "dev")], countMax: 10_000,
         "The apps whose clients may log in; with a certificate only tokens signed by it are accepted; "
-            + "subscriptionsMax replaces edge.subscriptions.max for the app.")
+            + "subscriptionsMax replaces edge.subscriptions.max for the app, and the rates those of edge.rates."
+    )
 
     static var ofEveryProgram: [KeyDeclaration] {
         [
@@ -45,6 +46,11 @@ package struct AppRecord: ConfigurationRecord, Hashable {
     package var certificate: Secret?
     /// Message channels that one session of the app may be subscribed to; unset: what holds for every app.
     package var subscriptionsMax: Int?
+    /// As `edge.rates`; unset: what holds for every app.
+    package var publishRate: Int?
+    package var callRate: Int?
+    package var subscribeRate: Int?
+    package var loginRate: Int?
 
     package init(id: String, certificate: Secret? = nil, subscriptionsMax: Int? = nil) {
         self.id = id
@@ -52,22 +58,36 @@ package struct AppRecord: ConfigurationRecord, Hashable {
         self.subscriptionsMax = subscriptionsMax
     }
 
-    package static let fields = [
-        RecordField("id", .string, isRequired: true), RecordField("certificate", .secret),
-        RecordField("subscriptionsMax", .int(1...1_000_000)),
-    ]
+    package static let fields =
+        [
+            RecordField("id", .string, isRequired: true), RecordField("certificate", .secret),
+            RecordField("subscriptionsMax", .int(1...1_000_000)),
+        ] + rates.map { RecordField($0.name, .int(0...1_000_000)) }
+
+    private static var rates: [(name: String, path: WritableKeyPath<AppRecord, Int?>)] {
+        [
+            ("publishRate", \.publishRate), ("callRate", \.callRate), ("subscribeRate", \.subscribeRate),
+            ("loginRate", \.loginRate),
+        ]
+    }
 
     package init?(_ record: ConfigurationValue.Record) {
         guard case .string(let id)? = record["id"] else { return nil }
         self.init(id: id)
         if case .secret(let secret)? = record["certificate"] { certificate = secret }
         if case .int(let limit)? = record["subscriptionsMax"] { subscriptionsMax = limit }
+        for (name, path) in Self.rates {
+            if case .int(let rate)? = record[name] { self[keyPath: path] = rate }
+        }
     }
 
     package var record: ConfigurationValue.Record {
         var record: ConfigurationValue.Record = ["id": .string(id)]
         if let certificate { record["certificate"] = .secret(certificate) }
         if let subscriptionsMax { record["subscriptionsMax"] = .int(subscriptionsMax) }
+        for (name, path) in Self.rates {
+            if let rate = self[keyPath: path] { record[name] = .int(rate) }
+        }
         return record
     }
 }

@@ -8,7 +8,8 @@ operator would."""
 import os, pathlib
 
 RELEASE = pathlib.Path(os.environ["HELIOGRAPH_RELEASE"])
-LIMITS = {"connections-max": 40000, "connections-per-address-max": 40000}
+LIMITS = {"connections-max": 40000, "connections-per-address-max": 40000,
+          "rates-publish": 0, "rates-calls": 0, "rates-subscribe": 0, "rates-login": 0}
 
 
 def flags(**values):

@@ -1,0 +1,32 @@
+import NIOCore
+
+/// A strict limit: never more than so many events of one key within any stretch of so long. Pure: it is told
+/// the time.
+///
+/// For small counts: it remembers when each event was, and a key no longer than the stretch.
+struct RecentEvents<Key: Hashable> {
+    private static var pruneMin: Int { 64 }
+
+    private let stretch: TimeAmount
+    private var times: [Key: [NIODeadline]] = [:]
+    private var pruneAt = Self.pruneMin
+
+    init(within stretch: TimeAmount) { self.stretch = stretch }
+
+    var keyCount: Int { times.count }
+
+    /// Counts an event in. Otherwise returns how long it takes until there is room for one.
+    mutating func take(_ key: Key, countMax: Int, now: NIODeadline) -> TimeAmount? {
+        if times.count >= pruneAt {
+            times = times.filter { $0.value.contains { now - $0 < stretch } }
+            pruneAt = max(Self.pruneMin, 2 * times.count)
+        }
+        var recent = times[key, default: []].filter { now - $0 < stretch }
+        defer { times[key] = recent }
+        guard recent.count >= countMax, let oldest = recent.first else {
+            recent.append(now)
+            return nil
+        }
+        return stretch - (now - oldest)
+    }
+}

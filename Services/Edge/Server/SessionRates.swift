@@ -1,0 +1,97 @@
+import NIOCore
+import RTMModel
+import RTMWire
+
+/// How often the users of an app may do what (behaviour.md 1.3). 0 means without limit.
+struct ApplicationRates: Sendable, Hashable {
+    /// messages of one session to one channel or user, per second.
+    var publish: Rate
+    /// all other calls of one session, per second.
+    var calls: Rate
+    /// subscribes of one session to the same channel within five seconds.
+    var subscribesMax: Int
+    /// logins of one user, per second.
+    var login: Rate
+
+    /// - Parameter subscriptionsMax: so many calls more may come at once: a client that comes back takes all
+    ///   its subscriptions up again.
+    init(publish: Int, calls: Int, subscribesMax: Int, login: Int, subscriptionsMax: Int) {
+        self.publish = Rate(perSecond: publish)
+        self.calls = Rate(perSecond: calls, burst: calls + subscriptionsMax)
+        self.subscribesMax = subscribesMax
+        self.login = Rate(perSecond: login)
+    }
+
+    static let unlimited = ApplicationRates(
+        publish: 0, calls: 0, subscribesMax: 0, login: 0, subscriptionsMax: 0)
+}
+
+/// How often a session has done what lately. Each refusal names the limit, its value, and when to try again;
+/// the call has had no effect then.
+struct SessionRates {
+    private struct Target: Hashable {
+        let type: ChannelType
+        let name: String
+    }
+
+    private var calls: TokenBucket?
+    private var publishes = TokenBuckets<Target>()
+    private var subscribes = RecentEvents<String>(within: .seconds(5))
+
+    mutating func call(_ rates: ApplicationRates, now: NIODeadline) throws(RTMError) {
+        guard !rates.calls.isUnlimited else { return }
+        var bucket = calls ?? TokenBucket(rates.calls, now: now)
+        let wait = bucket.take(rates.calls, now: now)
+        calls = bucket
+        guard let wait else { return }
+        throw RTMError(
+            .operationRateExceedLimitation, "\(rates.calls.perSecond) calls a second are allowed",
+            retryAfter: .nanoseconds(wait.nanoseconds),
+            limit: .init(name: "calls per second", value: UInt64(rates.calls.perSecond)))
+    }
+
+    mutating func publish(
+        _ type: ChannelType, _ channel: WireText, _ rates: ApplicationRates, now: NIODeadline
+    ) throws(RTMError) {
+        guard !rates.publish.isUnlimited else { return }
+        let target = Target(type: type, name: channel.string)
+        guard let wait = publishes.take(target, rates.publish, now: now) else { return }
+        throw RTMError(
+            .channelPublishMessageTooFrequent,
+            "\(rates.publish.perSecond) messages a second to one channel or user are allowed",
+            retryAfter: .nanoseconds(wait.nanoseconds),
+            limit: .init(name: "messages per second", value: UInt64(rates.publish.perSecond)))
+    }
+
+    mutating func subscribe(_ channel: String, _ rates: ApplicationRates, now: NIODeadline) throws(RTMError) {
+        let countMax = rates.subscribesMax
+        guard countMax > 0, let wait = subscribes.take(channel, countMax: countMax, now: now) else { return }
+        throw RTMError(
+            .channelSubscribeTooFrequent,
+            "channel \"\(channel)\" may be subscribed \(countMax) times in five seconds",
+            retryAfter: .nanoseconds(wait.nanoseconds),
+            limit: .init(name: "subscribes in five seconds", value: UInt64(countMax)))
+    }
+}
+
+/// How often the users of a loop have logged in lately.
+struct LoginRates {
+    private struct User: Hashable {
+        let appID: String
+        let userID: String
+    }
+
+    private var logins = TokenBuckets<User>()
+
+    mutating func login(
+        _ appID: String, _ userID: String, _ rates: ApplicationRates, now: NIODeadline
+    ) throws(RTMError) {
+        guard !rates.login.isUnlimited,
+            let wait = logins.take(User(appID: appID, userID: userID), rates.login, now: now)
+        else { return }
+        throw RTMError(
+            .loginRejected, "user \"\(userID)\" may log in \(rates.login.perSecond) times a second",
+            retryAfter: .nanoseconds(wait.nanoseconds),
+            limit: .init(name: "logins per second", value: UInt64(rates.login.perSecond)))
+    }
+}

@@ -1,0 +1,71 @@
+import NIOCore
+
+/// How often something may happen: `perSecond` in the long run, and `burst` at once after a rest.
+struct Rate: Sendable, Hashable {
+    /// 0: no limit.
+    var perSecond: Int
+    var burst: Int
+
+    init(perSecond: Int, burst: Int? = nil) {
+        self.perSecond = perSecond
+        self.burst = burst ?? perSecond
+    }
+
+    var isUnlimited: Bool { perSecond == 0 }
+}
+
+/// A limit of rate that forgets by itself: it holds `burst` tokens, an event takes one, and `perSecond` of
+/// them come back every second. Pure: it is told the time.
+struct TokenBucket {
+    private var tokens: Double
+    private var updated: NIODeadline
+
+    init(_ rate: Rate, now: NIODeadline) {
+        tokens = Double(rate.burst)
+        updated = now
+    }
+
+    /// Takes a token. Otherwise returns how long it takes until there is one.
+    mutating func take(_ rate: Rate, now: NIODeadline) -> TimeAmount? {
+        refill(rate, now: now)
+        guard tokens < 1 else {
+            tokens -= 1
+            return nil
+        }
+        return .nanoseconds(Int64((1 - tokens) / Double(rate.perSecond) * 1e9) + 1)
+    }
+
+    /// Whether it is full again: then to forget it changes nothing.
+    func isFull(_ rate: Rate, now: NIODeadline) -> Bool {
+        var copy = self
+        copy.refill(rate, now: now)
+        return copy.tokens >= Double(rate.burst)
+    }
+
+    private mutating func refill(_ rate: Rate, now: NIODeadline) {
+        guard now > updated else { return }
+        let seconds = Double((now - updated).nanoseconds) / 1e9
+        tokens = min(Double(rate.burst), tokens + seconds * Double(rate.perSecond))
+        updated = now
+    }
+}
+
+/// A bucket for each of many keys. Full ones are forgotten, so the memory is bounded by what happens within
+/// the time that a bucket takes to fill.
+struct TokenBuckets<Key: Hashable> {
+    private static var pruneMin: Int { 64 }
+
+    private var buckets: [Key: TokenBucket] = [:]
+    private var pruneAt = Self.pruneMin
+
+    var count: Int { buckets.count }
+
+    /// As `TokenBucket.take`, for one key.
+    mutating func take(_ key: Key, _ rate: Rate, now: NIODeadline) -> TimeAmount? {
+        if buckets.count >= pruneAt {
+            buckets = buckets.filter { !$0.value.isFull(rate, now: now) }
+            pruneAt = max(Self.pruneMin, 2 * buckets.count)
+        }
+        return buckets[key, default: TokenBucket(rate, now: now)].take(rate, now: now)
+    }
+}
