@@ -81,6 +81,7 @@ enum LinkLoss: Sendable, Hashable {
         case 3503: .loginTimeout
         case 3504: .serviceNotSupported
         case 3505: .loginRejected
+        case 3507: .sameUidLogin
         default: .kickedOutByServer
         }
     }

@@ -27,7 +27,8 @@ extension AttachRequest: ArenaDecodable {
         let message = try Self.unpack(bytes, in: arena, with: rtm__service__attach_request__unpack)
         try self.init(
             channel: ChannelKey(decoded: message.channel), interest: message.interest,
-            after: StreamPosition(message.after))
+            after: StreamPosition(message.after),
+            claim: message.exclusive != 0 ? message.claim : nil)
     }
 }
 
@@ -35,7 +36,14 @@ extension AttachResponse: ArenaDecodable {
     package init(_ bytes: UnsafeRawBufferPointer, in arena: borrowing DecodeArena) throws(WireError) {
         let message = try Self.unpack(bytes, in: arena, with: rtm__service__attach_response__unpack)
         guard let position = StreamPosition(message.position) else { throw .undecodable }
-        self.init(position: position, gap: message.gap != 0)
+        self.init(position: position, gap: message.gap != 0, claim: message.claim)
+    }
+}
+
+extension SupersededPush: ArenaDecodable {
+    package init(_ bytes: UnsafeRawBufferPointer, in arena: borrowing DecodeArena) throws(WireError) {
+        let message = try Self.unpack(bytes, in: arena, with: rtm__service__superseded_push__unpack)
+        self.init(interest: message.interest)
     }
 }
 

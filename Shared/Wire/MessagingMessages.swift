@@ -8,6 +8,7 @@ package enum MessagingMethod {
     package static let publish: UInt32 = 3
     package static let read: UInt32 = 4
     package static let delivery: UInt32 = 5
+    package static let superseded: UInt32 = 6
 }
 
 extension ChannelKey: WireMessage {
@@ -22,32 +23,55 @@ package struct AttachRequest: WireMessage, Sendable, Hashable {
     package var channel: ChannelKey
     package var interest: UInt64
     package var after: StreamPosition?
+    /// Of one who has to be alone: 0 for a new holder, else the number that an earlier answer gave. Nil for
+    /// all others.
+    package var claim: UInt64?
 
-    package init(channel: ChannelKey, interest: UInt64, after: StreamPosition?) {
+    package init(channel: ChannelKey, interest: UInt64, after: StreamPosition?, claim: UInt64? = nil) {
         self.channel = channel
         self.interest = interest
         self.after = after
+        self.claim = claim
     }
 
     package func write(to sink: inout some FieldSink) {
         sink.field(1, channel)
         sink.field(2, interest)
         if let after { sink.field(3, after) }
+        if let claim {
+            sink.field(4, true)
+            sink.field(5, claim)
+        }
     }
 }
 
 package struct AttachResponse: WireMessage, Sendable, Hashable {
     package var position: StreamPosition
     package var gap: Bool
+    /// Of an exclusive interest; else 0.
+    package var claim: UInt64
 
-    package init(position: StreamPosition, gap: Bool) {
+    package init(position: StreamPosition, gap: Bool, claim: UInt64 = 0) {
         self.position = position
         self.gap = gap
+        self.claim = claim
     }
 
     package func write(to sink: inout some FieldSink) {
         sink.field(1, position)
         sink.field(2, gap)
+        sink.field(3, claim)
+    }
+}
+
+/// To the holder of an exclusive interest: a newer one has taken its place, and nothing more will come.
+package struct SupersededPush: WireMessage, Sendable, Hashable {
+    package var interest: UInt64
+
+    package init(interest: UInt64) { self.interest = interest }
+
+    package func write(to sink: inout some FieldSink) {
+        sink.field(1, interest)
     }
 }
 

@@ -257,7 +257,7 @@ import Testing
         }
     }
 
-    @Test("A second login of a user whose first connection is still open is answered at once")
+    @Test("S-10: a second login of a user is answered at once, and the first is told why it ends")
     func secondLogin() async throws {
         try await amongOthers { system in
             let first = try await RawConnection.open(system.address("edge"))
@@ -270,7 +270,8 @@ import Testing
             var others = second.frames.makeAsyncIterator()
             _ = await others.next()
             #expect(await others.next()?.loggedIn.sessionID != 0)
-            try await first.close()
+            #expect(await answers.next()?.disconnect.code == .disconnectSuperseded)
+            #expect(await answers.next() == nil)
             try await second.close()
         }
     }

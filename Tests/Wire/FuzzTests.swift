@@ -94,6 +94,7 @@ private final class Decoders {
             attempt { () throws(WireError) in _ = try AttachRequest(bytes, in: arena) }
             attempt { () throws(WireError) in _ = try AttachResponse(bytes, in: arena) }
             attempt { () throws(WireError) in _ = try DetachPush(bytes, in: arena) }
+            attempt { () throws(WireError) in _ = try SupersededPush(bytes, in: arena) }
             attempt { () throws(WireError) in
                 for message in try PublishRequest(scanning: bytes).messages { message.touch() }
             }

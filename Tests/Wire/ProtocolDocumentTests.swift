@@ -90,7 +90,7 @@ struct ProtocolDocumentTests {
         let schema = try Document.schema("client/session").compactMap { $0.firstMatch(of: constant)?.output }
             .map { "\($0.number) \($0.name.lowercased().replacing("_", with: " "))" }
         #expect(written == schema)
-        #expect(schema.count == 11)
+        #expect(schema.count > 10)
     }
 }
 

@@ -22,6 +22,9 @@ struct ServiceMessageTests {
             #expect(read.channel == message.channel.model)
             #expect(read.interest == message.interest)
             #expect(read.after == (message.hasAfter ? message.after.model : nil))
+            #expect(read.claim == (message.exclusive ? message.claim : nil))
+            // Without exclusive a claim means nothing, and isn't passed on.
+            guard message.exclusive || message.claim == 0 else { return }
             try writes(read, message)
         }
     }
@@ -31,7 +34,19 @@ struct ServiceMessageTests {
         try each(Rtm_Service_AttachResponse.self) { message, bytes in
             guard message.hasPosition else { return try refuses(AttachResponse.self, bytes) }
             let read = try AttachResponse(bytes, in: arena.value)
-            #expect(read == AttachResponse(position: message.position.model, gap: message.gap))
+            #expect(
+                read
+                    == AttachResponse(
+                        position: message.position.model, gap: message.gap, claim: message.claim))
+            try writes(read, message)
+        }
+    }
+
+    @Test("SupersededPush")
+    func supersededPush() throws {
+        try each(Rtm_Service_SupersededPush.self) { message, bytes in
+            let read = try SupersededPush(bytes, in: arena.value)
+            #expect(read.interest == message.interest)
             try writes(read, message)
         }
     }

@@ -37,6 +37,10 @@ struct EdgeChannel {
     /// The number under which messaging delivers. It names the place in the index and how often that was
     /// reused.
     let interest: UInt64
+    /// Set for an inbox: it belongs to one session, and the newest login of the user has it (S-10).
+    let owner: Session?
+    /// The owner's number, by which messaging knows who is the newest; 0 until it has given one.
+    var claim: UInt64 = 0
     var attachment = Attachment.detached
     /// Of the newest entry that arrived; nil until messaging has answered for the first time.
     var position: StreamPosition?
@@ -47,9 +51,10 @@ struct EdgeChannel {
     private(set) var subscribers = ContiguousArray<Subscriber>()
     private var batch = DeliveryBatch()
 
-    init(key: ChannelKey, interest: UInt64) {
+    init(key: ChannelKey, interest: UInt64, owner: Session? = nil) {
         self.key = key
         self.interest = interest
+        self.owner = owner
     }
 
     var isUnused: Bool { subscribers.isEmpty && enteringCount == 0 }

@@ -18,12 +18,21 @@ extension EdgeLoop {
             }
             for pending in attached.waiting { proceed(pending, at: attached.place) }
             if index.hasDetached { reattach(limit: 1) }
+        case .failure(.refused(let error)) where error.code == .loginAborted:
+            messagingSuperseded(interest)
         case .failure(let failure):
             guard let (place, refused) = index.attachFailed(interest) else { return }
             let error = RTMError(failure, .channelSubscribeFailed, timeout: .channelSubscribeTimeout)
             for pending in refused { giveUp(pending, at: place, error) }
             reattachLater()
         }
+    }
+
+    /// The user has logged in elsewhere: the newer session stays, this one ends (S-10, S-11).
+    func messagingSuperseded(_ interest: UInt64) {
+        guard let session = index.owner(of: interest) else { return }
+        session.connection?.disconnect(
+            Disconnect(.superseded, "user \"\(session.userID)\" has logged in elsewhere"))
     }
 
     /// Takes channels up again that lost their attachment: some at once, each answer brings on the next, so

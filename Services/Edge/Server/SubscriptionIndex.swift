@@ -21,7 +21,7 @@ struct SubscriptionIndex {
     /// Entries handed to sessions since the start.
     private(set) var deliveries = 0
 
-    var channelCount: Int { places.count }
+    var channelCount: Int { channels.count - free.count }
 
     func place(of key: ChannelKey) -> Int? { places[key] }
 
@@ -51,7 +51,9 @@ extension SubscriptionIndex {
 
     /// A session begins to enter a channel. From here on, exactly one of `admit` and `abandon` must follow.
     mutating func enter(_ pending: PendingSubscribe, _ key: ChannelKey) -> EnterAction {
-        let place = places[key] ?? occupy(key)
+        let place =
+            pending.purpose == .login
+            ? occupy(key, owner: pending.session) : places[key] ?? occupy(key)
         pending.session.subscriptions[place] = .init(requestID: pending.requestID)
         channels[place].enteringCount += 1
         switch channels[place].attachment {
@@ -133,6 +135,7 @@ extension SubscriptionIndex {
         flush(place)
         channels[place].attachment = .attached
         channels[place].position = response.position
+        channels[place].claim = response.claim
         return Attached(
             place: place, waiting: takeWaiting(place), gap: response.gap ? response.position : nil)
     }
@@ -143,6 +146,9 @@ extension SubscriptionIndex {
         detached(place)
         return (place, takeWaiting(place))
     }
+
+    /// Whose inbox has got another owner.
+    func owner(of interest: UInt64) -> Session? { place(of: interest).flatMap { channels[$0].owner } }
 
     mutating func linkLost() {
         for place in channels.indices where channels[place].attachment == .attached { detached(place) }
@@ -169,8 +175,10 @@ extension SubscriptionIndex {
 
     private mutating func attachRequest(_ place: Int) -> AttachRequest {
         channels[place].attachment = .attaching
+        let channel = channels[place]
         return AttachRequest(
-            channel: channels[place].key, interest: channels[place].interest, after: channels[place].position)
+            channel: channel.key, interest: channel.interest, after: channel.position,
+            claim: channel.owner == nil ? nil : channel.claim)
     }
 
     private mutating func takeWaiting(_ place: Int) -> [PendingSubscribe] {
@@ -209,18 +217,25 @@ extension SubscriptionIndex {
 
 extension SubscriptionIndex {
     private mutating func occupy(_ key: ChannelKey) -> Int {
+        let place = occupy(key, owner: nil)
+        places[key] = place
+        return place
+    }
+
+    /// With an owner it is found by its number only: for a while there may be two inboxes of one user, until
+    /// messaging has said which one is superseded.
+    private mutating func occupy(_ key: ChannelKey, owner: Session?) -> Int {
         generation += 1
         let place = free.popLast() ?? channels.count
-        let channel = EdgeChannel(key: key, interest: generation << 32 | UInt64(place))
+        let channel = EdgeChannel(key: key, interest: generation << 32 | UInt64(place), owner: owner)
         if place < channels.count { channels[place] = channel } else { channels.append(channel) }
-        places[key] = place
         return place
     }
 
     private mutating func vacateIfUnused(_ place: Int) -> DetachPush? {
         guard channels[place].isUnused else { return nil }
         let interest = channels[place].interest
-        places[channels[place].key] = nil
+        if channels[place].owner == nil { places[channels[place].key] = nil }
         channels[place] = EdgeChannel(key: ChannelKey(appID: "", type: .none, name: ""), interest: 0)
         free.append(place)
         return DetachPush(interest: interest)

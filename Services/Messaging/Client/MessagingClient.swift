@@ -17,6 +17,8 @@ package protocol MessagingCaller: AnyObject {
     /// An entry of an attached log. Between attachment and detachment each comes once, in order. Valid during
     /// the call.
     func messagingDelivered(_ delivery: DeliveryPush)
+    /// An exclusive interest has lost its place to a newer one; nothing more comes for it.
+    func messagingSuperseded(_ interest: UInt64)
     func messagingAttached(_ interest: UInt64, _ outcome: Result<AttachResponse, LinkRequestFailure>)
     func messagingPublished(_ publish: Publish, _ outcome: Result<PublishResponse, LinkRequestFailure>)
     /// The response's frames are valid during the call.
@@ -111,9 +113,15 @@ extension MessagingClient: ServiceLinkClientDelegate {
     package func linkRetired(_ link: ServiceLinkClient<Call>) { caller = nil }
 
     package func push(_ link: ServiceLinkClient<Call>, method: UInt32, body: UnsafeRawBufferPointer) {
-        guard method == MessagingMethod.delivery, let delivery = try? DeliveryPush(scanning: body) else {
-            return
+        switch method {
+        case MessagingMethod.delivery:
+            guard let delivery = try? DeliveryPush(scanning: body) else { return }
+            caller?.messagingDelivered(delivery)
+        case MessagingMethod.superseded:
+            guard let superseded = try? SupersededPush(body, in: arena) else { return }
+            caller?.messagingSuperseded(superseded.interest)
+        default:
+            break
         }
-        caller?.messagingDelivered(delivery)
     }
 }

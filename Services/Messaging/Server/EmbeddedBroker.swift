@@ -36,10 +36,20 @@ package struct EmbeddedBroker {
         var key: ChannelKey?
         var log: ChannelLog
         var interests: [Interest] = []
+        var claim: Claim?
+    }
+
+    /// Who has a channel for himself, or had it last: of two the one with the greater number, in whatever
+    /// order they come back.
+    private struct Claim {
+        var number: UInt64
+        /// Nil while the holder's link is away.
+        var interest: Interest?
     }
 
     private let limits: Limits
     private var nextEpoch: UInt64
+    private var lastClaim: UInt64 = 0
     private var indexes: [ChannelKey: Int] = [:]
     private var channels: [Channel] = []
     private var free: [Int] = []
@@ -64,38 +74,68 @@ extension EmbeddedBroker {
         package let gap: Bool
         /// What follows the caller's position, to be delivered before anything newer.
         package let missed: [ChannelLog.Entry]
+        /// The number of an exclusive interest, else 0.
+        package let claim: UInt64
+        /// An exclusive interest that has lost its place to this one.
+        package let superseded: Interest?
     }
 
     /// From now on every entry of the channel goes to this interest. The same number again moves it to this
     /// channel.
+    ///
+    /// - Parameter claim: as in `AttachRequest`. A holder who comes back after a newer one is refused (S-10).
     package mutating func attach(
-        _ interest: Interest, to key: ChannelKey, after position: StreamPosition?, now: UInt64
+        _ interest: Interest, to key: ChannelKey, after position: StreamPosition?, claim: UInt64? = nil,
+        now: UInt64
     ) throws(RTMError) -> Attached {
         detach(interest)
         let index = try index(of: key, now: now)
+        let superseded = try claim.flatMap { number throws(RTMError) in
+            try supersede(number, by: interest, at: index, now: now)
+        }
         interestsOfLinks[interest.link, default: [:]][interest.id] = index
         return withChannel(index) { channel in
             channel.interests.append(interest)
             let log = channel.log
-            guard let position else { return Attached(position: log.position, gap: false, missed: []) }
-            let missed = log.entries(after: position)
-            return Attached(position: log.position, gap: missed == nil, missed: missed.map(Array.init) ?? [])
+            let missed = position.map { log.entries(after: $0).map(Array.init) } ?? []
+            return Attached(
+                position: log.position, gap: missed == nil, missed: missed ?? [],
+                claim: claim == nil ? 0 : channel.claim?.number ?? 0, superseded: superseded)
         }
+    }
+
+    /// Gives the channel to a new holder (number 0) or back to a former one. Returns who had it.
+    private mutating func supersede(
+        _ number: UInt64, by interest: Interest, at index: Int, now: UInt64
+    ) throws(RTMError) -> Interest? {
+        let present = channels[index].claim
+        if number != 0, let present, number < present.number {
+            throw RTMError(.loginAborted, "the user has logged in elsewhere")
+        }
+        // Numbers follow the clock, so that those of an earlier process are smaller.
+        lastClaim = max(lastClaim + 1, number, now << 10)
+        let superseded = present?.interest
+        if let superseded { detach(superseded) }
+        channels[index].claim = Claim(number: number == 0 ? lastClaim : number, interest: interest)
+        return superseded
     }
 
     package mutating func detach(_ interest: Interest) {
         guard let index = interestsOfLinks[interest.link]?.removeValue(forKey: interest.id) else { return }
-        withChannel(index) { channel in
-            channel.interests.removeAll { $0 == interest }
-        }
+        remove(interest, at: index)
     }
 
     package mutating func linkClosed(_ link: LinkID) {
         guard let interests = interestsOfLinks.removeValue(forKey: link) else { return }
         for (id, index) in interests {
-            withChannel(index) { channel in
-                channel.interests.removeAll { $0 == Interest(link: link, id: id) }
-            }
+            remove(Interest(link: link, id: id), at: index)
+        }
+    }
+
+    private mutating func remove(_ interest: Interest, at index: Int) {
+        withChannel(index) { channel in
+            channel.interests.removeAll { $0 == interest }
+            if channel.claim?.interest == interest { channel.claim?.interest = nil }
         }
     }
 }

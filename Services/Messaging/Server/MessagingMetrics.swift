@@ -7,6 +7,7 @@ package struct MessagingMetrics: Sendable {
     let pushed: Counter
     let replayed: Counter
     let gaps: Counter
+    let superseded: Counter
     let channels: Gauge
     let links: Gauge
 
@@ -21,6 +22,8 @@ package struct MessagingMetrics: Sendable {
         gaps = registry.counter(
             "rtm_messaging_gaps_total",
             "Positions that could not be continued. Many: tails are too short, or this node was restarted.")
+        superseded = registry.counter(
+            "rtm_messaging_superseded_total", "Sessions that ended because their user logged in elsewhere.")
         channels = registry.gauge("rtm_messaging_channels", "Channels with a log in memory.")
         links = registry.gauge(
             "rtm_messaging_links", "Links from other services. 0: no edge reaches this node.")

@@ -100,11 +100,18 @@ extension MessagingNode: ServiceLinkHandler {
     private func attach(_ request: AttachRequest, _ id: UInt64, _ link: ServerLink) throws(RTMError) {
         let attached = try broker.attach(
             .init(link: Int(link.id), id: request.interest), to: request.channel, after: request.after,
-            now: clock())
+            claim: request.claim, now: clock())
+        if let superseded = attached.superseded {
+            links[superseded.link]?.push(
+                MessagingMethod.superseded, SupersededPush(interest: superseded.id))
+            metrics.superseded.increment()
+        }
         for entry in attached.missed { push(entry, to: request.interest, on: link) }
         metrics.replayed.increment(by: attached.missed.count)
         if attached.gap { metrics.gaps.increment() }
-        link.respond(to: id, AttachResponse(position: attached.position, gap: attached.gap))
+        link.respond(
+            to: id,
+            AttachResponse(position: attached.position, gap: attached.gap, claim: attached.claim))
     }
 
     private func read(_ request: ReadRequest, _ id: UInt64, _ link: ServerLink) throws(RTMError) {

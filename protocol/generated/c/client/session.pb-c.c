@@ -889,7 +889,7 @@ const ProtobufCMessageDescriptor rtm__client__disconnect__descriptor =
   (ProtobufCMessageInit) rtm__client__disconnect__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCEnumValue rtm__client__disconnect_code__enum_values_by_number[12] =
+static const ProtobufCEnumValue rtm__client__disconnect_code__enum_values_by_number[13] =
 {
   { "DISCONNECT_UNSPECIFIED", "RTM__CLIENT__DISCONNECT_CODE__DISCONNECT_UNSPECIFIED", 0 },
   { "DISCONNECT_DRAINING", "RTM__CLIENT__DISCONNECT_CODE__DISCONNECT_DRAINING", 3000 },
@@ -903,11 +903,12 @@ static const ProtobufCEnumValue rtm__client__disconnect_code__enum_values_by_num
   { "DISCONNECT_HANDSHAKE_TIMEOUT", "RTM__CLIENT__DISCONNECT_CODE__DISCONNECT_HANDSHAKE_TIMEOUT", 3503 },
   { "DISCONNECT_VERSION_UNSUPPORTED", "RTM__CLIENT__DISCONNECT_CODE__DISCONNECT_VERSION_UNSUPPORTED", 3504 },
   { "DISCONNECT_LOGIN_REFUSED", "RTM__CLIENT__DISCONNECT_CODE__DISCONNECT_LOGIN_REFUSED", 3505 },
+  { "DISCONNECT_SUPERSEDED", "RTM__CLIENT__DISCONNECT_CODE__DISCONNECT_SUPERSEDED", 3507 },
 };
 static const ProtobufCIntRange rtm__client__disconnect_code__value_ranges[] = {
-{0, 0},{3000, 1},{3500, 6},{0, 12}
+{0, 0},{3000, 1},{3500, 6},{3507, 12},{0, 13}
 };
-static const ProtobufCEnumValueIndex rtm__client__disconnect_code__enum_values_by_name[12] =
+static const ProtobufCEnumValueIndex rtm__client__disconnect_code__enum_values_by_name[13] =
 {
   { "DISCONNECT_DRAINING", 1 },
   { "DISCONNECT_FRAME_TOO_LARGE", 8 },
@@ -918,6 +919,7 @@ static const ProtobufCEnumValueIndex rtm__client__disconnect_code__enum_values_b
   { "DISCONNECT_LOGIN_REFUSED", 11 },
   { "DISCONNECT_PROTOCOL_ERROR", 7 },
   { "DISCONNECT_SLOW_CONSUMER", 2 },
+  { "DISCONNECT_SUPERSEDED", 12 },
   { "DISCONNECT_TOO_MANY_CONNECTIONS", 4 },
   { "DISCONNECT_UNSPECIFIED", 0 },
   { "DISCONNECT_VERSION_UNSUPPORTED", 10 },
@@ -929,11 +931,11 @@ const ProtobufCEnumDescriptor rtm__client__disconnect_code__descriptor =
   "DisconnectCode",
   "Rtm__Client__DisconnectCode",
   "rtm.client",
-  12,
+  13,
   rtm__client__disconnect_code__enum_values_by_number,
-  12,
+  13,
   rtm__client__disconnect_code__enum_values_by_name,
-  3,
+  4,
   rtm__client__disconnect_code__value_ranges,
   NULL,NULL,NULL,NULL   /* reserved[1234] */
 };

@@ -142,6 +142,51 @@ void   rtm__service__attach_response__free_unpacked
   assert(message->base.descriptor == &rtm__service__attach_response__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
+void   rtm__service__superseded_push__init
+                     (Rtm__Service__SupersededPush         *message)
+{
+  static const Rtm__Service__SupersededPush init_value = RTM__SERVICE__SUPERSEDED_PUSH__INIT;
+  *message = init_value;
+}
+size_t rtm__service__superseded_push__get_packed_size
+                     (const Rtm__Service__SupersededPush *message)
+{
+  assert(message->base.descriptor == &rtm__service__superseded_push__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t rtm__service__superseded_push__pack
+                     (const Rtm__Service__SupersededPush *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &rtm__service__superseded_push__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t rtm__service__superseded_push__pack_to_buffer
+                     (const Rtm__Service__SupersededPush *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &rtm__service__superseded_push__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Rtm__Service__SupersededPush *
+       rtm__service__superseded_push__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Rtm__Service__SupersededPush *)
+     protobuf_c_message_unpack (&rtm__service__superseded_push__descriptor,
+                                allocator, len, data);
+}
+void   rtm__service__superseded_push__free_unpacked
+                     (Rtm__Service__SupersededPush *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &rtm__service__superseded_push__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
 void   rtm__service__detach_push__init
                      (Rtm__Service__DetachPush         *message)
 {
@@ -476,7 +521,7 @@ const ProtobufCMessageDescriptor rtm__service__channel_key__descriptor =
   (ProtobufCMessageInit) rtm__service__channel_key__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor rtm__service__attach_request__field_descriptors[3] =
+static const ProtobufCFieldDescriptor rtm__service__attach_request__field_descriptors[5] =
 {
   {
     "channel",
@@ -514,16 +559,42 @@ static const ProtobufCFieldDescriptor rtm__service__attach_request__field_descri
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "exclusive",
+    4,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_BOOL,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__AttachRequest, exclusive),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "claim",
+    5,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__AttachRequest, claim),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned rtm__service__attach_request__field_indices_by_name[] = {
   2,   /* field[2] = after */
   0,   /* field[0] = channel */
+  4,   /* field[4] = claim */
+  3,   /* field[3] = exclusive */
   1,   /* field[1] = interest */
 };
 static const ProtobufCIntRange rtm__service__attach_request__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 3 }
+  { 0, 5 }
 };
 const ProtobufCMessageDescriptor rtm__service__attach_request__descriptor =
 {
@@ -533,14 +604,14 @@ const ProtobufCMessageDescriptor rtm__service__attach_request__descriptor =
   "Rtm__Service__AttachRequest",
   "rtm.service",
   sizeof(Rtm__Service__AttachRequest),
-  3,
+  5,
   rtm__service__attach_request__field_descriptors,
   rtm__service__attach_request__field_indices_by_name,
   1,  rtm__service__attach_request__number_ranges,
   (ProtobufCMessageInit) rtm__service__attach_request__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor rtm__service__attach_response__field_descriptors[2] =
+static const ProtobufCFieldDescriptor rtm__service__attach_response__field_descriptors[3] =
 {
   {
     "position",
@@ -566,15 +637,28 @@ static const ProtobufCFieldDescriptor rtm__service__attach_response__field_descr
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "claim",
+    3,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__AttachResponse, claim),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned rtm__service__attach_response__field_indices_by_name[] = {
+  2,   /* field[2] = claim */
   1,   /* field[1] = gap */
   0,   /* field[0] = position */
 };
 static const ProtobufCIntRange rtm__service__attach_response__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 2 }
+  { 0, 3 }
 };
 const ProtobufCMessageDescriptor rtm__service__attach_response__descriptor =
 {
@@ -584,11 +668,49 @@ const ProtobufCMessageDescriptor rtm__service__attach_response__descriptor =
   "Rtm__Service__AttachResponse",
   "rtm.service",
   sizeof(Rtm__Service__AttachResponse),
-  2,
+  3,
   rtm__service__attach_response__field_descriptors,
   rtm__service__attach_response__field_indices_by_name,
   1,  rtm__service__attach_response__number_ranges,
   (ProtobufCMessageInit) rtm__service__attach_response__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor rtm__service__superseded_push__field_descriptors[1] =
+{
+  {
+    "interest",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__SupersededPush, interest),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned rtm__service__superseded_push__field_indices_by_name[] = {
+  0,   /* field[0] = interest */
+};
+static const ProtobufCIntRange rtm__service__superseded_push__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 1 }
+};
+const ProtobufCMessageDescriptor rtm__service__superseded_push__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "rtm.service.SupersededPush",
+  "SupersededPush",
+  "Rtm__Service__SupersededPush",
+  "rtm.service",
+  sizeof(Rtm__Service__SupersededPush),
+  1,
+  rtm__service__superseded_push__field_descriptors,
+  rtm__service__superseded_push__field_indices_by_name,
+  1,  rtm__service__superseded_push__number_ranges,
+  (ProtobufCMessageInit) rtm__service__superseded_push__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
 static const ProtobufCFieldDescriptor rtm__service__detach_push__field_descriptors[1] =
@@ -1027,7 +1149,7 @@ const ProtobufCMessageDescriptor rtm__service__delivery_push__descriptor =
   (ProtobufCMessageInit) rtm__service__delivery_push__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCEnumValue rtm__service__messaging_method__enum_values_by_number[6] =
+static const ProtobufCEnumValue rtm__service__messaging_method__enum_values_by_number[7] =
 {
   { "MESSAGING_NONE", "RTM__SERVICE__MESSAGING_METHOD__MESSAGING_NONE", 0 },
   { "MESSAGING_ATTACH", "RTM__SERVICE__MESSAGING_METHOD__MESSAGING_ATTACH", 1 },
@@ -1035,11 +1157,12 @@ static const ProtobufCEnumValue rtm__service__messaging_method__enum_values_by_n
   { "MESSAGING_PUBLISH", "RTM__SERVICE__MESSAGING_METHOD__MESSAGING_PUBLISH", 3 },
   { "MESSAGING_READ", "RTM__SERVICE__MESSAGING_METHOD__MESSAGING_READ", 4 },
   { "MESSAGING_DELIVERY", "RTM__SERVICE__MESSAGING_METHOD__MESSAGING_DELIVERY", 5 },
+  { "MESSAGING_SUPERSEDED", "RTM__SERVICE__MESSAGING_METHOD__MESSAGING_SUPERSEDED", 6 },
 };
 static const ProtobufCIntRange rtm__service__messaging_method__value_ranges[] = {
-{0, 0},{0, 6}
+{0, 0},{0, 7}
 };
-static const ProtobufCEnumValueIndex rtm__service__messaging_method__enum_values_by_name[6] =
+static const ProtobufCEnumValueIndex rtm__service__messaging_method__enum_values_by_name[7] =
 {
   { "MESSAGING_ATTACH", 1 },
   { "MESSAGING_DELIVERY", 5 },
@@ -1047,6 +1170,7 @@ static const ProtobufCEnumValueIndex rtm__service__messaging_method__enum_values
   { "MESSAGING_NONE", 0 },
   { "MESSAGING_PUBLISH", 3 },
   { "MESSAGING_READ", 4 },
+  { "MESSAGING_SUPERSEDED", 6 },
 };
 const ProtobufCEnumDescriptor rtm__service__messaging_method__descriptor =
 {
@@ -1055,9 +1179,9 @@ const ProtobufCEnumDescriptor rtm__service__messaging_method__descriptor =
   "MessagingMethod",
   "Rtm__Service__MessagingMethod",
   "rtm.service",
-  6,
+  7,
   rtm__service__messaging_method__enum_values_by_number,
-  6,
+  7,
   rtm__service__messaging_method__enum_values_by_name,
   1,
   rtm__service__messaging_method__value_ranges,

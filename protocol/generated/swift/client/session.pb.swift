@@ -59,6 +59,9 @@ package nonisolated enum Rtm_Client_DisconnectCode: SwiftProtobuf.Enum, Swift.Ca
 
   /// the answer to Login says why
   case disconnectLoginRefused // = 3505
+
+  /// the user has logged in elsewhere; the newer session stays (S-10)
+  case disconnectSuperseded // = 3507
   case UNRECOGNIZED(Int)
 
   package init() {
@@ -79,6 +82,7 @@ package nonisolated enum Rtm_Client_DisconnectCode: SwiftProtobuf.Enum, Swift.Ca
     case 3503: self = .disconnectHandshakeTimeout
     case 3504: self = .disconnectVersionUnsupported
     case 3505: self = .disconnectLoginRefused
+    case 3507: self = .disconnectSuperseded
     default: self = .UNRECOGNIZED(rawValue)
     }
   }
@@ -97,6 +101,7 @@ package nonisolated enum Rtm_Client_DisconnectCode: SwiftProtobuf.Enum, Swift.Ca
     case .disconnectHandshakeTimeout: return 3503
     case .disconnectVersionUnsupported: return 3504
     case .disconnectLoginRefused: return 3505
+    case .disconnectSuperseded: return 3507
     case .UNRECOGNIZED(let i): return i
     }
   }
@@ -115,6 +120,7 @@ package nonisolated enum Rtm_Client_DisconnectCode: SwiftProtobuf.Enum, Swift.Ca
     .disconnectHandshakeTimeout,
     .disconnectVersionUnsupported,
     .disconnectLoginRefused,
+    .disconnectSuperseded,
   ]
 
 }
@@ -278,7 +284,7 @@ package nonisolated struct Rtm_Client_Disconnect: Sendable {
 fileprivate nonisolated let _protobuf_package = "rtm.client"
 
 nonisolated extension Rtm_Client_DisconnectCode: SwiftProtobuf._ProtoNameProviding {
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0DISCONNECT_UNSPECIFIED\0\u{2}x.DISCONNECT_DRAINING\0\u{1}DISCONNECT_SLOW_CONSUMER\0\u{1}DISCONNECT_HEARTBEAT_TIMEOUT\0\u{1}DISCONNECT_TOO_MANY_CONNECTIONS\0\u{1}DISCONNECT_INTERNAL\0\u{2}p\u{7}DISCONNECT_LOGGED_OUT\0\u{1}DISCONNECT_PROTOCOL_ERROR\0\u{1}DISCONNECT_FRAME_TOO_LARGE\0\u{1}DISCONNECT_HANDSHAKE_TIMEOUT\0\u{1}DISCONNECT_VERSION_UNSUPPORTED\0\u{1}DISCONNECT_LOGIN_REFUSED\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0DISCONNECT_UNSPECIFIED\0\u{2}x.DISCONNECT_DRAINING\0\u{1}DISCONNECT_SLOW_CONSUMER\0\u{1}DISCONNECT_HEARTBEAT_TIMEOUT\0\u{1}DISCONNECT_TOO_MANY_CONNECTIONS\0\u{1}DISCONNECT_INTERNAL\0\u{2}p\u{7}DISCONNECT_LOGGED_OUT\0\u{1}DISCONNECT_PROTOCOL_ERROR\0\u{1}DISCONNECT_FRAME_TOO_LARGE\0\u{1}DISCONNECT_HANDSHAKE_TIMEOUT\0\u{1}DISCONNECT_VERSION_UNSUPPORTED\0\u{1}DISCONNECT_LOGIN_REFUSED\0\u{2}\u{2}DISCONNECT_SUPERSEDED\0")
 }
 
 nonisolated extension Rtm_Client_Hello: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {

@@ -45,6 +45,9 @@ package nonisolated enum Rtm_Service_MessagingMethod: SwiftProtobuf.Enum, Swift.
 
   /// push DeliveryPush, messaging to edge
   case messagingDelivery // = 5
+
+  /// push SupersededPush, messaging to edge
+  case messagingSuperseded // = 6
   case UNRECOGNIZED(Int)
 
   package init() {
@@ -59,6 +62,7 @@ package nonisolated enum Rtm_Service_MessagingMethod: SwiftProtobuf.Enum, Swift.
     case 3: self = .messagingPublish
     case 4: self = .messagingRead
     case 5: self = .messagingDelivery
+    case 6: self = .messagingSuperseded
     default: self = .UNRECOGNIZED(rawValue)
     }
   }
@@ -71,6 +75,7 @@ package nonisolated enum Rtm_Service_MessagingMethod: SwiftProtobuf.Enum, Swift.
     case .messagingPublish: return 3
     case .messagingRead: return 4
     case .messagingDelivery: return 5
+    case .messagingSuperseded: return 6
     case .UNRECOGNIZED(let i): return i
     }
   }
@@ -83,6 +88,7 @@ package nonisolated enum Rtm_Service_MessagingMethod: SwiftProtobuf.Enum, Swift.
     .messagingPublish,
     .messagingRead,
     .messagingDelivery,
+    .messagingSuperseded,
   ]
 
 }
@@ -133,6 +139,12 @@ package nonisolated struct Rtm_Service_AttachRequest: Sendable {
   /// Clears the value of `after`. Subsequent reads from it will return its default value.
   package mutating func clearAfter() {self._after = nil}
 
+  /// one holder at a time, the newest: an inbox has one session (S-10)
+  package var exclusive: Bool = false
+
+  /// of a holder that attaches again: its number; 0 = a new holder
+  package var claim: UInt64 = 0
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
@@ -159,11 +171,27 @@ package nonisolated struct Rtm_Service_AttachResponse: Sendable {
   /// `after` can't be continued: entries between it and `position` are lost
   package var gap: Bool = false
 
+  /// the holder's number; greater than that of every earlier holder
+  package var claim: UInt64 = 0
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
 
   fileprivate var _position: Rtm_Client_StreamPosition? = nil
+}
+
+/// To the holder of an exclusive interest: a newer one has taken its place, nothing more will come.
+package nonisolated struct Rtm_Service_SupersededPush: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  package var interest: UInt64 = 0
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
 }
 
 package nonisolated struct Rtm_Service_DetachPush: Sendable {
@@ -328,7 +356,7 @@ package nonisolated struct Rtm_Service_DeliveryPush: Sendable {
 fileprivate nonisolated let _protobuf_package = "rtm.service"
 
 nonisolated extension Rtm_Service_MessagingMethod: SwiftProtobuf._ProtoNameProviding {
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0MESSAGING_NONE\0\u{1}MESSAGING_ATTACH\0\u{1}MESSAGING_DETACH\0\u{1}MESSAGING_PUBLISH\0\u{1}MESSAGING_READ\0\u{1}MESSAGING_DELIVERY\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0MESSAGING_NONE\0\u{1}MESSAGING_ATTACH\0\u{1}MESSAGING_DETACH\0\u{1}MESSAGING_PUBLISH\0\u{1}MESSAGING_READ\0\u{1}MESSAGING_DELIVERY\0\u{1}MESSAGING_SUPERSEDED\0")
 }
 
 nonisolated extension Rtm_Service_ChannelKey: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
@@ -373,7 +401,7 @@ nonisolated extension Rtm_Service_ChannelKey: SwiftProtobuf.Message, SwiftProtob
 
 nonisolated extension Rtm_Service_AttachRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".AttachRequest"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}channel\0\u{1}interest\0\u{1}after\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}channel\0\u{1}interest\0\u{1}after\0\u{1}exclusive\0\u{1}claim\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -384,6 +412,8 @@ nonisolated extension Rtm_Service_AttachRequest: SwiftProtobuf.Message, SwiftPro
       case 1: try { try decoder.decodeSingularMessageField(value: &self._channel) }()
       case 2: try { try decoder.decodeSingularUInt64Field(value: &self.interest) }()
       case 3: try { try decoder.decodeSingularMessageField(value: &self._after) }()
+      case 4: try { try decoder.decodeSingularBoolField(value: &self.exclusive) }()
+      case 5: try { try decoder.decodeSingularUInt64Field(value: &self.claim) }()
       default: break
       }
     }
@@ -403,6 +433,12 @@ nonisolated extension Rtm_Service_AttachRequest: SwiftProtobuf.Message, SwiftPro
     try { if let v = self._after {
       try visitor.visitSingularMessageField(value: v, fieldNumber: 3)
     } }()
+    if self.exclusive != false {
+      try visitor.visitSingularBoolField(value: self.exclusive, fieldNumber: 4)
+    }
+    if self.claim != 0 {
+      try visitor.visitSingularUInt64Field(value: self.claim, fieldNumber: 5)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -410,6 +446,8 @@ nonisolated extension Rtm_Service_AttachRequest: SwiftProtobuf.Message, SwiftPro
     if lhs._channel != rhs._channel {return false}
     if lhs.interest != rhs.interest {return false}
     if lhs._after != rhs._after {return false}
+    if lhs.exclusive != rhs.exclusive {return false}
+    if lhs.claim != rhs.claim {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -417,7 +455,7 @@ nonisolated extension Rtm_Service_AttachRequest: SwiftProtobuf.Message, SwiftPro
 
 nonisolated extension Rtm_Service_AttachResponse: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".AttachResponse"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}position\0\u{1}gap\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}position\0\u{1}gap\0\u{1}claim\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -427,6 +465,7 @@ nonisolated extension Rtm_Service_AttachResponse: SwiftProtobuf.Message, SwiftPr
       switch fieldNumber {
       case 1: try { try decoder.decodeSingularMessageField(value: &self._position) }()
       case 2: try { try decoder.decodeSingularBoolField(value: &self.gap) }()
+      case 3: try { try decoder.decodeSingularUInt64Field(value: &self.claim) }()
       default: break
       }
     }
@@ -443,12 +482,46 @@ nonisolated extension Rtm_Service_AttachResponse: SwiftProtobuf.Message, SwiftPr
     if self.gap != false {
       try visitor.visitSingularBoolField(value: self.gap, fieldNumber: 2)
     }
+    if self.claim != 0 {
+      try visitor.visitSingularUInt64Field(value: self.claim, fieldNumber: 3)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   package static func ==(lhs: Rtm_Service_AttachResponse, rhs: Rtm_Service_AttachResponse) -> Bool {
     if lhs._position != rhs._position {return false}
     if lhs.gap != rhs.gap {return false}
+    if lhs.claim != rhs.claim {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Rtm_Service_SupersededPush: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".SupersededPush"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}interest\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt64Field(value: &self.interest) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.interest != 0 {
+      try visitor.visitSingularUInt64Field(value: self.interest, fieldNumber: 1)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Rtm_Service_SupersededPush, rhs: Rtm_Service_SupersededPush) -> Bool {
+    if lhs.interest != rhs.interest {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

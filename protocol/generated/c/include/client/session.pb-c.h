@@ -76,7 +76,11 @@ typedef enum _Rtm__Client__DisconnectCode {
   /*
    * the answer to Login says why
    */
-  RTM__CLIENT__DISCONNECT_CODE__DISCONNECT_LOGIN_REFUSED = 3505
+  RTM__CLIENT__DISCONNECT_CODE__DISCONNECT_LOGIN_REFUSED = 3505,
+  /*
+   * the user has logged in elsewhere; the newer session stays (S-10)
+   */
+  RTM__CLIENT__DISCONNECT_CODE__DISCONNECT_SUPERSEDED = 3507
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(RTM__CLIENT__DISCONNECT_CODE)
 } Rtm__Client__DisconnectCode;
 

@@ -19,6 +19,7 @@ PROTOBUF_C__BEGIN_DECLS
 typedef struct Rtm__Service__ChannelKey Rtm__Service__ChannelKey;
 typedef struct Rtm__Service__AttachRequest Rtm__Service__AttachRequest;
 typedef struct Rtm__Service__AttachResponse Rtm__Service__AttachResponse;
+typedef struct Rtm__Service__SupersededPush Rtm__Service__SupersededPush;
 typedef struct Rtm__Service__DetachPush Rtm__Service__DetachPush;
 typedef struct Rtm__Service__PublishRequest Rtm__Service__PublishRequest;
 typedef struct Rtm__Service__PublishResponse Rtm__Service__PublishResponse;
@@ -50,7 +51,11 @@ typedef enum _Rtm__Service__MessagingMethod {
   /*
    * push DeliveryPush, messaging to edge
    */
-  RTM__SERVICE__MESSAGING_METHOD__MESSAGING_DELIVERY = 5
+  RTM__SERVICE__MESSAGING_METHOD__MESSAGING_DELIVERY = 5,
+  /*
+   * push SupersededPush, messaging to edge
+   */
+  RTM__SERVICE__MESSAGING_METHOD__MESSAGING_SUPERSEDED = 6
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(RTM__SERVICE__MESSAGING_METHOD)
 } Rtm__Service__MessagingMethod;
 
@@ -87,10 +92,18 @@ struct  Rtm__Service__AttachRequest
    * absent: from the log's head
    */
   Rtm__Client__StreamPosition *after;
+  /*
+   * one holder at a time, the newest: an inbox has one session (S-10)
+   */
+  protobuf_c_boolean exclusive;
+  /*
+   * of a holder that attaches again: its number; 0 = a new holder
+   */
+  uint64_t claim;
 };
 #define RTM__SERVICE__ATTACH_REQUEST__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&rtm__service__attach_request__descriptor) \
-    , NULL, 0, NULL }
+    , NULL, 0, NULL, 0, 0 }
 
 
 struct  Rtm__Service__AttachResponse
@@ -104,10 +117,27 @@ struct  Rtm__Service__AttachResponse
    * `after` can't be continued: entries between it and `position` are lost
    */
   protobuf_c_boolean gap;
+  /*
+   * the holder's number; greater than that of every earlier holder
+   */
+  uint64_t claim;
 };
 #define RTM__SERVICE__ATTACH_RESPONSE__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&rtm__service__attach_response__descriptor) \
-    , NULL, 0 }
+    , NULL, 0, 0 }
+
+
+/*
+ * To the holder of an exclusive interest: a newer one has taken its place, nothing more will come.
+ */
+struct  Rtm__Service__SupersededPush
+{
+  ProtobufCMessage base;
+  uint64_t interest;
+};
+#define RTM__SERVICE__SUPERSEDED_PUSH__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&rtm__service__superseded_push__descriptor) \
+    , 0 }
 
 
 struct  Rtm__Service__DetachPush
@@ -296,6 +326,25 @@ Rtm__Service__AttachResponse *
 void   rtm__service__attach_response__free_unpacked
                      (Rtm__Service__AttachResponse *message,
                       ProtobufCAllocator *allocator);
+/* Rtm__Service__SupersededPush methods */
+void   rtm__service__superseded_push__init
+                     (Rtm__Service__SupersededPush         *message);
+size_t rtm__service__superseded_push__get_packed_size
+                     (const Rtm__Service__SupersededPush   *message);
+size_t rtm__service__superseded_push__pack
+                     (const Rtm__Service__SupersededPush   *message,
+                      uint8_t             *out);
+size_t rtm__service__superseded_push__pack_to_buffer
+                     (const Rtm__Service__SupersededPush   *message,
+                      ProtobufCBuffer     *buffer);
+Rtm__Service__SupersededPush *
+       rtm__service__superseded_push__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   rtm__service__superseded_push__free_unpacked
+                     (Rtm__Service__SupersededPush *message,
+                      ProtobufCAllocator *allocator);
 /* Rtm__Service__DetachPush methods */
 void   rtm__service__detach_push__init
                      (Rtm__Service__DetachPush         *message);
@@ -421,6 +470,9 @@ typedef void (*Rtm__Service__AttachRequest_Closure)
 typedef void (*Rtm__Service__AttachResponse_Closure)
                  (const Rtm__Service__AttachResponse *message,
                   void *closure_data);
+typedef void (*Rtm__Service__SupersededPush_Closure)
+                 (const Rtm__Service__SupersededPush *message,
+                  void *closure_data);
 typedef void (*Rtm__Service__DetachPush_Closure)
                  (const Rtm__Service__DetachPush *message,
                   void *closure_data);
@@ -449,6 +501,7 @@ extern const ProtobufCEnumDescriptor    rtm__service__messaging_method__descript
 extern const ProtobufCMessageDescriptor rtm__service__channel_key__descriptor;
 extern const ProtobufCMessageDescriptor rtm__service__attach_request__descriptor;
 extern const ProtobufCMessageDescriptor rtm__service__attach_response__descriptor;
+extern const ProtobufCMessageDescriptor rtm__service__superseded_push__descriptor;
 extern const ProtobufCMessageDescriptor rtm__service__detach_push__descriptor;
 extern const ProtobufCMessageDescriptor rtm__service__publish_request__descriptor;
 extern const ProtobufCMessageDescriptor rtm__service__publish_response__descriptor;

@@ -1,0 +1,45 @@
+import RTMClient
+import RTMModel
+import RTMTestSupport
+import Testing
+
+/// S-10 … S-12: per user at most one session; the newer login wins.
+@Suite(.serialized) struct TakeoverTests {
+    @Test(
+        "the older session ends as failed, serverReject, sameUidLogin, and doesn't come back by itself (S-11)",
+        arguments: Deployment.allCases)
+    func sameEdge(_ deployment: Deployment) async throws {
+        try await RunningSystem.with(deployment) { system in
+            try await takeover(system, of: system.address("edge"))
+        }
+    }
+
+    @Test("across edges, too")
+    func acrossEdges() async throws {
+        try await RunningSystem.with(.fourProcesses) { system in
+            let first = system.address("edge")
+            try await system.launchEdge()
+            try await takeover(system, of: first)
+        }
+    }
+
+    /// Somebody logs in at the server, then the same user at the system's newest edge.
+    private func takeover(_ system: RunningSystem, of server: String) async throws {
+        let address = try ServerAddress(server)
+        try await system.withClients("alice") { clients in
+            let older = try system.client("bob") { $0.servers = [address] }
+            let newer = try system.client("bob")
+            var states = older.events().makeAsyncIterator()
+            var heard = newer.events().makeAsyncIterator()
+            try await older.login()
+            try await newer.login()
+            let change = try #require(await states.nextLinkState(.failed))
+            #expect(change.previousState == .connected)
+            #expect(change.operation == .serverReject && change.reasonCode == .sameUidLogin)
+            try await clients[0].publish("for the newer one", to: .user("bob"))
+            #expect(try #require(await heard.nextMessage()).payload == .text("for the newer one"))
+            #expect(newer.linkState == .connected && older.linkState == .failed)
+            for client in [older, newer] { await client.close() }
+        }
+    }
+}

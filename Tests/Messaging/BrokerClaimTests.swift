@@ -1,0 +1,91 @@
+import RTMModel
+import RTMTestSupport
+import Testing
+
+@testable import RTMMessagingServer
+
+/// S-10: an inbox has one session, the newest, in whatever order links come and go.
+@Suite("Who has an inbox")
+struct BrokerClaimTests {
+    private typealias Interest = EmbeddedBroker.Interest
+
+    private var broker = EmbeddedBroker(limits: .limits(), firstEpoch: 1000)
+    private let inbox = ChannelKey.user("bob")
+    private let old = Interest(link: 1, id: 10)
+    private let new = Interest(link: 2, id: 10)
+
+    @Test("a new holder supersedes the one before, who gets nothing more")
+    mutating func newWins() throws {
+        let first = try attach(old)
+        #expect(first.superseded == nil && first.claim > 0)
+        let second = try attach(new)
+        #expect(second.superseded == old && second.claim > first.claim)
+        #expect(try broker.publish("m", to: inbox, now: 3).interests == [new])
+    }
+
+    @Test("both on one link is the same: the interest tells them apart")
+    mutating func oneLink() throws {
+        _ = try attach(old)
+        #expect(try attach(Interest(link: 1, id: 11)).superseded == old)
+    }
+
+    @Test("a former holder who comes back after a newer one is refused, and the newer one stays")
+    mutating func formerIsRefused() throws {
+        let first = try attach(old)
+        broker.linkClosed(1)
+        _ = try attach(new)
+        var refusal: RTMError?
+        do throws(RTMError) {
+            let back = Interest(link: 3, id: 1)
+            _ = try broker.attach(back, to: inbox, after: nil, claim: first.claim, now: 4)
+        } catch {
+            refusal = error
+        }
+        #expect(refusal?.code == .loginAborted)
+        #expect(try broker.publish("m", to: inbox, now: 5).interests == [new])
+    }
+
+    @Test("a holder whose link was away comes back under his number, to any node, in any order")
+    mutating func comesBack() throws {
+        let first = try attach(old)
+        let second = try attach(new)
+        for newerFirst in [true, false] {
+            var restarted = EmbeddedBroker(limits: .limits(), firstEpoch: 5000)
+            let claims = [(new, second.claim), (old, first.claim)]
+            for (interest, claim) in newerFirst ? claims : claims.reversed() {
+                _ = try? restarted.attach(interest, to: inbox, after: nil, claim: claim, now: 1)
+            }
+            #expect(try restarted.publish("m", to: inbox, now: 5).interests == [new])
+        }
+    }
+
+    @Test("a new holder after a restart has a greater number than all before, though the clock stood still")
+    mutating func numbersGrow() throws {
+        let first = try attach(old)
+        var restarted = EmbeddedBroker(limits: .limits(), firstEpoch: 5000)
+        let back = try restarted.attach(old, to: inbox, after: nil, claim: first.claim, now: 0)
+        let next = try restarted.attach(new, to: inbox, after: nil, claim: 0, now: 0)
+        #expect(back.claim == first.claim && next.claim > first.claim && next.superseded == old)
+    }
+
+    @Test("a holder who left leaves nobody to be superseded")
+    mutating func left() throws {
+        _ = try attach(old)
+        broker.detach(old)
+        #expect(try attach(new).superseded == nil)
+    }
+
+    @Test("who doesn't ask to be alone neither supersedes nor is superseded")
+    mutating func shared() throws {
+        _ = try attach(old)
+        let other = Interest(link: 3, id: 1)
+        let attached = try broker.attach(other, to: inbox, after: nil, now: 2)
+        #expect(attached.superseded == nil && attached.claim == 0)
+        #expect(try attach(new).superseded == old)
+        #expect(try broker.publish("m", to: inbox, now: 3).interests == [other, new])
+    }
+
+    private mutating func attach(_ interest: Interest) throws -> EmbeddedBroker.Attached {
+        try broker.attach(interest, to: inbox, after: nil, claim: 0, now: 2)
+    }
+}
