@@ -23,7 +23,7 @@ help:
 
 # Installs the Debian packages that are missing; does nothing where all are there.
 setup:
-	@.ci/setup
+	@.ci/setup $(SETUP)
 
 build:
 	swift build -c release
@@ -33,6 +33,7 @@ run: setup build
 
 # Integration tests start the service executables, so everything is built before any test runs. Tests with sockets, processes
 # and clocks run apart from those that keep every core busy.
+test: SETUP := tests
 test: setup lint
 	swift build --build-tests
 	$(run_tests) --filter '$(timed)'

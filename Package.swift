@@ -15,6 +15,10 @@ let nio: [Target.Dependency] = [
     .product(name: "NIOCore", package: "swift-nio"),
     .product(name: "NIOPosix", package: "swift-nio"),
 ]
+let webSocket: [Target.Dependency] = [
+    .product(name: "NIOHTTP1", package: "swift-nio"),
+    .product(name: "NIOWebSocket", package: "swift-nio"),
+]
 let nioSSL: Target.Dependency = .product(name: "NIOSSL", package: "swift-nio-ssl")
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
 let protobuf: Target.Dependency = .product(name: "SwiftProtobuf", package: "swift-protobuf")
@@ -84,7 +88,8 @@ let services: [Target] =
     + service("Presence")
     + service("Storage")
     + service(
-        "Edge", hasClient: false, calls: ["Messaging", "Presence", "Storage"], server: [nioSSL])
+        "Edge", hasClient: false, calls: ["Messaging", "Presence", "Storage"],
+        server: ["RTMAccessToken", nioSSL] + webSocket)
     + [
         .executableTarget(
             name: "rtm-standalone",
@@ -99,7 +104,7 @@ let services: [Target] =
 let clients: [Target] = [
     room(
         "RTMClient", "Clients/RTMClient",
-        ["RTMModel", "RTMProtocol", protobuf, nioSSL, logging, collections] + nio),
+        ["RTMModel", "RTMProtocol", protobuf, nioSSL, logging, collections] + nio + webSocket),
     room("AgoraRtmKit", "Clients/AgoraRtmKit", ["RTMClient", "RTMModel", logging]),
     .executableTarget(
         name: "rtm",
@@ -111,7 +116,7 @@ let clients: [Target] = [
 ]
 
 let testing: [Target] = [
-    room("RTMTestSupport", "Tests/Support", ["RTMModel", "RTMClient"]),
+    room("RTMTestSupport", "Tests/Support", ["RTMModel", "RTMAccessToken", "RTMClient"]),
     tests("Model", ["RTMModel", "RTMProtocol"]),
     tests("AccessToken", ["RTMModel", "RTMAccessToken"]),
     tests("Wire", ["RTMModel", "RTMWire", "RTMProtocol", "RTMProtocolC", "CProtobufC", protobuf] + nio),
@@ -126,10 +131,10 @@ let testing: [Target] = [
     tests(
         "Edge",
         [
-            "RTMModel", "RTMWire", "RTMServiceLink", "RTMServiceKit", "RTMEdgeServer", "RTMMessagingServer",
-            "RTMProtocol", protobuf, logging,
-        ] + nio),
-    tests("Client", ["RTMModel", "RTMClient", "RTMProtocol", protobuf, logging] + nio),
+            "RTMModel", "RTMAccessToken", "RTMWire", "RTMServiceLink", "RTMServiceKit", "RTMEdgeServer",
+            "RTMMessagingServer", "RTMProtocol", protobuf, logging,
+        ] + nio + webSocket),
+    tests("Client", ["RTMModel", "RTMClient", "RTMProtocol", protobuf, logging] + nio + webSocket),
     tests("AgoraRtmKit", ["AgoraRtmKit", "RTMClient", "RTMModel"]),
     // The reference's samples are kept to the letter, and some of them draw warnings.
     .testTarget(
@@ -144,7 +149,10 @@ let testing: [Target] = [
     tests("Tidy", []),
     tests(
         "Integration",
-        ["RTMModel", "RTMClient", "AgoraRtmKit", "RTMProtocol", protobuf, logging, nioSSL] + nio),
+        [
+            "RTMModel", "RTMAccessToken", "RTMClient", "AgoraRtmKit", "RTMProtocol", protobuf, logging,
+            nioSSL,
+        ] + nio + webSocket),
     // Steps of a message, to be counted (`make bench`).
     .executableTarget(
         name: "rtm-microbench",

@@ -36,8 +36,29 @@ extension AgoraRtmClientKit {
         await perform("logout", Self.logout)
     }
 
+    /// Replaces the token of the login, before it expires; the link doesn't change. A token that is refused
+    /// changes nothing: the session lives on until the end of the old one (S-52).
+    ///
+    /// - Parameter completionBlock: errors are -10005 no valid token for this app and user, -10009 expired,
+    ///   -10015 not for this service, -10016 of another app, -11038 it takes away what is subscribed, -10021
+    ///   more than twice a second, -10002 not logged in, -10025 not connected, -10026 no answer in time.
+    @preconcurrency
+    public func renewToken(_ token: String, completion completionBlock: AgoraRtmOperationBlock? = nil) {
+        begin("renewToken", completionBlock, Self.renewToken(token))
+    }
+
+    /// See ``renewToken(_:completion:)``.
+    @discardableResult
+    public func renewToken(_ token: String) async -> (AgoraRtmCommonResponse?, AgoraRtmErrorInfo?) {
+        await perform("renewToken", Self.renewToken(token))
+    }
+
     private static func login(_ token: String?) -> Call {
         { client in try await client.login(token: token.flatMap { $0.isEmpty ? nil : $0 }) }
+    }
+
+    private static func renewToken(_ token: String) -> Call {
+        { client in try await client.renewToken(token) }
     }
 
     private static let logout: Call = { client in try await client.logout() }

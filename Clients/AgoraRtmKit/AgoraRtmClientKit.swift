@@ -118,6 +118,8 @@ extension AgoraRtmClientKit {
         case .presenceUnavailable(let channelName):
             let event = AgoraRtmPresenceEvent(unavailableIn: channelName)
             delegates.notify { $0.rtmKit(self, didReceivePresenceEvent: event) }
+        case .tokenWillExpire:
+            delegates.notify { $0.rtmKit(self, tokenPrivilegeWillExpire: nil) }
         case .gap, .overflow:
             // This API has no word for them: lost subscriptions are named in `unrestoredChannels`.
             break

@@ -7,24 +7,26 @@ import Synchronization
 
 /// The calls of the public API, by the names that `RTMError.operation` shows.
 enum Operation: String, Sendable {
-    case login, logout, subscribe, unsubscribe, publish, ping
+    case login, logout, renewToken, subscribe, unsubscribe, publish, ping
 
     /// What the call throws when it fails for a cause that has no code of its own.
     var failureCode: ErrorCode {
         switch self {
         case .login: .loginCanceled
         case .logout, .ping: .notConnected
+        case .renewToken: .renewTokenTimeout
         case .subscribe: .channelSubscribeFailed
         case .unsubscribe: .channelUnsubscribeFailed
         case .publish: .channelPublishMessageFailed
         }
     }
 
-    /// What the call throws when the server doesn't answer in time (M-26).
+    /// What the call throws when the server doesn't answer in time (M-26, S-52).
     var timeoutCode: ErrorCode {
         switch self {
         case .login: .loginTimeout
         case .logout, .ping: .notConnected
+        case .renewToken: .renewTokenTimeout
         case .subscribe: .channelSubscribeTimeout
         case .unsubscribe: .channelUnsubscribeFailed
         case .publish: .channelPublishMessageTimeout

@@ -6,7 +6,7 @@ import RTMModel
 extension RTMClient {
     /// How a connection to an edge is protected.
     public enum TLS: Sendable, Hashable {
-        /// Plain TCP.
+        /// Plain TCP, and servers at `wss://` with the authorities of the system.
         case disabled
         /// TLS 1.2 or newer; the server's certificate and name are always verified.
         ///
@@ -24,6 +24,9 @@ extension RTMClient {
         public var appID: String
         /// 1…64 bytes of the characters of L-2.
         public var userID: String
+        /// What a login presents that isn't given a token. Nil, the default, means the app id, which serves
+        /// apps without certificate (S-1).
+        public var token: String?
         public var tls: TLS = .disabled
 
         /// How often the client tells the server that it lives. Default 5 s; clamped to 5…1800 s (L-46).

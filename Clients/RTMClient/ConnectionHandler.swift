@@ -26,6 +26,8 @@ final class ConnectionHandler: ChannelInboundHandler {
     /// Held until the end, which breaks the cycle: whoever dials must end what it dialled.
     private var receiver: (any FrameReceiver)?
     private var context: ChannelHandlerContext?
+    /// While the handshake of WebSocket runs, which knows nothing of this handler yet.
+    private var upgrading: (any Channel)?
     private var reader = FrameReader()
     private var outbound = ByteBuffer()
     private var isFlushDue = false
@@ -62,7 +64,12 @@ final class ConnectionHandler: ChannelInboundHandler {
         flush()
         receiver = nil
         isEnded = true
-        context?.close(promise: nil)
+        closeChannel()
+    }
+
+    private func closeChannel() {
+        if let context { context.close(promise: nil) } else { upgrading?.close(promise: nil) }
+        upgrading = nil
     }
 
     private func flush() {
@@ -83,8 +90,17 @@ final class ConnectionHandler: ChannelInboundHandler {
         isEnded = true
         let receiver = receiver
         self.receiver = nil
-        context?.close(promise: nil)
+        closeChannel()
         receiver?.closed(self, cause: cause)
+    }
+
+    /// The socket is open, and has to become a WebSocket first.
+    ///
+    /// - Returns: false when nobody wants it any more.
+    func upgrades(_ channel: any Channel) -> Bool {
+        upgrading = channel
+        if isEnded { closeChannel() }
+        return !isEnded
     }
 
     /// The socket could not be opened.
@@ -97,9 +113,15 @@ final class ConnectionHandler: ChannelInboundHandler {
         if context.channel.isActive { channelActive(context: context) }
     }
 
-    func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
+    /// Of a host with several addresses, some may be tried at the same time: those that lose are of no
+    /// interest.
+    func handlerRemoved(context: ChannelHandlerContext) {
+        if self.context === context { self.context = nil }
+    }
 
     func channelActive(context: ChannelHandlerContext) {
+        self.context = context
+        upgrading = nil
         guard !isEnded else {
             context.close(promise: nil)
             return

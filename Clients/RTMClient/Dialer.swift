@@ -9,23 +9,31 @@ import RTMModel
     import Darwin
 #endif
 
-/// Opens connections to edges, with TLS where it is asked for.
+/// Opens connections to edges: over TCP or WebSocket, with TLS where it is asked for.
 struct Dialer: Sendable {
     private let eventLoop: any EventLoop
     private let timeout: TimeAmount
     private let tls: RTMClient.TLS
     private let tlsContext: NIOSSLContext?
 
-    /// - Throws: -10007 when the certificate authorities can't be read.
-    init(tls: RTMClient.TLS, timeout: Duration, eventLoop: any EventLoop) throws(RTMError) {
+    /// - Throws: -10007 when the certificate authorities can't be read, -10024 for a server in the clear
+    ///   where TLS is asked for.
+    init(
+        to servers: [ServerAddress], tls: RTMClient.TLS, timeout: Duration, eventLoop: any EventLoop
+    ) throws(RTMError) {
+        for server in servers where tls != .disabled && !server.hasTLS(tls) {
+            throw RTMError(
+                .invalidPrivateConfig, "TLS is asked for, and '\(server)' has none: write wss://",
+                operation: "init")
+        }
         self.eventLoop = eventLoop
         self.timeout = TimeAmount(timeout)
         self.tls = tls
-        tlsContext = try Self.context(for: tls)
+        tlsContext = servers.contains { $0.hasTLS(tls) } ? try Self.context(for: tls) : nil
     }
 
-    private static func context(for tls: RTMClient.TLS) throws(RTMError) -> NIOSSLContext? {
-        guard case .enabled(let caFile, _) = tls else { return nil }
+    private static func context(for tls: RTMClient.TLS) throws(RTMError) -> NIOSSLContext {
+        let caFile = if case .enabled(let file, _) = tls { file } else { String?.none }
         var configuration = TLSConfiguration.makeClientConfiguration()
         configuration.minimumTLSVersion = .tlsv12
         if let caFile { configuration.trustRoots = .file(caFile) }
@@ -43,21 +51,27 @@ struct Dialer: Sendable {
     func dial(_ server: ServerAddress, for receiver: any FrameReceiver) -> ConnectionHandler {
         let handler = ConnectionHandler(eventLoop: eventLoop, receiver: receiver)
         let bound = NIOLoopBound(handler, eventLoop: eventLoop)
+        let tls = server.hasTLS(tls) ? tlsContext : nil
         let serverName = serverName(of: server)
         let connected = ClientBootstrap(group: eventLoop)
             .connectTimeout(timeout)
             .channelOption(.tcpOption(.tcp_nodelay), value: 1)
-            .channelInitializer { [tlsContext] channel in
+            .channelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
                     let pipeline = channel.pipeline.syncOperations
-                    if let tlsContext {
+                    if let tls {
                         try pipeline.addHandler(
-                            NIOSSLClientHandler(context: tlsContext, serverHostname: serverName))
+                            NIOSSLClientHandler(context: tls, serverHostname: serverName))
                     }
-                    try pipeline.addHandler(bound.value)
+                    if case .tcp = server.transport { try pipeline.addHandler(bound.value) }
                 }
             }
             .connect(host: server.host, port: server.port)
+        if case .webSocket(let path, _) = server.transport {
+            connected.whenSuccess { channel in
+                WebSocketUpgrade.begin(on: channel, to: server, path: path, as: bound)
+            }
+        }
         connected.whenFailure { error in
             bound.value.connectFailed("\(server) can't be reached: \(ConnectionHandler.describe(error))")
         }
@@ -66,9 +80,18 @@ struct Dialer: Sendable {
 
     /// An address is no server name: then the certificate must carry the address itself, which NIOSSL checks.
     private func serverName(of server: ServerAddress) -> String? {
-        guard case .enabled(_, let name) = tls else { return nil }
-        if let name { return name }
+        if case .enabled(_, let name?) = tls { return name }
         return (try? SocketAddress(ipAddress: server.host, port: server.port)) == nil ? server.host : nil
+    }
+}
+
+extension ServerAddress {
+    /// An address of WebSocket says it itself.
+    fileprivate func hasTLS(_ tls: RTMClient.TLS) -> Bool {
+        switch transport {
+        case .tcp: tls != .disabled
+        case .webSocket(_, let isSecure): isSecure
+        }
     }
 }
 

@@ -7,6 +7,8 @@ struct FrameReader {
     /// Limit: a longer frame than any server sends ends the connection.
     static let frameBytesMax = 1024 * 1024
     static let prefixBytes = 4
+    /// What the beginning of an HTTP answer looks like as a length.
+    static let http = 0x48_54_54_50
 
     enum Failure: Error, Equatable {
         case tooLarge(Int)
@@ -43,6 +45,8 @@ struct FrameReader {
 extension FrameReader.Failure: CustomStringConvertible {
     var description: String {
         switch self {
+        case .tooLarge(FrameReader.http):
+            "the server speaks HTTP: the address of a WebSocket begins with ws:// or wss://"
         case .tooLarge(let length):
             "the server sent a frame of \(length) bytes, \(FrameReader.frameBytesMax) are allowed"
         case .undecodable:

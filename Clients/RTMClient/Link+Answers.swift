@@ -7,7 +7,7 @@ import RTMProtocol
 extension Link {
     func answered(_ id: UInt64, _ body: Rtm_Client_ServerFrame.OneOf_Body) {
         if case .heartbeatAck = body { connection?.heartbeat?.answered(id) }
-        guard let request = requests.take(id) else { return }
+        guard let request = requests.take(id) else { return answeredLate(id, body) }
         switch (request, body) {
         case (.publish(let completion), .published(let published)):
             completion.succeed(
@@ -19,8 +19,8 @@ extension Link {
             completion.succeed()
         case (.ping(let completion, let sentAt), .heartbeatAck):
             completion.succeed(now - sentAt)
-        case (.login(let completion, let token), .loggedIn):
-            machine.reauthenticated(token: token)
+        case (.renewToken(let completion, let token), .tokenRenewed):
+            machine.tokenRenewed(token)
             completion.succeed()
         case (.restore(let restoration), .subscribed(let answer)):
             restored(restoration, answer)
@@ -30,6 +30,14 @@ extension Link {
             refused(
                 id, request, RTMError(request.failureCode, "the server's answer doesn't fit the request"))
         }
+    }
+
+    /// Nobody waits any more, but what the server has taken is what counts.
+    private func answeredLate(_ id: UInt64, _ body: Rtm_Client_ServerFrame.OneOf_Body) {
+        guard case .tokenRenewed = body, let late = connection?.lateRenewal, late.request == id else {
+            return
+        }
+        machine.tokenRenewed(late.token)
     }
 
     private func subscribed(
@@ -65,7 +73,7 @@ extension Link {
         switch request {
         case .publish(let completion): completion.fail(error)
         case .ping(let completion, _): completion.fail(error)
-        case .login(let completion, _): completion.fail(error)
+        case .renewToken(let completion, _): completion.fail(error)
         case .subscribe(let completion, let channel, _):
             _ = subscriptions.abandon(channel, request: id)
             completion.fail(error)
@@ -95,7 +103,9 @@ extension Link {
         switch request {
         case .publish(let completion): completion.fail(error(.publish))
         case .ping(let completion, _): completion.fail(error(.ping))
-        case .login(let completion, _): completion.fail(error(.login))
+        case .renewToken(let completion, let token):
+            connection?.lateRenewal = (id, token)
+            completion.fail(error(completion.operation))
         case .subscribe(let completion, let channel, _):
             // The server may have subscribed: what nobody heard of must not stay.
             if subscriptions.abandon(channel, request: id) {
@@ -124,7 +134,9 @@ extension Link {
                     "the connection was lost before the acknowledgement, whether the message was published "
                         + "is unknown: \(reason)")
             case .ping(let completion, _): completion.fail(.notConnected, reason)
-            case .login(let completion, _): completion.fail(.notConnected, reason)
+            case .renewToken(let completion, _):
+                completion.fail(
+                    .notConnected, "the connection was lost before the token was renewed: \(reason)")
             case .subscribe(let completion, let channel, _):
                 _ = subscriptions.abandon(channel, request: id)
                 completion.fail(.notConnected, "the connection was lost: \(reason)")
@@ -142,7 +154,7 @@ extension Link {
 extension RequestTable.Request {
     var failureCode: ErrorCode {
         switch self {
-        case .login: .loginRejected
+        case .renewToken: .invalidToken
         case .subscribe, .restore: .channelSubscribeFailed
         case .unsubscribe: .channelUnsubscribeFailed
         case .publish: .channelPublishMessageFailed

@@ -11,9 +11,19 @@ extension Link {
     }
 
     /// S-7: the session lives on whatever the answer is.
-    func reauthenticate(_ id: UInt64, token: String?) {
+    func reauthenticate(_ id: UInt64, token: String) {
         guard let completion = logins.removeValue(forKey: id) else { return }
-        request(completion, .login(completion, token: token)) { $0.login = self.loginRequest(token: token) }
+        sendRenewal(token, completion)
+    }
+
+    /// S-52.
+    func renewToken(_ token: String, _ completion: Completion<Void>) {
+        guard isReady(for: completion) else { return }
+        sendRenewal(token, completion)
+    }
+
+    private func sendRenewal(_ token: String, _ completion: Completion<Void>) {
+        request(completion, .renewToken(completion, token: token)) { $0.renewToken.token = token }
     }
 
     func loginRequest(token: String?) -> Rtm_Client_Login {

@@ -39,6 +39,7 @@ extension Link: FrameReceiver {
         case .publication(let publication): received(publication)
         case .gap(let gap): received(gap)
         case .disconnect(let disconnect): received(disconnect)
+        case .tokenWillExpire(let notice): received(notice)
         case .welcome(let welcome): serverTimeKnown(welcome.serverTimeMs)
         case .loggedIn(let answer) where frame.requestID == connection?.loginRequest: loggedIn(answer)
         case .error(let error) where frame.requestID == connection?.loginRequest:
@@ -87,6 +88,12 @@ extension Link: FrameReceiver {
         perform(
             machine.restored(
                 attempt: connection.attempt, unrestoredChannels: connection.unrestored, now: now))
+    }
+
+    /// S-50.
+    private func received(_ notice: Rtm_Client_TokenWillExpire) {
+        guard machine.announceTokenExpiry() else { return }
+        hub.emit(.tokenWillExpire(TokenWillExpireEvent(remaining: .milliseconds(notice.remainingMs))))
     }
 
     private func received(_ disconnect: Rtm_Client_Disconnect) {

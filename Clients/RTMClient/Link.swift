@@ -23,6 +23,8 @@ final class Link {
         var restoring = 0
         var unrestored: [String] = []
         var heartbeat: HeartbeatSchedule?
+        /// The latest renewal that nobody waits for any more and that may still be answered.
+        var lateRenewal: (request: UInt64, token: String)?
     }
 
     /// A connection that has sent Logout and ends when that is answered, or in a moment.
@@ -68,7 +70,7 @@ final class Link {
             .init(
                 timing: configuration.timing, serverCount: configuration.servers.count,
                 attemptTimeout: configuration.requestTimeout,
-                reconnectTimeout: configuration.reconnectTimeout))
+                reconnectTimeout: configuration.reconnectTimeout, token: configuration.token))
     }
 
     var now: Instant { .now }

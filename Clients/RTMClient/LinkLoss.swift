@@ -54,7 +54,7 @@ enum LinkLoss: Sendable, Hashable {
     /// What a pending login throws when this is fatal.
     var loginError: RTMError {
         if case .loginRefused(let error) = self { return error }
-        return RTMError(.loginRejected, text)
+        return RTMError(reasonCode == .tokenExpired ? .tokenExpired : .loginRejected, text)
     }
 
     /// The reason of T3 by the code of the refusal; nil for what an automatic retry may mend.
@@ -81,6 +81,7 @@ enum LinkLoss: Sendable, Hashable {
         case 3503: .loginTimeout
         case 3504: .serviceNotSupported
         case 3505: .loginRejected
+        case 3506: .tokenExpired
         case 3507: .sameUidLogin
         default: .kickedOutByServer
         }

@@ -22,6 +22,8 @@ struct LinkStateMachine: Sendable {
         var attemptTimeout: Duration = .seconds(10)
         /// T17; nil means never.
         var reconnectTimeout: Duration?
+        /// Of a login that brings none; nil means the app id.
+        var token: String?
     }
 
     enum Action: Sendable, Equatable {
@@ -34,7 +36,7 @@ struct LinkStateMachine: Sendable {
         /// Send Logout on the present connection and let it end by itself.
         case sayGoodbye
         /// S-7: log in anew on the present connection, for the pending login.
-        case reauthenticate(login: UInt64, token: String?)
+        case reauthenticate(login: UInt64, token: String)
         case completeLogin(UInt64, RTMError?)
         /// S-22: nothing is to be restored any more.
         case forgetSubscriptions
@@ -86,7 +88,7 @@ struct LinkStateMachine: Sendable {
     private var server = 0
     /// The login call that waits for its completion (S-13).
     private(set) var pendingLogin: UInt64?
-    private(set) var token: String?
+    private var credential = Credential()
 
     init(_ parameters: Parameters) { self.parameters = parameters }
 
@@ -126,12 +128,12 @@ extension LinkStateMachine {
     /// T1, T11, T15; S-6 while another login is pending; S-7 while connected.
     mutating func login(_ id: UInt64, token: String?, now: Instant) -> [Action] {
         if case .connected = phase {
-            let isKnown = token == self.token
-            return [isKnown ? .completeLogin(id, nil) : .reauthenticate(login: id, token: token)]
+            guard let token, token != self.token else { return [.completeLogin(id, nil)] }
+            return [.reauthenticate(login: id, token: token)]
         }
         var actions = completeLogin(RTMError(.loginCanceled, "a newer login replaced this one"))
         pendingLogin = id
-        self.token = token
+        present(token)
         switch phase {
         case .idle, .connected:
             actions += connect(Outage(since: now, wasConnected: false), now: now, .login, .login, "login")
@@ -152,8 +154,25 @@ extension LinkStateMachine {
         outage.wasConnected ? outage : Outage(since: now, wasConnected: false)
     }
 
-    /// S-7: the server took the new token.
-    mutating func reauthenticated(token: String?) { self.token = token }
+    /// What an attempt logs in with; nil means the app id.
+    var token: String? { credential.token }
+
+    /// S-1. A login that brings no token keeps that of a lost session, which may have been renewed; a new
+    /// session begins with the configuration's.
+    private mutating func present(_ token: String?) {
+        switch phase {
+        case .connecting(_, let outage), .disconnected(let outage), .suspended(let outage):
+            if outage.wasConnected { return credential.replace(with: token ?? credential.token) }
+        case .idle, .connected, .failed: break
+        }
+        credential = Credential(token ?? parameters.token)
+    }
+
+    /// S-7, S-52: the server took the new token.
+    mutating func tokenRenewed(_ token: String) { credential.replace(with: token) }
+
+    /// S-50: whether the server's notice is news to the app.
+    mutating func announceTokenExpiry() -> Bool { credential.announceExpiry() }
 
     /// T16, S-6. In `idle` there is nothing to do.
     mutating func logout(loginError: RTMError? = nil) -> [Action] {

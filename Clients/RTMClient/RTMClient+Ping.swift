@@ -12,7 +12,8 @@ extension RTMClient {
 
     /// Asks a server whether it is there, without logging in.
     ///
-    /// - Throws: -10025 with the cause when it can't be reached or doesn't answer in time.
+    /// - Throws: -10025 with the cause when it can't be reached or doesn't answer in time; -10007 and
+    ///   -10024 as `init` does.
     public static func ping(
         _ server: ServerAddress, tls: TLS = .disabled, timeout: Duration = .seconds(10),
         eventLoopGroup: (any EventLoopGroup)? = nil
@@ -20,7 +21,7 @@ extension RTMClient {
         let eventLoop = (eventLoopGroup ?? MultiThreadedEventLoopGroup.singleton).next()
         let dialer: Dialer
         do {
-            dialer = try Dialer(tls: tls, timeout: timeout, eventLoop: eventLoop)
+            dialer = try Dialer(to: [server], tls: tls, timeout: timeout, eventLoop: eventLoop)
         } catch {
             throw error.with(operation: .ping)
         }

@@ -32,8 +32,8 @@ public final class RTMClient: Sendable {
 
     /// Checks the configuration; sends nothing (S-0c).
     ///
-    /// - Throws: -10003 empty app id, -10006 bad user id, -10024 no server, -10007 certificate authorities
-    ///   unreadable.
+    /// - Throws: -10003 empty app id, -10006 bad user id, -10024 no server, or one in the clear where TLS is
+    ///   asked for, -10007 certificate authorities unreadable.
     public init(_ configuration: Configuration) throws(RTMError) {
         try configuration.check()
         self.configuration = configuration
@@ -41,7 +41,8 @@ public final class RTMClient: Sendable {
         let hub = EventHub()
         let requestIDs = RequestIDs()
         let dialer = try Dialer(
-            tls: configuration.tls, timeout: configuration.requestTimeout, eventLoop: eventLoop)
+            to: configuration.servers, tls: configuration.tls, timeout: configuration.requestTimeout,
+            eventLoop: eventLoop)
         let link = Link(configuration, dialer: dialer, hub: hub, requestIDs: requestIDs, eventLoop: eventLoop)
         self.eventLoop = eventLoop
         self.hub = hub
@@ -69,14 +70,36 @@ public final class RTMClient: Sendable {
     /// Connects and logs in; afterwards the client stays logged in by itself until `logout`, `close` or a
     /// fatal cause.
     ///
-    /// - Parameter token: a token of the app; nil sends the app id, which serves apps without certificate
-    ///   (S-1).
+    /// While logged in it may be called again: with a new token it renews that of the session (S-7).
+    ///
+    /// - Parameter token: a token for this app and user. Nil presents the configuration's or, while a session
+    ///   is being taken up again, that session's newest; without any the app id is sent, which serves apps
+    ///   without certificate (S-1).
     /// - Throws: -10023 when a newer `login`, `logout` or cancellation replaced it (S-6); -10011 when no
     ///   server was reached within two minutes, or within the configured `reconnectTimeout` (S-13): without
     ///   a `reconnectTimeout` attempts go on nevertheless; and the server's refusals: -10003, -10005,
     ///   -10006, -10009, -10012, -10015, -10016.
     public func login(token: String? = nil) async throws(RTMError) {
+        if let token { try check(token, for: .login) }
         try await perform(.login) { link, completion in link.login(token: token, completion) }
+    }
+
+    /// Replaces the token of the session, before it expires; the link doesn't change. The client comes back
+    /// with the newest token after a loss (S-52).
+    ///
+    /// A token that is refused changes nothing: the session lives on until the end of the old one.
+    ///
+    /// - Throws: -10005 no valid token for this app and user, -10009 expired, -10015 not for this service,
+    ///   -10016 of another app, -11038 it takes away what is subscribed, -10021 more than twice a second,
+    ///   -10002 not logged in, -10025 not connected (`login` with the new token takes the session up at
+    ///   once), -10026 no answer in time: then the token may have been renewed.
+    public func renewToken(_ token: String) async throws(RTMError) {
+        try check(token, for: .renewToken)
+        try await perform(.renewToken) { link, completion in link.renewToken(token, completion) }
+    }
+
+    private func check(_ token: String, for operation: Operation) throws(RTMError) {
+        do { try Credential.check(token) } catch { throw error.with(operation: operation) }
     }
 
     /// Ends the session: others see the user leave at once; subscriptions end (S-22).

@@ -7,12 +7,22 @@ public enum RTMEvent: Sendable, Hashable {
     case message(MessageEvent)
     /// The link changed its state.
     case linkState(LinkStateEvent)
+    /// The token of the session expires within 30 seconds: time for `renewToken`. Said once per token (S-50).
+    case tokenWillExpire(TokenWillExpireEvent)
     /// Messages of a channel were lost on the way and can't be replayed any more: said instead of silence.
     case gap(GapEvent)
     /// The server can't give presence for this subscription at present, although it was asked for.
     case presenceUnavailable(channelName: String)
     /// This consumer was too slow: so many events in this place were dropped, the oldest first.
     case overflow(dropped: Int)
+}
+
+/// A token that is about to expire. When it does the link fails, and only a `login` with a new token helps.
+public struct TokenWillExpireEvent: Sendable, Hashable {
+    /// What is left of it by the server's clock, at most 30 s.
+    public var remaining: Duration
+
+    public init(remaining: Duration) { self.remaining = remaining }
 }
 
 /// What a message carries. The publisher chose which.

@@ -10,7 +10,8 @@ struct RequestTable {
     static let capacity = 65_536
 
     enum Request {
-        case login(Completion<Void>, token: String?)
+        /// Also a login while connected (S-7): which of the two it is, the completion tells.
+        case renewToken(Completion<Void>, token: String)
         case subscribe(Completion<Subscription>, channel: String, features: SubscriptionFeatures)
         case unsubscribe(Completion<Void>, channel: String)
         case publish(Completion<PublishReceipt>)

@@ -16,7 +16,7 @@ package struct SignedToken: Sendable, Hashable {
     /// Limit: signature and signed bytes after inflation. A token for one service needs about a hundred.
     package static let bytesMax = 16 * 1024
     /// Limit: what is looked at at all; more than 16 KiB of incompressible bytes come to.
-    package static let textBytesMax = 24 * 1024
+    package static let textBytesMax = Limits.tokenBytesMax
 
     private static let version = "007"
 }

@@ -17,6 +17,12 @@ public enum Limits {
     public static let heartbeatInterval = 5...1800
     /// S-41, in seconds: what a session may be late with its heartbeat.
     public static let heartbeatGrace = 10
+    /// What is looked at at all of a token; the longest that can be valid needs less.
+    public static let tokenBytesMax = 24 * 1024
+    /// S-50, in seconds: how long before its end the holder of a token is warned.
+    public static let tokenWarning = 30
+    /// R-10, of one session.
+    public static let tokenRenewalsPerSecond = 2
 }
 
 extension Limits {

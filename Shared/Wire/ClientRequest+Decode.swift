@@ -101,6 +101,8 @@ extension ClientRequest.Body {
             self = .unsubscribe(channel: WireText(frame.unsubscribe.pointee.channel))
         case RTM__CLIENT__CLIENT_FRAME__BODY_PUBLISH:
             self = .publish(ClientRequest.Publish(frame.publish.pointee))
+        case RTM__CLIENT__CLIENT_FRAME__BODY_RENEW_TOKEN:
+            self = .renewToken(WireText(frame.renew_token.pointee.token))
         default:
             self = .unknown
         }

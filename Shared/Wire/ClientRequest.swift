@@ -9,6 +9,7 @@ package struct ClientRequest {
     package enum Body {
         case hello(Hello)
         case login(Login)
+        case renewToken(WireText)
         case logout
         case heartbeat
         case subscribe(Subscribe)

@@ -17,6 +17,7 @@ package struct Disconnect: ServerFrameBody, Sendable, Hashable {
         case handshakeTimeout = 3503
         case versionUnsupported = 3504
         case loginRefused = 3505
+        case tokenExpired = 3506
         case superseded = 3507
     }
 

@@ -77,6 +77,24 @@ package struct LoggedIn: ServerFrameBody {
     }
 }
 
+package struct TokenRenewed: ServerFrameBody {
+    package static let field: UInt32 = 16
+    package init() {}
+    package func write(to sink: inout some FieldSink) {}
+}
+
+/// Said once per token, of the server's own accord (S-50).
+package struct TokenWillExpire: ServerFrameBody {
+    package static let field: UInt32 = 17
+    let remaining: Duration
+
+    package init(remaining: Duration) { self.remaining = remaining }
+
+    package func write(to sink: inout some FieldSink) {
+        sink.field(1, remaining.milliseconds)
+    }
+}
+
 package struct LoggedOut: ServerFrameBody {
     package static let field: UInt32 = 4
     package init() {}

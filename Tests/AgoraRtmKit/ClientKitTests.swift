@@ -20,6 +20,11 @@ struct ClientKitTests {
     private static let calls: [(name: String, call: @Sendable (AgoraRtmClientKit) async -> [Result])] = [
         ("logout", { kit in [await kit.logout(), await block { kit.logout($0) }] }),
         (
+            "renewToken",
+            { kit in [await kit.renewToken("token"), await block { kit.renewToken("token", completion: $0) }]
+            }
+        ),
+        (
             "subscribe",
             { kit in
                 [
@@ -113,7 +118,7 @@ struct ClientKitTests {
 
     @Test(
         "before login every call fails with -10002 and its own name, in both forms (S-8, S-0b)",
-        arguments: 0..<4)
+        arguments: 0..<5)
     func beforeLogin(number: Int) async throws {
         let (name, call) = Self.calls[number]
         for (response, error) in await call(try makeKit()) {
@@ -124,7 +129,7 @@ struct ClientKitTests {
         }
     }
 
-    @Test("after destroy every call fails with -10018, in both forms (S-9)", arguments: 0..<4)
+    @Test("after destroy every call fails with -10018, in both forms (S-9)", arguments: 0..<5)
     func afterDestroy(number: Int) async throws {
         let (name, call) = Self.calls[number]
         let kit = try makeKit()
@@ -138,7 +143,7 @@ struct ClientKitTests {
         #expect(await Self.block { kit.login(nil, completion: $0) }.1?.errorCode == .instanceAlreadyReleased)
     }
 
-    @Test("a service that privateConfig leaves out gives -10022 (N-2)", arguments: 1..<4)
+    @Test("a service that privateConfig leaves out gives -10022 (N-2)", arguments: 2..<5)
     func serviceLeftOut(number: Int) async throws {
         let kit = try makeKit { config in
             let privateConfig = AgoraRtmPrivateConfig()

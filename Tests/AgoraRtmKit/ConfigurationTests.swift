@@ -171,6 +171,7 @@ struct ConfigurationTests {
             ("[::1]:8000", true), ("example.com", false), ("127.example.com", false), ("10.0.0.1", false),
             ("127.0.0.1.example.com", false), ("tls://127.0.0.1", false), ("tcp://example.com:1", true),
             ("TLS://localhost", false), ("tcp://[2001:db8::1]:5", true), ("127.0.0.", false),
+            ("ws://example.com/rtm", true), ("wss://127.0.0.1:7714", false),
         ])
     func schemes(host: String, isPlain: Bool) throws {
         let configuration = try privately([host]).clientConfiguration()
@@ -181,7 +182,9 @@ struct ConfigurationTests {
 
     @Test(
         "unusable hosts give -10024 and are named (N-2)",
-        arguments: ["", "a:b", "a:0", "a:70000", "[::1", "https://a", "tls://", "tcp://:7"])
+        arguments: [
+            "", "a:b", "a:0", "a:70000", "[::1", "https://a", "tls://", "tcp://:7", "wss://", "ws://a:b/rtm",
+        ])
     func unusable(host: String) {
         let error = failure(privately([host]))
         #expect(error?.code == .invalidPrivateConfig)

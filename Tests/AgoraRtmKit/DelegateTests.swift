@@ -85,6 +85,14 @@ struct DelegateTests {
         #expect(delegate.heard == ["connecting", "errorOutOfService"])
     }
 
+    @Test("a login's token that will expire is told without a channel (S-50)")
+    func tokenWillExpire() {
+        let delegate = Recorder()
+        kit.addDelegate(delegate)
+        kit.deliver(.tokenWillExpire(TokenWillExpireEvent(remaining: .seconds(30))))
+        #expect(delegate.heard == ["token of nil"])
+    }
+
     @Test("after destroy nobody hears anything (S-9)")
     func destroyed() {
         let delegate = Recorder()
@@ -150,5 +158,9 @@ private final class Recorder: NSObject, AgoraRtmClientDelegate, Sendable {
 
     func rtmKit(_ rtmKit: AgoraRtmClientKit, didReceivePresenceEvent event: AgoraRtmPresenceEvent) {
         hear("\(event.type)")
+    }
+
+    func rtmKit(_ rtmKit: AgoraRtmClientKit, tokenPrivilegeWillExpire channel: String?) {
+        hear("token of \(channel ?? "nil")")
     }
 }

@@ -45,6 +45,12 @@ struct JSONTests {
                 + #""timestamp":5}"#)
     }
 
+    @Test("S-50: a token that is about to expire says what is left of it")
+    func tokenWillExpire() {
+        let event = RTMEvent.tokenWillExpire(TokenWillExpireEvent(remaining: .milliseconds(29_950)))
+        #expect(event.json.description == #"{"event":"tokenWillExpire","remainingMilliseconds":29950}"#)
+    }
+
     @Test("a gap says what was seen last and where delivery goes on; numbers keep all 64 bits")
     func gap() {
         let event = RTMEvent.gap(

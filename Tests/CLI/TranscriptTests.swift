@@ -64,6 +64,13 @@ struct TranscriptTests {
         #expect(try transcript.line(for: change(.connected, isResumed: true)) == "-- the connection is back")
     }
 
+    @Test("S-50: a token that is about to expire is said")
+    func tokenWillExpire() throws {
+        let event = RTMEvent.tokenWillExpire(TokenWillExpireEvent(remaining: .milliseconds(29_950)))
+        #expect(
+            try transcript.line(for: event) == "-- the token expires in 29 s, and the connection with it")
+    }
+
     @Test("a name has one colour; plain means no escape sequences; NO_COLOR is honoured")
     func colours() {
         #expect(Palette.colours.name("alice") == Palette.colours.name("alice"))

@@ -43,6 +43,7 @@ extension Rtm_Client_ClientFrame {
     var isSubscribe: Bool { if case .subscribe = body { true } else { false } }
     var isUnsubscribe: Bool { if case .unsubscribe = body { true } else { false } }
     var isLogin: Bool { if case .login = body { true } else { false } }
+    var isRenewToken: Bool { if case .renewToken = body { true } else { false } }
     var isLogout: Bool { if case .logout = body { true } else { false } }
     var isHeartbeat: Bool { if case .heartbeat = body { true } else { false } }
 }

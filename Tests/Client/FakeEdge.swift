@@ -52,6 +52,7 @@ final class FakeEdge: Sendable {
                 answer.subscribed.position = subscribe.hasAfter ? subscribe.after : .with { $0.epoch = 1 }
             case .unsubscribe: answer.unsubscribed = Rtm_Client_Unsubscribed()
             case .publish: answer.published = .with { ($0.offset, $0.timestampMs) = (1, 1_790_000_000_000) }
+            case .renewToken: answer.tokenRenewed = Rtm_Client_TokenRenewed()
             case .logout: answer.loggedOut = Rtm_Client_LoggedOut()
             case nil: break
             }

@@ -43,6 +43,26 @@ struct FrameReaderTests {
         #expect(throws: FrameReader.Failure.tooLarge(FrameReader.frameBytesMax + 1)) { try reader.next() }
     }
 
+    @Test func `A run of frames is cut between them, as late as the limit allows`() throws {
+        let one = try bytes([frame(1)]).readableBytes
+        var run = try bytes([Rtm_Client_ServerFrame(), frame(1), frame(2)])
+        #expect(run.lengthOfWholeFrames(bytesMax: 1_000) == 4 + 2 * one)
+        #expect(run.lengthOfWholeFrames(bytesMax: 3 + 2 * one) == 4 + one)
+        run.moveReaderIndex(forwardBy: 4)
+        #expect(run.lengthOfWholeFrames(bytesMax: one) == one)
+        // Nothing else can be done with a frame that is too long by itself.
+        #expect(run.lengthOfWholeFrames(bytesMax: 1) == one)
+        let half = run.getSlice(at: run.readerIndex, length: one - 1) ?? ByteBuffer()
+        #expect(half.lengthOfWholeFrames(bytesMax: 1_000) == 0)
+    }
+
+    @Test func `HTTP in place of a frame is called what it is`() {
+        var reader = FrameReader()
+        reader.append(ByteBuffer(string: "HTTP/1.1 400 Bad Request"))
+        let failure = #expect(throws: FrameReader.Failure.self) { try reader.next() }
+        #expect(failure?.description.contains("ws://") == true)
+    }
+
     @Test func `Garbage is refused`() throws {
         var reader = FrameReader()
         var buffer = ByteBuffer()

@@ -137,6 +137,26 @@ struct LinkStateMachineTests {
         #expect(link.completions.last?.login == 2)
     }
 
+    @Test func `T13, S-51: an expired token leads from connected to failed, for its own reason`() {
+        var link = VirtualLink()
+        link.login(token: "short")
+        link.lose(.disconnected(code: 3506, reason: "the token has expired", retryAfter: nil))
+        expect(link.lastChange, .connected, .failed, .serverReject, .tokenExpired)
+        #expect(link.lastChange?.listsChannels == true)
+        #expect(link.machine.deadline == nil)
+        #expect(link.others.last == .forgetSubscriptions)
+    }
+
+    @Test func `S-51: a token that expires before the subscriptions are restored completes the login`() {
+        var link = VirtualLink { _, _ in .silent }
+        link.login(token: "short")
+        guard let attempt = link.attempts.last?.number else { return }
+        link.machine.loginAccepted(attempt: attempt, now: link.now)
+        link.lose(.disconnected(code: 3506, reason: "the token has expired", retryAfter: nil))
+        expect(link.lastChange, .connecting, .failed, .serverReject, .tokenExpired)
+        #expect(link.completions.map(\.code) == [.tokenExpired])
+    }
+
     @Test(arguments: [3500, 3501, 3504, 3999])
     func `T13, T14: a terminal disconnect leads from connected to failed`(code: Int) {
         var link = VirtualLink()

@@ -12,6 +12,22 @@ struct ServerAddressTests {
     }
 
     @Test(arguments: [
+        ("ws://example.org", "example.org", 80, "/rtm", false),
+        ("wss://example.org", "example.org", 443, "/rtm", true),
+        ("WS://a:7712", "a", 7712, "/rtm", false), ("ws://a:7712/", "a", 7712, "/", false),
+        ("wss://[::1]:1/a/b?c=d:e", "::1", 1, "/a/b?c=d:e", true), ("ws://::1", "::1", 80, "/rtm", false),
+    ])
+    func `Addresses of WebSockets are read with their path`(
+        text: String, host: String, port: Int, path: String, isSecure: Bool
+    ) throws {
+        let transport = ServerAddress.Transport.webSocket(path: path, isSecure: isSecure)
+        #expect(try ServerAddress(text) == ServerAddress(host: host, port: port, transport: transport))
+    }
+
+    @Test(arguments: [
+        "http://a", "://a", "tcp://a:1", "ws://", "ws:///rtm", "ws://a:0/", "ws://a:b/rtm", "ws://a/b c",
+        "ws://a/#b",
+        "ws://a/ü", "ws://user@a/", "ws://a?b", "a/b", "a b:1", "user@a:1",
         "", ":80", "host:", "host:0", "host:65536", "host:x", "host:+1", "[::1", "[::1]80", "[]",
     ])
     func `What is no address is refused with a reason`(text: String) {
@@ -20,7 +36,7 @@ struct ServerAddressTests {
         #expect(error?.reason.contains("'\(text)'") == true)
     }
 
-    @Test(arguments: ["example.org:80", "[::1]:9000"])
+    @Test(arguments: ["example.org:80", "[::1]:9000", "ws://a:80/", "wss://[::1]:9/rtm?a"])
     func `The description is read back`(text: String) throws {
         #expect(try ServerAddress(text).description == text)
     }

@@ -10,21 +10,21 @@ struct ConnectionDeadlineTests {
 
     @Test("without a login it ends at the handshake's limit, and talking doesn't help")
     mutating func handshake() {
-        #expect(deadline.check(now: .at(100)) == .alive(until: .at(110)))
+        #expect(deadline.check(now: .at(100), utc: 0) == .alive(until: .at(110)))
         for now in 101..<110 {
             deadline.heard(now: .at(Double(now)))
-            #expect(deadline.check(now: .at(Double(now))) == .alive(until: .at(110)))
+            #expect(deadline.check(now: .at(Double(now)), utc: 0) == .alive(until: .at(110)))
         }
-        #expect(deadline.check(now: .at(109.999)) == .alive(until: .at(110)))
+        #expect(deadline.check(now: .at(109.999), utc: 0) == .alive(until: .at(110)))
         #expect(code(at: 110) == 3503)
     }
 
     @Test("S-41: after login it ends a heartbeat interval and the grace after the last sign of life")
     mutating func heartbeat() {
         deadline.loggedIn(now: .at(105), heartbeatInterval: .seconds(5), grace: .seconds(10))
-        #expect(deadline.check(now: .at(105)) == .alive(until: .at(120)))
+        #expect(deadline.check(now: .at(105), utc: 0) == .alive(until: .at(120)))
         deadline.heard(now: .at(112))
-        #expect(deadline.check(now: .at(126.999)) == .alive(until: .at(127)))
+        #expect(deadline.check(now: .at(126.999), utc: 0) == .alive(until: .at(127)))
         #expect(code(at: 127) == 3002)
         #expect(code(at: 500) == 3002)
     }
@@ -33,28 +33,53 @@ struct ConnectionDeadlineTests {
     mutating func lateSignOfLife() {
         deadline.loggedIn(now: .at(100), heartbeatInterval: .seconds(5), grace: .seconds(10))
         deadline.heard(now: .at(114.999))
-        #expect(deadline.check(now: .at(115)) == .alive(until: .at(129.999)))
+        #expect(deadline.check(now: .at(115), utc: 0) == .alive(until: .at(129.999)))
     }
 
     @Test("a login may bring the deadline nearer than the handshake's limit was")
     mutating func shorterAfterLogin() {
         deadline = ConnectionDeadline(now: .at(100), handshakeTimeout: .seconds(300))
         deadline.loggedIn(now: .at(101), heartbeatInterval: .seconds(5), grace: .seconds(10))
-        #expect(deadline.check(now: .at(101)) == .alive(until: .at(116)))
+        #expect(deadline.check(now: .at(101), utc: 0) == .alive(until: .at(116)))
         #expect(code(at: 116) == 3002)
+    }
+
+    @Test("S-51: the end of the token ends the connection, however lively it is")
+    mutating func token() {
+        deadline.loggedIn(now: .at(100), heartbeatInterval: .seconds(5), grace: .seconds(10))
+        deadline.tokenAccepted(expiresAt: 60_000)
+        #expect(deadline.check(now: .at(100), utc: 20_000) == .alive(until: .at(110)))
+        deadline.heard(now: .at(110))
+        #expect(deadline.check(now: .at(110), utc: 30_000) == .tokenWillExpire(in: .seconds(30)))
+        #expect(deadline.check(now: .at(110), utc: 30_000) == .alive(until: .at(125)))
+        deadline.heard(now: .at(139))
+        #expect(deadline.check(now: .at(139), utc: 59_000) == .alive(until: .at(140)))
+        guard case .expired(let disconnect) = deadline.check(now: .at(140), utc: 60_000) else {
+            return #expect(Bool(false), "still alive")
+        }
+        #expect(disconnect.code == .tokenExpired)
+        #expect(disconnect.retryAfter == .zero)
+    }
+
+    @Test("S-2: the app id as credential takes the end away that a token had")
+    mutating func noToken() {
+        deadline.loggedIn(now: .at(100), heartbeatInterval: .seconds(5), grace: .seconds(10))
+        deadline.tokenAccepted(expiresAt: 60_000)
+        deadline.tokenAccepted(expiresAt: nil)
+        #expect(deadline.check(now: .at(100), utc: .max) == .alive(until: .at(115)))
     }
 
     @Test("the reason says how long nothing was heard")
     mutating func reason() {
         deadline.loggedIn(now: .at(100), heartbeatInterval: .seconds(30), grace: .seconds(10))
-        guard case .expired(let disconnect) = deadline.check(now: .at(140)) else {
+        guard case .expired(let disconnect) = deadline.check(now: .at(140), utc: 0) else {
             return #expect(Bool(false), "still alive")
         }
         #expect(disconnect.reason.contains("40 s"))
     }
 
-    private func code(at seconds: Double) -> UInt32? {
-        guard case .expired(let disconnect) = deadline.check(now: .at(seconds)) else { return nil }
+    private mutating func code(at seconds: Double) -> UInt32? {
+        guard case .expired(let disconnect) = deadline.check(now: .at(seconds), utc: 0) else { return nil }
         return disconnect.code.rawValue
     }
 }

@@ -11,34 +11,39 @@ struct ConnectionStateMachineTests {
     }
 
     enum Request: CaseIterable {
-        case hello, login, logout, heartbeat, subscribe, unsubscribe, publish, unknown
+        case hello, login, renewToken, logout, heartbeat, subscribe, unsubscribe, publish, unknown
     }
 
     /// Every state × every request.
     static let table: [State: [Request: String]] = [
         .new: [
-            .hello: "welcome 1", .login: "disconnect 3501", .logout: "disconnect 3501",
+            .hello: "welcome 1", .login: "disconnect 3501", .renewToken: "disconnect 3501",
+            .logout: "disconnect 3501",
             .heartbeat: "disconnect 3501", .subscribe: "disconnect 3501", .unsubscribe: "disconnect 3501",
             .publish: "disconnect 3501", .unknown: "disconnect 3501",
         ],
         .greeted: [
-            .hello: "disconnect 3501", .login: "login anna", .logout: "refuse -10002",
+            .hello: "disconnect 3501", .login: "login anna", .renewToken: "refuse -10002",
+            .logout: "refuse -10002",
             .heartbeat: "heartbeat", .subscribe: "refuse -10002", .unsubscribe: "refuse -10002",
             .publish: "refuse -10002", .unknown: "refuse -10002",
         ],
         .admitting: [
-            .hello: "disconnect 3501", .login: "refuse -10017", .logout: "refuse -10002",
+            .hello: "disconnect 3501", .login: "refuse -10017", .renewToken: "refuse -10002",
+            .logout: "refuse -10002",
             .heartbeat: "heartbeat", .subscribe: "refuse -10002", .unsubscribe: "refuse -10002",
             .publish: "refuse -10002", .unknown: "refuse -10002",
         ],
         .active: [
-            .hello: "disconnect 3501", .login: "refuse -10017", .logout: "logout",
+            .hello: "disconnect 3501", .login: "refuse -10017", .renewToken: "renew anna",
+            .logout: "logout",
             .heartbeat: "heartbeat", .subscribe: "subscribe lobby", .unsubscribe: "unsubscribe lobby",
             .publish: "publish lobby", .unknown: "refuse -10022",
         ],
         .ended: [
-            .hello: "ignore", .login: "ignore", .logout: "ignore", .heartbeat: "ignore",
-            .subscribe: "ignore", .unsubscribe: "ignore", .publish: "ignore", .unknown: "ignore",
+            .hello: "ignore", .login: "ignore", .renewToken: "ignore", .logout: "ignore",
+            .heartbeat: "ignore", .subscribe: "ignore", .unsubscribe: "ignore", .publish: "ignore",
+            .unknown: "ignore",
         ],
     ]
 
@@ -130,6 +135,7 @@ struct ConnectionStateMachineTests {
                 .init(
                     appID: channel, userID: user, token: user, heartbeatIntervalSeconds: 5,
                     presenceTimeoutSeconds: 5))
+        case .renewToken: .renewToken(user)
         case .logout: .logout
         case .heartbeat: .heartbeat
         case .subscribe: .subscribe(.init(channel: channel, features: .message, after: nil))
@@ -148,6 +154,7 @@ struct ConnectionStateMachineTests {
         switch action {
         case .welcome(let version): "welcome \(version)"
         case .login(let login): "login \(login.userID.string)"
+        case .renewToken(let token): "renew \(token.string)"
         case .logout: "logout"
         case .answerHeartbeat: "heartbeat"
         case .subscribe(let subscribe): "subscribe \(subscribe.channel.string)"

@@ -107,6 +107,18 @@ struct RateTests {
         #expect(throws: RTMError.self) { try session.call(rates, now: Self.start + .seconds(1)) }
     }
 
+    @Test("R-10: two renewals of a token a second, of every app, and refused ones count too")
+    func renewals() throws {
+        var session = SessionRates()
+        for _ in 0..<2 { try session.renewal(now: Self.start) }
+        let error = try #require(throws: RTMError.self) { try session.renewal(now: Self.start) }
+        #expect(error.code == .operationRateExceedLimitation)
+        #expect(error.limit == .init(name: "token renewals per second", value: 2))
+        #expect(try known(error.retryAfter) <= .milliseconds(501))
+        try session.renewal(now: Self.start + .milliseconds(501))
+        #expect(throws: RTMError.self) { try session.renewal(now: Self.start + .milliseconds(502)) }
+    }
+
     @Test("R-9: two logins a second of one user, and users of other apps are others")
     func logins() throws {
         var logins = LoginRates()

@@ -1,4 +1,5 @@
 import Foundation
+import RTMModel
 import RTMTestSupport
 import Testing
 
@@ -60,6 +61,41 @@ import Testing
                 "{\"event\":\"message\",\"channelType\":\"message\",\"channelName\":\"lobby\","
                 + "\"publisher\":\"alice\",\"message\":\"hi\",\"customType\":\"t\",\"timestamp\":"
             #expect(events.contains { $0.hasPrefix(expected) })
+        }
+    }
+
+    @Test("Tokens: create one and use it; an expired or refused one says why, and a session's end too")
+    func tokens() async throws {
+        let flags = ["--apps", "\(SampleApp.id):\(SampleApp.certificate)"]
+        try await RunningSystem.with(.standalone, edge: flags) { system in
+            let app = ["--app-id", SampleApp.id, "--user", "anna"]
+            func token(_ lifetime: String) async throws -> String {
+                let create = [
+                    "token", "create", "--certificate", SampleApp.certificate, "--expire", lifetime,
+                ]
+                let outcome = try await end(rtm(create + app, system))
+                return try #require(outcome.output.first)
+            }
+            func publish(_ token: String) async throws -> Outcome {
+                try await end(rtm(["publish", "lobby", "hi", "--token", token] + app, system))
+            }
+            #expect(try await publish(token("60s")).status == 0)
+            let expired = try SampleApp.token(for: "anna", endsAt: WallClock.milliseconds() / 1000 - 37)
+            let outcome = try await publish(expired)
+            #expect(outcome.status == 1)
+            let words = try #require(outcome.errors.first)
+            #expect(words.hasPrefix("rtm: login: the token expired "))
+            #expect(words.hasSuffix(" s ago by server clock (tokenExpired -10009)"))
+            let without = try await end(rtm(["publish", "lobby", "hi"] + app, system))
+            #expect(without.status == 1)
+            #expect(without.errors.first?.contains("needs a token (invalidToken -10005)") == true)
+
+            let subscribe = try await end(
+                rtm(["subscribe", "lobby", "--token", token("2s")] + app, system))
+            #expect(subscribe.status == 1)
+            #expect(
+                subscribe.errors.first?.contains("the token has expired; log in with a new one") == true)
+            #expect(subscribe.errors.first?.hasSuffix("(tokenExpired -10009)") == true)
         }
     }
 

@@ -5,35 +5,16 @@ import Testing
 
 /// The same edge behind TLS, with a certificate made for the test.
 @Suite(.serialized) struct TLSTests {
-    private func makeCertificate(in directory: URL) throws -> (certificate: String, key: String) {
-        let (certificate, key) = (
-            directory.appending(path: "cert.pem").path, directory.appending(path: "key.pem").path
-        )
-        let openssl = Process()
-        openssl.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        openssl.arguments = [
-            "openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
-            "-days", "2", "-subj", "/CN=heliograph test", "-addext",
-            "subjectAltName=DNS:localhost,IP:127.0.0.1",
-            "-keyout", key, "-out", certificate,
-        ]
-        openssl.standardError = FileHandle.nullDevice
-        try openssl.run()
-        openssl.waitUntilExit()
-        try #require(openssl.terminationStatus == 0, "openssl made no certificate")
-        return (certificate, key)
-    }
-
     private func withTLS(_ body: (RunningSystem, ServerAddress, String) async throws -> Void) async throws {
-        let directory = FileManager.default.temporaryDirectory.appending(path: "rtm-tls-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: directory) }
-        let (certificate, key) = try makeCertificate(in: directory)
-        let flags = [
-            "--edge-tls-listen", "127.0.0.1:0", "--edge-tls-certificate", certificate, "--edge-tls-key", key,
-        ]
-        try await RunningSystem.with(.standalone, edge: flags) { system in
-            try await body(system, ServerAddress(system.address("edge.tls")), certificate)
+        try await TestCertificate.with { files in
+            let flags = [
+                "--edge-tls-listen", "127.0.0.1:0", "--edge-tls-certificate", files.certificate,
+                "--edge-tls-key",
+                files.key,
+            ]
+            try await RunningSystem.with(.standalone, edge: flags) { system in
+                try await body(system, ServerAddress(system.address("edge.tls")), files.certificate)
+            }
         }
     }
 

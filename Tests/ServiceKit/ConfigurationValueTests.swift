@@ -171,6 +171,16 @@ struct ConfigurationValueTests {
         #expect(problems.count == 3)
     }
 
+    @Test("what only the service knows about a value is a problem of its key, with the origin")
+    func ruleOfOneKey() {
+        let rule = ConfigurationRule(RelayKeys.depth) { $0.isMultiple(of: 2) ? nil : "is odd" }
+        #expect(
+            RelayKeys.problems(["--depth", "7"], rules: [rule]) == ["relay.depth (--depth): the value is odd"]
+        )
+        #expect(RelayKeys.problems(["--depth", "8"], rules: [rule]).isEmpty)
+        #expect(RelayKeys.problems(rules: [rule]).isEmpty)
+    }
+
     @Test("a relation between keys that doesn't hold is a problem of its own")
     func rules() {
         let rule = ConfigurationRule("relay.upstream is set when relay.eager is true") {

@@ -17,6 +17,13 @@ extension RTMEvents.Iterator {
         return nil
     }
 
+    package mutating func nextTokenNotice() async -> TokenWillExpireEvent? {
+        while let event = await next() {
+            if case .tokenWillExpire(let notice) = event { return notice }
+        }
+        return nil
+    }
+
     package mutating func nextLinkState(_ state: LinkState) async -> LinkStateEvent? {
         while let event = await next() {
             if case .linkState(let change) = event, change.currentState == state { return change }

@@ -29,7 +29,8 @@ struct ImportRules {
         "Services/Presence/Server": serving.union(["RTMPresenceClient", "RTMMessagingClient"]),
         "Services/Storage/Server": serving.union(["RTMStorageClient", "RTMMessagingClient"]),
         "Services/Edge/Server": serving.union([
-            "RTMMessagingClient", "RTMPresenceClient", "RTMStorageClient", "NIOSSL",
+            "RTMMessagingClient", "RTMPresenceClient", "RTMStorageClient", "RTMAccessToken", "NIOSSL",
+            "NIOHTTP1", "NIOWebSocket",
         ]),
 
         "Services/Messaging/Main": ["RTMMessagingServer", "RTMServiceKit"],
@@ -43,7 +44,7 @@ struct ImportRules {
 
         "Clients/RTMClient": [
             "RTMModel", "RTMProtocol", "SwiftProtobuf", "Logging", "DequeModule", "NIOCore", "NIOPosix",
-            "NIOSSL",
+            "NIOSSL", "NIOHTTP1", "NIOWebSocket",
         ],
         "Clients/AgoraRtmKit": ["RTMClient", "RTMModel", "Logging"],
         "Clients/rtm": ["RTMClient", "RTMModel", "RTMAccessToken", "Logging", "ArgumentParser"],

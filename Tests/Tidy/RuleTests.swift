@@ -34,6 +34,8 @@ struct RuleTests {
         #expect(imports("Clients/rtm/A.swift", "import RTMProtocol").count == 1)
         #expect(imports("Clients/rtm/A.swift", "import RTMAccessToken").isEmpty)
         #expect(imports("Clients/RTMClient/A.swift", "import RTMAccessToken").count == 1)
+        #expect(imports("Services/Edge/Server/A.swift", "import RTMAccessToken").isEmpty)
+        #expect(imports("Services/Messaging/Server/A.swift", "import RTMAccessToken").count == 1)
         #expect(imports("Services/Edge/Server/A.swift", "import CCrypto").count == 1)
         #expect(imports("Services/Messaging/Server/A.swift", "import RTMPresenceClient").count == 1)
         #expect(imports("Services/Presence/Server/A.swift", "import RTMMessagingClient").isEmpty)

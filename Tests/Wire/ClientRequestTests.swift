@@ -84,6 +84,7 @@ struct ClientRequestTests {
                 "login", login.appID.string, login.userID.string, login.token.string,
                 "\(login.heartbeatIntervalSeconds)", "\(login.presenceTimeoutSeconds)",
             ]
+        case .renewToken(let token): ["renewToken", token.string]
         case .logout: ["logout"]
         case .heartbeat: ["heartbeat"]
         case .subscribe(let subscribe):
@@ -112,6 +113,7 @@ struct ClientRequestTests {
                 "login", login.appID, login.userID, login.token, "\(login.heartbeatIntervalS)",
                 "\(login.presenceTimeoutS)",
             ]
+        case .renewToken(let renewToken): ["renewToken", renewToken.token]
         case .logout: ["logout"]
         case .heartbeat: ["heartbeat"]
         case .subscribe(let subscribe):

@@ -135,6 +135,7 @@ extension ClientRequest {
         case .login(let login): for text in [login.appID, login.userID, login.token] { text.touch() }
         case .subscribe(let subscribe): subscribe.channel.touch()
         case .unsubscribe(let channel): channel.touch()
+        case .renewToken(let token): token.touch()
         case .publish(let publish):
             publish.channel.touch()
             publish.message.touch()

@@ -53,6 +53,17 @@ struct ServerFrameTests {
         }
     }
 
+    @Test("TokenRenewed and TokenWillExpire say what the schema says")
+    func tokens() throws {
+        try eachRound { random, id in
+            let remaining = random.number() >> 32
+            try check(TokenWillExpire(remaining: .milliseconds(Int64(remaining))), id) {
+                $0.tokenWillExpire = .with { $0.remainingMs = UInt32(remaining) }
+            }
+            try check(TokenRenewed(), id) { $0.tokenRenewed = .init() }
+        }
+    }
+
     @Test("Subscribed, Published and Gap say what the schema says")
     func channels() throws {
         try eachRound { random, id in

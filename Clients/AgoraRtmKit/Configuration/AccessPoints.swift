@@ -24,7 +24,7 @@ struct AccessPoints {
             guard isPlain ?? serverIsPlain == serverIsPlain else {
                 throw Self.refusal(
                     "accessPointHosts has both plain and TLS addresses; '\(host)' is the first that differs: "
-                        + "write tls:// or tcp:// in front of each to say what is meant")
+                        + "write tls:// or tcp://, wss:// or ws:// in front of each to say what is meant")
             }
             isPlain = serverIsPlain
             servers.append(server)
@@ -35,11 +35,15 @@ struct AccessPoints {
 
     private static func parse(_ host: String) throws(RTMError) -> (ServerAddress, isPlain: Bool) {
         if let scheme = host.firstRange(of: "://") {
-            let server = try address(host[scheme.upperBound...])
+            let server = host[scheme.upperBound...]
             switch host[..<scheme.lowerBound].lowercased() {
-            case "tls": return (server, false)
-            case "tcp": return (server, true)
-            default: throw refusal("'\(host)' in accessPointHosts begins with neither tls:// nor tcp://")
+            case "tls": return (try address(server), false)
+            case "tcp": return (try address(server), true)
+            case "wss": return (try address(host[...]), false)
+            case "ws": return (try address(host[...]), true)
+            default:
+                throw refusal(
+                    "'\(host)' in accessPointHosts begins with none of tls://, tcp://, wss:// and ws://")
             }
         }
         let server = try address(host[...])

@@ -8,8 +8,9 @@ public final class AgoraRtmPrivateConfig: NSObject {
     /// Each is `host`, `host:port` or `[v6]:port`; the port is 7710 unless it is said. `tls://` in front of
     /// it asks for TLS, `tcp://` for a plain connection. Without either, a loopback address (`localhost`,
     /// `127.…`, `::1`) is reached plainly, since that is where one develops, and everything else by TLS
-    /// (N-3). The server's certificate is verified against the authorities of the system. All hosts of one
-    /// client must be reached the same way.
+    /// (N-3). `wss://` and `ws://` are the same two over WebSocket, as in `wss://rtm.example.com/rtm`. The
+    /// server's certificate is verified against the authorities of the system. All hosts of one client must
+    /// be reached the same way: all with TLS, or none.
     public var accessPointHosts: [String] = []
 
     override public init() { super.init() }

@@ -7,7 +7,8 @@ struct BenchCommand: AsyncParsableCommand {
         abstract: "Measure how fast a server delivers, and check that it loses nothing.",
         discussion: """
             All clients run in this process. Every message is checked for loss, order and repetition; the \
-            exit status is 1 if any is found. --user is not used: each client has a name of its own.
+            exit status is 1 if any is found. --user is not used: each client has a name of its own, so the \
+            app must be one without certificate.
             """)
 
     @Option(help: .init("One publisher and so many subscribers on one channel.", valueName: "n"))

@@ -6,7 +6,9 @@ import RTMClient
 /// The options that every command has.
 struct CommonOptions: ParsableArguments {
     @Option(
-        help: .init("Server to talk to; repeat it for others to try in turn.", valueName: "host:port"),
+        help: .init(
+            "Server to talk to, also ws://host:port/path or wss://…; repeat it for others to try in turn.",
+            valueName: "host:port"),
         transform: { try ServerAddress($0) })
     var server: [ServerAddress] = []
 
@@ -16,7 +18,7 @@ struct CommonOptions: ParsableArguments {
     @Option(help: "User id to log in with.")
     var user: String?
 
-    @Option(help: "Token to log in with, for an app that demands one.")
+    @Option(help: "Token to log in with, for an app with a certificate; `rtm token create` makes one.")
     var token: String?
 
     @Flag(help: "Encrypt the connection and verify the server.")
@@ -37,7 +39,12 @@ struct CommonOptions: ParsableArguments {
     var verbose = false
 
     func validate() throws {
-        if ca != nil, !tls { throw ValidationError("--ca needs --tls") }
+        guard ca != nil, !tls else { return }
+        // Servers may stand in the environment, too.
+        let servers = (try? settings().servers) ?? []
+        guard servers.contains(where: \.isSecureWebSocket) else {
+            throw ValidationError("--ca needs --tls, or a server that begins with wss://")
+        }
     }
 }
 
@@ -48,7 +55,7 @@ extension CommonOptions {
         return Output(format: json ? .json : .human, transcript: Transcript(palette: palette))
     }
 
-    var encryption: RTMClient.TLS { tls ? .enabled(caFile: ca) : .disabled }
+    var encryption: RTMClient.TLS { tls || ca != nil ? .enabled(caFile: ca) : .disabled }
 
     func settings() throws(RTMError) -> ConnectionSettings {
         var generator = SystemRandomNumberGenerator()
@@ -67,5 +74,11 @@ extension CommonOptions {
             configuration.logger.logLevel = .debug
         }
         return configuration
+    }
+}
+
+extension ServerAddress {
+    fileprivate var isSecureWebSocket: Bool {
+        if case .webSocket(_, isSecure: true) = transport { true } else { false }
     }
 }

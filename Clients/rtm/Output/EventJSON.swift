@@ -8,6 +8,11 @@ extension RTMEvent {
         switch self {
         case .message(let message): message.json
         case .linkState(let change): change.json
+        case .tokenWillExpire(let notice):
+            [
+                "event": "tokenWillExpire",
+                "remainingMilliseconds": .number(notice.remaining.milliseconds, decimals: 0),
+            ]
         case .gap(let gap): gap.json
         case .presenceUnavailable(let channelName):
             ["event": "presenceUnavailable", "channelName": .string(channelName)]

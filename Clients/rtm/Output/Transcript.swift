@@ -18,6 +18,9 @@ struct Transcript: Sendable {
         switch event {
         case .message(let message): line(for: message)
         case .linkState(let change): sentence(for: change).map(remark)
+        case .tokenWillExpire(let notice):
+            remark(
+                "the token expires in \(notice.remaining.components.seconds) s, and the connection with it")
         case .gap(let gap):
             remark("messages of \(gap.channelName) may be missing here: the server has them no more")
         case .presenceUnavailable(let channelName):

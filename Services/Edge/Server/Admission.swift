@@ -1,3 +1,4 @@
+import RTMAccessToken
 import RTMModel
 import RTMWire
 
@@ -9,6 +10,26 @@ struct Application: Sendable, Hashable {
     /// Message channels that one session may be subscribed to (L-24).
     let subscriptionsMax: Int
     let rates: ApplicationRates
+
+    /// What the credential gives to the user: for an app with a certificate a token's grant, for others nil,
+    /// which ends and restricts nothing.
+    ///
+    /// - Parameter nowMilliseconds: UTC, since 1970.
+    /// - Throws: the first check of S-3 that fails, in words.
+    func grant(for credential: String, userID: String, nowMilliseconds: UInt64) throws(RTMError)
+        -> TokenGrant?
+    {
+        if let certificate {
+            return try TokenVerifier(appID: id, certificate: certificate)
+                .verify(credential, userID: userID, nowMilliseconds: nowMilliseconds)
+        }
+        guard credential.isEmpty || credential == id else {
+            throw RTMError(
+                .invalidToken,
+                "app \"\(id)\" has no certificate, so its credential is the app id or none, not a token")
+        }
+        return nil
+    }
 }
 
 /// Decides who may log in (S-1 … S-3). Pure: the apps come from the configuration.
@@ -19,24 +40,17 @@ struct Admission: Sendable {
         self.applications = Dictionary(applications.map { ($0.id, $0) }) { _, last in last }
     }
 
-    /// The app that the login is for. Throws the refusal that the client gets as the answer.
+    /// The app that the login is for, and what its token gives. Throws the refusal that the client gets as
+    /// the answer.
     @discardableResult
-    func admit(appID: String, userID: String, token: String) throws(RTMError) -> Application {
+    func admit(
+        appID: String, userID: String, token: String, nowMilliseconds: UInt64
+    ) throws(RTMError) -> (application: Application, grant: TokenGrant?) {
         guard let application = applications[appID] else {
             throw RTMError(.invalidAppId, "this server has no app \"\(appID.prefix(64))\"")
         }
         try NameRule.user.check(userID.utf8)
-        guard application.certificate == nil else {
-            // Verifying tokens is the next stone; until it is laid nobody gets into an app that asks for
-            // them.
-            throw RTMError(
-                .invalidToken, "app \"\(appID)\" has a certificate, and this server can't verify tokens yet")
-        }
-        guard token.isEmpty || token == appID else {
-            throw RTMError(
-                .invalidToken,
-                "app \"\(appID)\" has no certificate, so its credential is the app id or none, not a token")
-        }
-        return application
+        let grant = try application.grant(for: token, userID: userID, nowMilliseconds: nowMilliseconds)
+        return (application, grant)
     }
 }

@@ -1,7 +1,8 @@
 import NIOCore
 import RTMWire
 
-/// When a silent connection ends (S-41, and the handshake's limit). Pure: it is told the time.
+/// When a connection ends: a silent one (S-41, and the handshake's limit), and one whose token expires
+/// (S-51). Pure: it is told the time.
 ///
 /// A connection has one place in its loop's `DeadlineWheel`, at the deadline that `check` returned last. A
 /// sign of life only moves the deadline; whoever asks finds out then, so a busy connection costs no timer
@@ -10,6 +11,8 @@ struct ConnectionDeadline {
     private var deadline: NIODeadline
     /// How long the client may be silent; nil until it has logged in.
     private var silenceMax: TimeAmount?
+    /// Nil for a session without a token, and until a client has logged in.
+    private var token: TokenClock?
 
     /// - Parameter handshakeTimeout: time from the connection's start to an accepted login.
     init(now: NIODeadline, handshakeTimeout: TimeAmount) {
@@ -27,17 +30,42 @@ struct ConnectionDeadline {
         if let silenceMax { deadline = now + silenceMax }
     }
 
+    /// At login and at every renewal.
+    ///
+    /// - Parameter expiresAt: UTC, milliseconds since 1970; nil where there is no token that could expire.
+    mutating func tokenAccepted(expiresAt: UInt64?) {
+        guard let expiresAt else {
+            token = nil
+            return
+        }
+        if token == nil { token = TokenClock(expiresAt: expiresAt) }
+        token?.renewed(expiresAt: expiresAt)
+    }
+
     enum Verdict: Equatable {
         case alive(until: NIODeadline)
+        /// The client is to be told, once; check again then.
+        case tokenWillExpire(in: Duration)
         case expired(Disconnect)
     }
 
-    func check(now: NIODeadline) -> Verdict {
-        if now < deadline { return .alive(until: deadline) }
+    /// - Parameter utc: the wall clock, in milliseconds since 1970.
+    mutating func check(now: NIODeadline, utc: UInt64) -> Verdict {
+        guard now < deadline else { return .expired(silence) }
+        switch token?.check(now: utc) {
+        case nil: return .alive(until: deadline)
+        case .valid(let duration): return .alive(until: min(deadline, now + TimeAmount(duration)))
+        case .willExpire(let remaining): return .tokenWillExpire(in: remaining)
+        case .expired:
+            return .expired(Disconnect(.tokenExpired, "the token has expired; log in with a new one"))
+        }
+    }
+
+    private var silence: Disconnect {
         guard let silenceMax else {
-            return .expired(Disconnect(.handshakeTimeout, "no login was accepted in time"))
+            return Disconnect(.handshakeTimeout, "no login was accepted in time")
         }
         let seconds = silenceMax.nanoseconds / 1_000_000_000
-        return .expired(Disconnect(.heartbeatTimeout, "nothing was heard from the client for \(seconds) s"))
+        return Disconnect(.heartbeatTimeout, "nothing was heard from the client for \(seconds) s")
     }
 }

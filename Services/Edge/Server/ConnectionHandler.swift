@@ -4,7 +4,8 @@ import RTMModel
 import RTMServiceLink
 import RTMWire
 
-/// One socket of a client: bytes in, frames out. The only handler of its pipeline (below TLS).
+/// One connection of a client: bytes in, frames out. The last handler of its pipeline: below it are the
+/// socket, TLS, WebSocket, or both.
 ///
 /// Frames are read where they arrived. What goes out is gathered and written once per turn of the event loop,
 /// however many entries are due: straight to the socket, and through NIO what the socket doesn't take at once
@@ -20,9 +21,9 @@ final class ConnectionHandler: ChannelInboundHandler {
     private var isScheduled = false
     /// The socket has not taken everything yet.
     private var isWriting = false
-    private let isSecure: Bool
+    private let isOnSocket: Bool
     private var machine = ConnectionStateMachine()
-    /// Nil where TLS lies between us and the socket, and before and after the connection.
+    /// Nil where TLS or WebSocket lies between us and the socket, and before and after the connection.
     private var socket: DirectSocket?
     private var context: ChannelHandlerContext?
     private var session: Session?
@@ -30,20 +31,32 @@ final class ConnectionHandler: ChannelInboundHandler {
     private var reader: FrameReader
     var wheelPlace = DeadlineWheelPlace()
 
-    init(loop: EdgeLoop, isSecure: Bool) {
+    /// Its time to log in begins here, which may be before it has a pipeline.
+    ///
+    /// - Parameter isOnSocket: nothing lies between it and the socket.
+    init(loop: EdgeLoop, isOnSocket: Bool) {
         self.loop = loop
-        self.isSecure = isSecure
+        self.isOnSocket = isOnSocket
         let limits = loop.configuration.limits
         deadline = ConnectionDeadline(now: .now(), handshakeTimeout: limits.handshakeTimeout)
         reader = FrameReader(frameBytesMax: limits.frameBytesMax)
     }
 
+    func handlerAdded(context: ChannelHandlerContext) {
+        // Behind a handshake of WebSocket the channel has been active for a while.
+        if context.channel.isActive { begin(context) }
+    }
+
     func channelActive(context: ChannelHandlerContext) {
+        begin(context)
+        context.fireChannelActive()
+    }
+
+    private func begin(_ context: ChannelHandlerContext) {
         self.context = context
-        if !isSecure { socket = DirectSocket(of: context) }
+        if isOnSocket { socket = DirectSocket(of: context) }
         loop.metrics.connectionOpened()
         checkDeadline(now: .now())
-        context.fireChannelActive()
     }
 
     func channelInactive(context: ChannelHandlerContext) {
@@ -73,6 +86,7 @@ final class ConnectionHandler: ChannelInboundHandler {
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        if let violation = error as? WebSocketViolation { return disconnect(violation.disconnect) }
         loop.logger.debug("connection failed", metadata: ["cause": "\(error)"])
         context.close(promise: nil)
     }
@@ -102,6 +116,8 @@ final class ConnectionHandler: ChannelInboundHandler {
             disconnect(reason)
         case .login(let login):
             logIn(login, requestID)
+        case .renewToken(let token):
+            withSession { renewToken(of: $0, token, requestID) }
         case .logout:
             answer(requestID, LoggedOut())
             disconnect(Disconnect(.loggedOut, "logged out"))
@@ -142,9 +158,10 @@ final class ConnectionHandler: ChannelInboundHandler {
         deadline.loggedIn(
             now: .now(), heartbeatInterval: .seconds(Int64(session.heartbeatInterval)),
             grace: .seconds(Int64(Limits.heartbeatGrace)))
+        deadline.tokenAccepted(expiresAt: session.tokenExpiresAt)
+        answer(requestID, loop.loggedIn(session))
         // The end of the handshake, which is still waited for, may be later than the first heartbeat.
         checkDeadline(now: .now())
-        answer(requestID, loop.loggedIn(session))
     }
 
     func refuseLogin(_ error: RTMError, _ requestID: UInt64) {
@@ -152,6 +169,18 @@ final class ConnectionHandler: ChannelInboundHandler {
         loop.metrics.loginRefused()
         answer(requestID, error)
         disconnect(Disconnect(.loginRefused, "the login was refused: \(error.reason)"))
+    }
+
+    private func renewToken(of session: Session, _ token: WireText, _ requestID: UInt64) {
+        do throws(RTMError) {
+            try loop.renewToken(of: session, token)
+            deadline.tokenAccepted(expiresAt: session.tokenExpiresAt)
+            answer(requestID, TokenRenewed())
+            // The new token may end before the old one.
+            checkDeadline(now: .now())
+        } catch {
+            answer(requestID, error)
+        }
     }
 
     // MARK: The end
@@ -185,9 +214,12 @@ final class ConnectionHandler: ChannelInboundHandler {
     /// Called at the time that it was last told, or before.
     func checkDeadline(now: NIODeadline) {
         guard !machine.isEnded else { return close() }
-        switch deadline.check(now: now) {
+        switch deadline.check(now: now, utc: loop.wallClock()) {
         case .expired(let reason): disconnect(reason)
         case .alive(let until): loop.remind(self, at: until)
+        case .tokenWillExpire(let remaining):
+            answer(0, TokenWillExpire(remaining: remaining))
+            checkDeadline(now: now)
         }
     }
 }

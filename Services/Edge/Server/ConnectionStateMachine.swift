@@ -24,6 +24,7 @@ struct ConnectionStateMachine {
     enum Action {
         case welcome(version: UInt32)
         case login(ClientRequest.Login)
+        case renewToken(WireText)
         case logout
         case answerHeartbeat
         case subscribe(ClientRequest.Subscribe)
@@ -62,6 +63,8 @@ struct ConnectionStateMachine {
             return .refuse(RTMError(.duplicateOperation, "this connection has logged in already"))
         case (.admitting, _):
             return .refuse(RTMError(.notLogin, "the login has not been answered yet"))
+        case (.active, .renewToken(let token)):
+            return .renewToken(token)
         case (.active, .logout):
             return .logout
         case (.active, .subscribe(let subscribe)):

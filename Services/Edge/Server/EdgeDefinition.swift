@@ -54,20 +54,26 @@ package enum EdgeDefinition {
         }
         let limiter = ConnectionLimiter(
             totalMax: edge.limits.connectionsMax, perAddressMax: edge.limits.connectionsPerAddressMax)
-        var services: [any Service] = [
-            loops,
-            EdgeListener(
-                purpose: "edge", address: configuration[EdgeKeys.listen], tls: nil, loops: loops,
-                limiter: limiter, logger: context.logger),
+        return Assembly([loops] + (try listeners(configuration, loops, limiter, context.logger)))
+    }
+
+    private static func listeners(
+        _ configuration: Configuration, _ loops: EdgeLoops, _ limiter: ConnectionLimiter, _ logger: Logger
+    ) throws -> [EdgeListener] {
+        let gate = WebSocketGate(
+            path: configuration[EdgeKeys.webSocketPath], origins: configuration[EdgeKeys.webSocketOrigins])
+        let all: [(String, HostPort?, hasTLS: Bool, WebSocketGate?)] = [
+            ("edge", configuration[EdgeKeys.listen], false, nil),
+            ("edge.tls", configuration[EdgeKeys.tlsListen], true, nil),
+            ("edge.webSocket", configuration[EdgeKeys.webSocketListen], false, gate),
+            ("edge.webSocket.tls", configuration[EdgeKeys.webSocketTLSListen], true, gate),
         ]
-        if let address = configuration[EdgeKeys.tlsListen] {
-            services.append(
-                EdgeListener(
-                    purpose: "edge.tls", address: address, tls: try ServerTLS.context(configuration),
-                    loops: loops,
-                    limiter: limiter, logger: context.logger))
+        return try all.compactMap { purpose, address, hasTLS, gate in
+            guard let address else { return nil }
+            return EdgeListener(
+                purpose: purpose, address: address, tls: hasTLS ? try ServerTLS.context(configuration) : nil,
+                webSocket: gate, loops: loops, limiter: limiter, logger: logger)
         }
-        return Assembly(services)
     }
 
     /// What is fine on one machine and rarely meant on a network.
@@ -75,16 +81,17 @@ package enum EdgeDefinition {
         _ edge: EdgeConfiguration, _ configuration: Configuration, _ logger: Logger
     ) {
         let open = edge.applications.filter { $0.certificate == nil }.map(\.id)
-        let listeners = [configuration[EdgeKeys.listen], configuration[EdgeKeys.tlsListen]].compactMap { $0 }
-        for address in listeners where !address.isLoopback && !open.isEmpty {
+        let clear = [configuration[EdgeKeys.listen], configuration[EdgeKeys.webSocketListen]]
+            .compactMap { $0 }.filter { !$0.isLoopback }
+        let secure = [configuration[EdgeKeys.tlsListen], configuration[EdgeKeys.webSocketTLSListen]]
+            .compactMap { $0 }.filter { !$0.isLoopback }
+        for address in clear + secure where !open.isEmpty {
             logger.warning(
                 "whoever reaches this address may log in as anybody: apps without certificate",
                 metadata: ["address": "\(address)", "apps": .array(open.prefix(10).map { "\($0)" })])
         }
-        if !configuration[EdgeKeys.listen].isLoopback {
-            logger.warning(
-                "clients of this address talk in the clear",
-                metadata: ["address": "\(configuration[EdgeKeys.listen])"])
+        for address in clear {
+            logger.warning("clients of this address talk in the clear", metadata: ["address": "\(address)"])
         }
     }
 }

@@ -1,4 +1,5 @@
 import NIOCore
+import RTMAccessToken
 import RTMModel
 package import RTMServiceKit
 
@@ -13,6 +14,18 @@ package enum EdgeKeys {
         "edge.tls.certificate", "PEM file with the certificate chain, the server's own certificate first.")
     package static let tlsKey = ConfigurationKey<String?>.optionalString(
         "edge.tls.key", "PEM file with the private key of the certificate.")
+    package static let webSocketListen = ConfigurationKey<HostPort?>.optionalAddress(
+        "edge.webSocket.listen",
+        "Where clients connect with WebSocket in the clear; for a proxy that does TLS, or trusted networks.")
+    package static let webSocketTLSListen = ConfigurationKey<HostPort?>.optionalAddress(
+        "edge.webSocket.tls.listen",
+        "Where clients connect with WebSocket over TLS, with the certificate and the key of edge.tls.")
+    package static let webSocketPath = ConfigurationKey<String>.string(
+        "edge.webSocket.path", default: "/rtm",
+        "The path of the WebSocket; any other one is answered with 404.")
+    package static let webSocketOrigins = ConfigurationKey<[String]>.list(
+        "edge.webSocket.origins", countMax: 1_000,
+        "Origins, like https://example.org, whose web pages may open a WebSocket; none given: all may.")
     package static let messaging = ConfigurationKey<HostPort>.address(
         "edge.messaging", default: HostPort(host: "127.0.0.1", port: 7720), "The messaging service.")
     package static let presence = ConfigurationKey<HostPort>.address(
@@ -57,7 +70,9 @@ package enum EdgeKeys {
 
     static let own: [KeyDeclaration] = [
         CommonKeys.apps.declaration, LinkKeys.secret.declaration, listen.declaration, tlsListen.declaration,
-        tlsCertificate.declaration, tlsKey.declaration, connectionsMax.declaration,
+        tlsCertificate.declaration, tlsKey.declaration, webSocketListen.declaration,
+        webSocketTLSListen.declaration, webSocketPath.declaration, webSocketOrigins.declaration,
+        connectionsMax.declaration,
         connectionsPerAddressMax.declaration, frameBytesMax.declaration, outboundBytesMax.declaration,
         handshakeTimeout.declaration, subscriptionsMax.declaration, publishRate.declaration,
         callRate.declaration, subscribeRate.declaration, loginRate.declaration,
@@ -65,9 +80,39 @@ package enum EdgeKeys {
 
     static let rules = [
         ConfigurationRule("edge.tls.certificate and edge.tls.key are set whenever edge.tls.listen is") {
-            $0[tlsListen] == nil || ($0[tlsCertificate] != nil && $0[tlsKey] != nil)
-        }
+            $0[tlsListen] == nil || hasCertificate($0)
+        },
+        ConfigurationRule(
+            "edge.tls.certificate and edge.tls.key are set whenever edge.webSocket.tls.listen is"
+        ) {
+            $0[webSocketTLSListen] == nil || hasCertificate($0)
+        },
+        ConfigurationRule(webSocketPath) { path in
+            let isPath = path.hasPrefix("/") && path.allSatisfy { $0.isASCII && !" ?#".contains($0) }
+            return isPath ? nil : "is no path: it takes a slash first, and ASCII without space, ? and #"
+        },
+        ConfigurationRule(CommonKeys.apps, refusal: unusable),
     ]
+
+    @Sendable private static func hasCertificate(_ configuration: Configuration) -> Bool {
+        configuration[tlsCertificate] != nil && configuration[tlsKey] != nil
+    }
+
+    /// Without this an app would start that lets nobody in: who makes tokens refuses these (A-7).
+    @Sendable private static func unusable(_ apps: [AppRecord]) -> String? {
+        for (place, app) in apps.enumerated() {
+            guard let certificate = app.certificate else { continue }
+            guard AccessToken.isIdentifier(certificate.revealed) else {
+                return "has a certificate in record \(place + 1) that is not 32 hexadecimal digits"
+            }
+            guard AccessToken.isIdentifier(app.id) else {
+                return
+                    "has an id in record \(place + 1) that is not 32 hexadecimal digits, which it has to be "
+                    + "where there is a certificate"
+            }
+        }
+        return nil
+    }
 }
 
 extension EdgeConfiguration {

@@ -8,26 +8,31 @@ import RTMServiceLink
 import RTMWire
 import Synchronization
 
-/// Where clients connect: one address, in the clear or with TLS. Every accepted connection belongs to the
-/// loop that it is accepted on, for life.
+/// Where clients connect: one address, in the clear or with TLS, for TCP or for WebSocket. Every accepted
+/// connection belongs to the loop that it is accepted on, for life.
 struct EdgeListener: Service {
     let name: String
     private let purpose: String
     private let address: HostPort
     private let tls: NIOSSLContext?
+    private let webSocket: WebSocketGate?
     private let loops: EdgeLoops
     private let limiter: ConnectionLimiter
     private let logger: Logger
     private let bound = BoundChannel()
 
+    /// - Parameters:
+    ///   - tls: nil: in the clear.
+    ///   - webSocket: nil: the frames travel over TCP as they are.
     init(
-        purpose: String, address: HostPort, tls: NIOSSLContext?, loops: EdgeLoops, limiter: ConnectionLimiter,
-        logger: Logger
+        purpose: String, address: HostPort, tls: NIOSSLContext?, webSocket: WebSocketGate?, loops: EdgeLoops,
+        limiter: ConnectionLimiter, logger: Logger
     ) {
         name = "\(purpose) listener"
         self.purpose = purpose
         self.address = address
         self.tls = tls
+        self.webSocket = webSocket
         self.loops = loops
         self.limiter = limiter
         self.logger = logger
@@ -73,8 +78,18 @@ struct EdgeListener: Service {
             let limiter = self.limiter
             channel.closeFuture.whenComplete { _ in limiter.release(remote) }
             let loop = loops.loop(of: channel.eventLoop)
-            try pipeline.addHandler(ConnectionHandler(loop: loop, isSecure: tls != nil))
+            let connection = ConnectionHandler(loop: loop, isOnSocket: tls == nil && webSocket == nil)
+            if let webSocket {
+                try WebSocketUpgrade.begin(on: channel, through: webSocket, as: connection, loop)
+            } else {
+                try pipeline.addHandler(connection)
+            }
         case .refused(let reason):
+            // With TLS the refusal waits for the client's handshake, which may never come.
+            let timeout = loops.loop(of: channel.eventLoop).configuration.limits.lingerTimeout
+            let end = channel.eventLoop.scheduleTask(in: timeout) { channel.close(promise: nil) }
+            channel.closeFuture.whenComplete { _ in end.cancel() }
+            if webSocket != nil { return try WebSocketUpgrade.refuse(channel, reason) }
             let refusal = Disconnect(.tooManyConnections, reason, retryAfter: .seconds(5))
             try pipeline.addHandler(RefusedConnection(refusal))
         }

@@ -33,6 +33,7 @@ extension EdgeLoop {
             let continues = run.continues(session, request, requestID)
             if !continues { sendRun() }
             let type = continues ? run.type : try Self.checkChannel(of: request)
+            if !continues { try session.checkMayWrite(type, request.channel) }
             try Self.check(request.message)
             try session.rates.publish(type, request.channel, session.application.rates, now: endOfTurn.now)
             if !continues {

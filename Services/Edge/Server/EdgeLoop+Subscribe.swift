@@ -19,6 +19,7 @@ extension EdgeLoop {
                 throw RTMError(
                     .invalidParameter, "the feature set \(request.features.rawValue) has unknown features")
             }
+            try session.checkMayRead(request.channel)
             guard messaging.isUp else { throw .messagingUnreachable(.channelSubscribeFailed) }
             let key = session.channel(request.channel.string)
             var pending = PendingSubscribe(

@@ -96,15 +96,16 @@ extension EdgeLoop {
         _ connection: any SessionConnection, _ login: ClientRequest.Login
     ) throws(RTMError) -> Session {
         let userID = login.userID.string
-        let application = try admission.admit(
-            appID: login.appID.string, userID: userID, token: login.token.string)
+        let (application, grant) = try admission.admit(
+            appID: login.appID.string, userID: userID, token: login.token.string, nowMilliseconds: wallClock()
+        )
         try logins.login(application.id, userID, application.rates, now: endOfTurn.now)
         guard messaging.isUp else { throw .messagingUnreachable(.loginNoServerResources) }
         let session = Session(
             id: sessionIDs.next(), application: application, userID: userID,
             heartbeatInterval: Limits.clamp(
                 Int(login.heartbeatIntervalSeconds), to: Limits.heartbeatInterval),
-            connection: connection)
+            grant: grant, connection: connection)
         sessions[session.id] = session
         metrics.sessionsChanged(by: 1)
         return session

@@ -11,6 +11,7 @@ struct EdgeMetrics: Sendable {
     private let deliveries: Counter
     private let publishes: Family<Outcome, Counter>
     private let logins: Family<Outcome, Counter>
+    private let renewals: Family<Outcome, Counter>
     private let disconnects: Family<Disconnect.Code, Counter>
     private let gaps: Counter
 
@@ -33,7 +34,12 @@ struct EdgeMetrics: Sendable {
             "rtm_edge_publishes_total", "Publishes by outcome. Many refused: look at messaging.",
             by: Outcome.self)
         logins = registry.counters(
-            "rtm_edge_logins_total", "Logins by outcome. Many refused: a wrong app id, or messaging is away.",
+            "rtm_edge_logins_total",
+            "Logins by outcome. Many refused: a wrong app id, bad tokens, or messaging is away.",
+            by: Outcome.self)
+        renewals = registry.counters(
+            "rtm_edge_token_renewals_total",
+            "Renewals of tokens by outcome. Many refused: their maker has a wrong clock or certificate.",
             by: Outcome.self)
         disconnects = registry.counters(
             "rtm_edge_disconnects_total",
@@ -54,6 +60,8 @@ struct EdgeMetrics: Sendable {
     func publishFailed(_ count: Int) { publishes[.refused].increment(by: count) }
     func loginAccepted() { logins[.ok].increment() }
     func loginRefused() { logins[.refused].increment() }
+    func tokenRenewed() { renewals[.ok].increment() }
+    func renewalRefused() { renewals[.refused].increment() }
     func disconnected(_ code: Disconnect.Code) { disconnects[code].increment() }
     func gap() { gaps.increment() }
 }

@@ -1,4 +1,5 @@
 import NIOCore
+import RTMAccessToken
 import RTMModel
 import RTMWire
 
@@ -18,6 +19,8 @@ final class Session {
     /// Names of the message channels that a subscribe is under way for.
     var entering: Set<String> = []
     private(set) var connection: (any SessionConnection)?
+    /// What its token gives; nil where the app id is the credential.
+    var grant: TokenGrant?
 
     struct Subscription {
         /// The request that began it. A step of an older request finds another number here, and stops.
@@ -28,12 +31,13 @@ final class Session {
 
     init(
         id: SessionID, application: Application, userID: String, heartbeatInterval: Int,
-        connection: any SessionConnection
+        grant: TokenGrant? = nil, connection: any SessionConnection
     ) {
         self.id = id
         self.application = application
         self.userID = userID
         self.heartbeatInterval = heartbeatInterval
+        self.grant = grant
         self.connection = connection
     }
 
@@ -50,6 +54,9 @@ final class Session {
     }
 
     var appID: String { application.id }
+
+    /// UTC, milliseconds since 1970; nil where there is no token that could expire.
+    var tokenExpiresAt: UInt64? { grant?.expiresAtMilliseconds }
 
     func inbox() -> ChannelKey { ChannelKey(appID: appID, type: .user, name: userID) }
 

@@ -34,7 +34,11 @@ struct SessionRates {
         let name: String
     }
 
+    /// to verify a token costs more than to send one.
+    private static let renewalRate = Rate(perSecond: Limits.tokenRenewalsPerSecond)
+
     private var calls: TokenBucket?
+    private var renewals: TokenBucket?
     private var publishes = TokenBuckets<Target>()
     private var subscribes = RecentEvents<String>(within: .seconds(5))
 
@@ -48,6 +52,19 @@ struct SessionRates {
             .operationRateExceedLimitation, "\(rates.calls.perSecond) calls a second are allowed",
             retryAfter: .nanoseconds(wait.nanoseconds),
             limit: .init(name: "calls per second", value: UInt64(rates.calls.perSecond)))
+    }
+
+    /// The same for every app.
+    mutating func renewal(now: NIODeadline) throws(RTMError) {
+        let rate = Self.renewalRate
+        var bucket = renewals ?? TokenBucket(rate, now: now)
+        let wait = bucket.take(rate, now: now)
+        renewals = bucket
+        guard let wait else { return }
+        throw RTMError(
+            .operationRateExceedLimitation, "a token may be renewed \(rate.perSecond) times a second",
+            retryAfter: .nanoseconds(wait.nanoseconds),
+            limit: .init(name: "token renewals per second", value: UInt64(rate.perSecond)))
     }
 
     mutating func publish(

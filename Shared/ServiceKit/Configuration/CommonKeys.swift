@@ -20,9 +20,9 @@ package enum CommonKeys {
     /// Listed by the services that admit clients.
     package static let apps = ConfigurationKey<[AppRecord]>.records(
         "apps", default: [AppRecord(id: "dev")], countMax: 10_000,
-        "The apps whose clients may log in; with a certificate only tokens signed by it are accepted; "
-            + "subscriptionsMax replaces edge.subscriptions.max for the app, and the rates those of edge.rates."
-    )
+        "The apps whose clients may log in; with a certificate only tokens signed with it are accepted, and "
+            + "id and certificate are 32 hexadecimal digits each; subscriptionsMax replaces "
+            + "edge.subscriptions.max for the app, and the rates those of edge.rates.")
 
     static var ofEveryProgram: [KeyDeclaration] {
         [

@@ -73,15 +73,30 @@ extension Configuration.Origin: CustomStringConvertible {
     }
 }
 
-/// A relation between several keys that every configuration of a service must hold.
+/// What every configuration of a service must hold beyond the kinds of its values.
 package struct ConfigurationRule: Sendable {
-    /// What must hold, as a sentence with the names of the keys: "edge.tls.key is set whenever
-    /// edge.tls.certificate is".
-    package let sentence: String
-    let holds: @Sendable (Configuration) -> Bool
+    /// Nil when the rule holds.
+    let problem: @Sendable (Configuration) -> ConfigurationProblem?
 
+    /// A relation between several keys.
+    ///
+    /// - Parameter sentence: what must hold, with the names of the keys: "edge.tls.key is set whenever
+    ///   edge.tls.certificate is".
     package init(_ sentence: String, holds: @escaping @Sendable (Configuration) -> Bool) {
-        self.sentence = sentence
-        self.holds = holds
+        problem = { holds($0) ? nil : .init("rule", from: nil, "violated: \(sentence)") }
+    }
+
+    /// What the service alone knows about the value of a key.
+    ///
+    /// - Parameter refusal: nil for a value that will do, else a clause that follows "the value": "has no
+    ///   digits". It must not show a secret.
+    package init<Value>(
+        _ key: ConfigurationKey<Value>, refusal: @escaping @Sendable (Value) -> String?
+    ) {
+        problem = { configuration in
+            refusal(configuration[key]).map {
+                .init(key.declaration.name, from: "\(configuration.origin(of: key))", "the value \($0)")
+            }
+        }
     }
 }

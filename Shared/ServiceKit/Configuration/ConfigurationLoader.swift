@@ -61,10 +61,7 @@ package struct ConfigurationLoader {
             problems.append(.init(key.name, from: "\(setting.origin)", advice))
         }
         let configuration = Configuration(schema: schema, settings: settings)
-        if problems.isEmpty {
-            let broken = rules.filter { !$0.holds(configuration) }
-            problems = broken.map { .init("rule", from: nil, "violated: \($0.sentence)") }
-        }
+        if problems.isEmpty { problems = rules.compactMap { $0.problem(configuration) } }
         guard problems.isEmpty else { throw ConfigurationError(problems) }
         return configuration
     }

@@ -121,7 +121,10 @@ package struct Neighbours: Sendable {
     package static let heliograph = Neighbours(
         sections: ["edge", "messaging", "presence", "storage", "standalone"],
         keys: [CommonKeys.apps.declaration.name, LinkKeys.secret.declaration.name],
-        variables: ["RTM_SERVER", "RTM_APP_ID", "RTM_USER", "RTM_TOKEN"])
+        variables: [
+            "RTM_SERVER", "RTM_APP_ID", "RTM_USER", "RTM_TOKEN", "RTM_TOKEN_FILE", "RTM_CERTIFICATE",
+            "RTM_CERTIFICATE_FILE",
+        ])
 
     /// Whether a key, or a section above keys, is theirs.
     func claim(path: String) -> Bool {

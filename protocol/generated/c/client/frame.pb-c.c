@@ -97,7 +97,7 @@ void   rtm__client__server_frame__free_unpacked
   assert(message->base.descriptor == &rtm__client__server_frame__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
-static const ProtobufCFieldDescriptor rtm__client__client_frame__field_descriptors[8] =
+static const ProtobufCFieldDescriptor rtm__client__client_frame__field_descriptors[9] =
 {
   {
     "request_id",
@@ -195,6 +195,18 @@ static const ProtobufCFieldDescriptor rtm__client__client_frame__field_descripto
     0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "renew_token",
+    16,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Rtm__Client__ClientFrame, body_case),
+    offsetof(Rtm__Client__ClientFrame, renew_token),
+    &rtm__client__renew_token__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned rtm__client__client_frame__field_indices_by_name[] = {
   4,   /* field[4] = heartbeat */
@@ -202,14 +214,16 @@ static const unsigned rtm__client__client_frame__field_indices_by_name[] = {
   2,   /* field[2] = login */
   3,   /* field[3] = logout */
   7,   /* field[7] = publish */
+  8,   /* field[8] = renew_token */
   0,   /* field[0] = request_id */
   5,   /* field[5] = subscribe */
   6,   /* field[6] = unsubscribe */
 };
-static const ProtobufCIntRange rtm__client__client_frame__number_ranges[1 + 1] =
+static const ProtobufCIntRange rtm__client__client_frame__number_ranges[2 + 1] =
 {
   { 1, 0 },
-  { 0, 8 }
+  { 16, 8 },
+  { 0, 9 }
 };
 const ProtobufCMessageDescriptor rtm__client__client_frame__descriptor =
 {
@@ -219,14 +233,14 @@ const ProtobufCMessageDescriptor rtm__client__client_frame__descriptor =
   "Rtm__Client__ClientFrame",
   "rtm.client",
   sizeof(Rtm__Client__ClientFrame),
-  8,
+  9,
   rtm__client__client_frame__field_descriptors,
   rtm__client__client_frame__field_indices_by_name,
-  1,  rtm__client__client_frame__number_ranges,
+  2,  rtm__client__client_frame__number_ranges,
   (ProtobufCMessageInit) rtm__client__client_frame__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor rtm__client__server_frame__field_descriptors[12] =
+static const ProtobufCFieldDescriptor rtm__client__server_frame__field_descriptors[14] =
 {
   {
     "request_id",
@@ -372,6 +386,30 @@ static const ProtobufCFieldDescriptor rtm__client__server_frame__field_descripto
     0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "token_renewed",
+    16,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Rtm__Client__ServerFrame, body_case),
+    offsetof(Rtm__Client__ServerFrame, token_renewed),
+    &rtm__client__token_renewed__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "token_will_expire",
+    17,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Rtm__Client__ServerFrame, body_case),
+    offsetof(Rtm__Client__ServerFrame, token_will_expire),
+    &rtm__client__token_will_expire__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned rtm__client__server_frame__field_indices_by_name[] = {
   11,   /* field[11] = disconnect */
@@ -384,13 +422,16 @@ static const unsigned rtm__client__server_frame__field_indices_by_name[] = {
   7,   /* field[7] = published */
   0,   /* field[0] = request_id */
   5,   /* field[5] = subscribed */
+  12,   /* field[12] = token_renewed */
+  13,   /* field[13] = token_will_expire */
   6,   /* field[6] = unsubscribed */
   1,   /* field[1] = welcome */
 };
-static const ProtobufCIntRange rtm__client__server_frame__number_ranges[1 + 1] =
+static const ProtobufCIntRange rtm__client__server_frame__number_ranges[2 + 1] =
 {
   { 1, 0 },
-  { 0, 12 }
+  { 16, 12 },
+  { 0, 14 }
 };
 const ProtobufCMessageDescriptor rtm__client__server_frame__descriptor =
 {
@@ -400,10 +441,10 @@ const ProtobufCMessageDescriptor rtm__client__server_frame__descriptor =
   "Rtm__Client__ServerFrame",
   "rtm.client",
   sizeof(Rtm__Client__ServerFrame),
-  12,
+  14,
   rtm__client__server_frame__field_descriptors,
   rtm__client__server_frame__field_indices_by_name,
-  1,  rtm__client__server_frame__number_ranges,
+  2,  rtm__client__server_frame__number_ranges,
   (ProtobufCMessageInit) rtm__client__server_frame__init,
   NULL,NULL,NULL    /* reserved[123] */
 };

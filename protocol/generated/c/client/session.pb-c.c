@@ -187,6 +187,141 @@ void   rtm__client__logged_in__free_unpacked
   assert(message->base.descriptor == &rtm__client__logged_in__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
+void   rtm__client__renew_token__init
+                     (Rtm__Client__RenewToken         *message)
+{
+  static const Rtm__Client__RenewToken init_value = RTM__CLIENT__RENEW_TOKEN__INIT;
+  *message = init_value;
+}
+size_t rtm__client__renew_token__get_packed_size
+                     (const Rtm__Client__RenewToken *message)
+{
+  assert(message->base.descriptor == &rtm__client__renew_token__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t rtm__client__renew_token__pack
+                     (const Rtm__Client__RenewToken *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &rtm__client__renew_token__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t rtm__client__renew_token__pack_to_buffer
+                     (const Rtm__Client__RenewToken *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &rtm__client__renew_token__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Rtm__Client__RenewToken *
+       rtm__client__renew_token__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Rtm__Client__RenewToken *)
+     protobuf_c_message_unpack (&rtm__client__renew_token__descriptor,
+                                allocator, len, data);
+}
+void   rtm__client__renew_token__free_unpacked
+                     (Rtm__Client__RenewToken *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &rtm__client__renew_token__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   rtm__client__token_renewed__init
+                     (Rtm__Client__TokenRenewed         *message)
+{
+  static const Rtm__Client__TokenRenewed init_value = RTM__CLIENT__TOKEN_RENEWED__INIT;
+  *message = init_value;
+}
+size_t rtm__client__token_renewed__get_packed_size
+                     (const Rtm__Client__TokenRenewed *message)
+{
+  assert(message->base.descriptor == &rtm__client__token_renewed__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t rtm__client__token_renewed__pack
+                     (const Rtm__Client__TokenRenewed *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &rtm__client__token_renewed__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t rtm__client__token_renewed__pack_to_buffer
+                     (const Rtm__Client__TokenRenewed *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &rtm__client__token_renewed__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Rtm__Client__TokenRenewed *
+       rtm__client__token_renewed__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Rtm__Client__TokenRenewed *)
+     protobuf_c_message_unpack (&rtm__client__token_renewed__descriptor,
+                                allocator, len, data);
+}
+void   rtm__client__token_renewed__free_unpacked
+                     (Rtm__Client__TokenRenewed *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &rtm__client__token_renewed__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   rtm__client__token_will_expire__init
+                     (Rtm__Client__TokenWillExpire         *message)
+{
+  static const Rtm__Client__TokenWillExpire init_value = RTM__CLIENT__TOKEN_WILL_EXPIRE__INIT;
+  *message = init_value;
+}
+size_t rtm__client__token_will_expire__get_packed_size
+                     (const Rtm__Client__TokenWillExpire *message)
+{
+  assert(message->base.descriptor == &rtm__client__token_will_expire__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t rtm__client__token_will_expire__pack
+                     (const Rtm__Client__TokenWillExpire *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &rtm__client__token_will_expire__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t rtm__client__token_will_expire__pack_to_buffer
+                     (const Rtm__Client__TokenWillExpire *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &rtm__client__token_will_expire__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Rtm__Client__TokenWillExpire *
+       rtm__client__token_will_expire__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Rtm__Client__TokenWillExpire *)
+     protobuf_c_message_unpack (&rtm__client__token_will_expire__descriptor,
+                                allocator, len, data);
+}
+void   rtm__client__token_will_expire__free_unpacked
+                     (Rtm__Client__TokenWillExpire *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &rtm__client__token_will_expire__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
 void   rtm__client__logout__init
                      (Rtm__Client__Logout         *message)
 {
@@ -733,6 +868,100 @@ const ProtobufCMessageDescriptor rtm__client__logged_in__descriptor =
   (ProtobufCMessageInit) rtm__client__logged_in__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
+static const ProtobufCFieldDescriptor rtm__client__renew_token__field_descriptors[1] =
+{
+  {
+    "token",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Client__RenewToken, token),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned rtm__client__renew_token__field_indices_by_name[] = {
+  0,   /* field[0] = token */
+};
+static const ProtobufCIntRange rtm__client__renew_token__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 1 }
+};
+const ProtobufCMessageDescriptor rtm__client__renew_token__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "rtm.client.RenewToken",
+  "RenewToken",
+  "Rtm__Client__RenewToken",
+  "rtm.client",
+  sizeof(Rtm__Client__RenewToken),
+  1,
+  rtm__client__renew_token__field_descriptors,
+  rtm__client__renew_token__field_indices_by_name,
+  1,  rtm__client__renew_token__number_ranges,
+  (ProtobufCMessageInit) rtm__client__renew_token__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+#define rtm__client__token_renewed__field_descriptors NULL
+#define rtm__client__token_renewed__field_indices_by_name NULL
+#define rtm__client__token_renewed__number_ranges NULL
+const ProtobufCMessageDescriptor rtm__client__token_renewed__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "rtm.client.TokenRenewed",
+  "TokenRenewed",
+  "Rtm__Client__TokenRenewed",
+  "rtm.client",
+  sizeof(Rtm__Client__TokenRenewed),
+  0,
+  rtm__client__token_renewed__field_descriptors,
+  rtm__client__token_renewed__field_indices_by_name,
+  0,  rtm__client__token_renewed__number_ranges,
+  (ProtobufCMessageInit) rtm__client__token_renewed__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor rtm__client__token_will_expire__field_descriptors[1] =
+{
+  {
+    "remaining_ms",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT32,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Client__TokenWillExpire, remaining_ms),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned rtm__client__token_will_expire__field_indices_by_name[] = {
+  0,   /* field[0] = remaining_ms */
+};
+static const ProtobufCIntRange rtm__client__token_will_expire__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 1 }
+};
+const ProtobufCMessageDescriptor rtm__client__token_will_expire__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "rtm.client.TokenWillExpire",
+  "TokenWillExpire",
+  "Rtm__Client__TokenWillExpire",
+  "rtm.client",
+  sizeof(Rtm__Client__TokenWillExpire),
+  1,
+  rtm__client__token_will_expire__field_descriptors,
+  rtm__client__token_will_expire__field_indices_by_name,
+  1,  rtm__client__token_will_expire__number_ranges,
+  (ProtobufCMessageInit) rtm__client__token_will_expire__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
 #define rtm__client__logout__field_descriptors NULL
 #define rtm__client__logout__field_indices_by_name NULL
 #define rtm__client__logout__number_ranges NULL
@@ -889,7 +1118,7 @@ const ProtobufCMessageDescriptor rtm__client__disconnect__descriptor =
   (ProtobufCMessageInit) rtm__client__disconnect__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCEnumValue rtm__client__disconnect_code__enum_values_by_number[13] =
+static const ProtobufCEnumValue rtm__client__disconnect_code__enum_values_by_number[14] =
 {
   { "DISCONNECT_UNSPECIFIED", "RTM__CLIENT__DISCONNECT_CODE__DISCONNECT_UNSPECIFIED", 0 },
   { "DISCONNECT_DRAINING", "RTM__CLIENT__DISCONNECT_CODE__DISCONNECT_DRAINING", 3000 },
@@ -903,12 +1132,13 @@ static const ProtobufCEnumValue rtm__client__disconnect_code__enum_values_by_num
   { "DISCONNECT_HANDSHAKE_TIMEOUT", "RTM__CLIENT__DISCONNECT_CODE__DISCONNECT_HANDSHAKE_TIMEOUT", 3503 },
   { "DISCONNECT_VERSION_UNSUPPORTED", "RTM__CLIENT__DISCONNECT_CODE__DISCONNECT_VERSION_UNSUPPORTED", 3504 },
   { "DISCONNECT_LOGIN_REFUSED", "RTM__CLIENT__DISCONNECT_CODE__DISCONNECT_LOGIN_REFUSED", 3505 },
+  { "DISCONNECT_TOKEN_EXPIRED", "RTM__CLIENT__DISCONNECT_CODE__DISCONNECT_TOKEN_EXPIRED", 3506 },
   { "DISCONNECT_SUPERSEDED", "RTM__CLIENT__DISCONNECT_CODE__DISCONNECT_SUPERSEDED", 3507 },
 };
 static const ProtobufCIntRange rtm__client__disconnect_code__value_ranges[] = {
-{0, 0},{3000, 1},{3500, 6},{3507, 12},{0, 13}
+{0, 0},{3000, 1},{3500, 6},{0, 14}
 };
-static const ProtobufCEnumValueIndex rtm__client__disconnect_code__enum_values_by_name[13] =
+static const ProtobufCEnumValueIndex rtm__client__disconnect_code__enum_values_by_name[14] =
 {
   { "DISCONNECT_DRAINING", 1 },
   { "DISCONNECT_FRAME_TOO_LARGE", 8 },
@@ -919,7 +1149,8 @@ static const ProtobufCEnumValueIndex rtm__client__disconnect_code__enum_values_b
   { "DISCONNECT_LOGIN_REFUSED", 11 },
   { "DISCONNECT_PROTOCOL_ERROR", 7 },
   { "DISCONNECT_SLOW_CONSUMER", 2 },
-  { "DISCONNECT_SUPERSEDED", 12 },
+  { "DISCONNECT_SUPERSEDED", 13 },
+  { "DISCONNECT_TOKEN_EXPIRED", 12 },
   { "DISCONNECT_TOO_MANY_CONNECTIONS", 4 },
   { "DISCONNECT_UNSPECIFIED", 0 },
   { "DISCONNECT_VERSION_UNSUPPORTED", 10 },
@@ -931,11 +1162,11 @@ const ProtobufCEnumDescriptor rtm__client__disconnect_code__descriptor =
   "DisconnectCode",
   "Rtm__Client__DisconnectCode",
   "rtm.client",
-  13,
+  14,
   rtm__client__disconnect_code__enum_values_by_number,
-  13,
+  14,
   rtm__client__disconnect_code__enum_values_by_name,
-  4,
+  3,
   rtm__client__disconnect_code__value_ranges,
   NULL,NULL,NULL,NULL   /* reserved[1234] */
 };

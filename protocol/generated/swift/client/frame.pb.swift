@@ -22,7 +22,7 @@ fileprivate nonisolated struct _GeneratedWithProtocGenSwiftVersion: SwiftProtobu
   typealias Version = _2
 }
 
-/// Field numbers 16 and up cost a byte more; they are for requests that are rare.
+/// Field numbers 16 and up cost a byte more; they are for what is rare.
 package nonisolated struct Rtm_Client_ClientFrame: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -89,6 +89,14 @@ package nonisolated struct Rtm_Client_ClientFrame: Sendable {
     set {body = .publish(newValue)}
   }
 
+  package var renewToken: Rtm_Client_RenewToken {
+    get {
+      if case .renewToken(let v)? = body {return v}
+      return Rtm_Client_RenewToken()
+    }
+    set {body = .renewToken(newValue)}
+  }
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package nonisolated enum OneOf_Body: Equatable, Sendable {
@@ -99,6 +107,7 @@ package nonisolated struct Rtm_Client_ClientFrame: Sendable {
     case subscribe(Rtm_Client_Subscribe)
     case unsubscribe(Rtm_Client_Unsubscribe)
     case publish(Rtm_Client_Publish)
+    case renewToken(Rtm_Client_RenewToken)
 
   }
 
@@ -203,6 +212,22 @@ package nonisolated struct Rtm_Client_ServerFrame: Sendable {
     set {body = .disconnect(newValue)}
   }
 
+  package var tokenRenewed: Rtm_Client_TokenRenewed {
+    get {
+      if case .tokenRenewed(let v)? = body {return v}
+      return Rtm_Client_TokenRenewed()
+    }
+    set {body = .tokenRenewed(newValue)}
+  }
+
+  package var tokenWillExpire: Rtm_Client_TokenWillExpire {
+    get {
+      if case .tokenWillExpire(let v)? = body {return v}
+      return Rtm_Client_TokenWillExpire()
+    }
+    set {body = .tokenWillExpire(newValue)}
+  }
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package nonisolated enum OneOf_Body: Equatable, Sendable {
@@ -217,6 +242,8 @@ package nonisolated struct Rtm_Client_ServerFrame: Sendable {
     case publication(Rtm_Client_Publication)
     case gap(Rtm_Client_Gap)
     case disconnect(Rtm_Client_Disconnect)
+    case tokenRenewed(Rtm_Client_TokenRenewed)
+    case tokenWillExpire(Rtm_Client_TokenWillExpire)
 
   }
 
@@ -229,7 +256,7 @@ fileprivate nonisolated let _protobuf_package = "rtm.client"
 
 nonisolated extension Rtm_Client_ClientFrame: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".ClientFrame"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}request_id\0\u{1}hello\0\u{1}login\0\u{1}logout\0\u{1}heartbeat\0\u{1}subscribe\0\u{1}unsubscribe\0\u{1}publish\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}request_id\0\u{1}hello\0\u{1}login\0\u{1}logout\0\u{1}heartbeat\0\u{1}subscribe\0\u{1}unsubscribe\0\u{1}publish\0\u{4}\u{8}renew_token\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -329,6 +356,19 @@ nonisolated extension Rtm_Client_ClientFrame: SwiftProtobuf.Message, SwiftProtob
           self.body = .publish(v)
         }
       }()
+      case 16: try {
+        var v: Rtm_Client_RenewToken?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .renewToken(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .renewToken(v)
+        }
+      }()
       default: break
       }
     }
@@ -371,6 +411,10 @@ nonisolated extension Rtm_Client_ClientFrame: SwiftProtobuf.Message, SwiftProtob
       guard case .publish(let v)? = self.body else { preconditionFailure() }
       try visitor.visitSingularMessageField(value: v, fieldNumber: 8)
     }()
+    case .renewToken?: try {
+      guard case .renewToken(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 16)
+    }()
     case nil: break
     }
     try unknownFields.traverse(visitor: &visitor)
@@ -386,7 +430,7 @@ nonisolated extension Rtm_Client_ClientFrame: SwiftProtobuf.Message, SwiftProtob
 
 nonisolated extension Rtm_Client_ServerFrame: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".ServerFrame"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}request_id\0\u{1}welcome\0\u{3}logged_in\0\u{3}logged_out\0\u{3}heartbeat_ack\0\u{1}subscribed\0\u{1}unsubscribed\0\u{1}published\0\u{1}error\0\u{1}publication\0\u{1}gap\0\u{1}disconnect\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}request_id\0\u{1}welcome\0\u{3}logged_in\0\u{3}logged_out\0\u{3}heartbeat_ack\0\u{1}subscribed\0\u{1}unsubscribed\0\u{1}published\0\u{1}error\0\u{1}publication\0\u{1}gap\0\u{1}disconnect\0\u{4}\u{4}token_renewed\0\u{3}token_will_expire\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -538,6 +582,32 @@ nonisolated extension Rtm_Client_ServerFrame: SwiftProtobuf.Message, SwiftProtob
           self.body = .disconnect(v)
         }
       }()
+      case 16: try {
+        var v: Rtm_Client_TokenRenewed?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .tokenRenewed(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .tokenRenewed(v)
+        }
+      }()
+      case 17: try {
+        var v: Rtm_Client_TokenWillExpire?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .tokenWillExpire(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .tokenWillExpire(v)
+        }
+      }()
       default: break
       }
     }
@@ -595,6 +665,14 @@ nonisolated extension Rtm_Client_ServerFrame: SwiftProtobuf.Message, SwiftProtob
     case .disconnect?: try {
       guard case .disconnect(let v)? = self.body else { preconditionFailure() }
       try visitor.visitSingularMessageField(value: v, fieldNumber: 12)
+    }()
+    case .tokenRenewed?: try {
+      guard case .tokenRenewed(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 16)
+    }()
+    case .tokenWillExpire?: try {
+      guard case .tokenWillExpire(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 17)
     }()
     case nil: break
     }

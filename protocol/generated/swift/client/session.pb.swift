@@ -60,6 +60,9 @@ package nonisolated enum Rtm_Client_DisconnectCode: SwiftProtobuf.Enum, Swift.Ca
   /// the answer to Login says why
   case disconnectLoginRefused // = 3505
 
+  /// the session's token has expired; log in with a new one
+  case disconnectTokenExpired // = 3506
+
   /// the user has logged in elsewhere; the newer session stays (S-10)
   case disconnectSuperseded // = 3507
   case UNRECOGNIZED(Int)
@@ -82,6 +85,7 @@ package nonisolated enum Rtm_Client_DisconnectCode: SwiftProtobuf.Enum, Swift.Ca
     case 3503: self = .disconnectHandshakeTimeout
     case 3504: self = .disconnectVersionUnsupported
     case 3505: self = .disconnectLoginRefused
+    case 3506: self = .disconnectTokenExpired
     case 3507: self = .disconnectSuperseded
     default: self = .UNRECOGNIZED(rawValue)
     }
@@ -101,6 +105,7 @@ package nonisolated enum Rtm_Client_DisconnectCode: SwiftProtobuf.Enum, Swift.Ca
     case .disconnectHandshakeTimeout: return 3503
     case .disconnectVersionUnsupported: return 3504
     case .disconnectLoginRefused: return 3505
+    case .disconnectTokenExpired: return 3506
     case .disconnectSuperseded: return 3507
     case .UNRECOGNIZED(let i): return i
     }
@@ -120,6 +125,7 @@ package nonisolated enum Rtm_Client_DisconnectCode: SwiftProtobuf.Enum, Swift.Ca
     .disconnectHandshakeTimeout,
     .disconnectVersionUnsupported,
     .disconnectLoginRefused,
+    .disconnectTokenExpired,
     .disconnectSuperseded,
   ]
 
@@ -182,7 +188,7 @@ package nonisolated struct Rtm_Client_Login: Sendable {
   /// 1..64 bytes, characters of L-2
   package var userID: String = String()
 
-  /// empty or the app id itself: the app must have no certificate
+  /// of the app's server; empty or the app id itself: the app must have no certificate
   package var token: String = String()
 
   /// how often the client will send Heartbeat; 5..1800, clamped; 0 = 5
@@ -210,6 +216,44 @@ package nonisolated struct Rtm_Client_LoggedIn: Sendable {
 
   /// the session ends this long after a heartbeat that didn't come
   package var heartbeatGraceS: UInt32 = 0
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+}
+
+/// Replaces the token of the session, before it expires. If it is refused the session lives on until the end of the old one.
+package nonisolated struct Rtm_Client_RenewToken: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// for the same app and user
+  package var token: String = String()
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+}
+
+package nonisolated struct Rtm_Client_TokenRenewed: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+}
+
+/// Sent by the server once per token, 30 s before it expires; at once if it has less to live when it is accepted.
+package nonisolated struct Rtm_Client_TokenWillExpire: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// until then the session ends unless a new token comes
+  package var remainingMs: UInt32 = 0
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -284,7 +328,7 @@ package nonisolated struct Rtm_Client_Disconnect: Sendable {
 fileprivate nonisolated let _protobuf_package = "rtm.client"
 
 nonisolated extension Rtm_Client_DisconnectCode: SwiftProtobuf._ProtoNameProviding {
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0DISCONNECT_UNSPECIFIED\0\u{2}x.DISCONNECT_DRAINING\0\u{1}DISCONNECT_SLOW_CONSUMER\0\u{1}DISCONNECT_HEARTBEAT_TIMEOUT\0\u{1}DISCONNECT_TOO_MANY_CONNECTIONS\0\u{1}DISCONNECT_INTERNAL\0\u{2}p\u{7}DISCONNECT_LOGGED_OUT\0\u{1}DISCONNECT_PROTOCOL_ERROR\0\u{1}DISCONNECT_FRAME_TOO_LARGE\0\u{1}DISCONNECT_HANDSHAKE_TIMEOUT\0\u{1}DISCONNECT_VERSION_UNSUPPORTED\0\u{1}DISCONNECT_LOGIN_REFUSED\0\u{2}\u{2}DISCONNECT_SUPERSEDED\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0DISCONNECT_UNSPECIFIED\0\u{2}x.DISCONNECT_DRAINING\0\u{1}DISCONNECT_SLOW_CONSUMER\0\u{1}DISCONNECT_HEARTBEAT_TIMEOUT\0\u{1}DISCONNECT_TOO_MANY_CONNECTIONS\0\u{1}DISCONNECT_INTERNAL\0\u{2}p\u{7}DISCONNECT_LOGGED_OUT\0\u{1}DISCONNECT_PROTOCOL_ERROR\0\u{1}DISCONNECT_FRAME_TOO_LARGE\0\u{1}DISCONNECT_HANDSHAKE_TIMEOUT\0\u{1}DISCONNECT_VERSION_UNSUPPORTED\0\u{1}DISCONNECT_LOGIN_REFUSED\0\u{1}DISCONNECT_TOKEN_EXPIRED\0\u{1}DISCONNECT_SUPERSEDED\0")
 }
 
 nonisolated extension Rtm_Client_Hello: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
@@ -467,6 +511,85 @@ nonisolated extension Rtm_Client_LoggedIn: SwiftProtobuf.Message, SwiftProtobuf.
     if lhs.serverTimeMs != rhs.serverTimeMs {return false}
     if lhs.heartbeatIntervalS != rhs.heartbeatIntervalS {return false}
     if lhs.heartbeatGraceS != rhs.heartbeatGraceS {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Rtm_Client_RenewToken: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".RenewToken"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}token\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.token) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.token.isEmpty {
+      try visitor.visitSingularStringField(value: self.token, fieldNumber: 1)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Rtm_Client_RenewToken, rhs: Rtm_Client_RenewToken) -> Bool {
+    if lhs.token != rhs.token {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Rtm_Client_TokenRenewed: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".TokenRenewed"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap()
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    // Load everything into unknown fields
+    while try decoder.nextFieldNumber() != nil {}
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Rtm_Client_TokenRenewed, rhs: Rtm_Client_TokenRenewed) -> Bool {
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Rtm_Client_TokenWillExpire: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".TokenWillExpire"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}remaining_ms\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt32Field(value: &self.remainingMs) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.remainingMs != 0 {
+      try visitor.visitSingularUInt32Field(value: self.remainingMs, fieldNumber: 1)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Rtm_Client_TokenWillExpire, rhs: Rtm_Client_TokenWillExpire) -> Bool {
+    if lhs.remainingMs != rhs.remainingMs {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -35,12 +35,13 @@ typedef enum {
   RTM__CLIENT__CLIENT_FRAME__BODY_HEARTBEAT = 5,
   RTM__CLIENT__CLIENT_FRAME__BODY_SUBSCRIBE = 6,
   RTM__CLIENT__CLIENT_FRAME__BODY_UNSUBSCRIBE = 7,
-  RTM__CLIENT__CLIENT_FRAME__BODY_PUBLISH = 8
+  RTM__CLIENT__CLIENT_FRAME__BODY_PUBLISH = 8,
+  RTM__CLIENT__CLIENT_FRAME__BODY_RENEW_TOKEN = 16
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(RTM__CLIENT__CLIENT_FRAME__BODY__CASE)
 } Rtm__Client__ClientFrame__BodyCase;
 
 /*
- * Field numbers 16 and up cost a byte more; they are for requests that are rare.
+ * Field numbers 16 and up cost a byte more; they are for what is rare.
  */
 struct  Rtm__Client__ClientFrame
 {
@@ -58,6 +59,7 @@ struct  Rtm__Client__ClientFrame
     Rtm__Client__Subscribe *subscribe;
     Rtm__Client__Unsubscribe *unsubscribe;
     Rtm__Client__Publish *publish;
+    Rtm__Client__RenewToken *renew_token;
   };
 };
 #define RTM__CLIENT__CLIENT_FRAME__INIT \
@@ -77,7 +79,9 @@ typedef enum {
   RTM__CLIENT__SERVER_FRAME__BODY_ERROR = 9,
   RTM__CLIENT__SERVER_FRAME__BODY_PUBLICATION = 10,
   RTM__CLIENT__SERVER_FRAME__BODY_GAP = 11,
-  RTM__CLIENT__SERVER_FRAME__BODY_DISCONNECT = 12
+  RTM__CLIENT__SERVER_FRAME__BODY_DISCONNECT = 12,
+  RTM__CLIENT__SERVER_FRAME__BODY_TOKEN_RENEWED = 16,
+  RTM__CLIENT__SERVER_FRAME__BODY_TOKEN_WILL_EXPIRE = 17
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(RTM__CLIENT__SERVER_FRAME__BODY__CASE)
 } Rtm__Client__ServerFrame__BodyCase;
 
@@ -101,6 +105,8 @@ struct  Rtm__Client__ServerFrame
     Rtm__Client__Publication *publication;
     Rtm__Client__Gap *gap;
     Rtm__Client__Disconnect *disconnect;
+    Rtm__Client__TokenRenewed *token_renewed;
+    Rtm__Client__TokenWillExpire *token_will_expire;
   };
 };
 #define RTM__CLIENT__SERVER_FRAME__INIT \

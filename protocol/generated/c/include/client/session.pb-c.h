@@ -19,6 +19,9 @@ typedef struct Rtm__Client__Hello Rtm__Client__Hello;
 typedef struct Rtm__Client__Welcome Rtm__Client__Welcome;
 typedef struct Rtm__Client__Login Rtm__Client__Login;
 typedef struct Rtm__Client__LoggedIn Rtm__Client__LoggedIn;
+typedef struct Rtm__Client__RenewToken Rtm__Client__RenewToken;
+typedef struct Rtm__Client__TokenRenewed Rtm__Client__TokenRenewed;
+typedef struct Rtm__Client__TokenWillExpire Rtm__Client__TokenWillExpire;
 typedef struct Rtm__Client__Logout Rtm__Client__Logout;
 typedef struct Rtm__Client__LoggedOut Rtm__Client__LoggedOut;
 typedef struct Rtm__Client__Heartbeat Rtm__Client__Heartbeat;
@@ -77,6 +80,10 @@ typedef enum _Rtm__Client__DisconnectCode {
    * the answer to Login says why
    */
   RTM__CLIENT__DISCONNECT_CODE__DISCONNECT_LOGIN_REFUSED = 3505,
+  /*
+   * the session's token has expired; log in with a new one
+   */
+  RTM__CLIENT__DISCONNECT_CODE__DISCONNECT_TOKEN_EXPIRED = 3506,
   /*
    * the user has logged in elsewhere; the newer session stays (S-10)
    */
@@ -154,7 +161,7 @@ struct  Rtm__Client__Login
    */
   char *user_id;
   /*
-   * empty or the app id itself: the app must have no certificate
+   * of the app's server; empty or the app id itself: the app must have no certificate
    */
   char *token;
   /*
@@ -188,6 +195,47 @@ struct  Rtm__Client__LoggedIn
 #define RTM__CLIENT__LOGGED_IN__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&rtm__client__logged_in__descriptor) \
     , 0, 0, 0, 0 }
+
+
+/*
+ * Replaces the token of the session, before it expires. If it is refused the session lives on until the end of the old one.
+ */
+struct  Rtm__Client__RenewToken
+{
+  ProtobufCMessage base;
+  /*
+   * for the same app and user
+   */
+  char *token;
+};
+#define RTM__CLIENT__RENEW_TOKEN__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&rtm__client__renew_token__descriptor) \
+    , (char *)protobuf_c_empty_string }
+
+
+struct  Rtm__Client__TokenRenewed
+{
+  ProtobufCMessage base;
+};
+#define RTM__CLIENT__TOKEN_RENEWED__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&rtm__client__token_renewed__descriptor) \
+     }
+
+
+/*
+ * Sent by the server once per token, 30 s before it expires; at once if it has less to live when it is accepted.
+ */
+struct  Rtm__Client__TokenWillExpire
+{
+  ProtobufCMessage base;
+  /*
+   * until then the session ends unless a new token comes
+   */
+  uint32_t remaining_ms;
+};
+#define RTM__CLIENT__TOKEN_WILL_EXPIRE__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&rtm__client__token_will_expire__descriptor) \
+    , 0 }
 
 
 /*
@@ -330,6 +378,63 @@ Rtm__Client__LoggedIn *
 void   rtm__client__logged_in__free_unpacked
                      (Rtm__Client__LoggedIn *message,
                       ProtobufCAllocator *allocator);
+/* Rtm__Client__RenewToken methods */
+void   rtm__client__renew_token__init
+                     (Rtm__Client__RenewToken         *message);
+size_t rtm__client__renew_token__get_packed_size
+                     (const Rtm__Client__RenewToken   *message);
+size_t rtm__client__renew_token__pack
+                     (const Rtm__Client__RenewToken   *message,
+                      uint8_t             *out);
+size_t rtm__client__renew_token__pack_to_buffer
+                     (const Rtm__Client__RenewToken   *message,
+                      ProtobufCBuffer     *buffer);
+Rtm__Client__RenewToken *
+       rtm__client__renew_token__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   rtm__client__renew_token__free_unpacked
+                     (Rtm__Client__RenewToken *message,
+                      ProtobufCAllocator *allocator);
+/* Rtm__Client__TokenRenewed methods */
+void   rtm__client__token_renewed__init
+                     (Rtm__Client__TokenRenewed         *message);
+size_t rtm__client__token_renewed__get_packed_size
+                     (const Rtm__Client__TokenRenewed   *message);
+size_t rtm__client__token_renewed__pack
+                     (const Rtm__Client__TokenRenewed   *message,
+                      uint8_t             *out);
+size_t rtm__client__token_renewed__pack_to_buffer
+                     (const Rtm__Client__TokenRenewed   *message,
+                      ProtobufCBuffer     *buffer);
+Rtm__Client__TokenRenewed *
+       rtm__client__token_renewed__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   rtm__client__token_renewed__free_unpacked
+                     (Rtm__Client__TokenRenewed *message,
+                      ProtobufCAllocator *allocator);
+/* Rtm__Client__TokenWillExpire methods */
+void   rtm__client__token_will_expire__init
+                     (Rtm__Client__TokenWillExpire         *message);
+size_t rtm__client__token_will_expire__get_packed_size
+                     (const Rtm__Client__TokenWillExpire   *message);
+size_t rtm__client__token_will_expire__pack
+                     (const Rtm__Client__TokenWillExpire   *message,
+                      uint8_t             *out);
+size_t rtm__client__token_will_expire__pack_to_buffer
+                     (const Rtm__Client__TokenWillExpire   *message,
+                      ProtobufCBuffer     *buffer);
+Rtm__Client__TokenWillExpire *
+       rtm__client__token_will_expire__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   rtm__client__token_will_expire__free_unpacked
+                     (Rtm__Client__TokenWillExpire *message,
+                      ProtobufCAllocator *allocator);
 /* Rtm__Client__Logout methods */
 void   rtm__client__logout__init
                      (Rtm__Client__Logout         *message);
@@ -439,6 +544,15 @@ typedef void (*Rtm__Client__Login_Closure)
 typedef void (*Rtm__Client__LoggedIn_Closure)
                  (const Rtm__Client__LoggedIn *message,
                   void *closure_data);
+typedef void (*Rtm__Client__RenewToken_Closure)
+                 (const Rtm__Client__RenewToken *message,
+                  void *closure_data);
+typedef void (*Rtm__Client__TokenRenewed_Closure)
+                 (const Rtm__Client__TokenRenewed *message,
+                  void *closure_data);
+typedef void (*Rtm__Client__TokenWillExpire_Closure)
+                 (const Rtm__Client__TokenWillExpire *message,
+                  void *closure_data);
 typedef void (*Rtm__Client__Logout_Closure)
                  (const Rtm__Client__Logout *message,
                   void *closure_data);
@@ -465,6 +579,9 @@ extern const ProtobufCMessageDescriptor rtm__client__hello__descriptor;
 extern const ProtobufCMessageDescriptor rtm__client__welcome__descriptor;
 extern const ProtobufCMessageDescriptor rtm__client__login__descriptor;
 extern const ProtobufCMessageDescriptor rtm__client__logged_in__descriptor;
+extern const ProtobufCMessageDescriptor rtm__client__renew_token__descriptor;
+extern const ProtobufCMessageDescriptor rtm__client__token_renewed__descriptor;
+extern const ProtobufCMessageDescriptor rtm__client__token_will_expire__descriptor;
 extern const ProtobufCMessageDescriptor rtm__client__logout__descriptor;
 extern const ProtobufCMessageDescriptor rtm__client__logged_out__descriptor;
 extern const ProtobufCMessageDescriptor rtm__client__heartbeat__descriptor;

@@ -1,0 +1,109 @@
+import NIOCore
+import NIOHTTP1
+import NIOWebSocket
+
+/// Makes a WebSocket of a connection that is open: one HTTP request. The connection's handler joins when the
+/// server has agreed; until then it hears only of a failure.
+enum WebSocketUpgrade {
+    static func begin(
+        on channel: any Channel, to server: ServerAddress, path: String,
+        as bound: NIOLoopBound<ConnectionHandler>
+    ) {
+        guard bound.value.upgrades(channel) else { return }
+        guard channel.isActive else {
+            return bound.value.connectFailed("\(server) closed the connection at once")
+        }
+        do {
+            let response = UpgradeResponseHandler(server, bound.value)
+            let pipeline = channel.pipeline.syncOperations
+            let upgrader = upgrader(NIOLoopBound(response, eventLoop: channel.eventLoop), bound)
+            var head = HTTPRequestHead(version: .http1_1, method: .GET, uri: path)
+            head.headers.add(name: "Host", value: server.authority)
+            var configuration = NIOUpgradableHTTPClientPipelineConfiguration(
+                upgradeConfiguration: .init(upgradeRequestHead: head, upgraders: [upgrader]) {
+                    $0.eventLoop.makeSucceededVoidFuture()
+                })
+            configuration.leftOverBytesStrategy = .forwardBytes
+            configuration.decoderConfiguration.maxHeaderListSize = headBytesMax
+            _ = try pipeline.configureUpgradableHTTPClientPipeline(configuration: configuration)
+            try pipeline.addHandler(response)
+        } catch {
+            bound.value.connectFailed("\(server): \(error)")
+        }
+    }
+
+    /// Limit of the head of the server's answer.
+    private static let headBytesMax = 64 * 1024
+
+    private static func upgrader(
+        _ response: NIOLoopBound<UpgradeResponseHandler>, _ connection: NIOLoopBound<ConnectionHandler>
+    ) -> NIOTypedWebSocketClientUpgrader<Void> {
+        NIOTypedWebSocketClientUpgrader(
+            maxFrameSize: FrameReader.prefixBytes + FrameReader.frameBytesMax,
+            enableAutomaticErrorHandling: false
+        ) { channel, _ in
+            channel.eventLoop.makeCompletedFuture {
+                let pipeline = channel.pipeline.syncOperations
+                response.value.isDone = true
+                _ = pipeline.removeHandler(response.value)
+                try pipeline.addHandlers([WebSocketCodec(), connection.value])
+            }
+        }
+    }
+}
+
+/// Stands at the end of the pipeline until the WebSocket is open, and says why it doesn't become one.
+private final class UpgradeResponseHandler: ChannelInboundHandler, RemovableChannelHandler {
+    typealias InboundIn = HTTPClientResponsePart
+
+    /// What of a refusal's text is shown.
+    private static let reasonBytesMax = 200
+
+    private let server: ServerAddress
+    private let connection: ConnectionHandler
+    private var refusal: (status: HTTPResponseStatus, reason: ByteBuffer)?
+    /// There is a WebSocket, or there will be none.
+    var isDone = false
+
+    init(_ server: ServerAddress, _ connection: ConnectionHandler) {
+        self.server = server
+        self.connection = connection
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        switch unwrapInboundIn(data) {
+        case .head(let head): refusal = (head.status, ByteBuffer())
+        case .body(var bytes):
+            let room = Self.reasonBytesMax - (refusal?.reason.readableBytes ?? 0)
+            if let part = bytes.readSlice(length: min(room, bytes.readableBytes)) {
+                refusal?.reason.writeImmutableBuffer(part)
+            }
+        case .end: refused()
+        }
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        if refusal == nil { failed("the connection was closed by the other side") } else { refused() }
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        switch error {
+        case let error as NIOHTTPClientUpgradeError where error == .upgraderDeniedUpgrade:
+            failed("the answer to the WebSocket handshake is wrong")
+        case is HTTPParserError: failed("no WebSocket, the server doesn't speak HTTP")
+        default: failed(ConnectionHandler.describe(error))
+        }
+    }
+
+    private func refused() {
+        guard let refusal else { return }
+        let reason = String(buffer: refusal.reason).split(whereSeparator: \.isNewline).first
+        failed("no WebSocket, but \(refusal.status)" + (reason.map { ": \($0)" } ?? ""))
+    }
+
+    private func failed(_ cause: String) {
+        guard !isDone else { return }
+        isDone = true
+        connection.connectFailed("\(server) can't be reached: \(cause)")
+    }
+}

@@ -1,0 +1,195 @@
+import NIOCore
+import NIOWebSocket
+import RTMWire
+
+/// Frames of the protocol above, WebSocket below: a binary message carries whole frames as they are over TCP,
+/// so that the buffer that all subscribers of a channel share goes out as it is, behind a header of its own.
+///
+/// It stands where TLS stands, below the `ConnectionHandler`, and adds what WebSocket has beside messages:
+/// pings are answered, and the end is said with a close frame from both sides. A client that breaks a rule is
+/// refused by the connection (which says why in the protocol's own words, too); the code closes behind that.
+final class WebSocketCodec: ChannelDuplexHandler {
+    typealias InboundIn = WebSocketFrame
+    typealias InboundOut = ByteBuffer
+    typealias OutboundIn = ByteBuffer
+    typealias OutboundOut = WebSocketFrame
+
+    /// What goes out is cut into messages of this size, between frames: some clients refuse a message of a
+    /// megabyte, which is what may have gathered for one that reads slowly.
+    static let messageBytesMax = 64 * 1024
+    /// What a close frame may say beside its code.
+    private static let closeReasonBytesMax = 123
+
+    private enum State {
+        case open
+        /// The client broke a rule; the connection is about to close.
+        case violated(WebSocketViolation)
+        /// Our close frame is on its way.
+        case closing
+        /// The socket failed, so nothing can be said any more.
+        case broken
+    }
+
+    private var assembly: MessageAssembly
+    private let lingerTimeout: TimeAmount
+    private var state = State.open
+    private var pong = PongQueue()
+    private var linger: Scheduled<Void>?
+
+    init(limits: EdgeLimits) {
+        assembly = MessageAssembly(frameBytesMax: limits.frameBytesMax)
+        lingerTimeout = limits.lingerTimeout
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        linger?.cancel()
+        linger = nil
+        context.fireChannelInactive()
+    }
+
+    // MARK: Inbound
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        let frame = unwrapInboundIn(data)
+        guard case .open = state else {
+            // What comes behind a violation or our close frame is of no interest, but for the answer to that.
+            if case .closing = state, frame.opcode == .connectionClose { context.close(promise: nil) }
+            return
+        }
+        do throws(WebSocketViolation) {
+            try assembly.check(frame)
+            switch frame.opcode {
+            case .ping: if let ping = pong.add(frame.unmaskedData) { answer(ping, context) }
+            case .pong: break
+            case .connectionClose: answerClose(frame.unmaskedData, context)
+            default:
+                if let message = try assembly.add(frame), message.readableBytes > 0 {
+                    context.fireChannelRead(wrapInboundOut(message))
+                }
+            }
+        } catch {
+            violated(error, context)
+        }
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        if let error = error as? NIOWebSocketError {
+            return violated(WebSocketViolation(error, bytesMax: assembly.bytesMax), context)
+        }
+        guard case .open = state else {
+            // The decoder repeats that it has failed with all that still comes.
+            return
+        }
+        state = .broken
+        context.fireErrorCaught(error)
+    }
+
+    /// The connection, above, hears it as an error and ends itself; what it has to say goes out before the
+    /// close frame.
+    private func violated(_ violation: WebSocketViolation, _ context: ChannelHandlerContext) {
+        guard case .open = state else { return }
+        state = .violated(violation)
+        context.fireErrorCaught(violation)
+    }
+
+    private func answer(_ ping: ByteBuffer, _ context: ChannelHandlerContext) {
+        let frame = WebSocketFrame(fin: true, opcode: .pong, data: ping)
+        context.writeAndFlush(wrapOutboundOut(frame)).assumeIsolated().whenComplete { _ in
+            if let next = self.pong.written(), case .open = self.state { self.answer(next, context) }
+        }
+    }
+
+    // MARK: Outbound
+
+    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+        var rest = unwrapOutboundIn(data)
+        if case .closing = state {
+            promise?.fail(ChannelError.outputClosed)
+            return
+        }
+        while rest.readableBytes > Self.messageBytesMax {
+            let length = rest.lengthOfWholeFrames(bytesMax: Self.messageBytesMax)
+            guard length > 0, length < rest.readableBytes, let message = rest.readSlice(length: length)
+            else { break }
+            context.write(
+                wrapOutboundOut(WebSocketFrame(fin: true, opcode: .binary, data: message)), promise: nil)
+        }
+        context.write(
+            wrapOutboundOut(WebSocketFrame(fin: true, opcode: .binary, data: rest)), promise: promise)
+    }
+
+    // MARK: The end
+
+    func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
+        // A socket that has taken nothing for a while will not take the farewell either.
+        guard mode == .all, context.channel.isWritable, let farewell = farewell() else {
+            return context.close(mode: mode, promise: promise)
+        }
+        context.channel.closeFuture.cascade(to: promise)
+        sayClose(farewell, context) {
+            // The other direction stays open for the client's close frame: to close it with bytes unread
+            // would destroy what is on its way to the client.
+            context.close(mode: .output, promise: nil)
+        }
+    }
+
+    /// What to say at the end; nil where that is said, or can't be.
+    private func farewell() -> ByteBuffer? {
+        switch state {
+        case .open: return Self.closeFrame(.normalClosure)
+        case .violated(let violation):
+            return Self.closeFrame(violation.closeCode, violation.disconnect.reason)
+        case .closing, .broken: return nil
+        }
+    }
+
+    /// The client wants to end: it gets its code back, and the server closes first (RFC 6455, 7.1.1).
+    private func answerClose(_ reason: ByteBuffer, _ context: ChannelHandlerContext) {
+        var reason = reason
+        sayClose(reason.readWebSocketErrorCode().map { Self.closeFrame($0) } ?? ByteBuffer(), context) {
+            context.close(promise: nil)
+        }
+    }
+
+    private func sayClose(
+        _ farewell: ByteBuffer, _ context: ChannelHandlerContext, then next: @escaping () -> Void
+    ) {
+        state = .closing
+        linger = context.eventLoop.assumeIsolated().scheduleTask(in: lingerTimeout) {
+            context.close(promise: nil)
+        }
+        let frame = WebSocketFrame(fin: true, opcode: .connectionClose, data: farewell)
+        context.writeAndFlush(wrapOutboundOut(frame)).assumeIsolated().whenComplete { _ in next() }
+    }
+
+    private static func closeFrame(_ code: WebSocketErrorCode, _ reason: String = "") -> ByteBuffer {
+        var frame = ByteBuffer()
+        frame.write(webSocketErrorCode: code)
+        if reason.utf8.count <= closeReasonBytesMax { frame.writeString(reason) }
+        return frame
+    }
+}
+
+/// The pings that wait for their answer: one is being answered, and of those behind it only the newest is
+/// kept (RFC 6455, 5.5.3), so a client that pings and doesn't read costs nothing.
+private struct PongQueue {
+    private var isWriting = false
+    private var next: ByteBuffer?
+
+    /// Returns the ping if it is to be answered now.
+    mutating func add(_ ping: ByteBuffer) -> ByteBuffer? {
+        guard isWriting else {
+            isWriting = true
+            return ping
+        }
+        next = ping
+        return nil
+    }
+
+    /// The answer left; returns the ping to answer next.
+    mutating func written() -> ByteBuffer? {
+        defer { next = nil }
+        isWriting = next != nil
+        return next
+    }
+}

@@ -1,0 +1,49 @@
+import NIOHTTP1
+
+/// Which HTTP requests become a WebSocket. All others get an answer that says what is wrong with them.
+///
+/// The credentials of a client are in its Login and never in a cookie, so a foreign web page that connects
+/// has gained nothing: the origin of a page is of no importance unless the operator names those that are
+/// wanted.
+struct WebSocketGate: Sendable {
+    /// The path of the WebSocket; a query behind it is not looked at.
+    let path: String
+    /// Lower case. Empty: any.
+    private let origins: Set<String>
+
+    init(path: String, origins: [String] = []) {
+        self.path = path
+        self.origins = Set(origins.map { $0.lowercased() })
+    }
+
+    /// Nil for a request that may be upgraded, as far as NIO hasn't checked it.
+    func refusal(of request: HTTPRequestHead) -> HTTPRefusal? {
+        guard request.uri.prefix(while: { $0 != "?" }) == path else {
+            return HTTPRefusal(.notFound, "there is nothing but a WebSocket, at \(path)")
+        }
+        guard request.method == .GET else {
+            return HTTPRefusal(.methodNotAllowed, "a WebSocket begins with GET", [("Allow", "GET")])
+        }
+        guard isWanted(request.headers) else {
+            return HTTPRefusal(.forbidden, "pages of this origin may not connect")
+        }
+        guard request.headers[canonicalForm: "Upgrade"].contains(where: { $0.lowercased() == "websocket" })
+        else {
+            return HTTPRefusal(.upgradeRequired, "this is a WebSocket", [("Upgrade", "websocket")])
+        }
+        guard request.headers["Sec-WebSocket-Version"] == ["13"] else {
+            return HTTPRefusal(
+                .upgradeRequired, "only version 13 of WebSocket is spoken",
+                [("Upgrade", "websocket"), ("Sec-WebSocket-Version", "13")])
+        }
+        guard request.headers["Sec-WebSocket-Key"].count == 1 else {
+            return HTTPRefusal(.badRequest, "there must be one Sec-WebSocket-Key")
+        }
+        return nil
+    }
+
+    /// Only web pages have an origin. Whatever else connects could claim any, so it isn't asked.
+    private func isWanted(_ headers: HTTPHeaders) -> Bool {
+        origins.isEmpty || headers["Origin"].allSatisfy { origins.contains($0.lowercased()) }
+    }
+}

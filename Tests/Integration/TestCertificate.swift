@@ -1,0 +1,33 @@
+import Foundation
+import Testing
+
+/// A certificate for this machine, made for one test; it is its own authority.
+struct TestCertificate {
+    let certificate: String
+    let key: String
+
+    init(in directory: URL) throws {
+        certificate = directory.appending(path: "cert.pem").path
+        key = directory.appending(path: "key.pem").path
+        let openssl = Process()
+        openssl.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        openssl.arguments = [
+            "openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
+            "-days", "2", "-subj", "/CN=heliograph test", "-addext",
+            "subjectAltName=DNS:localhost,IP:127.0.0.1",
+            "-keyout", key, "-out", certificate,
+        ]
+        openssl.standardError = FileHandle.nullDevice
+        try openssl.run()
+        openssl.waitUntilExit()
+        try #require(openssl.terminationStatus == 0, "openssl made no certificate")
+    }
+
+    /// Makes one for the time of the body.
+    static func with(_ body: (TestCertificate) async throws -> Void) async throws {
+        let directory = FileManager.default.temporaryDirectory.appending(path: "rtm-tls-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: directory) }
+        try await body(TestCertificate(in: directory))
+    }
+}
