@@ -33,6 +33,7 @@ extension Link {
         login.token = token ?? configuration.appID
         login.heartbeatIntervalS = configuration.heartbeatSeconds
         login.presenceTimeoutS = configuration.presenceTimeoutSeconds
+        if let seen = inbox.seen { login.inboxAfter = Rtm_Client_StreamPosition(seen) }
         return login
     }
 

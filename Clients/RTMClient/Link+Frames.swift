@@ -63,6 +63,9 @@ extension Link: FrameReceiver {
         connection?.heartbeat = HeartbeatSchedule(
             interval: configuration.timing.heartbeatInterval ?? .seconds(seconds),
             answerWithin: configuration.timing.heartbeatAnswer, now: now)
+        let gap = inbox.loggedIn(
+            configuration.userID, position: StreamPosition(answer.inboxPosition), hasGap: answer.inboxGap)
+        if let gap { hub.emit(.gap(gap)) }
         restoreSubscriptions()
         armTimer()
     }
@@ -107,8 +110,11 @@ extension Link: FrameReceiver {
 
     private func received(_ publication: Rtm_Client_Publication) {
         let type = ChannelType(rawValue: publication.channelType.rawValue) ?? .none
-        // A user's inbox needs no subscription and has no position here: what comes is wanted.
-        if type != .user, !subscriptions.accepts(publication.channel, offset: publication.offset) { return }
+        let isNew =
+            type == .user
+            ? inbox.accepts(offset: publication.offset)
+            : subscriptions.accepts(publication.channel, offset: publication.offset)
+        guard isNew else { return }
         guard case .message(let message) = publication.event else { return }
         let payload: MessagePayload =
             message.type == .text
@@ -124,9 +130,7 @@ extension Link: FrameReceiver {
     private func received(_ gap: Rtm_Client_Gap) {
         let position = StreamPosition(gap.position)
         if gap.channelType == .user {
-            let event = GapEvent(
-                channelType: .user, channelName: gap.channel, lastSeen: nil, continuesAfter: position)
-            hub.emit(.gap(event))
+            hub.emit(.gap(inbox.lost(configuration.userID, until: position)))
         } else if let event = subscriptions.skip(gap.channel, to: position) {
             hub.emit(.gap(event))
         }

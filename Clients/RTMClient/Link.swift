@@ -42,6 +42,7 @@ final class Link {
 
     var machine: LinkStateMachine
     var subscriptions = SubscriptionTable()
+    var inbox = InboxPosition()
     var requests = RequestTable()
     var connection: Connection?
     var logins: [UInt64: Completion<Void>] = [:]
@@ -91,7 +92,9 @@ final class Link {
         case .sayGoodbye: sayGoodbye()
         case .reauthenticate(let id, let token): reauthenticate(id, token: token)
         case .completeLogin(let id, let error): completeLogin(id, error)
-        case .forgetSubscriptions: subscriptions.removeAll()
+        case .forgetSubscriptions:
+            subscriptions.removeAll()
+            inbox.forget()
         }
     }
 

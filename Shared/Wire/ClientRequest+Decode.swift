@@ -116,6 +116,7 @@ extension ClientRequest.Login {
         token = WireText(login.token)
         heartbeatIntervalSeconds = login.heartbeat_interval_s
         presenceTimeoutSeconds = login.presence_timeout_s
+        inboxAfter = StreamPosition(login.inbox_after)
     }
 }
 

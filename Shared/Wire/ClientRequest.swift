@@ -31,6 +31,7 @@ package struct ClientRequest {
         package let token: WireText
         package let heartbeatIntervalSeconds: UInt32
         package let presenceTimeoutSeconds: UInt32
+        package let inboxAfter: StreamPosition?
     }
 
     package struct Subscribe {

@@ -58,15 +58,19 @@ package struct LoggedIn: ServerFrameBody {
     let serverTimeMilliseconds: UInt64
     let heartbeatIntervalSeconds: UInt32
     let heartbeatGraceSeconds: UInt32
+    let inboxPosition: StreamPosition
+    let inboxGap: Bool
 
     package init(
         session: SessionID, serverTimeMilliseconds: UInt64, heartbeatIntervalSeconds: UInt32,
-        heartbeatGraceSeconds: UInt32
+        heartbeatGraceSeconds: UInt32, inboxPosition: StreamPosition, inboxGap: Bool
     ) {
         self.session = session
         self.serverTimeMilliseconds = serverTimeMilliseconds
         self.heartbeatIntervalSeconds = heartbeatIntervalSeconds
         self.heartbeatGraceSeconds = heartbeatGraceSeconds
+        self.inboxPosition = inboxPosition
+        self.inboxGap = inboxGap
     }
 
     package func write(to sink: inout some FieldSink) {
@@ -74,6 +78,8 @@ package struct LoggedIn: ServerFrameBody {
         sink.field(2, serverTimeMilliseconds)
         sink.field(3, UInt64(heartbeatIntervalSeconds))
         sink.field(4, UInt64(heartbeatGraceSeconds))
+        sink.field(5, inboxPosition)
+        sink.field(6, inboxGap)
     }
 }
 

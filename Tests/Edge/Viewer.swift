@@ -15,7 +15,9 @@ final class RecordingConnection: SessionConnection {
         encode(&frames)
         sent.append(frames)
     }
-    func loginSucceeded(_ session: Session, _ requestID: UInt64) {}
+    func loginSucceeded(
+        _ session: Session, inbox position: StreamPosition, gap: Bool, _ requestID: UInt64
+    ) {}
     func refuseLogin(_ error: RTMError, _ requestID: UInt64) {}
     func disconnect(_ reason: Disconnect) {}
 

@@ -45,12 +45,15 @@ struct RawConnection {
         try await send(1, .hello(hello))
     }
 
-    func logIn(_ user: String, app: String = "dev", token: String = "") async throws {
+    func logIn(
+        _ user: String, app: String = "dev", token: String = "", inboxAfter: Rtm_Client_StreamPosition? = nil
+    ) async throws {
         try await hello()
         var login = Rtm_Client_Login()
         login.appID = app
         login.userID = user
         login.token = token
+        if let inboxAfter { login.inboxAfter = inboxAfter }
         try await send(2, .login(login))
     }
 

@@ -1,5 +1,6 @@
 import RTMClient
 import RTMModel
+import RTMProtocol
 import RTMTestSupport
 import Testing
 
@@ -20,6 +21,37 @@ import Testing
             let first = system.address("edge")
             try await system.launchEdge()
             try await takeover(system, of: first)
+        }
+    }
+
+    @Test(
+        "a client that comes back with its position gets what it missed of its inbox, in order, once (S-19)")
+    func inboxContinues() async throws {
+        try await RunningSystem.with(.fourProcesses) { system in
+            try await system.withClients("alice") { clients in
+                let first = try await RawConnection.open(system.address("edge"))
+                try await first.logIn("bob")
+                var answers = first.frames.makeAsyncIterator()
+                var position: Rtm_Client_StreamPosition?
+                while position == nil, let frame = await answers.next() {
+                    if case .loggedIn(let answer) = frame.body { position = answer.inboxPosition }
+                }
+                for number in 0..<100 { try await clients[0].publish("\(number)", to: .user("bob")) }
+                // As if its socket had died without its having read anything.
+                let second = try await RawConnection.open(system.address("edge"))
+                try await second.logIn("bob", inboxAfter: position)
+                try await clients[0].publish("100", to: .user("bob"))
+                var heard: [String] = []
+                for await frame in second.frames {
+                    if case .loggedIn(let answer) = frame.body { #expect(!answer.inboxGap && heard.isEmpty) }
+                    guard case .publication(let publication) = frame.body else { continue }
+                    heard.append(String(decoding: publication.message.payload, as: UTF8.self))
+                    if heard.count == 101 { break }
+                }
+                #expect(heard == (0...100).map(String.init))
+                // The edge has closed the first.
+                try await second.close()
+            }
         }
     }
 

@@ -34,15 +34,22 @@ struct ServerFrameTests {
                 }
             }
             let (interval, grace) = (UInt32(random.number() >> 32), UInt32(random.number() >> 32))
+            let inbox = StreamPosition(epoch: time, offset: random.number())
             let loggedIn = LoggedIn(
                 session: SessionID(rawValue: version.asUInt64), serverTimeMilliseconds: time,
-                heartbeatIntervalSeconds: interval, heartbeatGraceSeconds: grace)
+                heartbeatIntervalSeconds: interval, heartbeatGraceSeconds: grace,
+                inboxPosition: inbox, inboxGap: grace % 2 == 0)
             try check(loggedIn, id) {
                 $0.loggedIn = .with {
                     $0.sessionID = version.asUInt64
                     $0.serverTimeMs = time
                     $0.heartbeatIntervalS = interval
                     $0.heartbeatGraceS = grace
+                    $0.inboxPosition = .with {
+                        $0.epoch = inbox.epoch
+                        $0.offset = inbox.offset
+                    }
+                    $0.inboxGap = grace % 2 == 0
                 }
             }
             try check(HeartbeatAck(serverTimeMilliseconds: time), id) {

@@ -144,14 +144,14 @@ final class ConnectionHandler: ChannelInboundHandler {
         do throws(RTMError) {
             let session = try loop.makeSession(self, login)
             self.session = session
-            loop.attachInbox(of: session, requestID)
+            loop.attachInbox(of: session, after: login.inboxAfter, requestID)
         } catch {
             refuseLogin(error, requestID)
         }
     }
 
     /// The session's inbox is attached: from here on messages reach the user.
-    func loginSucceeded(_ session: Session, _ requestID: UInt64) {
+    func loginSucceeded(_ session: Session, inbox position: StreamPosition, gap: Bool, _ requestID: UInt64) {
         guard self.session === session, !machine.isEnded else { return }
         machine.loggedIn()
         loop.metrics.loginAccepted()
@@ -159,7 +159,7 @@ final class ConnectionHandler: ChannelInboundHandler {
             now: .now(), heartbeatInterval: .seconds(Int64(session.heartbeatInterval)),
             grace: .seconds(Int64(Limits.heartbeatGrace)))
         deadline.tokenAccepted(expiresAt: session.tokenExpiresAt)
-        answer(requestID, loop.loggedIn(session))
+        answer(requestID, loop.loggedIn(session, inbox: position, gap: gap))
         // The end of the handshake, which is still waited for, may be later than the first heartbeat.
         checkDeadline(now: .now())
     }

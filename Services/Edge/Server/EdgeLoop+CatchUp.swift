@@ -13,9 +13,10 @@ extension EdgeLoop {
     }
 
     func read(_ pending: PendingSubscribe, at place: Int, after: StreamPosition) {
+        // An inbox's owner sees his own messages (M-33).
+        let except = pending.purpose == .login ? "" : pending.session.userID
         let request = ReadRequest(
-            channel: index.key(at: place), after: after, exceptPublisher: pending.session.userID,
-            features: pending.features)
+            channel: index.key(at: place), after: after, exceptPublisher: except, features: pending.features)
         messaging.read(request, context: CatchUp(pending: pending, place: place, after: after))
     }
 
@@ -38,8 +39,7 @@ extension EdgeLoop {
             goLive(pending, at: place, gap: true)
         case .success(let page):
             if !pending.isAnswered {
-                let answer = Subscribed(position: catchUp.after, unavailable: pending.unavailable, gap: false)
-                pending.session.answer(pending.requestID, answer)
+                answer(pending, catchUp.after, gap: false)
                 pending.isAnswered = true
             }
             if !page.frames.isEmpty { pending.session.send(ByteBuffer(bytes: page.frames.bytes)) }

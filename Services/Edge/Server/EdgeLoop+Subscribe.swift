@@ -115,13 +115,22 @@ extension EdgeLoop {
         let key = index.key(at: place)
         pending.session.entering.remove(key.name)
         guard let position = index.admit(pending, at: place) else { return }
-        if pending.purpose == .login {
-            pending.session.connection?.loginSucceeded(pending.session, pending.requestID)
-        } else if !pending.isAnswered {
-            let answer = Subscribed(position: position, unavailable: pending.unavailable, gap: gap)
-            pending.session.answer(pending.requestID, answer)
+        if !pending.isAnswered {
+            answer(pending, position, gap: gap)
         } else if gap {
             pending.session.send(ServerFrame(Gap(key, position)).frame)
+        }
+    }
+
+    /// What follows `position` is sent from here on.
+    func answer(_ pending: PendingSubscribe, _ position: StreamPosition, gap: Bool) {
+        switch pending.purpose {
+        case .login:
+            pending.session.connection?.loginSucceeded(
+                pending.session, inbox: position, gap: gap, pending.requestID)
+        case .subscribe:
+            let answer = Subscribed(position: position, unavailable: pending.unavailable, gap: gap)
+            pending.session.answer(pending.requestID, answer)
         }
     }
 
@@ -129,10 +138,11 @@ extension EdgeLoop {
         pending.session.entering.remove(index.key(at: place).name)
         if let detach = index.abandon(pending, at: place) { messaging.detach(detach) }
         reportChannels()
+        if pending.isAnswered { return }
         if pending.purpose == .login {
             let refusal = RTMError(.loginNoServerResources, error.reason, retryAfter: .seconds(1))
             pending.session.connection?.refuseLogin(refusal, pending.requestID)
-        } else if !pending.isAnswered {
+        } else {
             pending.session.answer(pending.requestID, error)
         }
     }

@@ -84,11 +84,11 @@ extension EdgeLoop {
             handshakeTimeout: .nanoseconds(configuration.limits.handshakeTimeout.nanoseconds))
     }
 
-    func loggedIn(_ session: Session) -> LoggedIn {
+    func loggedIn(_ session: Session, inbox position: StreamPosition, gap: Bool) -> LoggedIn {
         LoggedIn(
             session: session.id, serverTimeMilliseconds: wallClock(),
             heartbeatIntervalSeconds: UInt32(session.heartbeatInterval),
-            heartbeatGraceSeconds: UInt32(Limits.heartbeatGrace))
+            heartbeatGraceSeconds: UInt32(Limits.heartbeatGrace), inboxPosition: position, inboxGap: gap)
     }
 
     /// The session of an admitted login. It is up once `attachInbox` is through.
@@ -112,9 +112,11 @@ extension EdgeLoop {
     }
 
     /// The login is answered when messages reach the user, so that "logged in" means "reachable".
-    func attachInbox(of session: Session, _ requestID: UInt64) {
+    ///
+    /// - Parameter after: how far a client that comes back has seen its inbox.
+    func attachInbox(of session: Session, after: StreamPosition?, _ requestID: UInt64) {
         let inbox = PendingSubscribe(
-            session: session, requestID: requestID, features: .message, after: nil, purpose: .login)
+            session: session, requestID: requestID, features: .message, after: after, purpose: .login)
         enter(inbox, session.inbox())
     }
 

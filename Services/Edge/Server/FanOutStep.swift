@@ -67,7 +67,9 @@ private final class CountingConnection: SessionConnection {
         bytes += outbound.readableBytes
     }
 
-    func loginSucceeded(_ session: Session, _ requestID: UInt64) {}
+    func loginSucceeded(
+        _ session: Session, inbox position: StreamPosition, gap: Bool, _ requestID: UInt64
+    ) {}
     func refuseLogin(_ error: RTMError, _ requestID: UInt64) {}
     func disconnect(_ reason: Disconnect) {}
 }

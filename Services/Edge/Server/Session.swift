@@ -73,7 +73,7 @@ protocol SessionConnection: AnyObject {
     /// Has whole frames written behind them.
     func write(_ encode: (inout ByteBuffer) -> Void)
     /// The session's inbox is attached: from here on messages reach the user.
-    func loginSucceeded(_ session: Session, _ requestID: UInt64)
+    func loginSucceeded(_ session: Session, inbox position: StreamPosition, gap: Bool, _ requestID: UInt64)
     func refuseLogin(_ error: RTMError, _ requestID: UInt64)
     /// Says why and closes.
     func disconnect(_ reason: Disconnect)

@@ -701,7 +701,7 @@ const ProtobufCMessageDescriptor rtm__client__welcome__descriptor =
   (ProtobufCMessageInit) rtm__client__welcome__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor rtm__client__login__field_descriptors[5] =
+static const ProtobufCFieldDescriptor rtm__client__login__field_descriptors[6] =
 {
   {
     "app_id",
@@ -763,10 +763,23 @@ static const ProtobufCFieldDescriptor rtm__client__login__field_descriptors[5] =
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "inbox_after",
+    6,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Client__Login, inbox_after),
+    &rtm__client__stream_position__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned rtm__client__login__field_indices_by_name[] = {
   0,   /* field[0] = app_id */
   3,   /* field[3] = heartbeat_interval_s */
+  5,   /* field[5] = inbox_after */
   4,   /* field[4] = presence_timeout_s */
   2,   /* field[2] = token */
   1,   /* field[1] = user_id */
@@ -774,7 +787,7 @@ static const unsigned rtm__client__login__field_indices_by_name[] = {
 static const ProtobufCIntRange rtm__client__login__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 5 }
+  { 0, 6 }
 };
 const ProtobufCMessageDescriptor rtm__client__login__descriptor =
 {
@@ -784,14 +797,14 @@ const ProtobufCMessageDescriptor rtm__client__login__descriptor =
   "Rtm__Client__Login",
   "rtm.client",
   sizeof(Rtm__Client__Login),
-  5,
+  6,
   rtm__client__login__field_descriptors,
   rtm__client__login__field_indices_by_name,
   1,  rtm__client__login__number_ranges,
   (ProtobufCMessageInit) rtm__client__login__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor rtm__client__logged_in__field_descriptors[4] =
+static const ProtobufCFieldDescriptor rtm__client__logged_in__field_descriptors[6] =
 {
   {
     "session_id",
@@ -841,17 +854,43 @@ static const ProtobufCFieldDescriptor rtm__client__logged_in__field_descriptors[
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "inbox_position",
+    5,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Client__LoggedIn, inbox_position),
+    &rtm__client__stream_position__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "inbox_gap",
+    6,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_BOOL,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Client__LoggedIn, inbox_gap),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned rtm__client__logged_in__field_indices_by_name[] = {
   3,   /* field[3] = heartbeat_grace_s */
   2,   /* field[2] = heartbeat_interval_s */
+  5,   /* field[5] = inbox_gap */
+  4,   /* field[4] = inbox_position */
   1,   /* field[1] = server_time_ms */
   0,   /* field[0] = session_id */
 };
 static const ProtobufCIntRange rtm__client__logged_in__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 4 }
+  { 0, 6 }
 };
 const ProtobufCMessageDescriptor rtm__client__logged_in__descriptor =
 {
@@ -861,7 +900,7 @@ const ProtobufCMessageDescriptor rtm__client__logged_in__descriptor =
   "Rtm__Client__LoggedIn",
   "rtm.client",
   sizeof(Rtm__Client__LoggedIn),
-  4,
+  6,
   rtm__client__logged_in__field_descriptors,
   rtm__client__logged_in__field_indices_by_name,
   1,  rtm__client__logged_in__number_ranges,

@@ -197,9 +197,21 @@ package nonisolated struct Rtm_Client_Login: Sendable {
   /// how long the user stays listed after a loss; 5..300, clamped; 0 = 300
   package var presenceTimeoutS: UInt32 = 0
 
+  /// of a client that comes back: how far it has seen the user's inbox; absent = from now on
+  package var inboxAfter: Rtm_Client_StreamPosition {
+    get {_inboxAfter ?? Rtm_Client_StreamPosition()}
+    set {_inboxAfter = newValue}
+  }
+  /// Returns true if `inboxAfter` has been explicitly set.
+  package var hasInboxAfter: Bool {self._inboxAfter != nil}
+  /// Clears the value of `inboxAfter`. Subsequent reads from it will return its default value.
+  package mutating func clearInboxAfter() {self._inboxAfter = nil}
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
+
+  fileprivate var _inboxAfter: Rtm_Client_StreamPosition? = nil
 }
 
 package nonisolated struct Rtm_Client_LoggedIn: Sendable {
@@ -217,9 +229,24 @@ package nonisolated struct Rtm_Client_LoggedIn: Sendable {
   /// the session ends this long after a heartbeat that didn't come
   package var heartbeatGraceS: UInt32 = 0
 
+  /// messages to the user continue after this position
+  package var inboxPosition: Rtm_Client_StreamPosition {
+    get {_inboxPosition ?? Rtm_Client_StreamPosition()}
+    set {_inboxPosition = newValue}
+  }
+  /// Returns true if `inboxPosition` has been explicitly set.
+  package var hasInboxPosition: Bool {self._inboxPosition != nil}
+  /// Clears the value of `inboxPosition`. Subsequent reads from it will return its default value.
+  package mutating func clearInboxPosition() {self._inboxPosition = nil}
+
+  /// messages between Login.inbox_after and this position are lost
+  package var inboxGap: Bool = false
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
+
+  fileprivate var _inboxPosition: Rtm_Client_StreamPosition? = nil
 }
 
 /// Replaces the token of the session, before it expires. If it is refused the session lives on until the end of the old one.
@@ -423,7 +450,7 @@ nonisolated extension Rtm_Client_Welcome: SwiftProtobuf.Message, SwiftProtobuf._
 
 nonisolated extension Rtm_Client_Login: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".Login"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}app_id\0\u{3}user_id\0\u{1}token\0\u{3}heartbeat_interval_s\0\u{3}presence_timeout_s\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}app_id\0\u{3}user_id\0\u{1}token\0\u{3}heartbeat_interval_s\0\u{3}presence_timeout_s\0\u{3}inbox_after\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -436,12 +463,17 @@ nonisolated extension Rtm_Client_Login: SwiftProtobuf.Message, SwiftProtobuf._Me
       case 3: try { try decoder.decodeSingularStringField(value: &self.token) }()
       case 4: try { try decoder.decodeSingularUInt32Field(value: &self.heartbeatIntervalS) }()
       case 5: try { try decoder.decodeSingularUInt32Field(value: &self.presenceTimeoutS) }()
+      case 6: try { try decoder.decodeSingularMessageField(value: &self._inboxAfter) }()
       default: break
       }
     }
   }
 
   package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
     if !self.appID.isEmpty {
       try visitor.visitSingularStringField(value: self.appID, fieldNumber: 1)
     }
@@ -457,6 +489,9 @@ nonisolated extension Rtm_Client_Login: SwiftProtobuf.Message, SwiftProtobuf._Me
     if self.presenceTimeoutS != 0 {
       try visitor.visitSingularUInt32Field(value: self.presenceTimeoutS, fieldNumber: 5)
     }
+    try { if let v = self._inboxAfter {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 6)
+    } }()
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -466,6 +501,7 @@ nonisolated extension Rtm_Client_Login: SwiftProtobuf.Message, SwiftProtobuf._Me
     if lhs.token != rhs.token {return false}
     if lhs.heartbeatIntervalS != rhs.heartbeatIntervalS {return false}
     if lhs.presenceTimeoutS != rhs.presenceTimeoutS {return false}
+    if lhs._inboxAfter != rhs._inboxAfter {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -473,7 +509,7 @@ nonisolated extension Rtm_Client_Login: SwiftProtobuf.Message, SwiftProtobuf._Me
 
 nonisolated extension Rtm_Client_LoggedIn: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".LoggedIn"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}session_id\0\u{3}server_time_ms\0\u{3}heartbeat_interval_s\0\u{3}heartbeat_grace_s\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}session_id\0\u{3}server_time_ms\0\u{3}heartbeat_interval_s\0\u{3}heartbeat_grace_s\0\u{3}inbox_position\0\u{3}inbox_gap\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -485,12 +521,18 @@ nonisolated extension Rtm_Client_LoggedIn: SwiftProtobuf.Message, SwiftProtobuf.
       case 2: try { try decoder.decodeSingularUInt64Field(value: &self.serverTimeMs) }()
       case 3: try { try decoder.decodeSingularUInt32Field(value: &self.heartbeatIntervalS) }()
       case 4: try { try decoder.decodeSingularUInt32Field(value: &self.heartbeatGraceS) }()
+      case 5: try { try decoder.decodeSingularMessageField(value: &self._inboxPosition) }()
+      case 6: try { try decoder.decodeSingularBoolField(value: &self.inboxGap) }()
       default: break
       }
     }
   }
 
   package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
     if self.sessionID != 0 {
       try visitor.visitSingularUInt64Field(value: self.sessionID, fieldNumber: 1)
     }
@@ -503,6 +545,12 @@ nonisolated extension Rtm_Client_LoggedIn: SwiftProtobuf.Message, SwiftProtobuf.
     if self.heartbeatGraceS != 0 {
       try visitor.visitSingularUInt32Field(value: self.heartbeatGraceS, fieldNumber: 4)
     }
+    try { if let v = self._inboxPosition {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 5)
+    } }()
+    if self.inboxGap != false {
+      try visitor.visitSingularBoolField(value: self.inboxGap, fieldNumber: 6)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -511,6 +559,8 @@ nonisolated extension Rtm_Client_LoggedIn: SwiftProtobuf.Message, SwiftProtobuf.
     if lhs.serverTimeMs != rhs.serverTimeMs {return false}
     if lhs.heartbeatIntervalS != rhs.heartbeatIntervalS {return false}
     if lhs.heartbeatGraceS != rhs.heartbeatGraceS {return false}
+    if lhs._inboxPosition != rhs._inboxPosition {return false}
+    if lhs.inboxGap != rhs.inboxGap {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -1,0 +1,38 @@
+import RTMModel
+
+/// How far this user's inbox has been seen. It needs no subscription, but like one it continues after a loss
+/// of the connection: each message once, and what is lost said as a gap (S-19).
+struct InboxPosition: Sendable {
+    /// Nil until the first login of a session that the app began.
+    private(set) var seen: StreamPosition?
+
+    /// The server's answer to a login. Returns what was lost, if anything.
+    ///
+    /// Without a gap and within one epoch the own position stays: what lies between is still on its way.
+    mutating func loggedIn(
+        _ userID: String, position: StreamPosition, hasGap: Bool
+    ) -> GapEvent? {
+        guard let seen else {
+            self.seen = position
+            return nil
+        }
+        guard hasGap || seen.epoch != position.epoch else { return nil }
+        return lost(userID, until: position)
+    }
+
+    /// The server can't continue: what lay before this position is gone.
+    mutating func lost(_ userID: String, until position: StreamPosition) -> GapEvent {
+        defer { seen = position }
+        return GapEvent(channelType: .user, channelName: userID, lastSeen: seen, continuesAfter: position)
+    }
+
+    /// Whether a message is new.
+    mutating func accepts(offset: UInt64) -> Bool {
+        guard let position = seen, offset > position.offset else { return false }
+        seen?.offset = offset
+        return true
+    }
+
+    /// The session ended: the next one begins with what comes then.
+    mutating func forget() { seen = nil }
+}
