@@ -47,6 +47,10 @@ package struct EmbeddedBroker {
         var interest: Interest?
     }
 
+    /// Far beyond every clock. A greater number than this is none of ours, and what follows the greatest
+    /// number of all would be none.
+    private static let claimMax = UInt64.max >> 1
+
     private let limits: Limits
     private var nextEpoch: UInt64
     private var lastClaim: UInt64 = 0
@@ -108,6 +112,9 @@ extension EmbeddedBroker {
     private mutating func supersede(
         _ number: UInt64, by interest: Interest, at index: Int, now: UInt64
     ) throws(RTMError) -> Interest? {
+        guard number <= Self.claimMax else {
+            throw RTMError(.invalidParameter, "the claim \(number) was given by no messaging node")
+        }
         let present = channels[index].claim
         if number != 0, let present, number < present.number {
             throw RTMError(.loginAborted, "the user has logged in elsewhere")
