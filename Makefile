@@ -7,7 +7,7 @@ swift_folders := Package.swift Shared Services Clients Tests
 timed := ^(Integration|ServiceKit|ServiceLink|Client|AgoraRtmKit)Tests
 run_tests := swift test --skip-build --disable-xctest
 
-.PHONY: help setup build run test check lint format generate bench bench-micro bench-peers bench-growth clean
+.PHONY: help setup build run test check lint format generate fuzz bench bench-micro bench-peers bench-growth clean
 
 help:
 	@echo 'make run       set up, build, start the whole stack on this machine'
@@ -16,6 +16,7 @@ help:
 	@echo 'make check     format, house rules and unit tests: before every commit'
 	@echo 'make format    format all Swift files'
 	@echo 'make generate  write protocol/generated from protocol/schema'
+	@echo 'make fuzz      inputs from libFuzzer for every decoder, 5 minutes each; SECONDS_EACH=20 for a look'
 	@echo 'make bench     instructions of each step of a message, then fan-out on this machine'
 	@echo 'make bench-peers  workloads beside other servers; QUICK=1 for a look'
 	@echo 'make bench-growth  how cost grows, into docs/growth.md; QUICK=1 for a look'
@@ -52,6 +53,10 @@ format:
 
 generate:
 	protocol/generate.sh
+
+# TARGETS chooses, KEEP=1 adds what reaches something new to Tests/Fuzz/corpus.
+fuzz: setup
+	Tests/Fuzz/fuzz.sh
 
 bench: bench-micro
 	Tests/Benchmarks/run.sh $(ARGS)

@@ -161,6 +161,18 @@ let testing: [Target] = [
             .product(name: "NIOCore", package: "swift-nio"),
         ],
         path: "Tests/Benchmarks/micro", exclude: ["baseline.txt", "measure.py"], swiftSettings: strict),
+    // What `make fuzz` feeds with bytes of libFuzzer's making, and FuzzTests with those that are kept.
+    room(
+        "RTMFuzzTargets", "Tests/Fuzz/Targets",
+        [
+            "RTMModel", "RTMWire", "RTMProtocolC", "CProtobufC", "RTMAccessToken", "RTMMessagingServer",
+            .product(name: "NIOCore", package: "swift-nio"),
+        ]),
+    .executableTarget(
+        name: "rtm-fuzz", dependencies: ["RTMFuzzTargets"], path: "Tests/Fuzz/Main", swiftSettings: strict),
+    .testTarget(
+        name: "FuzzTests", dependencies: ["RTMFuzzTargets"], path: "Tests/Fuzz/Replay",
+        swiftSettings: strict),
 ]
 
 let package = Package(

@@ -15,6 +15,11 @@ package struct EmbeddedBroker {
     package struct Interest: Hashable {
         package let link: LinkID
         package let id: UInt64
+
+        package init(link: LinkID, id: UInt64) {
+            self.link = link
+            self.id = id
+        }
     }
 
     package struct Limits: Sendable {

@@ -1,0 +1,37 @@
+/// What reads bytes that somebody else has made. Each target takes any bytes at all: it must come back, and
+/// where there are two ways to read them, both must say the same.
+package enum FuzzTarget: String, CaseIterable, Sendable {
+    /// A frame of a client, scanned and unpacked.
+    case request
+    /// A frame between two services.
+    case link
+    /// A message between two services, as every kind that there is.
+    case message
+    /// A stream of frames, in chunks and whole.
+    case stream
+    /// A token: its text, or the bytes in it.
+    case token
+    /// Requests to one broker, one after the other.
+    case broker
+
+    package func run(_ bytes: UnsafeRawBufferPointer) throws(Disagreement) {
+        switch self {
+        case .request: try FuzzedRequest.run(bytes)
+        case .link: try FuzzedLink.run(bytes)
+        case .message: try FuzzedMessage.run(bytes)
+        case .stream: try FuzzedStream.run(bytes)
+        case .token: try FuzzedToken.run(bytes)
+        case .broker: try FuzzedBroker.run(bytes)
+        }
+    }
+}
+
+/// Two ways to read the same bytes have read different things.
+package struct Disagreement: Error, Sendable, CustomStringConvertible {
+    package let description: String
+
+    /// - Parameter what: who disagrees about what.
+    static func unless(_ agreed: Bool, _ what: @autoclosure () -> String) throws(Disagreement) {
+        if !agreed { throw Disagreement(description: what()) }
+    }
+}

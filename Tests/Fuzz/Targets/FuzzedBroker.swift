@@ -1,0 +1,80 @@
+import NIOCore
+import RTMMessagingServer
+import RTMModel
+import RTMWire
+
+/// What edges send to one broker. A step is a byte for what is done and by which link, a byte of time, a byte
+/// of length and as many bytes of a message.
+enum FuzzedBroker {
+    private static let limits = EmbeddedBroker.Limits(
+        retention: .init(entriesMax: 4, bytesMax: 200, ageMax: 300), idleMax: 300, channelsMax: 3)
+
+    static func run(_ bytes: UnsafeRawBufferPointer) throws(Disagreement) {
+        var broker = EmbeddedBroker(limits: limits, firstEpoch: 1)
+        let arena = DecodeArena(capacity: 512)
+        var now: UInt64 = 1000
+        var rest = bytes[...]
+        while rest.count >= 3 {
+            let head = rest.prefix(3).map(Int.init)
+            now += UInt64(head[1])
+            let body = rest.dropFirst(3).prefix(head[2])
+            rest = rest.dropFirst(3 + body.count)
+            try broker.step(
+                head[0] & 7, link: head[0] >> 3 & 3, UnsafeRawBufferPointer(rebasing: body), arena, now)
+            try Disagreement.unless(
+                broker.channelCount <= limits.channelsMax, "\(broker.channelCount) channels")
+        }
+    }
+}
+
+extension EmbeddedBroker {
+    fileprivate mutating func step(
+        _ kind: Int, link: LinkID, _ body: UnsafeRawBufferPointer, _ arena: borrowing DecodeArena,
+        _ now: UInt64
+    ) throws(Disagreement) {
+        switch kind {
+        case 0, 1: try fuzzPublish(body, now)
+        case 2, 3: try fuzzAttach(body, arena, link, now)
+        case 4:
+            guard let request = try? ReadRequest(body, in: arena),
+                let page = try? read(request, bytesMax: 100, now: now)
+            else { return }
+            let offsets = page.entries.map(\.offset)
+            try Disagreement.unless(offsets == offsets.sorted(), "a page with the offsets \(offsets)")
+        case 5:
+            if let request = try? DetachPush(body, in: arena) {
+                detach(Interest(link: link, id: request.interest))
+            }
+        case 6: linkClosed(link)
+        default: sweep(2, now: now)
+        }
+    }
+
+    private mutating func fuzzPublish(_ body: UnsafeRawBufferPointer, _ now: UInt64) throws(Disagreement) {
+        guard let request = try? PublishRequest(scanning: body),
+            let appended = try? publish(request, now: now)
+        else { return }
+        let entries = appended.entries
+        try Disagreement.unless(
+            entries.count == request.messages.count,
+            "\(request.messages.count) messages became \(entries.count) entries")
+        try entries.frames.withUnsafeReadableBytes { frames throws(Disagreement) in
+            let rest = FrameReader.dropFirst(entries.count, of: frames)
+            try Disagreement.unless(rest.isEmpty, "\(rest.count) bytes behind \(entries.count) frames")
+        }
+    }
+
+    private mutating func fuzzAttach(
+        _ body: UnsafeRawBufferPointer, _ arena: borrowing DecodeArena, _ link: LinkID, _ now: UInt64
+    ) throws(Disagreement) {
+        guard let request = try? AttachRequest(body, in: arena) else { return }
+        let attached = try? attach(
+            Interest(link: link, id: request.interest), to: request.channel, after: request.after,
+            claim: request.claim, now: now)
+        guard let attached, let after = request.after, !attached.gap else { return }
+        try Disagreement.unless(
+            after.offset + UInt64(attached.missed.count) == attached.position.offset
+                && attached.missed.allSatisfy { $0.frame.readableBytes > 0 },
+            "\(attached.missed.count) missed between \(after) and \(attached.position)")
+    }
+}

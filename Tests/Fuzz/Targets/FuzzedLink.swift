@@ -1,0 +1,89 @@
+import RTMModel
+import RTMProtocolC
+import RTMWire
+
+/// An envelope is scanned by hand, and protobuf-c must find the same in it.
+enum FuzzedLink {
+    static func run(_ bytes: UnsafeRawBufferPointer) throws(Disagreement) {
+        _ = try? RTMError(decoding: bytes)
+        let start = bytes.baseAddress?.assumingMemoryBound(to: UInt8.self)
+        guard let envelope = try? LinkEnvelope(decoding: bytes) else { return }
+        let facts = envelope.facts
+        // protobuf-c merges a body that comes twice, the scan takes the last. Nobody writes two.
+        guard (1...8).reduce(0, { $0 + Fields.count($1, in: bytes) }) == 1,
+            let unpacked = rtm__service__link_frame__unpack(nil, bytes.count, start)
+        else { return }
+        defer { rtm__service__link_frame__free_unpacked(unpacked, nil) }
+        let other = unpacked.pointee.facts
+        try Disagreement.unless(facts == other, "scan: \(facts); protobuf-c: \(other)")
+    }
+}
+
+extension LinkEnvelope {
+    /// Texts end at their first NUL, as in C.
+    fileprivate var facts: [String] {
+        switch self {
+        case .hello(let hello):
+            ["hello", "\(hello.version)", hello.service.cText, hello.node.cText, hello.secret.cText]
+        case .welcome(let welcome):
+            ["welcome", "\(welcome.version)", welcome.service.cText, "\(welcome.incarnation)"]
+        case .request(let id, let method, let timeout, let body):
+            ["request", "\(id)", "\(method)", "\(timeout)", WireText(body).hex]
+        case .response(let id, let body): ["response", "\(id)", WireText(body).hex]
+        case .failure(let id, _): ["failure", "\(id)"]
+        case .push(let method, let body): ["push", "\(method)", WireText(body).hex]
+        case .heartbeat: ["heartbeat"]
+        case .heartbeatAck: ["heartbeatAck"]
+        case .goAway(let goAway): ["goAway", "\(goAway.reason)", goAway.text.cText]
+        case .unknown: ["unknown"]
+        }
+    }
+}
+
+extension Rtm__Service__LinkFrame {
+    fileprivate var facts: [String] {
+        switch body_case {
+        case RTM__SERVICE__LINK_FRAME__BODY_HELLO: hello.pointee.facts
+        case RTM__SERVICE__LINK_FRAME__BODY_WELCOME:
+            [
+                "welcome", "\(welcome.pointee.version)", String(cString: welcome.pointee.service),
+                "\(welcome.pointee.incarnation)",
+            ]
+        case RTM__SERVICE__LINK_FRAME__BODY_REQUEST:
+            [
+                "request", "\(request.pointee.id)", "\(request.pointee.method)",
+                "\(request.pointee.timeout_ms)", WireText(request.pointee.body.view).hex,
+            ]
+        case RTM__SERVICE__LINK_FRAME__BODY_RESPONSE: response.pointee.facts
+        case RTM__SERVICE__LINK_FRAME__BODY_PUSH:
+            ["push", "\(push.pointee.method)", WireText(push.pointee.body.view).hex]
+        case RTM__SERVICE__LINK_FRAME__BODY_HEARTBEAT: ["heartbeat"]
+        case RTM__SERVICE__LINK_FRAME__BODY_HEARTBEAT_ACK: ["heartbeatAck"]
+        case RTM__SERVICE__LINK_FRAME__BODY_GO_AWAY: go_away.pointee.facts
+        default: ["unknown"]
+        }
+    }
+}
+
+extension Rtm__Service__LinkHello {
+    fileprivate var facts: [String] {
+        ["hello", "\(version)", String(cString: service), String(cString: node), String(cString: secret)]
+    }
+}
+
+extension Rtm__Service__LinkResponse {
+    fileprivate var facts: [String] {
+        error == nil ? ["response", "\(id)", WireText(body.view).hex] : ["failure", "\(id)"]
+    }
+}
+
+extension Rtm__Service__LinkGoAway {
+    fileprivate var facts: [String] {
+        let known = LinkGoAway.Reason(rawValue: Int32(truncatingIfNeeded: reason.rawValue))
+        return ["goAway", "\(known ?? .unspecified)", String(cString: text)]
+    }
+}
+
+extension String {
+    fileprivate var cText: String { String(decoding: utf8.prefix { $0 != 0 }, as: UTF8.self) }
+}
