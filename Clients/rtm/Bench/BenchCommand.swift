@@ -9,6 +9,9 @@ struct BenchCommand: AsyncParsableCommand {
             All clients run in this process. Every message is checked for loss, order and repetition; the \
             exit status is 1 if any is found. --user is not used: each client has a name of its own, so the \
             app must be one without certificate.
+
+            A server allows 60 messages a second to one channel until told otherwise: start it with \
+            --edge-rates-publish 0 (rtm-standalone) or --rates-publish 0 (rtm-edge).
             """)
 
     @Option(help: .init("One publisher and so many subscribers on one channel.", valueName: "n"))
@@ -53,9 +56,19 @@ struct BenchCommand: AsyncParsableCommand {
             let bench = BenchRun(
                 plan: plan, serverProcesses: serverPid, configuration: common.configuration(settings),
                 logIn: { try await common.logIn($0, settings) })
-            let report = try await bench.run()
+            let report = try await Self.explained { try await bench.run() }
             try await common.output.result(report.sentence, report.json)
             if !report.isSound { throw ExitCode.failure }
+        }
+    }
+
+    /// Adds what to do about the rate that every server has until it is told otherwise.
+    private static func explained(_ run: () async throws -> BenchReport) async throws -> BenchReport {
+        do {
+            return try await run()
+        } catch var error as RTMError where error.code == .channelPublishMessageTooFrequent {
+            error.reason += "; `rtm bench --help` says how to lift that"
+            throw error
         }
     }
 

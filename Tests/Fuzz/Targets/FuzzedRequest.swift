@@ -34,6 +34,7 @@ extension ClientRequest.Body {
             [
                 "login", login.appID.hex, login.userID.hex, login.token.hex,
                 "\(login.heartbeatIntervalSeconds) \(login.presenceTimeoutSeconds)",
+                "\(String(describing: login.inboxAfter))",
             ]
         case .logout: ["logout"]
         case .heartbeat: ["heartbeat"]
@@ -48,6 +49,7 @@ extension ClientRequest.Body {
                 "publish", "\(String(describing: publish.channelType))", publish.channel.hex,
                 publish.message.facts, "\(publish.storeInHistory)",
             ]
+        case .renewToken(let token): ["renew", token.hex]
         default: ["of another kind"]
         }
     }
