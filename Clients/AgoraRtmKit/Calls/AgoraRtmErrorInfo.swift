@@ -1,10 +1,8 @@
 import RTMModel
 
 // Safety: NSError is Sendable already, and what this class adds is constant.
-/// Why a call failed.
-///
-/// As an `NSError` it has the domain ``domainName``, the code `errorCode.rawValue`, and `reason` as its
-/// localized description.
+/// Why a call failed. As an `NSError` it has the domain ``domainName``, the code `errorCode.rawValue`, and
+/// `reason` as its localized description.
 public final class AgoraRtmErrorInfo: NSError, @unchecked Sendable {
     public static let domainName = "AgoraRtmKit"
 

@@ -15,7 +15,7 @@ final class ConnectionHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
-    // What a delivery needs comes first: it lies in one cache line, and a fan-out touches no other.
+    // What a delivery needs comes first and side by side: with many connections memory is what costs.
     private let loop: EdgeLoop
     private var outbound = ByteBuffer()
     private var isScheduled = false

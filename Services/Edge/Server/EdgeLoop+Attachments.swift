@@ -17,9 +17,10 @@ extension EdgeLoop {
                 metrics.gap()
             }
             for pending in attached.waiting { proceed(pending, at: attached.place) }
-            if index.hasDetached { reattach(limit: 1) }
+            reattachNext()
         case .failure(.refused(let error)) where error.code == .loginAborted:
             messagingSuperseded(interest)
+            reattachNext()
         case .failure(let failure):
             guard let (place, refused) = index.attachFailed(interest) else { return }
             let error = RTMError(failure, .channelSubscribeFailed, timeout: .channelSubscribeTimeout)
@@ -40,6 +41,12 @@ extension EdgeLoop {
     func reattach(limit: Int) {
         guard messaging.isUp else { return }
         for request in index.reattach(limit: limit) { messaging.attach(request) }
+    }
+
+    /// Every answer brings on one more, a refusal because of a newer session too: otherwise as many of those
+    /// as are under way at once would leave the rest detached.
+    private func reattachNext() {
+        if index.hasDetached { reattach(limit: 1) }
     }
 
     /// Messaging is there but refused or kept silent: try again after a while.

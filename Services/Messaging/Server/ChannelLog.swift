@@ -110,6 +110,8 @@ extension ChannelLog {
             frames.removeFirst(Int(oldest.length))
             heads.removeFirst()
         }
+        // A channel that was busy once must not hold the room for it while it is silent.
+        if heads.isEmpty { heads = Deque() }
     }
 }
 
