@@ -185,6 +185,15 @@ extension RTMError {
         self.init(
             code ?? unknownCode, reason,
             retryAfter: error.retryAfterMs > 0 ? .milliseconds(error.retryAfterMs) : nil,
-            limit: error.hasLimit ? .init(name: error.limit.name, value: error.limit.value) : nil)
+            limit: error.hasLimit ? .init(name: error.limit.name, value: error.limit.value) : nil,
+            conflict: error.hasConflict ? .init(error.conflict) : nil)
+    }
+}
+
+extension RTMError.Conflict {
+    init(_ conflict: Rtm_Client_Conflict) {
+        self.init(
+            majorRevision: conflict.majorRevision, key: conflict.key.isEmpty ? nil : conflict.key,
+            revision: conflict.revision)
     }
 }

@@ -17,6 +17,9 @@ public struct RTMError: Error, Sendable, Hashable {
     /// The limit that refused the call.
     public var limit: Limit?
 
+    /// What a write that compared revisions found instead (D-5).
+    public var conflict: Conflict?
+
     /// A limit by name and value, in the unit that the name says.
     public struct Limit: Sendable, Hashable {
         public var name: String
@@ -28,15 +31,32 @@ public struct RTMError: Error, Sendable, Hashable {
         }
     }
 
+    /// The revisions that are there now.
+    public struct Conflict: Sendable, Hashable {
+        /// Of the whole set; 0 when nothing was ever written.
+        public var majorRevision: Int64
+        /// The item whose revision differed or that is missing; nil when the set's revision differed.
+        public var key: String?
+        /// Of that item; 0 when it is missing.
+        public var revision: Int64
+
+        public init(majorRevision: Int64, key: String? = nil, revision: Int64 = 0) {
+            self.majorRevision = majorRevision
+            self.key = key
+            self.revision = revision
+        }
+    }
+
     public init(
         _ code: ErrorCode, _ reason: String, operation: String = "", retryAfter: Duration? = nil,
-        limit: Limit? = nil
+        limit: Limit? = nil, conflict: Conflict? = nil
     ) {
         self.code = code
         self.reason = reason
         self.operation = operation
         self.retryAfter = retryAfter
         self.limit = limit
+        self.conflict = conflict
     }
 
     public var isRetryable: Bool { retryAfter != nil || code.isRetryable }

@@ -117,6 +117,7 @@ extension ClientRequest.Login {
         heartbeatIntervalSeconds = login.heartbeat_interval_s
         presenceTimeoutSeconds = login.presence_timeout_s
         inboxAfter = StreamPosition(login.inbox_after)
+        instance = login.instance
     }
 }
 

@@ -32,6 +32,8 @@ package struct ClientRequest {
         package let heartbeatIntervalSeconds: UInt32
         package let presenceTimeoutSeconds: UInt32
         package let inboxAfter: StreamPosition?
+        /// Of the client object, kept over its reconnections; 0 = unknown.
+        package let instance: UInt64
     }
 
     package struct Subscribe {

@@ -9,7 +9,7 @@ package protocol ArenaDecodable {
 
 extension ArenaDecodable {
     /// Runs one of the generated `…__unpack` functions.
-    fileprivate static func unpack<Message>(
+    static func unpack<Message>(
         _ bytes: UnsafeRawBufferPointer, in arena: borrowing DecodeArena,
         with unpack: (
             UnsafeMutablePointer<ProtobufCAllocator>?, Int, UnsafePointer<UInt8>?
@@ -75,8 +75,27 @@ extension ReadResponse: ArenaDecodable {
     }
 }
 
+extension AppendRequest: ArenaDecodable {
+    package init(_ bytes: UnsafeRawBufferPointer, in arena: borrowing DecodeArena) throws(WireError) {
+        let message = try Self.unpack(bytes, in: arena, with: rtm__service__append_request__unpack)
+        try self.init(
+            channel: ChannelKey(decoded: message.channel), publisher: WireText(message.publisher),
+            publisherSession: message.publisher_session,
+            feature: SubscriptionFeatures(rawValue: message.feature), event: WireText(message.event),
+            source: message.source, sequence: message.sequence)
+    }
+}
+
+extension AppendResponse: ArenaDecodable {
+    package init(_ bytes: UnsafeRawBufferPointer, in arena: borrowing DecodeArena) throws(WireError) {
+        let message = try Self.unpack(bytes, in: arena, with: rtm__service__append_response__unpack)
+        guard let position = StreamPosition(message.position) else { throw .undecodable }
+        self.init(position: position, timestampMilliseconds: message.timestamp_ms)
+    }
+}
+
 extension ChannelKey {
-    fileprivate init(decoded key: UnsafeMutablePointer<Rtm__Service__ChannelKey>?) throws(WireError) {
+    init(decoded key: UnsafeMutablePointer<Rtm__Service__ChannelKey>?) throws(WireError) {
         guard let key = key?.pointee, let type = ChannelType(rawValue: Int(key.type.rawValue)) else {
             throw .undecodable
         }

@@ -1,7 +1,7 @@
 package import NIOCore
 package import RTMModel
 
-/// What passes between an edge and messaging for every message (protocol/schema/service/messaging.proto).
+/// What passes between an edge and messaging for every message (protocol/schema/service/messaging_service.proto).
 ///
 /// These are read by hand, where they lie, and not by the generated decoder: payloads are only passed on, and
 /// a scan costs a sixth of a decode (docs/decisions/0008).

@@ -191,6 +191,15 @@ extension RTMError: ServerFrameBody {
         sink.field(2, reason)
         if let retryAfter { sink.field(3, retryAfter.milliseconds) }
         if let limit { sink.field(4, limit) }
+        if let conflict { sink.field(5, conflict) }
+    }
+}
+
+extension RTMError.Conflict: WireMessage {
+    package func write(to sink: inout some FieldSink) {
+        sink.field(1, UInt64(bitPattern: majorRevision))
+        sink.field(2, key ?? "")
+        sink.field(3, UInt64(bitPattern: revision))
     }
 }
 

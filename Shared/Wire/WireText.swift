@@ -5,7 +5,7 @@ package struct WireText {
 
     package init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
 
-    static var empty: WireText { WireText(UnsafeRawBufferPointer(start: nil, count: 0)) }
+    package static var empty: WireText { WireText(UnsafeRawBufferPointer(start: nil, count: 0)) }
 
     /// A C string, or the empty text for nil.
     init(_ text: UnsafeMutablePointer<CChar>?) {

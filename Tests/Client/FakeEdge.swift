@@ -54,7 +54,7 @@ final class FakeEdge: Sendable {
             case .publish: answer.published = .with { ($0.offset, $0.timestampMs) = (1, 1_790_000_000_000) }
             case .renewToken: answer.tokenRenewed = Rtm_Client_TokenRenewed()
             case .logout: answer.loggedOut = Rtm_Client_LoggedOut()
-            case nil: break
+            default: break
             }
         }
     }

@@ -134,7 +134,7 @@ struct ConnectionStateMachineTests {
             .login(
                 .init(
                     appID: channel, userID: user, token: user, heartbeatIntervalSeconds: 5,
-                    presenceTimeoutSeconds: 5, inboxAfter: nil))
+                    presenceTimeoutSeconds: 5, inboxAfter: nil, instance: 0))
         case .renewToken: .renewToken(user)
         case .logout: .logout
         case .heartbeat: .heartbeat

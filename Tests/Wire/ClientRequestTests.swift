@@ -82,7 +82,7 @@ struct ClientRequestTests {
         case .login(let login):
             [
                 "login", login.appID.string, login.userID.string, login.token.string,
-                "\(login.heartbeatIntervalSeconds)", "\(login.presenceTimeoutSeconds)",
+                "\(login.heartbeatIntervalSeconds)", "\(login.presenceTimeoutSeconds)", "\(login.instance)",
             ]
         case .renewToken(let token): ["renewToken", token.string]
         case .logout: ["logout"]
@@ -111,7 +111,7 @@ struct ClientRequestTests {
         case .login(let login):
             [
                 "login", login.appID, login.userID, login.token, "\(login.heartbeatIntervalS)",
-                "\(login.presenceTimeoutS)",
+                "\(login.presenceTimeoutS)", "\(login.instance)",
             ]
         case .renewToken(let renewToken): ["renewToken", renewToken.token]
         case .logout: ["logout"]
@@ -128,7 +128,7 @@ struct ClientRequestTests {
                 publish.channel, publish.messageType.isOurs ? "\(publish.messageType.rawValue)" : "no type",
                 "\(Array(publish.payload))", publish.customType, "\(publish.storeInHistory)",
             ]
-        case nil: ["unknown"]
+        default: ["unknown"]
         }
     }
 }

@@ -144,14 +144,17 @@ struct ServiceMessageTests {
         }
     }
 
-    @Test("JoinRequest, which is only written so far")
+    @Test("JoinRequest")
     func joinRequest() throws {
-        try each(Rtm_Service_JoinRequest.self) { message, _ in
-            guard message.channel.isOurs, message.hasChannel else { return }
-            let join = JoinRequest(
-                channel: message.channel.model, userID: message.userID,
-                session: SessionID(rawValue: message.sessionID), quiet: message.quiet)
-            try writes(join, message)
+        let arena = DecodeArena()
+        try each(Rtm_Service_JoinRequest.self) { message, bytes in
+            guard message.channel.isOurs, message.hasChannel, message.hasCaller else { return }
+            let read = try JoinRequest(bytes, in: arena)
+            #expect(read.channel == message.channel.model)
+            #expect(read.caller.userID == message.caller.userID)
+            #expect(read.caller.session.rawValue == message.caller.sessionID)
+            #expect(read.lease == message.lease)
+            try writes(read, message)
         }
     }
 

@@ -58,8 +58,12 @@ extension EdgeLoop {
     private func joinPresence(_ pending: PendingSubscribe, _ key: ChannelKey) {
         presence.join(
             JoinRequest(
-                channel: key, userID: pending.session.userID, session: pending.session.id,
-                quiet: pending.features.contains(.quiet)),
+                channel: key,
+                caller: Caller(
+                    appID: key.appID, userID: pending.session.userID, session: pending.session.id, instance: 0
+                ),
+                lease: 0, quiet: pending.features.contains(.quiet), presenceTimeout: .zero,
+                wantsSnapshot: false),
             context: PresenceJoin(pending: pending, key: key))
     }
 

@@ -148,7 +148,7 @@ const ProtobufCMessageDescriptor rtm__client__limit__descriptor =
   (ProtobufCMessageInit) rtm__client__limit__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor rtm__client__error__field_descriptors[4] =
+static const ProtobufCFieldDescriptor rtm__client__error__field_descriptors[5] =
 {
   {
     "code",
@@ -198,9 +198,22 @@ static const ProtobufCFieldDescriptor rtm__client__error__field_descriptors[4] =
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "conflict",
+    5,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Client__Error, conflict),
+    &rtm__client__conflict__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned rtm__client__error__field_indices_by_name[] = {
   0,   /* field[0] = code */
+  4,   /* field[4] = conflict */
   3,   /* field[3] = limit */
   1,   /* field[1] = reason */
   2,   /* field[2] = retry_after_ms */
@@ -208,7 +221,7 @@ static const unsigned rtm__client__error__field_indices_by_name[] = {
 static const ProtobufCIntRange rtm__client__error__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 4 }
+  { 0, 5 }
 };
 const ProtobufCMessageDescriptor rtm__client__error__descriptor =
 {
@@ -218,7 +231,7 @@ const ProtobufCMessageDescriptor rtm__client__error__descriptor =
   "Rtm__Client__Error",
   "rtm.client",
   sizeof(Rtm__Client__Error),
-  4,
+  5,
   rtm__client__error__field_descriptors,
   rtm__client__error__field_indices_by_name,
   1,  rtm__client__error__number_ranges,

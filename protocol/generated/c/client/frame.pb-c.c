@@ -97,7 +97,7 @@ void   rtm__client__server_frame__free_unpacked
   assert(message->base.descriptor == &rtm__client__server_frame__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
-static const ProtobufCFieldDescriptor rtm__client__client_frame__field_descriptors[9] =
+static const ProtobufCFieldDescriptor rtm__client__client_frame__field_descriptors[25] =
 {
   {
     "request_id",
@@ -207,23 +207,235 @@ static const ProtobufCFieldDescriptor rtm__client__client_frame__field_descripto
     0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "who_now",
+    20,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Rtm__Client__ClientFrame, body_case),
+    offsetof(Rtm__Client__ClientFrame, who_now),
+    &rtm__client__who_now__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "where_now",
+    21,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Rtm__Client__ClientFrame, body_case),
+    offsetof(Rtm__Client__ClientFrame, where_now),
+    &rtm__client__where_now__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "set_state",
+    22,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Rtm__Client__ClientFrame, body_case),
+    offsetof(Rtm__Client__ClientFrame, set_state),
+    &rtm__client__set_state__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "get_state",
+    23,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Rtm__Client__ClientFrame, body_case),
+    offsetof(Rtm__Client__ClientFrame, get_state),
+    &rtm__client__get_state__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "remove_state",
+    24,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Rtm__Client__ClientFrame, body_case),
+    offsetof(Rtm__Client__ClientFrame, remove_state),
+    &rtm__client__remove_state__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "write_metadata",
+    30,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Rtm__Client__ClientFrame, body_case),
+    offsetof(Rtm__Client__ClientFrame, write_metadata),
+    &rtm__client__write_metadata__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "get_metadata",
+    31,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Rtm__Client__ClientFrame, body_case),
+    offsetof(Rtm__Client__ClientFrame, get_metadata),
+    &rtm__client__get_metadata__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "subscribe_user_metadata",
+    32,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Rtm__Client__ClientFrame, body_case),
+    offsetof(Rtm__Client__ClientFrame, subscribe_user_metadata),
+    &rtm__client__subscribe_user_metadata__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "unsubscribe_user_metadata",
+    33,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Rtm__Client__ClientFrame, body_case),
+    offsetof(Rtm__Client__ClientFrame, unsubscribe_user_metadata),
+    &rtm__client__unsubscribe_user_metadata__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "set_lock",
+    40,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Rtm__Client__ClientFrame, body_case),
+    offsetof(Rtm__Client__ClientFrame, set_lock),
+    &rtm__client__set_lock__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "remove_lock",
+    41,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Rtm__Client__ClientFrame, body_case),
+    offsetof(Rtm__Client__ClientFrame, remove_lock),
+    &rtm__client__remove_lock__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "acquire_lock",
+    42,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Rtm__Client__ClientFrame, body_case),
+    offsetof(Rtm__Client__ClientFrame, acquire_lock),
+    &rtm__client__acquire_lock__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "release_lock",
+    43,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Rtm__Client__ClientFrame, body_case),
+    offsetof(Rtm__Client__ClientFrame, release_lock),
+    &rtm__client__release_lock__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "revoke_lock",
+    44,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Rtm__Client__ClientFrame, body_case),
+    offsetof(Rtm__Client__ClientFrame, revoke_lock),
+    &rtm__client__revoke_lock__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "get_locks",
+    45,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Rtm__Client__ClientFrame, body_case),
+    offsetof(Rtm__Client__ClientFrame, get_locks),
+    &rtm__client__get_locks__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "get_history",
+    50,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Rtm__Client__ClientFrame, body_case),
+    offsetof(Rtm__Client__ClientFrame, get_history),
+    &rtm__client__get_history__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned rtm__client__client_frame__field_indices_by_name[] = {
+  20,   /* field[20] = acquire_lock */
+  24,   /* field[24] = get_history */
+  23,   /* field[23] = get_locks */
+  15,   /* field[15] = get_metadata */
+  12,   /* field[12] = get_state */
   4,   /* field[4] = heartbeat */
   1,   /* field[1] = hello */
   2,   /* field[2] = login */
   3,   /* field[3] = logout */
   7,   /* field[7] = publish */
+  21,   /* field[21] = release_lock */
+  19,   /* field[19] = remove_lock */
+  13,   /* field[13] = remove_state */
   8,   /* field[8] = renew_token */
   0,   /* field[0] = request_id */
+  22,   /* field[22] = revoke_lock */
+  18,   /* field[18] = set_lock */
+  11,   /* field[11] = set_state */
   5,   /* field[5] = subscribe */
+  16,   /* field[16] = subscribe_user_metadata */
   6,   /* field[6] = unsubscribe */
+  17,   /* field[17] = unsubscribe_user_metadata */
+  10,   /* field[10] = where_now */
+  9,   /* field[9] = who_now */
+  14,   /* field[14] = write_metadata */
 };
-static const ProtobufCIntRange rtm__client__client_frame__number_ranges[2 + 1] =
+static const ProtobufCIntRange rtm__client__client_frame__number_ranges[6 + 1] =
 {
   { 1, 0 },
   { 16, 8 },
-  { 0, 9 }
+  { 20, 9 },
+  { 30, 14 },
+  { 40, 18 },
+  { 50, 24 },
+  { 0, 25 }
 };
 const ProtobufCMessageDescriptor rtm__client__client_frame__descriptor =
 {
@@ -233,14 +445,14 @@ const ProtobufCMessageDescriptor rtm__client__client_frame__descriptor =
   "Rtm__Client__ClientFrame",
   "rtm.client",
   sizeof(Rtm__Client__ClientFrame),
-  9,
+  25,
   rtm__client__client_frame__field_descriptors,
   rtm__client__client_frame__field_indices_by_name,
-  2,  rtm__client__client_frame__number_ranges,
+  6,  rtm__client__client_frame__number_ranges,
   (ProtobufCMessageInit) rtm__client__client_frame__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor rtm__client__server_frame__field_descriptors[14] =
+static const ProtobufCFieldDescriptor rtm__client__server_frame__field_descriptors[25] =
 {
   {
     "request_id",
@@ -410,14 +622,154 @@ static const ProtobufCFieldDescriptor rtm__client__server_frame__field_descripto
     0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "done",
+    18,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Rtm__Client__ServerFrame, body_case),
+    offsetof(Rtm__Client__ServerFrame, done),
+    &rtm__client__done__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "online_users",
+    20,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Rtm__Client__ServerFrame, body_case),
+    offsetof(Rtm__Client__ServerFrame, online_users),
+    &rtm__client__online_users__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "user_channels",
+    21,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Rtm__Client__ServerFrame, body_case),
+    offsetof(Rtm__Client__ServerFrame, user_channels),
+    &rtm__client__user_channels__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "user_state",
+    23,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Rtm__Client__ServerFrame, body_case),
+    offsetof(Rtm__Client__ServerFrame, user_state),
+    &rtm__client__user_state__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "presence_snapshot",
+    25,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Rtm__Client__ServerFrame, body_case),
+    offsetof(Rtm__Client__ServerFrame, presence_snapshot),
+    &rtm__client__presence_snapshot__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "metadata_written",
+    30,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Rtm__Client__ServerFrame, body_case),
+    offsetof(Rtm__Client__ServerFrame, metadata_written),
+    &rtm__client__metadata_written__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "metadata",
+    31,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Rtm__Client__ServerFrame, body_case),
+    offsetof(Rtm__Client__ServerFrame, metadata),
+    &rtm__client__metadata__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "user_metadata_subscribed",
+    32,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Rtm__Client__ServerFrame, body_case),
+    offsetof(Rtm__Client__ServerFrame, user_metadata_subscribed),
+    &rtm__client__user_metadata_subscribed__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "lock_acquired",
+    42,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Rtm__Client__ServerFrame, body_case),
+    offsetof(Rtm__Client__ServerFrame, lock_acquired),
+    &rtm__client__lock_acquired__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "locks",
+    45,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Rtm__Client__ServerFrame, body_case),
+    offsetof(Rtm__Client__ServerFrame, locks),
+    &rtm__client__locks__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "history_page",
+    50,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Rtm__Client__ServerFrame, body_case),
+    offsetof(Rtm__Client__ServerFrame, history_page),
+    &rtm__client__history_page__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned rtm__client__server_frame__field_indices_by_name[] = {
   11,   /* field[11] = disconnect */
+  14,   /* field[14] = done */
   8,   /* field[8] = error */
   10,   /* field[10] = gap */
   4,   /* field[4] = heartbeat_ack */
+  24,   /* field[24] = history_page */
+  22,   /* field[22] = lock_acquired */
+  23,   /* field[23] = locks */
   2,   /* field[2] = logged_in */
   3,   /* field[3] = logged_out */
+  20,   /* field[20] = metadata */
+  19,   /* field[19] = metadata_written */
+  15,   /* field[15] = online_users */
+  18,   /* field[18] = presence_snapshot */
   9,   /* field[9] = publication */
   7,   /* field[7] = published */
   0,   /* field[0] = request_id */
@@ -425,13 +777,23 @@ static const unsigned rtm__client__server_frame__field_indices_by_name[] = {
   12,   /* field[12] = token_renewed */
   13,   /* field[13] = token_will_expire */
   6,   /* field[6] = unsubscribed */
+  16,   /* field[16] = user_channels */
+  21,   /* field[21] = user_metadata_subscribed */
+  17,   /* field[17] = user_state */
   1,   /* field[1] = welcome */
 };
-static const ProtobufCIntRange rtm__client__server_frame__number_ranges[2 + 1] =
+static const ProtobufCIntRange rtm__client__server_frame__number_ranges[9 + 1] =
 {
   { 1, 0 },
   { 16, 12 },
-  { 0, 14 }
+  { 20, 15 },
+  { 23, 17 },
+  { 25, 18 },
+  { 30, 19 },
+  { 42, 22 },
+  { 45, 23 },
+  { 50, 24 },
+  { 0, 25 }
 };
 const ProtobufCMessageDescriptor rtm__client__server_frame__descriptor =
 {
@@ -441,10 +803,10 @@ const ProtobufCMessageDescriptor rtm__client__server_frame__descriptor =
   "Rtm__Client__ServerFrame",
   "rtm.client",
   sizeof(Rtm__Client__ServerFrame),
-  14,
+  25,
   rtm__client__server_frame__field_descriptors,
   rtm__client__server_frame__field_indices_by_name,
-  2,  rtm__client__server_frame__number_ranges,
+  9,  rtm__client__server_frame__number_ranges,
   (ProtobufCMessageInit) rtm__client__server_frame__init,
   NULL,NULL,NULL    /* reserved[123] */
 };

@@ -322,6 +322,51 @@ void   rtm__client__token_will_expire__free_unpacked
   assert(message->base.descriptor == &rtm__client__token_will_expire__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
+void   rtm__client__done__init
+                     (Rtm__Client__Done         *message)
+{
+  static const Rtm__Client__Done init_value = RTM__CLIENT__DONE__INIT;
+  *message = init_value;
+}
+size_t rtm__client__done__get_packed_size
+                     (const Rtm__Client__Done *message)
+{
+  assert(message->base.descriptor == &rtm__client__done__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t rtm__client__done__pack
+                     (const Rtm__Client__Done *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &rtm__client__done__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t rtm__client__done__pack_to_buffer
+                     (const Rtm__Client__Done *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &rtm__client__done__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Rtm__Client__Done *
+       rtm__client__done__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Rtm__Client__Done *)
+     protobuf_c_message_unpack (&rtm__client__done__descriptor,
+                                allocator, len, data);
+}
+void   rtm__client__done__free_unpacked
+                     (Rtm__Client__Done *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &rtm__client__done__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
 void   rtm__client__logout__init
                      (Rtm__Client__Logout         *message)
 {
@@ -701,7 +746,7 @@ const ProtobufCMessageDescriptor rtm__client__welcome__descriptor =
   (ProtobufCMessageInit) rtm__client__welcome__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor rtm__client__login__field_descriptors[6] =
+static const ProtobufCFieldDescriptor rtm__client__login__field_descriptors[7] =
 {
   {
     "app_id",
@@ -775,11 +820,24 @@ static const ProtobufCFieldDescriptor rtm__client__login__field_descriptors[6] =
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "instance",
+    7,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Client__Login, instance),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned rtm__client__login__field_indices_by_name[] = {
   0,   /* field[0] = app_id */
   3,   /* field[3] = heartbeat_interval_s */
   5,   /* field[5] = inbox_after */
+  6,   /* field[6] = instance */
   4,   /* field[4] = presence_timeout_s */
   2,   /* field[2] = token */
   1,   /* field[1] = user_id */
@@ -787,7 +845,7 @@ static const unsigned rtm__client__login__field_indices_by_name[] = {
 static const ProtobufCIntRange rtm__client__login__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 6 }
+  { 0, 7 }
 };
 const ProtobufCMessageDescriptor rtm__client__login__descriptor =
 {
@@ -797,7 +855,7 @@ const ProtobufCMessageDescriptor rtm__client__login__descriptor =
   "Rtm__Client__Login",
   "rtm.client",
   sizeof(Rtm__Client__Login),
-  6,
+  7,
   rtm__client__login__field_descriptors,
   rtm__client__login__field_indices_by_name,
   1,  rtm__client__login__number_ranges,
@@ -999,6 +1057,24 @@ const ProtobufCMessageDescriptor rtm__client__token_will_expire__descriptor =
   rtm__client__token_will_expire__field_indices_by_name,
   1,  rtm__client__token_will_expire__number_ranges,
   (ProtobufCMessageInit) rtm__client__token_will_expire__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+#define rtm__client__done__field_descriptors NULL
+#define rtm__client__done__field_indices_by_name NULL
+#define rtm__client__done__number_ranges NULL
+const ProtobufCMessageDescriptor rtm__client__done__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "rtm.client.Done",
+  "Done",
+  "Rtm__Client__Done",
+  "rtm.client",
+  sizeof(Rtm__Client__Done),
+  0,
+  rtm__client__done__field_descriptors,
+  rtm__client__done__field_indices_by_name,
+  0,  rtm__client__done__number_ranges,
+  (ProtobufCMessageInit) rtm__client__done__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
 #define rtm__client__logout__field_descriptors NULL

@@ -245,44 +245,6 @@ package nonisolated struct Rtm_Client_Published: Sendable {
   package init() {}
 }
 
-/// One entry of a channel's log, as every subscriber receives it: these bytes are made once.
-package nonisolated struct Rtm_Client_Publication: Sendable {
-  // SwiftProtobuf.Message conformance is added in an extension below. See the
-  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
-  // methods supported on all messages.
-
-  package var channelType: Rtm_Client_ChannelType = .none
-
-  package var channel: String = String()
-
-  package var offset: UInt64 = 0
-
-  /// server's UTC clock at acceptance; strictly increasing within a channel
-  package var timestampMs: UInt64 = 0
-
-  /// user id
-  package var publisher: String = String()
-
-  package var event: Rtm_Client_Publication.OneOf_Event? = nil
-
-  package var message: Rtm_Client_Message {
-    get {
-      if case .message(let v)? = event {return v}
-      return Rtm_Client_Message()
-    }
-    set {event = .message(newValue)}
-  }
-
-  package var unknownFields = SwiftProtobuf.UnknownStorage()
-
-  package nonisolated enum OneOf_Event: Equatable, Sendable {
-    case message(Rtm_Client_Message)
-
-  }
-
-  package init() {}
-}
-
 package nonisolated struct Rtm_Client_Message: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -595,77 +557,6 @@ nonisolated extension Rtm_Client_Published: SwiftProtobuf.Message, SwiftProtobuf
   package static func ==(lhs: Rtm_Client_Published, rhs: Rtm_Client_Published) -> Bool {
     if lhs.offset != rhs.offset {return false}
     if lhs.timestampMs != rhs.timestampMs {return false}
-    if lhs.unknownFields != rhs.unknownFields {return false}
-    return true
-  }
-}
-
-nonisolated extension Rtm_Client_Publication: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
-  package static let protoMessageName: String = _protobuf_package + ".Publication"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}channel_type\0\u{1}channel\0\u{1}offset\0\u{3}timestamp_ms\0\u{1}publisher\0\u{1}message\0")
-
-  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
-    while let fieldNumber = try decoder.nextFieldNumber() {
-      // The use of inline closures is to circumvent an issue where the compiler
-      // allocates stack space for every case branch when no optimizations are
-      // enabled. https://github.com/apple/swift-protobuf/issues/1034
-      switch fieldNumber {
-      case 1: try { try decoder.decodeSingularEnumField(value: &self.channelType) }()
-      case 2: try { try decoder.decodeSingularStringField(value: &self.channel) }()
-      case 3: try { try decoder.decodeSingularUInt64Field(value: &self.offset) }()
-      case 4: try { try decoder.decodeSingularUInt64Field(value: &self.timestampMs) }()
-      case 5: try { try decoder.decodeSingularStringField(value: &self.publisher) }()
-      case 6: try {
-        var v: Rtm_Client_Message?
-        var hadOneofValue = false
-        if let current = self.event {
-          hadOneofValue = true
-          if case .message(let m) = current {v = m}
-        }
-        try decoder.decodeSingularMessageField(value: &v)
-        if let v = v {
-          if hadOneofValue {try decoder.handleConflictingOneOf()}
-          self.event = .message(v)
-        }
-      }()
-      default: break
-      }
-    }
-  }
-
-  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
-    // The use of inline closures is to circumvent an issue where the compiler
-    // allocates stack space for every if/case branch local when no optimizations
-    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
-    // https://github.com/apple/swift-protobuf/issues/1182
-    if self.channelType != .none {
-      try visitor.visitSingularEnumField(value: self.channelType, fieldNumber: 1)
-    }
-    if !self.channel.isEmpty {
-      try visitor.visitSingularStringField(value: self.channel, fieldNumber: 2)
-    }
-    if self.offset != 0 {
-      try visitor.visitSingularUInt64Field(value: self.offset, fieldNumber: 3)
-    }
-    if self.timestampMs != 0 {
-      try visitor.visitSingularUInt64Field(value: self.timestampMs, fieldNumber: 4)
-    }
-    if !self.publisher.isEmpty {
-      try visitor.visitSingularStringField(value: self.publisher, fieldNumber: 5)
-    }
-    try { if case .message(let v)? = self.event {
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 6)
-    } }()
-    try unknownFields.traverse(visitor: &visitor)
-  }
-
-  package static func ==(lhs: Rtm_Client_Publication, rhs: Rtm_Client_Publication) -> Bool {
-    if lhs.channelType != rhs.channelType {return false}
-    if lhs.channel != rhs.channel {return false}
-    if lhs.offset != rhs.offset {return false}
-    if lhs.timestampMs != rhs.timestampMs {return false}
-    if lhs.publisher != rhs.publisher {return false}
-    if lhs.event != rhs.event {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -578,11 +578,22 @@ package nonisolated struct Rtm_Client_Error: Sendable {
   /// Clears the value of `limit`. Subsequent reads from it will return its default value.
   package mutating func clearLimit() {self._limit = nil}
 
+  /// set when a comparison refused a write
+  package var conflict: Rtm_Client_Conflict {
+    get {_conflict ?? Rtm_Client_Conflict()}
+    set {_conflict = newValue}
+  }
+  /// Returns true if `conflict` has been explicitly set.
+  package var hasConflict: Bool {self._conflict != nil}
+  /// Clears the value of `conflict`. Subsequent reads from it will return its default value.
+  package mutating func clearConflict() {self._conflict = nil}
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
 
   fileprivate var _limit: Rtm_Client_Limit? = nil
+  fileprivate var _conflict: Rtm_Client_Conflict? = nil
 }
 
 // MARK: - Code below here is support for the SwiftProtobuf runtime.
@@ -630,7 +641,7 @@ nonisolated extension Rtm_Client_Limit: SwiftProtobuf.Message, SwiftProtobuf._Me
 
 nonisolated extension Rtm_Client_Error: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".Error"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}code\0\u{1}reason\0\u{3}retry_after_ms\0\u{1}limit\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}code\0\u{1}reason\0\u{3}retry_after_ms\0\u{1}limit\0\u{1}conflict\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -642,6 +653,7 @@ nonisolated extension Rtm_Client_Error: SwiftProtobuf.Message, SwiftProtobuf._Me
       case 2: try { try decoder.decodeSingularStringField(value: &self.reason) }()
       case 3: try { try decoder.decodeSingularUInt32Field(value: &self.retryAfterMs) }()
       case 4: try { try decoder.decodeSingularMessageField(value: &self._limit) }()
+      case 5: try { try decoder.decodeSingularMessageField(value: &self._conflict) }()
       default: break
       }
     }
@@ -664,6 +676,9 @@ nonisolated extension Rtm_Client_Error: SwiftProtobuf.Message, SwiftProtobuf._Me
     try { if let v = self._limit {
       try visitor.visitSingularMessageField(value: v, fieldNumber: 4)
     } }()
+    try { if let v = self._conflict {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 5)
+    } }()
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -672,6 +687,7 @@ nonisolated extension Rtm_Client_Error: SwiftProtobuf.Message, SwiftProtobuf._Me
     if lhs.reason != rhs.reason {return false}
     if lhs.retryAfterMs != rhs.retryAfterMs {return false}
     if lhs._limit != rhs._limit {return false}
+    if lhs._conflict != rhs._conflict {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -97,6 +97,134 @@ package nonisolated struct Rtm_Client_ClientFrame: Sendable {
     set {body = .renewToken(newValue)}
   }
 
+  package var whoNow: Rtm_Client_WhoNow {
+    get {
+      if case .whoNow(let v)? = body {return v}
+      return Rtm_Client_WhoNow()
+    }
+    set {body = .whoNow(newValue)}
+  }
+
+  package var whereNow: Rtm_Client_WhereNow {
+    get {
+      if case .whereNow(let v)? = body {return v}
+      return Rtm_Client_WhereNow()
+    }
+    set {body = .whereNow(newValue)}
+  }
+
+  package var setState: Rtm_Client_SetState {
+    get {
+      if case .setState(let v)? = body {return v}
+      return Rtm_Client_SetState()
+    }
+    set {body = .setState(newValue)}
+  }
+
+  package var getState: Rtm_Client_GetState {
+    get {
+      if case .getState(let v)? = body {return v}
+      return Rtm_Client_GetState()
+    }
+    set {body = .getState(newValue)}
+  }
+
+  package var removeState: Rtm_Client_RemoveState {
+    get {
+      if case .removeState(let v)? = body {return v}
+      return Rtm_Client_RemoveState()
+    }
+    set {body = .removeState(newValue)}
+  }
+
+  package var writeMetadata: Rtm_Client_WriteMetadata {
+    get {
+      if case .writeMetadata(let v)? = body {return v}
+      return Rtm_Client_WriteMetadata()
+    }
+    set {body = .writeMetadata(newValue)}
+  }
+
+  package var getMetadata: Rtm_Client_GetMetadata {
+    get {
+      if case .getMetadata(let v)? = body {return v}
+      return Rtm_Client_GetMetadata()
+    }
+    set {body = .getMetadata(newValue)}
+  }
+
+  package var subscribeUserMetadata: Rtm_Client_SubscribeUserMetadata {
+    get {
+      if case .subscribeUserMetadata(let v)? = body {return v}
+      return Rtm_Client_SubscribeUserMetadata()
+    }
+    set {body = .subscribeUserMetadata(newValue)}
+  }
+
+  package var unsubscribeUserMetadata: Rtm_Client_UnsubscribeUserMetadata {
+    get {
+      if case .unsubscribeUserMetadata(let v)? = body {return v}
+      return Rtm_Client_UnsubscribeUserMetadata()
+    }
+    set {body = .unsubscribeUserMetadata(newValue)}
+  }
+
+  package var setLock: Rtm_Client_SetLock {
+    get {
+      if case .setLock(let v)? = body {return v}
+      return Rtm_Client_SetLock()
+    }
+    set {body = .setLock(newValue)}
+  }
+
+  package var removeLock: Rtm_Client_RemoveLock {
+    get {
+      if case .removeLock(let v)? = body {return v}
+      return Rtm_Client_RemoveLock()
+    }
+    set {body = .removeLock(newValue)}
+  }
+
+  package var acquireLock: Rtm_Client_AcquireLock {
+    get {
+      if case .acquireLock(let v)? = body {return v}
+      return Rtm_Client_AcquireLock()
+    }
+    set {body = .acquireLock(newValue)}
+  }
+
+  package var releaseLock: Rtm_Client_ReleaseLock {
+    get {
+      if case .releaseLock(let v)? = body {return v}
+      return Rtm_Client_ReleaseLock()
+    }
+    set {body = .releaseLock(newValue)}
+  }
+
+  package var revokeLock: Rtm_Client_RevokeLock {
+    get {
+      if case .revokeLock(let v)? = body {return v}
+      return Rtm_Client_RevokeLock()
+    }
+    set {body = .revokeLock(newValue)}
+  }
+
+  package var getLocks: Rtm_Client_GetLocks {
+    get {
+      if case .getLocks(let v)? = body {return v}
+      return Rtm_Client_GetLocks()
+    }
+    set {body = .getLocks(newValue)}
+  }
+
+  package var getHistory: Rtm_Client_GetHistory {
+    get {
+      if case .getHistory(let v)? = body {return v}
+      return Rtm_Client_GetHistory()
+    }
+    set {body = .getHistory(newValue)}
+  }
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package nonisolated enum OneOf_Body: Equatable, Sendable {
@@ -108,6 +236,22 @@ package nonisolated struct Rtm_Client_ClientFrame: Sendable {
     case unsubscribe(Rtm_Client_Unsubscribe)
     case publish(Rtm_Client_Publish)
     case renewToken(Rtm_Client_RenewToken)
+    case whoNow(Rtm_Client_WhoNow)
+    case whereNow(Rtm_Client_WhereNow)
+    case setState(Rtm_Client_SetState)
+    case getState(Rtm_Client_GetState)
+    case removeState(Rtm_Client_RemoveState)
+    case writeMetadata(Rtm_Client_WriteMetadata)
+    case getMetadata(Rtm_Client_GetMetadata)
+    case subscribeUserMetadata(Rtm_Client_SubscribeUserMetadata)
+    case unsubscribeUserMetadata(Rtm_Client_UnsubscribeUserMetadata)
+    case setLock(Rtm_Client_SetLock)
+    case removeLock(Rtm_Client_RemoveLock)
+    case acquireLock(Rtm_Client_AcquireLock)
+    case releaseLock(Rtm_Client_ReleaseLock)
+    case revokeLock(Rtm_Client_RevokeLock)
+    case getLocks(Rtm_Client_GetLocks)
+    case getHistory(Rtm_Client_GetHistory)
 
   }
 
@@ -228,6 +372,94 @@ package nonisolated struct Rtm_Client_ServerFrame: Sendable {
     set {body = .tokenWillExpire(newValue)}
   }
 
+  package var done: Rtm_Client_Done {
+    get {
+      if case .done(let v)? = body {return v}
+      return Rtm_Client_Done()
+    }
+    set {body = .done(newValue)}
+  }
+
+  package var onlineUsers: Rtm_Client_OnlineUsers {
+    get {
+      if case .onlineUsers(let v)? = body {return v}
+      return Rtm_Client_OnlineUsers()
+    }
+    set {body = .onlineUsers(newValue)}
+  }
+
+  package var userChannels: Rtm_Client_UserChannels {
+    get {
+      if case .userChannels(let v)? = body {return v}
+      return Rtm_Client_UserChannels()
+    }
+    set {body = .userChannels(newValue)}
+  }
+
+  package var userState: Rtm_Client_UserState {
+    get {
+      if case .userState(let v)? = body {return v}
+      return Rtm_Client_UserState()
+    }
+    set {body = .userState(newValue)}
+  }
+
+  package var presenceSnapshot: Rtm_Client_PresenceSnapshot {
+    get {
+      if case .presenceSnapshot(let v)? = body {return v}
+      return Rtm_Client_PresenceSnapshot()
+    }
+    set {body = .presenceSnapshot(newValue)}
+  }
+
+  package var metadataWritten: Rtm_Client_MetadataWritten {
+    get {
+      if case .metadataWritten(let v)? = body {return v}
+      return Rtm_Client_MetadataWritten()
+    }
+    set {body = .metadataWritten(newValue)}
+  }
+
+  package var metadata: Rtm_Client_Metadata {
+    get {
+      if case .metadata(let v)? = body {return v}
+      return Rtm_Client_Metadata()
+    }
+    set {body = .metadata(newValue)}
+  }
+
+  package var userMetadataSubscribed: Rtm_Client_UserMetadataSubscribed {
+    get {
+      if case .userMetadataSubscribed(let v)? = body {return v}
+      return Rtm_Client_UserMetadataSubscribed()
+    }
+    set {body = .userMetadataSubscribed(newValue)}
+  }
+
+  package var lockAcquired: Rtm_Client_LockAcquired {
+    get {
+      if case .lockAcquired(let v)? = body {return v}
+      return Rtm_Client_LockAcquired()
+    }
+    set {body = .lockAcquired(newValue)}
+  }
+
+  package var locks: Rtm_Client_Locks {
+    get {
+      if case .locks(let v)? = body {return v}
+      return Rtm_Client_Locks()
+    }
+    set {body = .locks(newValue)}
+  }
+
+  package var historyPage: Rtm_Client_HistoryPage {
+    get {
+      if case .historyPage(let v)? = body {return v}
+      return Rtm_Client_HistoryPage()
+    }
+    set {body = .historyPage(newValue)}
+  }
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package nonisolated enum OneOf_Body: Equatable, Sendable {
@@ -244,6 +476,17 @@ package nonisolated struct Rtm_Client_ServerFrame: Sendable {
     case disconnect(Rtm_Client_Disconnect)
     case tokenRenewed(Rtm_Client_TokenRenewed)
     case tokenWillExpire(Rtm_Client_TokenWillExpire)
+    case done(Rtm_Client_Done)
+    case onlineUsers(Rtm_Client_OnlineUsers)
+    case userChannels(Rtm_Client_UserChannels)
+    case userState(Rtm_Client_UserState)
+    case presenceSnapshot(Rtm_Client_PresenceSnapshot)
+    case metadataWritten(Rtm_Client_MetadataWritten)
+    case metadata(Rtm_Client_Metadata)
+    case userMetadataSubscribed(Rtm_Client_UserMetadataSubscribed)
+    case lockAcquired(Rtm_Client_LockAcquired)
+    case locks(Rtm_Client_Locks)
+    case historyPage(Rtm_Client_HistoryPage)
 
   }
 
@@ -256,7 +499,7 @@ fileprivate nonisolated let _protobuf_package = "rtm.client"
 
 nonisolated extension Rtm_Client_ClientFrame: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".ClientFrame"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}request_id\0\u{1}hello\0\u{1}login\0\u{1}logout\0\u{1}heartbeat\0\u{1}subscribe\0\u{1}unsubscribe\0\u{1}publish\0\u{4}\u{8}renew_token\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}request_id\0\u{1}hello\0\u{1}login\0\u{1}logout\0\u{1}heartbeat\0\u{1}subscribe\0\u{1}unsubscribe\0\u{1}publish\0\u{4}\u{8}renew_token\0\u{4}\u{4}who_now\0\u{3}where_now\0\u{3}set_state\0\u{3}get_state\0\u{3}remove_state\0\u{4}\u{6}write_metadata\0\u{3}get_metadata\0\u{3}subscribe_user_metadata\0\u{3}unsubscribe_user_metadata\0\u{4}\u{7}set_lock\0\u{3}remove_lock\0\u{3}acquire_lock\0\u{3}release_lock\0\u{3}revoke_lock\0\u{3}get_locks\0\u{4}\u{5}get_history\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -369,6 +612,214 @@ nonisolated extension Rtm_Client_ClientFrame: SwiftProtobuf.Message, SwiftProtob
           self.body = .renewToken(v)
         }
       }()
+      case 20: try {
+        var v: Rtm_Client_WhoNow?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .whoNow(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .whoNow(v)
+        }
+      }()
+      case 21: try {
+        var v: Rtm_Client_WhereNow?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .whereNow(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .whereNow(v)
+        }
+      }()
+      case 22: try {
+        var v: Rtm_Client_SetState?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .setState(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .setState(v)
+        }
+      }()
+      case 23: try {
+        var v: Rtm_Client_GetState?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .getState(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .getState(v)
+        }
+      }()
+      case 24: try {
+        var v: Rtm_Client_RemoveState?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .removeState(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .removeState(v)
+        }
+      }()
+      case 30: try {
+        var v: Rtm_Client_WriteMetadata?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .writeMetadata(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .writeMetadata(v)
+        }
+      }()
+      case 31: try {
+        var v: Rtm_Client_GetMetadata?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .getMetadata(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .getMetadata(v)
+        }
+      }()
+      case 32: try {
+        var v: Rtm_Client_SubscribeUserMetadata?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .subscribeUserMetadata(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .subscribeUserMetadata(v)
+        }
+      }()
+      case 33: try {
+        var v: Rtm_Client_UnsubscribeUserMetadata?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .unsubscribeUserMetadata(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .unsubscribeUserMetadata(v)
+        }
+      }()
+      case 40: try {
+        var v: Rtm_Client_SetLock?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .setLock(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .setLock(v)
+        }
+      }()
+      case 41: try {
+        var v: Rtm_Client_RemoveLock?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .removeLock(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .removeLock(v)
+        }
+      }()
+      case 42: try {
+        var v: Rtm_Client_AcquireLock?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .acquireLock(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .acquireLock(v)
+        }
+      }()
+      case 43: try {
+        var v: Rtm_Client_ReleaseLock?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .releaseLock(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .releaseLock(v)
+        }
+      }()
+      case 44: try {
+        var v: Rtm_Client_RevokeLock?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .revokeLock(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .revokeLock(v)
+        }
+      }()
+      case 45: try {
+        var v: Rtm_Client_GetLocks?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .getLocks(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .getLocks(v)
+        }
+      }()
+      case 50: try {
+        var v: Rtm_Client_GetHistory?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .getHistory(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .getHistory(v)
+        }
+      }()
       default: break
       }
     }
@@ -415,6 +866,70 @@ nonisolated extension Rtm_Client_ClientFrame: SwiftProtobuf.Message, SwiftProtob
       guard case .renewToken(let v)? = self.body else { preconditionFailure() }
       try visitor.visitSingularMessageField(value: v, fieldNumber: 16)
     }()
+    case .whoNow?: try {
+      guard case .whoNow(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 20)
+    }()
+    case .whereNow?: try {
+      guard case .whereNow(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 21)
+    }()
+    case .setState?: try {
+      guard case .setState(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 22)
+    }()
+    case .getState?: try {
+      guard case .getState(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 23)
+    }()
+    case .removeState?: try {
+      guard case .removeState(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 24)
+    }()
+    case .writeMetadata?: try {
+      guard case .writeMetadata(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 30)
+    }()
+    case .getMetadata?: try {
+      guard case .getMetadata(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 31)
+    }()
+    case .subscribeUserMetadata?: try {
+      guard case .subscribeUserMetadata(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 32)
+    }()
+    case .unsubscribeUserMetadata?: try {
+      guard case .unsubscribeUserMetadata(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 33)
+    }()
+    case .setLock?: try {
+      guard case .setLock(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 40)
+    }()
+    case .removeLock?: try {
+      guard case .removeLock(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 41)
+    }()
+    case .acquireLock?: try {
+      guard case .acquireLock(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 42)
+    }()
+    case .releaseLock?: try {
+      guard case .releaseLock(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 43)
+    }()
+    case .revokeLock?: try {
+      guard case .revokeLock(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 44)
+    }()
+    case .getLocks?: try {
+      guard case .getLocks(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 45)
+    }()
+    case .getHistory?: try {
+      guard case .getHistory(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 50)
+    }()
     case nil: break
     }
     try unknownFields.traverse(visitor: &visitor)
@@ -430,7 +945,7 @@ nonisolated extension Rtm_Client_ClientFrame: SwiftProtobuf.Message, SwiftProtob
 
 nonisolated extension Rtm_Client_ServerFrame: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".ServerFrame"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}request_id\0\u{1}welcome\0\u{3}logged_in\0\u{3}logged_out\0\u{3}heartbeat_ack\0\u{1}subscribed\0\u{1}unsubscribed\0\u{1}published\0\u{1}error\0\u{1}publication\0\u{1}gap\0\u{1}disconnect\0\u{4}\u{4}token_renewed\0\u{3}token_will_expire\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}request_id\0\u{1}welcome\0\u{3}logged_in\0\u{3}logged_out\0\u{3}heartbeat_ack\0\u{1}subscribed\0\u{1}unsubscribed\0\u{1}published\0\u{1}error\0\u{1}publication\0\u{1}gap\0\u{1}disconnect\0\u{4}\u{4}token_renewed\0\u{3}token_will_expire\0\u{1}done\0\u{4}\u{2}online_users\0\u{3}user_channels\0\u{4}\u{2}user_state\0\u{4}\u{2}presence_snapshot\0\u{4}\u{5}metadata_written\0\u{1}metadata\0\u{3}user_metadata_subscribed\0\u{4}\u{a}lock_acquired\0\u{2}\u{3}locks\0\u{4}\u{5}history_page\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -608,6 +1123,149 @@ nonisolated extension Rtm_Client_ServerFrame: SwiftProtobuf.Message, SwiftProtob
           self.body = .tokenWillExpire(v)
         }
       }()
+      case 18: try {
+        var v: Rtm_Client_Done?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .done(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .done(v)
+        }
+      }()
+      case 20: try {
+        var v: Rtm_Client_OnlineUsers?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .onlineUsers(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .onlineUsers(v)
+        }
+      }()
+      case 21: try {
+        var v: Rtm_Client_UserChannels?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .userChannels(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .userChannels(v)
+        }
+      }()
+      case 23: try {
+        var v: Rtm_Client_UserState?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .userState(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .userState(v)
+        }
+      }()
+      case 25: try {
+        var v: Rtm_Client_PresenceSnapshot?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .presenceSnapshot(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .presenceSnapshot(v)
+        }
+      }()
+      case 30: try {
+        var v: Rtm_Client_MetadataWritten?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .metadataWritten(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .metadataWritten(v)
+        }
+      }()
+      case 31: try {
+        var v: Rtm_Client_Metadata?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .metadata(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .metadata(v)
+        }
+      }()
+      case 32: try {
+        var v: Rtm_Client_UserMetadataSubscribed?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .userMetadataSubscribed(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .userMetadataSubscribed(v)
+        }
+      }()
+      case 42: try {
+        var v: Rtm_Client_LockAcquired?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .lockAcquired(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .lockAcquired(v)
+        }
+      }()
+      case 45: try {
+        var v: Rtm_Client_Locks?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .locks(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .locks(v)
+        }
+      }()
+      case 50: try {
+        var v: Rtm_Client_HistoryPage?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .historyPage(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .historyPage(v)
+        }
+      }()
       default: break
       }
     }
@@ -673,6 +1331,50 @@ nonisolated extension Rtm_Client_ServerFrame: SwiftProtobuf.Message, SwiftProtob
     case .tokenWillExpire?: try {
       guard case .tokenWillExpire(let v)? = self.body else { preconditionFailure() }
       try visitor.visitSingularMessageField(value: v, fieldNumber: 17)
+    }()
+    case .done?: try {
+      guard case .done(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 18)
+    }()
+    case .onlineUsers?: try {
+      guard case .onlineUsers(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 20)
+    }()
+    case .userChannels?: try {
+      guard case .userChannels(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 21)
+    }()
+    case .userState?: try {
+      guard case .userState(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 23)
+    }()
+    case .presenceSnapshot?: try {
+      guard case .presenceSnapshot(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 25)
+    }()
+    case .metadataWritten?: try {
+      guard case .metadataWritten(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 30)
+    }()
+    case .metadata?: try {
+      guard case .metadata(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 31)
+    }()
+    case .userMetadataSubscribed?: try {
+      guard case .userMetadataSubscribed(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 32)
+    }()
+    case .lockAcquired?: try {
+      guard case .lockAcquired(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 42)
+    }()
+    case .locks?: try {
+      guard case .locks(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 45)
+    }()
+    case .historyPage?: try {
+      guard case .historyPage(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 50)
     }()
     case nil: break
     }

@@ -207,6 +207,9 @@ package nonisolated struct Rtm_Client_Login: Sendable {
   /// Clears the value of `inboxAfter`. Subsequent reads from it will return its default value.
   package mutating func clearInboxAfter() {self._inboxAfter = nil}
 
+  /// random for each client object, kept over its reconnections: it tells a return from a takeover; 0 = none
+  package var instance: UInt64 = 0
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
@@ -281,6 +284,17 @@ package nonisolated struct Rtm_Client_TokenWillExpire: Sendable {
 
   /// until then the session ends unless a new token comes
   package var remainingMs: UInt32 = 0
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+}
+
+/// A request took effect, and there is nothing to say beyond that.
+package nonisolated struct Rtm_Client_Done: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -450,7 +464,7 @@ nonisolated extension Rtm_Client_Welcome: SwiftProtobuf.Message, SwiftProtobuf._
 
 nonisolated extension Rtm_Client_Login: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".Login"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}app_id\0\u{3}user_id\0\u{1}token\0\u{3}heartbeat_interval_s\0\u{3}presence_timeout_s\0\u{3}inbox_after\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}app_id\0\u{3}user_id\0\u{1}token\0\u{3}heartbeat_interval_s\0\u{3}presence_timeout_s\0\u{3}inbox_after\0\u{1}instance\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -464,6 +478,7 @@ nonisolated extension Rtm_Client_Login: SwiftProtobuf.Message, SwiftProtobuf._Me
       case 4: try { try decoder.decodeSingularUInt32Field(value: &self.heartbeatIntervalS) }()
       case 5: try { try decoder.decodeSingularUInt32Field(value: &self.presenceTimeoutS) }()
       case 6: try { try decoder.decodeSingularMessageField(value: &self._inboxAfter) }()
+      case 7: try { try decoder.decodeSingularUInt64Field(value: &self.instance) }()
       default: break
       }
     }
@@ -492,6 +507,9 @@ nonisolated extension Rtm_Client_Login: SwiftProtobuf.Message, SwiftProtobuf._Me
     try { if let v = self._inboxAfter {
       try visitor.visitSingularMessageField(value: v, fieldNumber: 6)
     } }()
+    if self.instance != 0 {
+      try visitor.visitSingularUInt64Field(value: self.instance, fieldNumber: 7)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -502,6 +520,7 @@ nonisolated extension Rtm_Client_Login: SwiftProtobuf.Message, SwiftProtobuf._Me
     if lhs.heartbeatIntervalS != rhs.heartbeatIntervalS {return false}
     if lhs.presenceTimeoutS != rhs.presenceTimeoutS {return false}
     if lhs._inboxAfter != rhs._inboxAfter {return false}
+    if lhs.instance != rhs.instance {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -640,6 +659,25 @@ nonisolated extension Rtm_Client_TokenWillExpire: SwiftProtobuf.Message, SwiftPr
 
   package static func ==(lhs: Rtm_Client_TokenWillExpire, rhs: Rtm_Client_TokenWillExpire) -> Bool {
     if lhs.remainingMs != rhs.remainingMs {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Rtm_Client_Done: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".Done"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap()
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    // Load everything into unknown fields
+    while try decoder.nextFieldNumber() != nil {}
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Rtm_Client_Done, rhs: Rtm_Client_Done) -> Bool {
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

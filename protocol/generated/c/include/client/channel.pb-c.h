@@ -22,7 +22,6 @@ typedef struct Rtm__Client__Unsubscribe Rtm__Client__Unsubscribe;
 typedef struct Rtm__Client__Unsubscribed Rtm__Client__Unsubscribed;
 typedef struct Rtm__Client__Publish Rtm__Client__Publish;
 typedef struct Rtm__Client__Published Rtm__Client__Published;
-typedef struct Rtm__Client__Publication Rtm__Client__Publication;
 typedef struct Rtm__Client__Message Rtm__Client__Message;
 typedef struct Rtm__Client__Gap Rtm__Client__Gap;
 
@@ -176,39 +175,6 @@ struct  Rtm__Client__Published
 #define RTM__CLIENT__PUBLISHED__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&rtm__client__published__descriptor) \
     , 0, 0 }
-
-
-typedef enum {
-  RTM__CLIENT__PUBLICATION__EVENT__NOT_SET = 0,
-  RTM__CLIENT__PUBLICATION__EVENT_MESSAGE = 6
-    PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(RTM__CLIENT__PUBLICATION__EVENT__CASE)
-} Rtm__Client__Publication__EventCase;
-
-/*
- * One entry of a channel's log, as every subscriber receives it: these bytes are made once.
- */
-struct  Rtm__Client__Publication
-{
-  ProtobufCMessage base;
-  Rtm__Client__ChannelType channel_type;
-  char *channel;
-  uint64_t offset;
-  /*
-   * server's UTC clock at acceptance; strictly increasing within a channel
-   */
-  uint64_t timestamp_ms;
-  /*
-   * user id
-   */
-  char *publisher;
-  Rtm__Client__Publication__EventCase event_case;
-  union {
-    Rtm__Client__Message *message;
-  };
-};
-#define RTM__CLIENT__PUBLICATION__INIT \
- { PROTOBUF_C_MESSAGE_INIT (&rtm__client__publication__descriptor) \
-    , RTM__CLIENT__CHANNEL_TYPE__CHANNEL_TYPE_NONE, (char *)protobuf_c_empty_string, 0, 0, (char *)protobuf_c_empty_string, RTM__CLIENT__PUBLICATION__EVENT__NOT_SET, {0} }
 
 
 struct  Rtm__Client__Message
@@ -374,25 +340,6 @@ Rtm__Client__Published *
 void   rtm__client__published__free_unpacked
                      (Rtm__Client__Published *message,
                       ProtobufCAllocator *allocator);
-/* Rtm__Client__Publication methods */
-void   rtm__client__publication__init
-                     (Rtm__Client__Publication         *message);
-size_t rtm__client__publication__get_packed_size
-                     (const Rtm__Client__Publication   *message);
-size_t rtm__client__publication__pack
-                     (const Rtm__Client__Publication   *message,
-                      uint8_t             *out);
-size_t rtm__client__publication__pack_to_buffer
-                     (const Rtm__Client__Publication   *message,
-                      ProtobufCBuffer     *buffer);
-Rtm__Client__Publication *
-       rtm__client__publication__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   rtm__client__publication__free_unpacked
-                     (Rtm__Client__Publication *message,
-                      ProtobufCAllocator *allocator);
 /* Rtm__Client__Message methods */
 void   rtm__client__message__init
                      (Rtm__Client__Message         *message);
@@ -454,9 +401,6 @@ typedef void (*Rtm__Client__Publish_Closure)
 typedef void (*Rtm__Client__Published_Closure)
                  (const Rtm__Client__Published *message,
                   void *closure_data);
-typedef void (*Rtm__Client__Publication_Closure)
-                 (const Rtm__Client__Publication *message,
-                  void *closure_data);
 typedef void (*Rtm__Client__Message_Closure)
                  (const Rtm__Client__Message *message,
                   void *closure_data);
@@ -478,7 +422,6 @@ extern const ProtobufCMessageDescriptor rtm__client__unsubscribe__descriptor;
 extern const ProtobufCMessageDescriptor rtm__client__unsubscribed__descriptor;
 extern const ProtobufCMessageDescriptor rtm__client__publish__descriptor;
 extern const ProtobufCMessageDescriptor rtm__client__published__descriptor;
-extern const ProtobufCMessageDescriptor rtm__client__publication__descriptor;
 extern const ProtobufCMessageDescriptor rtm__client__message__descriptor;
 extern const ProtobufCMessageDescriptor rtm__client__gap__descriptor;
 

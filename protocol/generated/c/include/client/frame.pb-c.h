@@ -16,7 +16,12 @@ PROTOBUF_C__BEGIN_DECLS
 
 #include "client/channel.pb-c.h"
 #include "client/error.pb-c.h"
+#include "client/history.pb-c.h"
+#include "client/lock.pb-c.h"
+#include "client/presence.pb-c.h"
+#include "client/publication.pb-c.h"
 #include "client/session.pb-c.h"
+#include "client/storage.pb-c.h"
 
 typedef struct Rtm__Client__ClientFrame Rtm__Client__ClientFrame;
 typedef struct Rtm__Client__ServerFrame Rtm__Client__ServerFrame;
@@ -36,7 +41,23 @@ typedef enum {
   RTM__CLIENT__CLIENT_FRAME__BODY_SUBSCRIBE = 6,
   RTM__CLIENT__CLIENT_FRAME__BODY_UNSUBSCRIBE = 7,
   RTM__CLIENT__CLIENT_FRAME__BODY_PUBLISH = 8,
-  RTM__CLIENT__CLIENT_FRAME__BODY_RENEW_TOKEN = 16
+  RTM__CLIENT__CLIENT_FRAME__BODY_RENEW_TOKEN = 16,
+  RTM__CLIENT__CLIENT_FRAME__BODY_WHO_NOW = 20,
+  RTM__CLIENT__CLIENT_FRAME__BODY_WHERE_NOW = 21,
+  RTM__CLIENT__CLIENT_FRAME__BODY_SET_STATE = 22,
+  RTM__CLIENT__CLIENT_FRAME__BODY_GET_STATE = 23,
+  RTM__CLIENT__CLIENT_FRAME__BODY_REMOVE_STATE = 24,
+  RTM__CLIENT__CLIENT_FRAME__BODY_WRITE_METADATA = 30,
+  RTM__CLIENT__CLIENT_FRAME__BODY_GET_METADATA = 31,
+  RTM__CLIENT__CLIENT_FRAME__BODY_SUBSCRIBE_USER_METADATA = 32,
+  RTM__CLIENT__CLIENT_FRAME__BODY_UNSUBSCRIBE_USER_METADATA = 33,
+  RTM__CLIENT__CLIENT_FRAME__BODY_SET_LOCK = 40,
+  RTM__CLIENT__CLIENT_FRAME__BODY_REMOVE_LOCK = 41,
+  RTM__CLIENT__CLIENT_FRAME__BODY_ACQUIRE_LOCK = 42,
+  RTM__CLIENT__CLIENT_FRAME__BODY_RELEASE_LOCK = 43,
+  RTM__CLIENT__CLIENT_FRAME__BODY_REVOKE_LOCK = 44,
+  RTM__CLIENT__CLIENT_FRAME__BODY_GET_LOCKS = 45,
+  RTM__CLIENT__CLIENT_FRAME__BODY_GET_HISTORY = 50
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(RTM__CLIENT__CLIENT_FRAME__BODY__CASE)
 } Rtm__Client__ClientFrame__BodyCase;
 
@@ -60,6 +81,22 @@ struct  Rtm__Client__ClientFrame
     Rtm__Client__Unsubscribe *unsubscribe;
     Rtm__Client__Publish *publish;
     Rtm__Client__RenewToken *renew_token;
+    Rtm__Client__WhoNow *who_now;
+    Rtm__Client__WhereNow *where_now;
+    Rtm__Client__SetState *set_state;
+    Rtm__Client__GetState *get_state;
+    Rtm__Client__RemoveState *remove_state;
+    Rtm__Client__WriteMetadata *write_metadata;
+    Rtm__Client__GetMetadata *get_metadata;
+    Rtm__Client__SubscribeUserMetadata *subscribe_user_metadata;
+    Rtm__Client__UnsubscribeUserMetadata *unsubscribe_user_metadata;
+    Rtm__Client__SetLock *set_lock;
+    Rtm__Client__RemoveLock *remove_lock;
+    Rtm__Client__AcquireLock *acquire_lock;
+    Rtm__Client__ReleaseLock *release_lock;
+    Rtm__Client__RevokeLock *revoke_lock;
+    Rtm__Client__GetLocks *get_locks;
+    Rtm__Client__GetHistory *get_history;
   };
 };
 #define RTM__CLIENT__CLIENT_FRAME__INIT \
@@ -81,7 +118,18 @@ typedef enum {
   RTM__CLIENT__SERVER_FRAME__BODY_GAP = 11,
   RTM__CLIENT__SERVER_FRAME__BODY_DISCONNECT = 12,
   RTM__CLIENT__SERVER_FRAME__BODY_TOKEN_RENEWED = 16,
-  RTM__CLIENT__SERVER_FRAME__BODY_TOKEN_WILL_EXPIRE = 17
+  RTM__CLIENT__SERVER_FRAME__BODY_TOKEN_WILL_EXPIRE = 17,
+  RTM__CLIENT__SERVER_FRAME__BODY_DONE = 18,
+  RTM__CLIENT__SERVER_FRAME__BODY_ONLINE_USERS = 20,
+  RTM__CLIENT__SERVER_FRAME__BODY_USER_CHANNELS = 21,
+  RTM__CLIENT__SERVER_FRAME__BODY_USER_STATE = 23,
+  RTM__CLIENT__SERVER_FRAME__BODY_PRESENCE_SNAPSHOT = 25,
+  RTM__CLIENT__SERVER_FRAME__BODY_METADATA_WRITTEN = 30,
+  RTM__CLIENT__SERVER_FRAME__BODY_METADATA = 31,
+  RTM__CLIENT__SERVER_FRAME__BODY_USER_METADATA_SUBSCRIBED = 32,
+  RTM__CLIENT__SERVER_FRAME__BODY_LOCK_ACQUIRED = 42,
+  RTM__CLIENT__SERVER_FRAME__BODY_LOCKS = 45,
+  RTM__CLIENT__SERVER_FRAME__BODY_HISTORY_PAGE = 50
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(RTM__CLIENT__SERVER_FRAME__BODY__CASE)
 } Rtm__Client__ServerFrame__BodyCase;
 
@@ -107,6 +155,17 @@ struct  Rtm__Client__ServerFrame
     Rtm__Client__Disconnect *disconnect;
     Rtm__Client__TokenRenewed *token_renewed;
     Rtm__Client__TokenWillExpire *token_will_expire;
+    Rtm__Client__Done *done;
+    Rtm__Client__OnlineUsers *online_users;
+    Rtm__Client__UserChannels *user_channels;
+    Rtm__Client__UserState *user_state;
+    Rtm__Client__PresenceSnapshot *presence_snapshot;
+    Rtm__Client__MetadataWritten *metadata_written;
+    Rtm__Client__Metadata *metadata;
+    Rtm__Client__UserMetadataSubscribed *user_metadata_subscribed;
+    Rtm__Client__LockAcquired *lock_acquired;
+    Rtm__Client__Locks *locks;
+    Rtm__Client__HistoryPage *history_page;
   };
 };
 #define RTM__CLIENT__SERVER_FRAME__INIT \

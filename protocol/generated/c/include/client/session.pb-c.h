@@ -23,6 +23,7 @@ typedef struct Rtm__Client__LoggedIn Rtm__Client__LoggedIn;
 typedef struct Rtm__Client__RenewToken Rtm__Client__RenewToken;
 typedef struct Rtm__Client__TokenRenewed Rtm__Client__TokenRenewed;
 typedef struct Rtm__Client__TokenWillExpire Rtm__Client__TokenWillExpire;
+typedef struct Rtm__Client__Done Rtm__Client__Done;
 typedef struct Rtm__Client__Logout Rtm__Client__Logout;
 typedef struct Rtm__Client__LoggedOut Rtm__Client__LoggedOut;
 typedef struct Rtm__Client__Heartbeat Rtm__Client__Heartbeat;
@@ -177,10 +178,14 @@ struct  Rtm__Client__Login
    * of a client that comes back: how far it has seen the user's inbox; absent = from now on
    */
   Rtm__Client__StreamPosition *inbox_after;
+  /*
+   * random for each client object, kept over its reconnections: it tells a return from a takeover; 0 = none
+   */
+  uint64_t instance;
 };
 #define RTM__CLIENT__LOGIN__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&rtm__client__login__descriptor) \
-    , (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, 0, 0, NULL }
+    , (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, 0, 0, NULL, 0 }
 
 
 struct  Rtm__Client__LoggedIn
@@ -249,6 +254,18 @@ struct  Rtm__Client__TokenWillExpire
 #define RTM__CLIENT__TOKEN_WILL_EXPIRE__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&rtm__client__token_will_expire__descriptor) \
     , 0 }
+
+
+/*
+ * A request took effect, and there is nothing to say beyond that.
+ */
+struct  Rtm__Client__Done
+{
+  ProtobufCMessage base;
+};
+#define RTM__CLIENT__DONE__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&rtm__client__done__descriptor) \
+     }
 
 
 /*
@@ -448,6 +465,25 @@ Rtm__Client__TokenWillExpire *
 void   rtm__client__token_will_expire__free_unpacked
                      (Rtm__Client__TokenWillExpire *message,
                       ProtobufCAllocator *allocator);
+/* Rtm__Client__Done methods */
+void   rtm__client__done__init
+                     (Rtm__Client__Done         *message);
+size_t rtm__client__done__get_packed_size
+                     (const Rtm__Client__Done   *message);
+size_t rtm__client__done__pack
+                     (const Rtm__Client__Done   *message,
+                      uint8_t             *out);
+size_t rtm__client__done__pack_to_buffer
+                     (const Rtm__Client__Done   *message,
+                      ProtobufCBuffer     *buffer);
+Rtm__Client__Done *
+       rtm__client__done__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   rtm__client__done__free_unpacked
+                     (Rtm__Client__Done *message,
+                      ProtobufCAllocator *allocator);
 /* Rtm__Client__Logout methods */
 void   rtm__client__logout__init
                      (Rtm__Client__Logout         *message);
@@ -566,6 +602,9 @@ typedef void (*Rtm__Client__TokenRenewed_Closure)
 typedef void (*Rtm__Client__TokenWillExpire_Closure)
                  (const Rtm__Client__TokenWillExpire *message,
                   void *closure_data);
+typedef void (*Rtm__Client__Done_Closure)
+                 (const Rtm__Client__Done *message,
+                  void *closure_data);
 typedef void (*Rtm__Client__Logout_Closure)
                  (const Rtm__Client__Logout *message,
                   void *closure_data);
@@ -595,6 +634,7 @@ extern const ProtobufCMessageDescriptor rtm__client__logged_in__descriptor;
 extern const ProtobufCMessageDescriptor rtm__client__renew_token__descriptor;
 extern const ProtobufCMessageDescriptor rtm__client__token_renewed__descriptor;
 extern const ProtobufCMessageDescriptor rtm__client__token_will_expire__descriptor;
+extern const ProtobufCMessageDescriptor rtm__client__done__descriptor;
 extern const ProtobufCMessageDescriptor rtm__client__logout__descriptor;
 extern const ProtobufCMessageDescriptor rtm__client__logged_out__descriptor;
 extern const ProtobufCMessageDescriptor rtm__client__heartbeat__descriptor;
