@@ -11,6 +11,22 @@ public enum Limits {
     public static let messageBytesMax = 32 * 1024
     /// L-24.
     public static let subscribedChannelsMax = 50
+    /// L-13.
+    public static let metadataKeyBytesMax = 32
+    /// L-36, of one item's value.
+    public static let metadataValueBytesMax = 16 * 1024
+    /// L-37, of a whole set: the bytes of all keys and values together.
+    public static let metadataBytesMax = 16 * 1024
+    /// L-38.
+    public static let userMetadataSubscriptionsMax = 100
+    /// L-11.
+    public static let lockNameBytesMax = 64
+    /// L-39, in one channel.
+    public static let locksMax = 32
+    /// L-40, in seconds.
+    public static let lockTTL = 10...300
+    /// L-43, messages of one page.
+    public static let historyPage = 1...100
     /// L-45, in seconds.
     public static let presenceTimeout = 5...300
     /// L-46, in seconds.

@@ -90,4 +90,19 @@ extension NameRule {
         "custom type", bytesMax: Limits.customTypeBytesMax, emptyIsAllowed: true,
         tooLong: .channelCustomTypeLengthOverflow, malformed: .channelInvalidCustomType,
         characters: 0x20...0x7E)
+
+    /// L-13.
+    public static let metadataKey = NameRule(
+        "metadata key", bytesMax: Limits.metadataKeyBytesMax, tooLong: .storageKeyLengthOverflow,
+        malformed: .storageInvalidKey, characters: 0x20...0x7E)
+
+    /// L-11.
+    public static let lock = NameRule(
+        "lock name", bytesMax: Limits.lockNameBytesMax, tooLong: .lockInvalidName,
+        malformed: .lockInvalidName, characters: 0x20...0x7E)
+
+    /// L-12: the lock that a write of metadata names.
+    public static let lockOfWrite = NameRule(
+        "lock name", bytesMax: Limits.lockNameBytesMax, tooLong: .storageInvalidLockName,
+        malformed: .storageInvalidLockName, characters: 0x20...0x7E)
 }

@@ -1,7 +1,7 @@
 import RTMModel
 import Testing
 
-/// The name rules L-1…L-10, byte by byte. The allowed characters are written out here a second time, from the
+/// The name rules L-1…L-13, byte by byte. The allowed characters are written out here a second time, from the
 /// rules and not from the code, so that a slip in either is seen.
 @Suite("Names")
 struct NameRuleTests {
@@ -40,6 +40,20 @@ struct NameRuleTests {
                 == Self.every.subtracting(accepted))
     }
 
+    @Test("L-11, L-12, L-13: metadata keys and lock names consist of printable ASCII and no other byte")
+    func storageCharacters() {
+        let rules: [(NameRule, ErrorCode)] = [
+            (.metadataKey, .storageInvalidKey), (.lock, .lockInvalidName),
+            (.lockOfWrite, .storageInvalidLockName),
+        ]
+        for (rule, code) in rules {
+            let accepted = bytes { refusal(rule, [$0]) == nil }
+            #expect(accepted == Set(0x20...0x7E))
+            #expect(bytes { refusal(rule, [$0]) == code } == Self.every.subtracting(accepted))
+            #expect(refusal(rule, "") == code)
+        }
+    }
+
     @Test("L-4: a channel name doesn't begin with an underscore, but may contain one")
     func leadingUnderscore() {
         #expect(refusal(NameRule.channel, "_lobby") == .invalidChannelName)
@@ -59,11 +73,13 @@ struct NameRuleTests {
 
     // MARK: Lengths
 
-    @Test("L-1, L-4, L-10: the longest name is accepted, one byte more is refused")
+    @Test("L-1, L-4, L-10, L-11, L-13: the longest name is accepted, one byte more is refused")
     func longest() {
         let lengths: [(NameRule, Int, ErrorCode)] = [
             (.user, 64, .invalidUserId), (.channel, 64, .invalidChannelName),
             (.customType, 32, .channelCustomTypeLengthOverflow),
+            (.metadataKey, 32, .storageKeyLengthOverflow), (.lock, 64, .lockInvalidName),
+            (.lockOfWrite, 64, .storageInvalidLockName),
         ]
         for (rule, bytesMax, code) in lengths {
             #expect(refusal(rule, String(repeating: "x", count: bytesMax)) == nil)
