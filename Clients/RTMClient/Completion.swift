@@ -5,38 +5,6 @@ import NIOCore
 import RTMModel
 import Synchronization
 
-/// The calls of the public API, by the names that `RTMError.operation` shows.
-enum Operation: String, Sendable {
-    case login, logout, renewToken, subscribe, unsubscribe, publish, ping
-
-    /// What the call throws when it fails for a cause that has no code of its own.
-    var failureCode: ErrorCode {
-        switch self {
-        case .login: .loginCanceled
-        case .logout, .ping: .notConnected
-        case .renewToken: .renewTokenTimeout
-        case .subscribe: .channelSubscribeFailed
-        case .unsubscribe: .channelUnsubscribeFailed
-        case .publish: .channelPublishMessageFailed
-        }
-    }
-
-    /// What the call throws when the server doesn't answer in time (M-26, S-52).
-    var timeoutCode: ErrorCode {
-        switch self {
-        case .login: .loginTimeout
-        case .logout, .ping: .notConnected
-        case .renewToken: .renewTokenTimeout
-        case .subscribe: .channelSubscribeTimeout
-        case .unsubscribe: .channelUnsubscribeFailed
-        case .publish: .channelPublishMessageTimeout
-        }
-    }
-
-    /// What the call throws while logged in but not connected (S-8).
-    var notConnectedCode: ErrorCode { self == .publish ? .channelNotConnected : .notConnected }
-}
-
 /// The one end of a call.
 ///
 /// Owned by exactly one place at a time (the caller's closure, then the request table, or the link's pending
@@ -124,7 +92,7 @@ extension RTMClient {
 extension RTMError {
     static func cancelled(_ operation: Operation) -> RTMError {
         RTMError(
-            operation.failureCode, "the task that waited for \(operation.rawValue) was cancelled",
+            operation.codes.failed, "the task that waited for \(operation.rawValue) was cancelled",
             operation: operation.rawValue)
     }
 

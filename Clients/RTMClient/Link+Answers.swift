@@ -9,26 +9,23 @@ extension Link {
         if case .heartbeatAck = body { connection?.heartbeat?.answered(id) }
         guard let request = requests.take(id) else { return answeredLate(id, body) }
         switch (request, body) {
-        case (.publish(let completion), .published(let published)):
-            completion.succeed(
-                PublishReceipt(timestampMilliseconds: published.timestampMs, offset: published.offset))
+        case (.call(let call), _):
+            call.answered(body)
         case (.subscribe(let completion, let channel, let features), .subscribed(let answer)):
             subscribed(completion, channel: channel, features: features, answer)
         case (.unsubscribe(let completion, let channel), .unsubscribed):
             subscriptions.finishLeaving(channel)
             completion.succeed()
-        case (.ping(let completion, let sentAt), .heartbeatAck):
-            completion.succeed(now - sentAt)
         case (.renewToken(let completion, let token), .tokenRenewed):
             machine.tokenRenewed(token)
             completion.succeed()
         case (.restore(let restoration), .subscribed(let answer)):
             restored(restoration, answer)
         case (_, .error(let error)):
-            refused(id, request, RTMError(error, unknownCode: request.failureCode))
+            refused(id, request, RTMError(error, unknownCode: request.operation.codes.refused))
         default:
-            refused(
-                id, request, RTMError(request.failureCode, "the server's answer doesn't fit the request"))
+            let code = request.operation.codes.failed
+            refused(id, request, RTMError(code, "the server's answer doesn't fit the request"))
         }
     }
 
@@ -71,8 +68,7 @@ extension Link {
 
     private func refused(_ id: UInt64, _ request: RequestTable.Request, _ error: RTMError) {
         switch request {
-        case .publish(let completion): completion.fail(error)
-        case .ping(let completion, _): completion.fail(error)
+        case .call(let call): call.fail(error)
         case .renewToken(let completion, _): completion.fail(error)
         case .subscribe(let completion, let channel, _):
             _ = subscriptions.abandon(channel, request: id)
@@ -95,14 +91,13 @@ extension Link {
 
     func expire(_ id: UInt64, _ request: RequestTable.Request) {
         let time = configuration.requestTimeout
-        giveUp(id, request) { RTMError($0.timeoutCode, "the server did not answer within \(time)") }
+        giveUp(id, request) { RTMError($0.codes.timedOut, "the server did not answer within \(time)") }
     }
 
     /// Nobody waits for the answer any more, though it may still come.
     func giveUp(_ id: UInt64, _ request: RequestTable.Request, _ error: (Operation) -> RTMError) {
         switch request {
-        case .publish(let completion): completion.fail(error(.publish))
-        case .ping(let completion, _): completion.fail(error(.ping))
+        case .call(let call): call.fail(error(call.operation))
         case .renewToken(let completion, let token):
             connection?.lateRenewal = (id, token)
             completion.fail(error(completion.operation))
@@ -128,12 +123,12 @@ extension Link {
                 continue
             }
             switch request {
-            case .publish(let completion):
-                completion.fail(
-                    .channelPublishMessageFailed,
-                    "the connection was lost before the acknowledgement, whether the message was published "
-                        + "is unknown: \(reason)")
-            case .ping(let completion, _): completion.fail(.notConnected, reason)
+            case .call(let call):
+                call.fail(
+                    RTMError(
+                        call.operation.codes.lost,
+                        "the connection was lost before the answer came, what became of the call is unknown: "
+                            + reason))
             case .renewToken(let completion, _):
                 completion.fail(
                     .notConnected, "the connection was lost before the token was renewed: \(reason)")
@@ -152,13 +147,12 @@ extension Link {
 }
 
 extension RequestTable.Request {
-    var failureCode: ErrorCode {
+    var operation: Operation {
         switch self {
-        case .renewToken: .invalidToken
-        case .subscribe, .restore: .channelSubscribeFailed
-        case .unsubscribe: .channelUnsubscribeFailed
-        case .publish: .channelPublishMessageFailed
-        case .ping: .notConnected
+        case .renewToken(let completion, _): completion.operation
+        case .subscribe, .restore: .subscribe
+        case .unsubscribe: .unsubscribe
+        case .call(let call): call.operation
         }
     }
 }

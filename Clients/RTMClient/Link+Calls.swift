@@ -33,6 +33,7 @@ extension Link {
         login.token = token ?? configuration.appID
         login.heartbeatIntervalS = configuration.heartbeatSeconds
         login.presenceTimeoutS = configuration.presenceTimeoutSeconds
+        login.instance = instance
         if let seen = inbox.seen { login.inboxAfter = Rtm_Client_StreamPosition(seen) }
         return login
     }
@@ -91,24 +92,29 @@ extension Link {
     }
 
     func publish(_ message: OutgoingMessage, _ completion: Completion<PublishReceipt>) {
-        guard isReady(for: completion) else { return }
-        if connection?.handler.isBacklogged == true {
+        if machine.state == .connected, connection?.handler.isBacklogged == true {
             return completion.fail(
                 RTMError(
                     .channelPublishMessageTooFrequent,
                     "messages are published faster than the connection takes them",
                     limit: .init(name: "unsent bytes", value: UInt64(ConnectionHandler.unsentBytesMax))))
         }
-        request(completion, .publish(completion)) { $0.publish = message.request }
+        call(completion, .publish(message.request)) { body in
+            guard case .published(let published) = body else { return nil }
+            return PublishReceipt(timestampMilliseconds: published.timestampMs, offset: published.offset)
+        }
     }
 
     func ping(_ completion: Completion<Duration>) {
-        guard isReady(for: completion) else { return }
-        request(completion, .ping(completion, sentAt: now)) { $0.heartbeat = Rtm_Client_Heartbeat() }
+        let sentAt = now
+        call(completion, .heartbeat(Rtm_Client_Heartbeat())) { body in
+            guard case .heartbeatAck = body else { return nil }
+            return .now - sentAt
+        }
     }
 
     /// S-8, S-9.
-    private func isReady<Value>(for completion: Completion<Value>) -> Bool {
+    func isReady<Value>(for completion: Completion<Value>) -> Bool {
         if isClosed {
             completion.fail(.released)
             return false
@@ -126,19 +132,20 @@ extension Link {
             completion.fail(.notLogin, "not logged in")
         case .connecting, .disconnected, .suspended:
             completion.fail(
-                completion.operation.notConnectedCode, "there is no connection at present: \(machine.state)")
+                completion.operation.codes.notConnected, "there is no connection at present: \(machine.state)"
+            )
         }
         return false
     }
 
-    private func request<Value>(
-        _ completion: Completion<Value>, _ request: RequestTable.Request,
+    func request<Value>(
+        _ completion: Completion<Value>, _ request: RequestTable.Request, within time: AnswerTime = .usual,
         _ fill: (inout Rtm_Client_ClientFrame) -> Void
     ) {
-        let deadline = now + configuration.requestTimeout
+        let deadline = time == .usual ? now + configuration.requestTimeout : nil
         requests.add(completion.id, request, deadline: deadline)
         send(completion.id, fill)
-        armTimer(by: deadline)
+        if let deadline { armTimer(by: deadline) }
     }
 
     /// The task that waited for this call was cancelled.

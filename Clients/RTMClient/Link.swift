@@ -37,6 +37,8 @@ final class Link {
     let hub: EventHub
     let requestIDs: RequestIDs
     let eventLoop: any EventLoop
+    /// Tells the server, and through it others, a return of this client from a login elsewhere (S-12b).
+    let instance = UInt64.random(in: 1...UInt64.max)
     private let dialer: Dialer
     var logger: Logger
 

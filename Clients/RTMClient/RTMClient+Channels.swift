@@ -14,7 +14,7 @@ extension RTMClient {
     public func subscribe(
         to channel: String, features: SubscriptionFeatures = .default
     ) async throws(RTMError) -> Subscription {
-        do { try NameRule.channel.check(channel.utf8) } catch { throw error.with(operation: .subscribe) }
+        try check(.subscribe) { () throws(RTMError) in try NameRule.channel.check(channel.utf8) }
         return try await perform(.subscribe) { link, completion in
             link.subscribe(to: channel, features: features, completion)
         }
@@ -25,7 +25,7 @@ extension RTMClient {
     ///
     /// - Throws: -10008 bad name, -10002 not logged in, -11002 not subscribed, -11022 no answer in time.
     public func unsubscribe(from channel: String) async throws(RTMError) {
-        do { try NameRule.channel.check(channel.utf8) } catch { throw error.with(operation: .unsubscribe) }
+        try check(.unsubscribe) { () throws(RTMError) in try NameRule.channel.check(channel.utf8) }
         try await perform(.unsubscribe) { link, completion in link.unsubscribe(from: channel, completion) }
     }
 
@@ -65,7 +65,7 @@ extension RTMClient {
         let message = OutgoingMessage(
             payload: payload, destination: destination, customType: customType, storeInHistory: storeInHistory
         )
-        do { try message.check() } catch { throw error.with(operation: .publish) }
+        try check(.publish, message.check)
         return try await perform(.publish) { link, completion in link.publish(message, completion) }
     }
 }

@@ -80,7 +80,7 @@ public final class RTMClient: Sendable {
     ///   a `reconnectTimeout` attempts go on nevertheless; and the server's refusals: -10003, -10005,
     ///   -10006, -10009, -10012, -10015, -10016.
     public func login(token: String? = nil) async throws(RTMError) {
-        if let token { try check(token, for: .login) }
+        if let token { try check(.login) { () throws(RTMError) in try Credential.check(token) } }
         try await perform(.login) { link, completion in link.login(token: token, completion) }
     }
 
@@ -94,12 +94,8 @@ public final class RTMClient: Sendable {
     ///   -10002 not logged in, -10025 not connected (`login` with the new token takes the session up at
     ///   once), -10026 no answer in time: then the token may have been renewed.
     public func renewToken(_ token: String) async throws(RTMError) {
-        try check(token, for: .renewToken)
+        try check(.renewToken) { () throws(RTMError) in try Credential.check(token) }
         try await perform(.renewToken) { link, completion in link.renewToken(token, completion) }
-    }
-
-    private func check(_ token: String, for operation: Operation) throws(RTMError) {
-        do { try Credential.check(token) } catch { throw error.with(operation: operation) }
     }
 
     /// Ends the session: others see the user leave at once; subscriptions end (S-22).

@@ -14,22 +14,24 @@ struct RequestTable {
         case renewToken(Completion<Void>, token: String)
         case subscribe(Completion<Subscription>, channel: String, features: SubscriptionFeatures)
         case unsubscribe(Completion<Void>, channel: String)
-        case publish(Completion<PublishReceipt>)
-        case ping(Completion<Duration>, sentAt: Instant)
+        /// Everything whose answer changes nothing in the link itself.
+        case call(ServerCall)
         /// The link's own, after a reconnect.
         case restore(SubscriptionTable.Restoration)
     }
 
     private var requests: [UInt64: Request] = [:]
-    /// In the order of their ends, as all are given the same time. Requests that are answered leave later.
+    /// In the order of their ends, as all are given the same time, or none. Requests that are answered leave
+    /// later.
     private var deadlines: Deque<(id: UInt64, deadline: Instant)> = []
 
     var deadline: Instant? { deadlines.first?.deadline }
     var isFull: Bool { requests.count >= Self.capacity }
 
-    mutating func add(_ id: UInt64, _ request: Request, deadline: Instant) {
+    /// - Parameter deadline: nil for a request that may wait as long as the connection lives.
+    mutating func add(_ id: UInt64, _ request: Request, deadline: Instant?) {
         requests[id] = request
-        deadlines.append((id, deadline))
+        if let deadline { deadlines.append((id, deadline)) }
     }
 
     mutating func take(_ id: UInt64) -> Request? {

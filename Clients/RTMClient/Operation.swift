@@ -1,0 +1,55 @@
+import RTMModel
+
+/// The calls of the public API, by the names that `RTMError.operation` shows.
+enum Operation: String, Sendable {
+    case login, logout, renewToken, ping
+    case subscribe, unsubscribe, publish
+    case whoNow, whereNow, setState, getState, removeState
+
+    /// What a call of this kind throws where the cause brings no code of its own.
+    var codes: Codes {
+        switch self {
+        case .login: Codes(failed: .loginCanceled, timedOut: .loginTimeout, refused: .invalidToken)
+        case .logout, .ping: Codes(failed: .notConnected, timedOut: .notConnected)
+        case .renewToken:
+            Codes(failed: .renewTokenTimeout, timedOut: .renewTokenTimeout, refused: .invalidToken)
+        case .subscribe: Codes(failed: .channelSubscribeFailed, timedOut: .channelSubscribeTimeout)
+        case .unsubscribe: Codes(failed: .channelUnsubscribeFailed, timedOut: .channelUnsubscribeFailed)
+        case .publish: .publish
+        case .whoNow, .whereNow, .setState, .getState, .removeState: .presence
+        }
+    }
+}
+
+extension Operation {
+    struct Codes {
+        /// The task was cancelled, or the server's answer can't be understood.
+        let failed: ErrorCode
+        /// The server doesn't answer in time (M-26, S-52).
+        let timedOut: ErrorCode
+        /// Logged in, but there is no connection (S-8).
+        let notConnected: ErrorCode
+        /// The connection was lost after the request was sent.
+        let lost: ErrorCode
+        /// The server refuses with a code that this version doesn't know.
+        let refused: ErrorCode
+
+        init(
+            failed: ErrorCode, timedOut: ErrorCode, notConnected: ErrorCode = .notConnected,
+            lost: ErrorCode? = nil, refused: ErrorCode? = nil
+        ) {
+            self.failed = failed
+            self.timedOut = timedOut
+            self.notConnected = notConnected
+            self.lost = lost ?? notConnected
+            self.refused = refused ?? failed
+        }
+
+        static let publish = Codes(
+            failed: .channelPublishMessageFailed, timedOut: .channelPublishMessageTimeout,
+            notConnected: .channelNotConnected, lost: .channelPublishMessageFailed)
+        static let presence = Codes(
+            failed: .presenceOperationFailed, timedOut: .presenceOperationTimeout,
+            notConnected: .presenceNotConnected)
+    }
+}
