@@ -14,6 +14,8 @@ struct BrokerHistory {
         var refusals = 0
         var pages = 0
         var forgotten = 0
+        var appends = 0
+        var repetitions = 0
 
         mutating func add(_ other: Events) {
             deliveries += other.deliveries
@@ -22,6 +24,8 @@ struct BrokerHistory {
             refusals += other.refusals
             pages += other.pages
             forgotten += other.forgotten
+            appends += other.appends
+            repetitions += other.repetitions
         }
     }
 
@@ -33,6 +37,7 @@ struct BrokerHistory {
     /// The latest time that the broker was ever told.
     private var latest: UInt64 = 1_000_000
     private var logs: [ChannelKey: ModelLog] = [:]
+    private var sources: [ChannelKey: [UInt64: UInt64]] = [:]
     private var interests: [EmbeddedBroker.Interest: ChannelKey] = [:]
     /// Up to where each attached interest has seen its channel.
     private var seen: [EmbeddedBroker.Interest: StreamPosition] = [:]
@@ -55,7 +60,8 @@ struct BrokerHistory {
 
     mutating func step() throws {
         passTime()
-        switch Int.random(in: 0..<20, using: &random) {
+        switch Int.random(in: 0..<23, using: &random) {
+        case 20..<23: try appendEvent()
         case 0..<8: try publish()
         case 8..<12: try attach()
         case 12..<14: leave(anyInterest())
@@ -84,6 +90,10 @@ struct BrokerHistory {
     }
 
     private mutating func anyKey() -> ChannelKey { Self.keys.randomElement(using: &random) ?? .message("") }
+
+    private mutating func anyMessageKey() -> ChannelKey {
+        Self.keys.filter { $0.type == .message }.randomElement(using: &random) ?? .message("")
+    }
 
     private mutating func anyInterest() -> EmbeddedBroker.Interest {
         .init(link: .random(in: 1...3, using: &random), id: .random(in: 1...4, using: &random))
@@ -132,6 +142,44 @@ extension BrokerHistory {
         for interest in appended.interests {
             for place in 0..<UInt64(entries.count) { deliver(entries.offset + place, to: interest) }
         }
+    }
+
+    /// A service appends, or asks again for what it appended before.
+    private mutating func appendEvent() throws {
+        let (key, source) = (anyMessageKey(), UInt64.random(in: 0...3, using: &random))
+        let last = sources[key]?[source] ?? 0
+        let isRepetition = random.chance(1, in: 3)
+        let sequence =
+            isRepetition ? .random(in: 0...last, using: &random) : last + .random(in: 1...5, using: &random)
+        let publisher = Self.publishers.randomElement(using: &random) ?? ""
+        let session = UInt64.random(in: 0...1, using: &random)
+        let event = try broker.append(
+            to: key, by: publisher, session: session, source: source, sequence: sequence, now: now)
+        if event.appended?.entries.offset == 1 {
+            if (logs[key]?.head ?? 0) > 0 { forgotten(key) }
+            sources[key] = nil
+            logs[key] = ModelLog(touched: now)
+        } else if event.position.epoch != logs[key]?.epoch ?? event.position.epoch {
+            Issue.record("seed \(seed): another log, and yet it is not empty")
+        }
+        guard let appended = event.appended else {
+            events.repetitions += 1
+            #expect(source != 0 && sequence <= last, "seed \(seed): an event was passed over")
+            return observe(key, at: event.position)
+        }
+        let known = sources[key]?[source]
+        #expect(source == 0 || known.map { sequence > $0 } ?? true, "seed \(seed): appended twice")
+        events.appends += 1
+        var log = logs[key] ?? ModelLog(touched: now)
+        #expect(event.position.offset == log.head + 1, "seed \(seed)")
+        log.epoch = event.position.epoch
+        // Without a session it is for everybody, also for its user.
+        log.append(appended.entries, by: session == 0 ? "" : publisher)
+        logs[key] = log
+        if source != 0 { sources[key, default: [:]][source] = sequence }
+        #expect(
+            Set(appended.interests) == Set(interests.filter { $0.value == key }.keys), "seed \(seed)")
+        for interest in appended.interests { deliver(event.position.offset, to: interest) }
     }
 
     private mutating func deliver(_ offset: UInt64, to interest: EmbeddedBroker.Interest) {
@@ -244,6 +292,7 @@ extension BrokerHistory {
 
     private mutating func forgotten(_ key: ChannelKey) {
         events.forgotten += 1
+        sources[key] = nil
         #expect(!interests.values.contains(key), "seed \(seed): \(key.name) was forgotten despite interest")
         guard let log = logs[key] else { return }
         #expect(log.touched + limits.idleMax < latest, "seed \(seed): forgotten too early")

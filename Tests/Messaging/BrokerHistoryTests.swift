@@ -22,5 +22,7 @@ struct BrokerHistoryTests {
         #expect(total.refusals > 100)
         #expect(total.pages > 500)
         #expect(total.forgotten > 500)
+        #expect(total.appends > 1000)
+        #expect(total.repetitions > 200)
     }
 }

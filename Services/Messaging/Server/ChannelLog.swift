@@ -101,6 +101,23 @@ extension ChannelLog {
             feature: feature, frames: written)
     }
 
+    /// Appends one entry that is no message; `encode` as above.
+    package mutating func append(
+        session: UInt64, feature: SubscriptionFeatures, now: UInt64,
+        encode: (_ offset: UInt64, _ timestamp: UInt64, _ frames: inout ByteBuffer) -> Void
+    ) -> Appended {
+        head += 1
+        lastTimestamp = max(now, lastTimestamp + 1)
+        let written = frames.append { encode(head, lastTimestamp, &$0) }
+        heads.append(
+            Head(
+                timestamp: lastTimestamp, publisherSession: session, feature: feature,
+                length: UInt32(written.readableBytes)))
+        return Appended(
+            offset: head, timestamp: lastTimestamp, count: 1, publisherSession: session, feature: feature,
+            frames: written)
+    }
+
     /// Forgets what the retention no longer covers. To be called after appending, too.
     package mutating func trim(to retention: Retention, now: UInt64) {
         while let oldest = heads.first,

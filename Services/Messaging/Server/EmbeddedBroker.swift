@@ -36,17 +36,18 @@ package struct EmbeddedBroker {
         }
     }
 
-    private struct Channel {
+    struct Channel {
         /// Nil while the place is free.
         var key: ChannelKey?
         var log: ChannelLog
         var interests: [Interest] = []
         var claim: Claim?
+        var sources = AppendSources()
     }
 
     /// Who has a channel for himself, or had it last: of two the one with the greater number, in whatever
     /// order they come back.
-    private struct Claim {
+    struct Claim {
         var number: UInt64
         /// Nil while the holder's link is away.
         var interest: Interest?
@@ -56,11 +57,11 @@ package struct EmbeddedBroker {
     /// number of all would be none.
     private static let claimMax = UInt64.max >> 1
 
-    private let limits: Limits
+    let limits: Limits
     private var nextEpoch: UInt64
     private var lastClaim: UInt64 = 0
     private var indexes: [ChannelKey: Int] = [:]
-    private var channels: [Channel] = []
+    var channels: [Channel] = []
     private var free: [Int] = []
     private var interestsOfLinks: [LinkID: [UInt64: Int]] = [:]
     private var sweepPlace = 0
@@ -191,8 +192,8 @@ extension EmbeddedBroker {
         package let more: Bool
     }
 
-    /// The entries after a position, without those of one publisher, up to `bytesMax` bytes of frames but at
-    /// least one.
+    /// The entries after a position, without those of one publisher that his own session doesn't receive, up
+    /// to `bytesMax` bytes of frames but at least one.
     package mutating func read(_ request: ReadRequest, bytesMax: Int, now: UInt64) throws(RTMError) -> Page {
         let index = try index(of: request.channel, now: now)
         return withChannel(index) { channel in
@@ -240,9 +241,10 @@ extension EmbeddedBroker {
 // MARK: - Channels
 
 extension ChannelLog.Entry {
-    /// The publisher is read from the frame: few ask, and every entry would have to keep its name.
+    /// And not for him. The publisher is read from the frame: few ask, and every entry would have to keep its
+    /// name.
     fileprivate func isFrom(_ publisher: String) -> Bool {
-        guard !publisher.isEmpty else { return false }
+        guard publisherSession != 0, !publisher.isEmpty else { return false }
         return frame.withUnsafeReadableBytes { bytes in
             Publication.publisher(inFrame: bytes)?.bytes.elementsEqual(publisher.utf8) ?? false
         }
@@ -255,7 +257,7 @@ extension EmbeddedBroker {
         return !channels[index].interests.isEmpty
     }
 
-    private mutating func index(of key: ChannelKey, now: UInt64) throws(RTMError) -> Int {
+    mutating func index(of key: ChannelKey, now: UInt64) throws(RTMError) -> Int {
         if let index = indexes[key] { return index }
         guard indexes.count < limits.channelsMax else {
             throw RTMError(

@@ -4,6 +4,7 @@ package import RTMServiceKit
 package struct MessagingMetrics: Sendable {
     let appended: Counter
     let refused: Counter
+    let repeated: Counter
     let pushed: Counter
     let replayed: Counter
     let gaps: Counter
@@ -15,6 +16,9 @@ package struct MessagingMetrics: Sendable {
         appended = registry.counter("rtm_messaging_appended_total", "Entries appended to channel logs.")
         refused = registry.counter(
             "rtm_messaging_refused_total", "Requests refused, receivers that are offline among them.")
+        repeated = registry.counter(
+            "rtm_messaging_repeated_total",
+            "Events that a service appended again because it had no answer; they are in the log once.")
         pushed = registry.counter(
             "rtm_messaging_pushes_total", "Entries pushed to edges: once per entry and interested link.")
         replayed = registry.counter(

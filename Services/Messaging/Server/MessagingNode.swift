@@ -61,6 +61,7 @@ extension MessagingNode: ServiceLinkHandler {
             case MessagingMethod.publish: try publish(PublishRequest(scanning: body), id, link)
             case MessagingMethod.attach: try attach(AttachRequest(body, in: arena), id, link)
             case MessagingMethod.read: try read(ReadRequest(body, in: arena), id, link)
+            case MessagingMethod.append: try append(AppendRequest(body, in: arena), id, link)
             default: throw RTMError(.serviceNotSupport, "messaging has no method \(method)")
             }
         } catch let error as RTMError {
@@ -80,9 +81,21 @@ extension MessagingNode: ServiceLinkHandler {
     private func publish(_ request: PublishRequest, _ id: UInt64, _ link: ServerLink) throws(RTMError) {
         let appended = try broker.publish(request, now: clock())
         let entries = appended.entries
-        metrics.appended.increment(by: entries.count)
         link.respond(
             to: id, PublishResponse(offset: entries.offset, timestampMilliseconds: entries.timestamp))
+        deliver(appended)
+    }
+
+    private func append(_ request: AppendRequest, _ id: UInt64, _ link: ServerLink) throws(RTMError) {
+        let event = try broker.append(request, now: clock())
+        link.respond(
+            to: id, AppendResponse(position: event.position, timestampMilliseconds: event.timestamp))
+        if let appended = event.appended { deliver(appended) } else { metrics.repeated.increment() }
+    }
+
+    private func deliver(_ appended: EmbeddedBroker.Appended) {
+        let entries = appended.entries
+        metrics.appended.increment(by: entries.count)
         entries.frames.withUnsafeReadableBytes { frames in
             for interest in appended.interests {
                 guard let link = links[interest.link] else { continue }

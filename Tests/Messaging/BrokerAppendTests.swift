@@ -1,0 +1,155 @@
+import NIOCore
+import RTMModel
+import RTMTestSupport
+import RTMWire
+import Testing
+
+@testable import RTMMessagingServer
+
+@Suite("Events of other services in a channel's log")
+struct BrokerAppendTests {
+    @Test("an event gets the next offset and timestamp, and goes to whoever is interested")
+    func append() throws {
+        var broker = EmbeddedBroker(limits: .limits(), firstEpoch: 7)
+        let key = ChannelKey.message("lobby")
+        let interest = EmbeddedBroker.Interest(link: 1, id: 9)
+        _ = try broker.attach(interest, to: key, after: nil, now: 1000)
+        _ = try broker.publish("hello", to: key, now: 1000)
+        let event = try broker.append(
+            to: key, by: "anna", session: 5, feature: .presence, source: 3, sequence: 1, now: 1000)
+        #expect(event.position == StreamPosition(epoch: 7, offset: 2))
+        #expect(event.timestamp == 1002)
+        let appended = try #require(event.appended)
+        #expect(appended.interests == [interest])
+        #expect(appended.entries.count == 1 && appended.entries.publisherSession == 5)
+        #expect(appended.entries.feature == .presence)
+    }
+
+    @Test("the envelope of an event is that of a message, with the event's own bytes in it")
+    func envelope() throws {
+        var broker = EmbeddedBroker(limits: .limits(), firstEpoch: 7)
+        let key = ChannelKey(appID: "app", type: .stream, name: "stage")
+        let event = try broker.append(
+            to: key, by: "anna", event: [0x42, 2, 1, 2], source: 0, sequence: 0, now: 50)
+        let frame = try #require(event.appended?.entries.frames)
+        let body: [UInt8] = [
+            0x08, 2, 0x12, 5, 0x73, 0x74, 0x61, 0x67, 0x65, 0x18, 1, 0x20, 51, 0x2A, 4, 0x61, 0x6E, 0x6E,
+            0x61,
+            0x42, 2, 1, 2,
+        ]
+        #expect(
+            Array(frame.readableBytesView) == [0, 0, 0, UInt8(body.count + 2), 0x52, UInt8(body.count)] + body
+        )
+    }
+
+    @Test("what a source appended before is answered with the head, and is in the log once")
+    func repeated() throws {
+        var broker = EmbeddedBroker(limits: .limits(), firstEpoch: 7)
+        let key = ChannelKey.message("lobby")
+        for sequence in [4, 9] as [UInt64] {
+            let event = try broker.append(to: key, source: 1, sequence: sequence, now: 10)
+            #expect(event.appended != nil)
+        }
+        for sequence in [1, 4, 9] as [UInt64] {
+            let again = try broker.append(to: key, source: 1, sequence: sequence, now: 99)
+            #expect(again.appended == nil && again.position.offset == 2 && again.timestamp == 12)
+        }
+        let other = try broker.append(to: key, source: 2, sequence: 4, now: 10)
+        let elsewhere = try broker.append(to: .message("hall"), source: 1, sequence: 4, now: 10)
+        #expect(other.appended != nil && elsewhere.appended != nil)
+        let next = try broker.append(to: key, source: 1, sequence: 10, now: 10)
+        #expect(next.position.offset == 4)
+    }
+
+    @Test("source 0 doesn't ask twice: everything it appends is new")
+    func withoutSource() throws {
+        var broker = EmbeddedBroker(limits: .limits(), firstEpoch: 7)
+        for offset in 1...3 as ClosedRange<UInt64> {
+            let event = try broker.append(to: .message("lobby"), source: 0, sequence: 1, now: 10)
+            #expect(event.position.offset == offset)
+        }
+    }
+
+    @Test("so many sources are remembered per log; the one that was silent for longest makes room")
+    func sourcesAreBounded() {
+        var sources = AppendSources()
+        for source in 1...UInt64(AppendSources.countMax) { admits(source, 5, true) }
+        admits(1, 6, true)
+        admits(100, 1, true)
+        #expect(sources.count == AppendSources.countMax)
+        admits(1, 6, false)
+        admits(3, 5, false)
+        // It was forgotten.
+        admits(2, 5, true)
+
+        func admits(_ source: UInt64, _ sequence: UInt64, _ expected: Bool) {
+            let isAdmitted = sources.admits(source, sequence)
+            #expect(isAdmitted == expected, "source \(source), sequence \(sequence)")
+        }
+    }
+
+    @Test("the log of a user's metadata (type none) is appended to, attached and read like any other")
+    func userMetadata() throws {
+        var broker = EmbeddedBroker(limits: .limits(), firstEpoch: 7)
+        let key = ChannelKey(appID: "app", type: .none, name: "anna")
+        let attached = try broker.attach(.init(link: 1, id: 1), to: key, after: nil, now: 10)
+        let event = try broker.append(
+            to: key, by: "anna", feature: .metadata, source: 1, sequence: 1, now: 10)
+        #expect(event.appended?.interests.count == 1)
+        let page = try broker.read(key, after: attached.position, now: 10)
+        #expect(page.entries.map(\.offset) == [1])
+    }
+
+    @Test("D-43: an event that its user's session may see is read by him too; others he is spared")
+    func readOwn() throws {
+        var broker = EmbeddedBroker(limits: .limits(), firstEpoch: 7)
+        let key = ChannelKey.message("lobby")
+        let start = try broker.attach(.init(link: 1, id: 1), to: key, after: nil, now: 10).position
+        _ = try broker.append(to: key, by: "anna", session: 5, source: 1, sequence: 1, now: 10)
+        _ = try broker.append(to: key, by: "anna", session: 0, source: 1, sequence: 2, now: 10)
+        let page = try broker.read(key, after: start, except: "anna", now: 10)
+        #expect(page.entries.map(\.offset) == [2])
+    }
+
+    @Test(
+        "what is no event is refused, and leaves no trace",
+        arguments: [[], [0x32, 1, 0], [0x42, 2, 1], [0x40, 1], [0x42, 0, 0x42, 0], [0x52, 0]] as [[UInt8]])
+    func noEvent(_ bytes: [UInt8]) throws {
+        var broker = EmbeddedBroker(limits: .limits(), firstEpoch: 7)
+        let error = #expect(throws: RTMError.self) {
+            try broker.append(to: .message("lobby"), event: bytes, source: 1, sequence: 1, now: 10)
+        }
+        #expect(error?.code == .invalidParameter)
+        #expect(broker.channelCount == 0)
+    }
+
+    @Test("M-35: an inbox has no events")
+    func inbox() throws {
+        var broker = EmbeddedBroker(limits: .limits(), firstEpoch: 7)
+        let error = #expect(throws: RTMError.self) {
+            try broker.append(to: .user("anna"), source: 1, sequence: 1, now: 10)
+        }
+        #expect(error?.code == .invalidChannelType)
+    }
+}
+
+extension EmbeddedBroker {
+    mutating func append(
+        to key: ChannelKey, by publisher: String = "", session: UInt64 = 0,
+        feature: SubscriptionFeatures = .presence, event: [UInt8] = [0x3A, 2, 0x08, 3], source: UInt64,
+        sequence: UInt64, now: UInt64
+    ) throws(RTMError) -> EventAppended {
+        let result: Result<EventAppended, RTMError> = event.withUnsafeBytes { event in
+            publisher.withWireText { publisher in
+                Result { () throws(RTMError) in
+                    try append(
+                        AppendRequest(
+                            channel: key, publisher: publisher, publisherSession: session, feature: feature,
+                            event: WireText(event), source: source, sequence: sequence),
+                        now: now)
+                }
+            }
+        }
+        return try result.get()
+    }
+}
