@@ -12,20 +12,40 @@ import Synchronization
 struct Completion<Value: Sendable>: Sendable {
     let id: UInt64
     let operation: Operation
-    private let continuation: CheckedContinuation<Result<Value, RTMError>, Never>
+    private let caller: Caller
+
+    /// Who waits.
+    private enum Caller {
+        case task(CheckedContinuation<Result<Value, RTMError>, Never>)
+        case closure(@Sendable (Result<Value, RTMError>) -> Void)
+    }
 
     init(
         id: UInt64, operation: Operation, continuation: CheckedContinuation<Result<Value, RTMError>, Never>
     ) {
         self.id = id
         self.operation = operation
-        self.continuation = continuation
+        caller = .task(continuation)
     }
 
-    func succeed(_ value: Value) { continuation.resume(returning: .success(value)) }
+    /// For a caller on the event loop, who is called back within the turn.
+    init(
+        id: UInt64, operation: Operation, whenDone: @escaping @Sendable (Result<Value, RTMError>) -> Void
+    ) {
+        self.id = id
+        self.operation = operation
+        caller = .closure(whenDone)
+    }
 
-    func fail(_ error: RTMError) {
-        continuation.resume(returning: .failure(error.with(operation: operation)))
+    func succeed(_ value: Value) { complete(.success(value)) }
+
+    func fail(_ error: RTMError) { complete(.failure(error.with(operation: operation))) }
+
+    private func complete(_ result: Result<Value, RTMError>) {
+        switch caller {
+        case .task(let continuation): continuation.resume(returning: result)
+        case .closure(let whenDone): whenDone(result)
+        }
     }
 
     func fail(_ code: ErrorCode, _ reason: String) { fail(RTMError(code, reason)) }

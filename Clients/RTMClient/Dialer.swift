@@ -9,8 +9,14 @@ import RTMModel
     import Darwin
 #endif
 
-/// Opens connections to edges: over TCP or WebSocket, with TLS where it is asked for.
-struct Dialer: Sendable {
+/// Opens connections to edges.
+protocol Dialing {
+    /// Begins to connect; the receiver hears how it goes. `close()` on the result gives it up.
+    func dial(_ server: ServerAddress, for receiver: any FrameReceiver) -> ConnectionHandler
+}
+
+/// Opens sockets: TCP or WebSocket, with TLS where it is asked for.
+struct Dialer: Dialing, Sendable {
     private let eventLoop: any EventLoop
     private let timeout: TimeAmount
     private let tls: RTMClient.TLS
@@ -47,7 +53,6 @@ struct Dialer: Sendable {
         }
     }
 
-    /// Begins to connect; the receiver hears how it goes. `close()` on the result gives it up.
     func dial(_ server: ServerAddress, for receiver: any FrameReceiver) -> ConnectionHandler {
         let handler = ConnectionHandler(eventLoop: eventLoop, receiver: receiver)
         let bound = NIOLoopBound(handler, eventLoop: eventLoop)

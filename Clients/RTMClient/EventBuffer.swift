@@ -5,7 +5,7 @@ import Synchronization
 /// The events that wait for one consumer.
 ///
 /// The decisions are `Contents`'s; nothing is resumed under the lock.
-final class EventBuffer: Sendable {
+final class EventBuffer: EventSink {
     private let contents: Mutex<Contents>
 
     init(_ buffering: EventBuffering) {

@@ -5,7 +5,6 @@
 // The link performs their actions on sockets, timers and completions. There is one timer, armed for the
 // nearest of all deadlines.
 
-import Foundation
 import Logging
 import NIOCore
 import RTMModel
@@ -38,8 +37,9 @@ final class Link {
     let requestIDs: RequestIDs
     let eventLoop: any EventLoop
     /// Tells the server, and through it others, a return of this client from a login elsewhere (S-12b).
-    let instance = UInt64.random(in: 1...UInt64.max)
-    private let dialer: Dialer
+    let instance: UInt64
+    private let dialer: any Dialing
+    private let clock: LinkClock
     var logger: Logger
 
     var machine: LinkStateMachine
@@ -53,20 +53,24 @@ final class Link {
     var logouts: [Completion<Void>] = []
     var closings: [CheckedContinuation<Void, Never>] = []
     var isClosed = false
-    var random = SystemRandomNumberGenerator()
+    var random: any RandomNumberGenerator
     /// Server's clock minus local clock, in milliseconds.
     var clockOffset: Int64 = 0
     private var timer: (deadline: Instant, task: Scheduled<Void>)?
 
     init(
-        _ configuration: RTMClient.Configuration, dialer: Dialer, hub: EventHub, requestIDs: RequestIDs,
-        eventLoop: any EventLoop
+        _ configuration: RTMClient.Configuration, dialer: any Dialing, hub: EventHub, requestIDs: RequestIDs,
+        eventLoop: any EventLoop, clock: LinkClock = .system,
+        random: any RandomNumberGenerator = SystemRandomNumberGenerator()
     ) {
         self.configuration = configuration
         self.dialer = dialer
         self.hub = hub
         self.requestIDs = requestIDs
         self.eventLoop = eventLoop
+        self.clock = clock
+        self.random = random
+        instance = .random(in: 1...UInt64.max, using: &self.random)
         logger = configuration.logger
         logger[metadataKey: "user"] = .string(configuration.userID)
         machine = LinkStateMachine(
@@ -76,7 +80,7 @@ final class Link {
                 reconnectTimeout: configuration.reconnectTimeout, token: configuration.token))
     }
 
-    var now: Instant { .now }
+    var now: Instant { clock.now() }
 
     // MARK: Actions
 
@@ -163,13 +167,11 @@ final class Link {
 
     // MARK: Time
 
-    private var localTimeMilliseconds: Int64 { Int64(Date().timeIntervalSince1970 * 1000) }
-
-    private var serverTimeMilliseconds: UInt64 { UInt64(max(0, localTimeMilliseconds + clockOffset)) }
+    private var serverTimeMilliseconds: UInt64 { UInt64(max(0, clock.utcMilliseconds() + clockOffset)) }
 
     func serverTimeKnown(_ milliseconds: UInt64) {
         guard milliseconds > 0 else { return }
-        clockOffset = Int64(clamping: milliseconds) - localTimeMilliseconds
+        clockOffset = Int64(clamping: milliseconds) - clock.utcMilliseconds()
     }
 
     /// A timer that fires too early only looks again, so it is replaced for an earlier deadline only.

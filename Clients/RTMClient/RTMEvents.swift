@@ -62,10 +62,16 @@ final class EventConsumer: Sendable {
     func next() async -> RTMEvent? { await buffer.next() }
 }
 
+/// Where a hub puts events; called on the link's event loop.
+protocol EventSink: Sendable {
+    func append(_ event: RTMEvent)
+    func finish()
+}
+
 /// All consumers of one client, and the link state as they know it.
 final class EventHub: Sendable {
     private struct Contents {
-        var consumers: [(id: UInt64, buffer: EventBuffer)] = []
+        var consumers: [(id: UInt64, buffer: any EventSink)] = []
         var lastID: UInt64 = 0
         var linkState = LinkState.idle
         var isFinished = false
@@ -77,13 +83,19 @@ final class EventHub: Sendable {
 
     func makeConsumer(_ buffering: EventBuffering) -> RTMEvents {
         let buffer = EventBuffer(buffering)
+        return RTMEvents(consumer: EventConsumer(id: add(buffer), buffer: buffer, hub: self))
+    }
+
+    /// Events go there from now on, too. Returns the number that takes it out again.
+    @discardableResult
+    func add(_ sink: some EventSink) -> UInt64 {
         let (id, isFinished) = contents.withLock { contents in
             contents.lastID += 1
-            if !contents.isFinished { contents.consumers.append((contents.lastID, buffer)) }
+            if !contents.isFinished { contents.consumers.append((contents.lastID, sink)) }
             return (contents.lastID, contents.isFinished)
         }
-        if isFinished { buffer.finish() }
-        return RTMEvents(consumer: EventConsumer(id: id, buffer: buffer, hub: self))
+        if isFinished { sink.finish() }
+        return id
     }
 
     /// Called on the link's event loop only, so that all consumers see one order.

@@ -1,4 +1,4 @@
-import NIOCore
+package import NIOCore
 import Synchronization
 
 /// A link between two services of one process: the same bytes as over a socket, handed over once a turn.
@@ -67,7 +67,7 @@ private final class InFlightBytes: Sendable {
 ///
 /// Callers hold the endpoint whether somebody listens or not; without a listener their attempts fail like a
 /// refused connection, so services may start in any order.
-package final class InProcessEndpoint: Sendable {
+package final class InProcessEndpoint: LinkEndpoint {
     package let name: String
     private let acceptor = Mutex<Acceptor?>(nil)
 
@@ -83,8 +83,7 @@ package final class InProcessEndpoint: Sendable {
 
     func stopListening() { acceptor.withLock { $0 = nil } }
 
-    /// Connects on the receiver's event loop; the answer comes in a later turn.
-    func connect(_ receiver: any LinkTransportReceiver, on eventLoop: any EventLoop) {
+    package func connect(_ receiver: any LinkTransportReceiver, on eventLoop: any EventLoop) {
         guard let acceptor = acceptor.withLock({ $0 }) else {
             let bound = NIOLoopBound(receiver, eventLoop: eventLoop)
             eventLoop.execute { [name] in bound.value.transportFailed("nobody listens at \(name)") }

@@ -1,5 +1,5 @@
 /// What both ends of a link need to know.
-package struct LinkConfiguration: Sendable, Hashable {
+package struct LinkConfiguration: Sendable {
     /// Shared by all services of an installation; empty: none is asked for. Never logged.
     package var secret = ""
     /// Bytes. A longer frame from the peer ends the link; a longer one to it is refused. Default 16 MiB.
@@ -15,12 +15,14 @@ package struct LinkConfiguration: Sendable, Hashable {
     package var heartbeatDeadline: Duration = .seconds(15)
     /// How long the peer may take to read the last bytes of a link that we close.
     package var closeLinger: Duration = .seconds(5)
+    /// In 0..<1: spreads the attempts of callers that have lost the same service.
+    package var random: @Sendable () -> Double = { .random(in: 0..<1) }
 
     package init() {}
 }
 
 /// The calling end.
-package struct ServiceLinkClientConfiguration: Sendable, Hashable {
+package struct ServiceLinkClientConfiguration: Sendable {
     package var link = LinkConfiguration()
     /// The service to reach, for example `messaging`. The peer must say the same.
     package var service: String
@@ -38,7 +40,7 @@ package struct ServiceLinkClientConfiguration: Sendable, Hashable {
 }
 
 /// The called end.
-package struct ServiceLinkServerConfiguration: Sendable, Hashable {
+package struct ServiceLinkServerConfiguration: Sendable {
     package var link = LinkConfiguration()
     /// The service that listens here. Callers who expect another one are refused.
     package var service: String

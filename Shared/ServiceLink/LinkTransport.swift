@@ -1,10 +1,10 @@
-import NIOCore
+package import NIOCore
 
 /// One established connection of bytes, confined to one event loop. It moves batches; frames are none of its
 /// business.
 ///
 /// There are two: `TCPTransport` and `InProcessTransport`. Both pass one contract suite (Tests/ServiceLink).
-protocol LinkTransport: AnyObject {
+package protocol LinkTransport: AnyObject {
     /// False while the peer doesn't keep up: batches then wait at the link, and `transportBecameWritable`
     /// says when it goes on.
     var isWritable: Bool { get }
@@ -19,7 +19,7 @@ protocol LinkTransport: AnyObject {
 
 /// The end of a transport that frames come out of. Never called from within a call to the transport, except
 /// `transportClosed`.
-protocol LinkTransportReceiver: AnyObject {
+package protocol LinkTransportReceiver: AnyObject {
     func transportOpened(_ transport: any LinkTransport)
     /// No connection came about. The only call then.
     func transportFailed(_ reason: String)
@@ -28,11 +28,18 @@ protocol LinkTransportReceiver: AnyObject {
     func transportClosed(_ reason: LinkDownReason)
 }
 
+/// A place that is reached without a socket.
+package protocol LinkEndpoint: Sendable {
+    var name: String { get }
+    /// Connects on the receiver's event loop; the answer comes in a later turn.
+    func connect(_ receiver: any LinkTransportReceiver, on eventLoop: any EventLoop)
+}
+
 /// Where a service listens.
 package enum ServiceLinkAddress: Sendable {
     case tcp(host: String, port: Int)
     /// In the same process.
-    case inProcess(InProcessEndpoint)
+    case inProcess(any LinkEndpoint)
 }
 
 extension ServiceLinkAddress: CustomStringConvertible {

@@ -234,7 +234,7 @@ extension ServiceLinkClient: LinkConnectionOwner {
         log(reason)
         downReason = reason
         guard !isStopping else { return retire(wasUp: machine.stop()) }
-        let wasUp = machine.lost(now: endOfTurn.now, random: .random(in: 0..<1))
+        let wasUp = machine.lost(now: endOfTurn.now, random: configuration.link.random())
         timer.arm(machine.nextWake, for: self)
         disconnectRequests()
         if wasUp { delegate?.linkDown(self, reason) }

@@ -55,7 +55,8 @@ package final class ServiceLinkServer: Sendable {
         endpoint.listen(.init(links: links) { self.accept(on: $0) })
     }
 
-    private func accept(on eventLoop: any EventLoop) -> LinkConnection {
+    /// The receiver of a caller's transport, for a transport that this class doesn't know.
+    func accept(on eventLoop: any EventLoop) -> LinkConnection {
         let link = ServerLink(
             id: registry.makeID(), configuration, registry: registry, on: eventLoop, logger: logger,
             handler: handler)

@@ -38,7 +38,7 @@ final class ConnectionHandler: ChannelInboundHandler {
         self.loop = loop
         self.isOnSocket = isOnSocket
         let limits = loop.configuration.limits
-        deadline = ConnectionDeadline(now: .now(), handshakeTimeout: limits.handshakeTimeout)
+        deadline = ConnectionDeadline(now: loop.eventLoop.now, handshakeTimeout: limits.handshakeTimeout)
         reader = FrameReader(frameBytesMax: limits.frameBytesMax)
     }
 
@@ -56,7 +56,7 @@ final class ConnectionHandler: ChannelInboundHandler {
         self.context = context
         if isOnSocket { socket = DirectSocket(of: context) }
         loop.metrics.connectionOpened()
-        checkDeadline(now: .now())
+        checkDeadline(now: loop.eventLoop.now)
     }
 
     func channelInactive(context: ChannelHandlerContext) {
@@ -156,12 +156,12 @@ final class ConnectionHandler: ChannelInboundHandler {
         machine.loggedIn()
         loop.metrics.loginAccepted()
         deadline.loggedIn(
-            now: .now(), heartbeatInterval: .seconds(Int64(session.heartbeatInterval)),
+            now: loop.eventLoop.now, heartbeatInterval: .seconds(Int64(session.heartbeatInterval)),
             grace: .seconds(Int64(Limits.heartbeatGrace)))
         deadline.tokenAccepted(expiresAt: session.tokenExpiresAt)
         answer(requestID, loop.loggedIn(session, inbox: position, gap: gap))
         // The end of the handshake, which is still waited for, may be later than the first heartbeat.
-        checkDeadline(now: .now())
+        checkDeadline(now: loop.eventLoop.now)
     }
 
     func refuseLogin(_ error: RTMError, _ requestID: UInt64) {
@@ -177,7 +177,7 @@ final class ConnectionHandler: ChannelInboundHandler {
             deadline.tokenAccepted(expiresAt: session.tokenExpiresAt)
             answer(requestID, TokenRenewed())
             // The new token may end before the old one.
-            checkDeadline(now: .now())
+            checkDeadline(now: loop.eventLoop.now)
         } catch {
             answer(requestID, error)
         }
@@ -194,7 +194,7 @@ final class ConnectionHandler: ChannelInboundHandler {
         outbound = ByteBuffer()
         ServerFrame(reason).encodeFrame(into: &frames)
         context.writeAndFlush(wrapOutboundOut(frames)).assumeIsolated().whenComplete { _ in self.close() }
-        loop.remind(self, at: .now() + loop.configuration.limits.lingerTimeout)
+        loop.remind(self, at: loop.eventLoop.now + loop.configuration.limits.lingerTimeout)
     }
 
     private func close() {

@@ -28,15 +28,20 @@ final class EdgeLoop {
     private let admission: Admission
     private var logins = LoginRates()
     private var sessionIDs: SessionIDSource
+    /// Server's UTC clock in milliseconds.
+    let wallClock: () -> UInt64
+    var random: any RandomNumberGenerator
     private(set) var sessions: [SessionID: Session] = [:]
     private var channelsReported = 0
     private var isScheduled = false
-    private var wheel = DeadlineWheel<ConnectionHandler>(start: .now())
+    private var wheel: DeadlineWheel<ConnectionHandler>
     private var wheelTimer: (task: Scheduled<Void>, due: NIODeadline)?
 
     init(
         eventLoop: any EventLoop, configuration: EdgeConfiguration, links: EdgeLinks, metrics: EdgeMetrics,
-        reachability: Reachability, logger: Logger
+        reachability: Reachability, logger: Logger,
+        wallClock: @escaping () -> UInt64 = WallClock.milliseconds,
+        random: any RandomNumberGenerator = SystemRandomNumberGenerator()
     ) {
         self.eventLoop = eventLoop
         self.configuration = configuration
@@ -46,7 +51,10 @@ final class EdgeLoop {
         endOfTurn = EndOfTurn.shared(on: eventLoop)
         arena = DecodeArena(bytesMax: 4 * configuration.limits.frameBytesMax)
         admission = Admission(configuration.applications)
-        sessionIDs = SessionIDSource(prefix: .random(in: 0...UInt64.max))
+        self.wallClock = wallClock
+        self.random = random
+        sessionIDs = SessionIDSource(prefix: self.random.next())
+        wheel = DeadlineWheel(start: eventLoop.now)
         messaging = MessagingClient(
             to: links.messaging, links.link, node: links.node, timeout: links.timeout, endOfTurn: endOfTurn,
             logger: logger)
@@ -69,9 +77,6 @@ final class EdgeLoop {
         presence.shutdown()
         storage.shutdown()
     }
-
-    /// Server's UTC clock in milliseconds.
-    func wallClock() -> UInt64 { WallClock.milliseconds() }
 }
 
 // MARK: - Sessions
@@ -139,7 +144,7 @@ extension EdgeLoop {
         for session in sessions.values.prefix(configuration.limits.drainBatch) {
             let goAway = Disconnect(
                 .draining, "this server is going away",
-                retryAfter: .milliseconds(Int64.random(in: 0...1_000)))
+                retryAfter: .milliseconds(Int64.random(in: 0...1_000, using: &random)))
             session.connection?.disconnect(goAway)
         }
         guard !sessions.isEmpty else {
@@ -171,7 +176,7 @@ extension EdgeLoop {
 
     private func turnWheel() {
         wheelTimer = nil
-        let now = NIODeadline.now()
+        let now = eventLoop.now
         for connection in wheel.advance(to: now) { connection.checkDeadline(now: now) }
         if let due = wheel.nextDue { armWheel(due) }
     }
