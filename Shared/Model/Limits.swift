@@ -9,6 +9,8 @@ public enum Limits {
     public static let customTypeBytesMax = 32
     /// L-20. Of the payload alone; the custom type is not counted.
     public static let messageBytesMax = 32 * 1024
+    /// Publishes without an answer that a client keeps over a lost connection and sends again.
+    public static let repeatedPublishesMax = 1_024
     /// L-24.
     public static let subscribedChannelsMax = 50
     /// L-13.

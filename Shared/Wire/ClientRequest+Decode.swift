@@ -53,6 +53,9 @@ extension ClientRequest.Publish: ScanDecodable {
         var payload = WireText.empty
         var customType = WireText.empty
         var storeInHistory = false
+        var sequence: UInt64 = 0
+        var isAgain = false
+        var age: UInt32 = 0
         var scanner = ProtobufScanner(bytes)
         while let field = try scanner.next() {
             switch field.number {
@@ -62,6 +65,9 @@ extension ClientRequest.Publish: ScanDecodable {
             case 4: payload = WireText(try field.bytes)
             case 5: customType = try field.text
             case 6: storeInHistory = try field.uint64 != 0
+            case 7: sequence = try field.uint64
+            case 8: isAgain = try field.uint64 != 0
+            case 9: age = try field.uint32
             default: break
             }
         }
@@ -69,7 +75,7 @@ extension ClientRequest.Publish: ScanDecodable {
             channelType: ChannelType(rawValue: Int(channelType)), channel: channel,
             message: MessageView(
                 type: MessageType(rawValue: Int(messageType)), payload: payload, customType: customType),
-            storeInHistory: storeInHistory)
+            storeInHistory: storeInHistory, sequence: sequence, againAfter: isAgain ? age : nil)
     }
 }
 
@@ -129,6 +135,8 @@ extension ClientRequest.Publish {
             type: MessageType(rawValue: Int(publish.message_type.rawValue)),
             payload: WireText(publish.payload), customType: WireText(publish.custom_type))
         storeInHistory = publish.store_in_history != 0
+        sequence = publish.sequence
+        againAfter = publish.again != 0 ? publish.age_ms : nil
     }
 }
 

@@ -48,14 +48,21 @@ package struct ClientRequest {
         package let channel: WireText
         package let message: MessageView
         package let storeInHistory: Bool
+        /// Of the client's instance; 0 = it will not send this again.
+        package let sequence: UInt64
+        /// Sent before, so many milliseconds ago; nil for what is sent for the first time.
+        package let againAfter: UInt32?
 
         package init(
-            channelType: ChannelType?, channel: WireText, message: MessageView, storeInHistory: Bool
+            channelType: ChannelType?, channel: WireText, message: MessageView, storeInHistory: Bool,
+            sequence: UInt64 = 0, againAfter: UInt32? = nil
         ) {
             self.channelType = channelType
             self.channel = channel
             self.message = message
             self.storeInHistory = storeInHistory
+            self.sequence = sequence
+            self.againAfter = againAfter
         }
     }
 }

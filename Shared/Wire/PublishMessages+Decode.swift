@@ -12,6 +12,9 @@ extension PublishRequest: ScanDecodable {
         var publisher = WireText.empty
         var publisherSession: UInt64 = 0
         var needsReceiver = false
+        var origin = PublishOrigin.none
+        var isAgain = false
+        var age: UInt32 = 0
         var first: Int?
         var count = 0
         var scanner = ProtobufScanner(bytes)
@@ -26,14 +29,20 @@ extension PublishRequest: ScanDecodable {
                 _ = try MessageView(scanning: try field.bytes)
                 first = first ?? place
                 count += 1
+            case 6: origin.instance = try field.uint64
+            case 7: origin.sequence = try field.uint64
+            case 8: isAgain = try field.uint64 != 0
+            case 9: age = try field.uint32
             default: break
             }
             place = scanner.place
         }
         guard let first, let channelType = key.type else { throw .undecodable }
+        if isAgain { origin.againAfter = age }
         self.init(
             appID: key.appID, channelType: ChannelType(rawValue: channelType), channel: key.name,
             publisher: publisher, publisherSession: publisherSession, needsReceiver: needsReceiver,
+            origin: origin,
             messages: MessageRun(UnsafeRawBufferPointer(rebasing: bytes[first...]), count: count))
     }
 

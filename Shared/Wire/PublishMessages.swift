@@ -1,7 +1,8 @@
 package import NIOCore
 package import RTMModel
 
-/// What passes between an edge and messaging for every message (protocol/schema/service/messaging_service.proto).
+/// What passes between an edge and messaging for every message
+/// (protocol/schema/service/messaging_service.proto).
 ///
 /// These are read by hand, where they lie, and not by the generated decoder: payloads are only passed on, and
 /// a scan costs a sixth of a decode (docs/decisions/0008).
@@ -16,11 +17,12 @@ package struct PublishRequest: WireMessage {
     package let publisher: WireText
     package let publisherSession: UInt64
     package let needsReceiver: Bool
+    package let origin: PublishOrigin
     package let messages: MessageRun
 
     package init(
         appID: WireText, channelType: ChannelType?, channel: WireText, publisher: WireText,
-        publisherSession: UInt64, needsReceiver: Bool, messages: MessageRun
+        publisherSession: UInt64, needsReceiver: Bool, origin: PublishOrigin = .none, messages: MessageRun
     ) {
         self.appID = appID
         self.channelType = channelType
@@ -28,6 +30,7 @@ package struct PublishRequest: WireMessage {
         self.publisher = publisher
         self.publisherSession = publisherSession
         self.needsReceiver = needsReceiver
+        self.origin = origin
         self.messages = messages
     }
 
@@ -37,6 +40,13 @@ package struct PublishRequest: WireMessage {
         sink.field(2, publisher)
         sink.field(3, publisherSession)
         sink.field(4, needsReceiver)
+        sink.field(6, origin.instance)
+        sink.field(7, origin.sequence)
+        if let age = origin.againAfter {
+            sink.field(8, true)
+            sink.field(9, UInt64(age))
+        }
+        // Last: a reader takes everything from the first message on as the run.
         sink.raw(messages.bytes)
     }
 
@@ -51,6 +61,25 @@ package struct PublishRequest: WireMessage {
             sink.field(3, request.channel)
         }
     }
+}
+
+/// By what a publish is known again when its client, who lost the connection before the answer, sends it once
+/// more.
+package struct PublishOrigin: Sendable, Hashable {
+    /// Of the client object; 0 = unknown.
+    package var instance: UInt64
+    /// Of the first message at this instance; 0 = none of them is ever sent again.
+    package var sequence: UInt64
+    /// Sent before: how long ago, in milliseconds. Nil for what is sent for the first time.
+    package var againAfter: UInt32?
+
+    package init(instance: UInt64, sequence: UInt64, againAfter: UInt32? = nil) {
+        self.instance = instance
+        self.sequence = sequence
+        self.againAfter = againAfter
+    }
+
+    package static let none = PublishOrigin(instance: 0, sequence: 0)
 }
 
 /// The messages of a PublishRequest as they lie in it: its field `messages`, once for each.

@@ -25,6 +25,30 @@ struct PublishRunTests {
         #expect(!continues(9, "lobby", by: .test(2)))
     }
 
+    @Test("the log gets the instance and the first sequence; a run has no hole between its sequences")
+    func sequences() {
+        begin(requestID: 7, channel: "lobby", sequence: 40)
+        #expect(continues(8, "lobby", sequence: 41))
+        #expect(!continues(8, "lobby", sequence: 42))
+        #expect(!continues(8, "lobby", sequence: 0))
+        run.take { _, _, request in
+            #expect(request.origin == PublishOrigin(instance: 0xA11CE, sequence: 40))
+        }
+    }
+
+    @Test("what is sent again stands alone, before and behind others")
+    func again() {
+        begin(requestID: 7, channel: "lobby", sequence: 40)
+        #expect(!continues(8, "lobby", sequence: 41, againAfter: 5))
+        run.take { _, _, _ in }
+        begin(requestID: 8, channel: "lobby", sequence: 41, againAfter: 5)
+        #expect(!continues(9, "lobby", sequence: 42))
+        run.take { _, _, request in
+            #expect(
+                request.origin == PublishOrigin(instance: 0xA11CE, sequence: 41, againAfter: 5))
+        }
+    }
+
     @Test("an empty run is continued by nothing, and gives nothing")
     func empty() {
         #expect(!continues(0, ""))
@@ -83,17 +107,31 @@ struct PublishRunTests {
     // MARK: -
 
     private func begin(requestID: UInt64, channel: String, type: ChannelType = .message) {
-        channel.withWireText { run.begin(session, requestID, type, $0) }
+        begin(requestID: requestID, channel: channel, type: type, sequence: 0)
+    }
+
+    private func begin(
+        requestID: UInt64, channel: String, type: ChannelType = .message, sequence: UInt64,
+        againAfter: UInt32? = nil
+    ) {
+        channel.withWireText { name in
+            run.begin(
+                session, requestID, type,
+                ClientRequest.Publish(
+                    channelType: type, channel: name, message: message("a"), storeInHistory: false,
+                    sequence: sequence, againAfter: againAfter))
+        }
         run.append(message("a"))
     }
 
     private func continues(
         _ requestID: UInt64, _ channel: String, type: ChannelType = .message, storeInHistory: Bool = false,
-        by other: Session? = nil
+        by other: Session? = nil, sequence: UInt64 = 0, againAfter: UInt32? = nil
     ) -> Bool {
         channel.withWireText { name in
             let request = ClientRequest.Publish(
-                channelType: type, channel: name, message: message("x"), storeInHistory: storeInHistory)
+                channelType: type, channel: name, message: message("x"), storeInHistory: storeInHistory,
+                sequence: sequence, againAfter: againAfter)
             return run.continues(other ?? session, request, requestID)
         }
     }
@@ -119,7 +157,8 @@ extension Session {
     /// Nobody's socket.
     fileprivate static func test(_ id: UInt64) -> Session {
         Session(
-            id: SessionID(rawValue: id), application: .forTest, userID: "user-\(id)", heartbeatInterval: 5,
+            id: SessionID(rawValue: id), application: .forTest, userID: "user-\(id)", instance: 0xA11CE,
+            heartbeatInterval: 5,
             connection: RecordingConnection())
     }
 }

@@ -1,5 +1,6 @@
 import RTMModel
 import RTMTestSupport
+import RTMWire
 import Testing
 
 @testable import RTMMessagingServer
@@ -16,6 +17,9 @@ struct BrokerHistory {
         var forgotten = 0
         var appends = 0
         var repetitions = 0
+        var repeated = 0
+        var afresh = 0
+        var unknown = 0
 
         mutating func add(_ other: Events) {
             deliveries += other.deliveries
@@ -26,6 +30,9 @@ struct BrokerHistory {
             forgotten += other.forgotten
             appends += other.appends
             repetitions += other.repetitions
+            repeated += other.repeated
+            afresh += other.afresh
+            unknown += other.unknown
         }
     }
 
@@ -43,7 +50,17 @@ struct BrokerHistory {
     private var seen: [EmbeddedBroker.Interest: StreamPosition] = [:]
     /// Positions that somebody may come back with.
     private var memories: [ChannelKey: [StreamPosition]] = [:]
+    /// What publishers sent, and may send once more.
+    private var sent: [Sent] = []
+    private var nextSequence: UInt64 = 1
     private(set) var events = Events()
+
+    private struct Sent {
+        let key: ChannelKey
+        let publisher: String
+        let sequence: UInt64
+        let at: UInt64
+    }
 
     private static let keys = (0..<5).map { ChannelKey.message("m\($0)") } + [.user("anna"), .user("bob")]
     private static let publishers = ["anna", "bob", "carl"]
@@ -62,7 +79,8 @@ struct BrokerHistory {
         passTime()
         switch Int.random(in: 0..<23, using: &random) {
         case 20..<23: try appendEvent()
-        case 0..<8: try publish()
+        case 0..<6: try publish()
+        case 6..<8: try publishAgain()
         case 8..<12: try attach()
         case 12..<14: leave(anyInterest())
         case 14: closeLink(.random(in: 1...3, using: &random))
@@ -112,22 +130,51 @@ extension BrokerHistory {
     private mutating func publish() throws {
         let key = anyKey()
         let publisher = Self.publishers.randomElement(using: &random) ?? ""
+        let times = Int.random(in: 1...3, using: &random)
+        let origin = PublishOrigin(instance: UInt64(publisher.count), sequence: nextSequence)
+        for _ in 0..<times {
+            sent.append(Sent(key: key, publisher: publisher, sequence: nextSequence, at: now))
+            nextSequence += 1
+        }
+        // Some get lost before they reach the broker.
+        if random.chance(1, in: 6) { return }
+        try publish(origin, times: times, to: key, by: publisher)
+    }
+
+    private mutating func publishAgain() throws {
+        guard let old = sent.suffix(12).randomElement(using: &random) else { return }
+        let origin = PublishOrigin(
+            instance: UInt64(old.publisher.count), sequence: old.sequence,
+            againAfter: UInt32(max(now, old.at) - old.at))
+        try publish(origin, times: 1, to: old.key, by: old.publisher)
+    }
+
+    private mutating func publish(
+        _ origin: PublishOrigin, times: Int, to key: ChannelKey, by publisher: String
+    ) throws {
         let needsReceiver = random.chance(1, in: 3)
         let expected = Set(interests.filter { $0.value == key }.keys)
         let text = String(repeating: "x", count: .random(in: 0...60, using: &random))
         let appended: EmbeddedBroker.Appended
         do throws(RTMError) {
             appended = try broker.publish(
-                text, times: .random(in: 1...3, using: &random), to: key, by: publisher,
-                needsReceiver: needsReceiver, now: now)
+                text, times: times, to: key, by: publisher, needsReceiver: needsReceiver, origin: origin,
+                now: now)
         } catch {
+            #expect(!mustKnow(origin, key), "seed \(seed): refused what is in the log")
+            if error.code == .channelPublishMessageFailed {
+                events.unknown += 1
+                #expect(origin.againAfter != nil, "seed \(seed): refused what is new")
+                return
+            }
             events.refusals += 1
             #expect(
                 error.code == .channelReceiverOffline && needsReceiver && expected.isEmpty, "seed \(seed)")
             return
         }
-        #expect(!needsReceiver || !expected.isEmpty, "seed \(seed): delivered to nobody")
         let entries = appended.entries
+        if entries.count == 0 { return judgeRepeated(origin, key, appended) }
+        #expect(!needsReceiver || !expected.isEmpty, "seed \(seed): delivered to nobody")
         var log = logs[key] ?? ModelLog(touched: now)
         if entries.offset == 1 {
             if log.head > 0 { forgotten(key) }
@@ -135,7 +182,9 @@ extension BrokerHistory {
             log = ModelLog(touched: now)
         }
         #expect(entries.offset == log.head + 1, "seed \(seed)")
-        log.append(entries, by: publisher)
+        #expect(log.offset(ofSequence: origin.sequence) == nil, "seed \(seed): a message twice in one log")
+        if origin.againAfter != nil { events.afresh += 1 }
+        log.append(entries, by: publisher, sequence: origin.sequence)
         logs[key] = log
         #expect(Set(appended.interests) == expected, "seed \(seed)")
         #expect(appended.interests.count == expected.count, "seed \(seed): an interest twice")
@@ -288,6 +337,25 @@ extension BrokerHistory {
             #expect(position.offset <= log.head, "seed \(seed): continued from the future")
         }
         return isGap
+    }
+
+    /// A repeated publish was answered out of the log.
+    private mutating func judgeRepeated(
+        _ origin: PublishOrigin, _ key: ChannelKey, _ appended: EmbeddedBroker.Appended
+    ) {
+        events.repeated += 1
+        let offset = logs[key]?.offset(ofSequence: origin.sequence)
+        #expect(offset == appended.entries.offset, "seed \(seed): another entry than the first time")
+        #expect(offset.flatMap { logs[key]?.timestamp(at: $0) } == appended.entries.timestamp, "seed \(seed)")
+        #expect(origin.againAfter != nil && appended.interests.isEmpty, "seed \(seed)")
+    }
+
+    /// A publish that is sent again, and whose first copy can't have left the log yet.
+    private func mustKnow(_ origin: PublishOrigin, _ key: ChannelKey) -> Bool {
+        guard origin.againAfter != nil, let log = logs[key],
+            let offset = log.offset(ofSequence: origin.sequence)
+        else { return false }
+        return log.mustKeep(after: offset - 1, limits.retention, latest)
     }
 
     private mutating func forgotten(_ key: ChannelKey) {

@@ -24,5 +24,8 @@ struct BrokerHistoryTests {
         #expect(total.forgotten > 500)
         #expect(total.appends > 1000)
         #expect(total.repetitions > 200)
+        #expect(total.repeated > 500)
+        #expect(total.afresh > 100)
+        #expect(total.unknown > 100)
     }
 }

@@ -24,7 +24,7 @@ extension EmbeddedBroker {
     /// Publishes the text so many times, together.
     mutating func publish(
         _ text: String, times: Int = 1, to key: ChannelKey, by publisher: String = "anna",
-        session: UInt64 = 1, needsReceiver: Bool = false, now: UInt64
+        session: UInt64 = 1, needsReceiver: Bool = false, origin: PublishOrigin = .none, now: UInt64
     ) throws(RTMError) -> Appended {
         let texts = [key.appID, key.name, publisher, text].map { Array($0.utf8) }
         let result: Result<Appended, RTMError> = texts[0].withWireText { appID in
@@ -36,6 +36,7 @@ extension EmbeddedBroker {
                                 PublishRequest(
                                     appID: appID, channelType: key.type, channel: name, publisher: publisher,
                                     publisherSession: session, needsReceiver: needsReceiver,
+                                    origin: origin,
                                     messages: .messages(
                                         Array(
                                             repeating: MessageView(

@@ -17,12 +17,14 @@ struct ModelLog {
     /// When the log began or got its newest entry.
     private(set) var touched: UInt64
     private var entries: [Entry] = []
+    /// By the sequence of their publish.
+    private var offsets: [UInt64: UInt64] = [:]
 
     init(touched: UInt64) { self.touched = touched }
 
     var head: UInt64 { UInt64(entries.count) }
 
-    mutating func append(_ appended: ChannelLog.Appended, by publisher: String) {
+    mutating func append(_ appended: ChannelLog.Appended, by publisher: String, sequence: UInt64? = nil) {
         var frames = appended.frames
         for place in 0..<UInt64(appended.count) {
             let timestamp = appended.timestamp + place
@@ -31,6 +33,7 @@ struct ModelLog {
             let frame = frames.readSlice(length: length)
             #expect(frame != nil, "the frames are as many as the entries")
             entries.append(Entry(timestamp: timestamp, publisher: publisher, size: length))
+            if let sequence { offsets[sequence + place] = head }
             touched = timestamp
         }
         #expect(frames.readableBytes == 0)
@@ -42,6 +45,10 @@ struct ModelLog {
         return mine.timestamp == entry.timestamp && mine.size == entry.frame.readableBytes
     }
 
+    func offset(ofSequence sequence: UInt64) -> UInt64? { offsets[sequence] }
+
+    func timestamp(at offset: UInt64) -> UInt64 { entries[Int(offset) - 1].timestamp }
+
     func offsets(after offset: UInt64, except publisher: String) -> [UInt64] {
         entries.indices.dropFirst(Int(offset)).filter { entries[$0].publisher != publisher }
             .map { UInt64($0) + 1 }
@@ -51,8 +58,12 @@ struct ModelLog {
     func mustContinue(
         _ position: StreamPosition, _ retention: ChannelLog.Retention, _ latest: UInt64
     ) -> Bool {
-        guard position.epoch == epoch, position.offset <= head else { return false }
-        let missed = entries.dropFirst(Int(position.offset))
+        position.epoch == epoch && position.offset <= head
+            && mustKeep(after: position.offset, retention, latest)
+    }
+
+    func mustKeep(after offset: UInt64, _ retention: ChannelLog.Retention, _ latest: UInt64) -> Bool {
+        let missed = entries.dropFirst(Int(offset))
         return missed.count <= retention.entriesMax
             && missed.reduce(0) { $0 + $1.size } <= retention.bytesMax
             && missed.allSatisfy { $0.timestamp + retention.ageMax >= latest }

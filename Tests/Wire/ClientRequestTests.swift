@@ -98,7 +98,8 @@ struct ClientRequestTests {
                 "publish", publish.channelType.map { "\($0.rawValue)" } ?? "no type",
                 publish.channel.string, publish.message.type.map { "\($0.rawValue)" } ?? "no type",
                 "\(publish.message.payload.copied)", publish.message.customType.string,
-                "\(publish.storeInHistory)",
+                "\(publish.storeInHistory)", "\(publish.sequence)",
+                publish.againAfter.map { "again after \($0)" } ?? "first",
             ]
         case .unknown: ["unknown"]
         }
@@ -127,6 +128,7 @@ struct ClientRequestTests {
                 "publish", publish.channelType.isOurs ? "\(publish.channelType.rawValue)" : "no type",
                 publish.channel, publish.messageType.isOurs ? "\(publish.messageType.rawValue)" : "no type",
                 "\(Array(publish.payload))", publish.customType, "\(publish.storeInHistory)",
+                "\(publish.sequence)", publish.again ? "again after \(publish.ageMs)" : "first",
             ]
         default: ["unknown"]
         }

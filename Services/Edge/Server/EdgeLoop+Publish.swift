@@ -35,10 +35,13 @@ extension EdgeLoop {
             let type = continues ? run.type : try Self.checkChannel(of: request)
             if !continues { try session.checkMayWrite(type, request.channel) }
             try Self.check(request.message)
-            try session.rates.publish(type, request.channel, session.application.rates, now: endOfTurn.now)
+            if request.againAfter == nil || !session.rates.repeats() {
+                try session.rates.publish(
+                    type, request.channel, session.application.rates, now: endOfTurn.now)
+            }
             if !continues {
                 guard messaging.isUp else { throw .messagingUnreachable(.channelPublishMessageFailed) }
-                run.begin(session, requestID, type, request.channel)
+                run.begin(session, requestID, type, request)
             }
             run.append(request.message)
             if request.storeInHistory {

@@ -107,7 +107,7 @@ extension EdgeLoop {
         try logins.login(application.id, userID, application.rates, now: endOfTurn.now)
         guard messaging.isUp else { throw .messagingUnreachable(.loginNoServerResources) }
         let session = Session(
-            id: sessionIDs.next(), application: application, userID: userID,
+            id: sessionIDs.next(), application: application, userID: userID, instance: login.instance,
             heartbeatInterval: Limits.clamp(
                 Int(login.heartbeatIntervalSeconds), to: Limits.heartbeatInterval),
             grant: grant, connection: connection)

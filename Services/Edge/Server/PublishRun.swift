@@ -17,6 +17,8 @@ final class PublishRun {
 
     private var session: Session?
     private var firstRequestID: UInt64 = 0
+    private var firstSequence: UInt64 = 0
+    private var againAfter: UInt32?
     private(set) var type = ChannelType.none
     private var channel = ByteBuffer()
     private var messages = ByteBuffer()
@@ -24,10 +26,13 @@ final class PublishRun {
 
     var isFull: Bool { count >= Self.countMax || messages.readableBytes >= Self.bytesMax }
 
-    /// Whether the request follows the run's last one, to the same channel.
+    /// Whether the request follows the run's last one, to the same channel. What is sent again stands alone:
+    /// the log may have it already.
     func continues(_ session: Session, _ request: ClientRequest.Publish, _ requestID: UInt64) -> Bool {
         guard count > 0, self.session === session, requestID == firstRequestID &+ UInt64(count),
-            request.channelType == type, !request.storeInHistory
+            request.channelType == type, !request.storeInHistory, request.againAfter == nil,
+            againAfter == nil,
+            request.sequence == (firstSequence == 0 ? 0 : firstSequence &+ UInt64(count))
         else { return false }
         return channel.withUnsafeReadableBytes { name in
             name.count == request.channel.bytes.count && name.elementsEqual(request.channel.bytes)
@@ -35,11 +40,15 @@ final class PublishRun {
     }
 
     /// Begins a run. The one before has been taken.
-    func begin(_ session: Session, _ requestID: UInt64, _ type: ChannelType, _ channel: WireText) {
+    func begin(
+        _ session: Session, _ requestID: UInt64, _ type: ChannelType, _ request: ClientRequest.Publish
+    ) {
         self.session = session
         firstRequestID = requestID
+        firstSequence = request.sequence
+        againAfter = request.againAfter
         self.type = type
-        self.channel.writeBytes(channel.bytes)
+        channel.writeBytes(request.channel.bytes)
     }
 
     func append(_ message: MessageView) {
@@ -53,6 +62,8 @@ final class PublishRun {
         guard count > 0, let session else { return false }
         // Only an inbox's owner sees his own message (M-33); elsewhere the publisher is left out (M-21).
         let except = type == .user ? 0 : session.id.rawValue
+        let origin = PublishOrigin(
+            instance: session.instance, sequence: firstSequence, againAfter: againAfter)
         session.appID.withWireText { appID in
             session.userID.withWireText { publisher in
                 channel.withUnsafeReadableBytes { channel in
@@ -60,7 +71,7 @@ final class PublishRun {
                         let request = PublishRequest(
                             appID: appID, channelType: type, channel: WireText(channel), publisher: publisher,
                             publisherSession: except, needsReceiver: type == .user,
-                            messages: MessageRun(messages, count: count))
+                            origin: origin, messages: MessageRun(messages, count: count))
                         send(session, firstRequestID, request)
                     }
                 }

@@ -8,6 +8,8 @@ final class Session {
     let id: SessionID
     let application: Application
     let userID: String
+    /// Of the client object: what it publishes is known by this number on every connection. 0 = unknown.
+    let instance: UInt64
     /// How often the client will send a heartbeat, in seconds.
     let heartbeatInterval: Int
 
@@ -30,12 +32,13 @@ final class Session {
     }
 
     init(
-        id: SessionID, application: Application, userID: String, heartbeatInterval: Int,
+        id: SessionID, application: Application, userID: String, instance: UInt64 = 0, heartbeatInterval: Int,
         grant: TokenGrant? = nil, connection: any SessionConnection
     ) {
         self.id = id
         self.application = application
         self.userID = userID
+        self.instance = instance
         self.heartbeatInterval = heartbeatInterval
         self.grant = grant
         self.connection = connection

@@ -37,6 +37,7 @@ struct SessionRates {
     /// to verify a token costs more than to send one.
     private static let renewalRate = Rate(perSecond: Limits.tokenRenewalsPerSecond)
 
+    private var repeated = 0
     private var calls: TokenBucket?
     private var renewals: TokenBucket?
     private var publishes = TokenBuckets<Target>()
@@ -78,6 +79,15 @@ struct SessionRates {
             "\(rates.publish.perSecond) messages a second to one channel or user are allowed",
             retryAfter: .nanoseconds(wait.nanoseconds),
             limit: .init(name: "messages per second", value: UInt64(rates.publish.perSecond)))
+    }
+
+    /// Whether one more publish that is sent again goes without the rates: the session that sent it first has
+    /// paid for it, and to refuse it now would call a message unpublished that was published. As many as a
+    /// client keeps; logins have a rate of their own.
+    mutating func repeats() -> Bool {
+        guard repeated < Limits.repeatedPublishesMax else { return false }
+        repeated += 1
+        return true
     }
 
     mutating func subscribe(_ channel: String, _ rates: ApplicationRates, now: NIODeadline) throws(RTMError) {

@@ -46,12 +46,30 @@ package struct ChannelLog {
         package let frames: ByteBuffer
     }
 
-    /// What is known of an entry beside its frame.
+    /// What is known of an entry beside its frame. 32 bytes: there are as many of these as entries.
     fileprivate struct Head {
         let timestamp: UInt64
         let publisherSession: UInt64
-        let feature: SubscriptionFeatures
-        let length: UInt32
+        /// Of the publishing client, see `PublishOrigin`.
+        let instance: UInt64
+        /// The lower half: no tail holds four billion messages of one client.
+        let sequence: UInt32
+        private let lengthAndFeature: UInt32
+
+        init(
+            timestamp: UInt64, publisherSession: UInt64, instance: UInt64, sequence: UInt64,
+            feature: SubscriptionFeatures, length: Int
+        ) {
+            self.timestamp = timestamp
+            self.publisherSession = publisherSession
+            self.instance = instance
+            self.sequence = UInt32(truncatingIfNeeded: sequence)
+            // Frames have some ten thousand bytes, and there are eight features.
+            lengthAndFeature = UInt32(length) << 8 | feature.rawValue & 0xFF
+        }
+
+        var length: Int { Int(lengthAndFeature >> 8) }
+        var feature: SubscriptionFeatures { SubscriptionFeatures(rawValue: lengthAndFeature & 0xFF) }
     }
 
     package let epoch: UInt64
@@ -59,6 +77,8 @@ package struct ChannelLog {
     package private(set) var head: UInt64 = 0
     /// Timestamp of the newest entry, or when the log began, in milliseconds.
     package private(set) var lastTimestamp: UInt64
+    /// Timestamp of the newest entry that the tail has lost.
+    private var forgottenTimestamp: UInt64?
     private var heads = Deque<Head>()
     private var frames = FrameTail()
 
@@ -79,7 +99,8 @@ extension ChannelLog {
     /// Appends an entry for each message; `encode` is told the offset and the timestamp that it got, and
     /// writes its frame behind what is in the buffer.
     package mutating func append(
-        _ messages: MessageRun, session: UInt64, feature: SubscriptionFeatures, now: UInt64,
+        _ messages: MessageRun, session: UInt64, feature: SubscriptionFeatures, origin: PublishOrigin = .none,
+        now: UInt64,
         encode: (MessageView, _ offset: UInt64, _ timestamp: UInt64, _ frames: inout ByteBuffer) -> Void
     ) -> Appended {
         let first = head + 1
@@ -92,8 +113,9 @@ extension ChannelLog {
                 encode(message, head, lastTimestamp, &buffer)
                 heads.append(
                     Head(
-                        timestamp: lastTimestamp, publisherSession: session, feature: feature,
-                        length: UInt32(buffer.writerIndex - start)))
+                        timestamp: lastTimestamp, publisherSession: session, instance: origin.instance,
+                        sequence: origin.sequence &+ (head - first), feature: feature,
+                        length: buffer.writerIndex - start))
             }
         }
         return Appended(
@@ -111,8 +133,9 @@ extension ChannelLog {
         let written = frames.append { encode(head, lastTimestamp, &$0) }
         heads.append(
             Head(
-                timestamp: lastTimestamp, publisherSession: session, feature: feature,
-                length: UInt32(written.readableBytes)))
+                timestamp: lastTimestamp, publisherSession: session, instance: 0, sequence: 0,
+                feature: feature,
+                length: written.readableBytes))
         return Appended(
             offset: head, timestamp: lastTimestamp, count: 1, publisherSession: session, feature: feature,
             frames: written)
@@ -124,11 +147,48 @@ extension ChannelLog {
             heads.count > retention.entriesMax || frames.byteCount > retention.bytesMax
                 || oldest.timestamp + retention.ageMax < now
         {
-            frames.removeFirst(Int(oldest.length))
+            frames.removeFirst(oldest.length)
+            forgottenTimestamp = oldest.timestamp
             heads.removeFirst()
         }
         // A channel that was busy once must not hold the room for it while it is silent.
         if heads.isEmpty { heads = Deque() }
+    }
+}
+
+// MARK: - What was published before
+
+extension ChannelLog {
+    /// What the log knows of a publish that its client sends once more.
+    package enum Memory {
+        /// It is in the log: this entry.
+        case published(Entry)
+        /// It is not, for the tail reaches back to when it was sent first.
+        case new
+        /// The tail doesn't reach back so far.
+        case unknown
+    }
+
+    /// On the way from the client to the log a message may be under way so much longer the second time than
+    /// the first, in milliseconds: it may have been appended that much earlier than its age says.
+    private static let transitMax: UInt64 = 10_000
+
+    /// Looks for a message that was sent first so many milliseconds ago, newest entries first.
+    package func memory(of origin: PublishOrigin, age: UInt64, now: UInt64) -> Memory {
+        let sequence = UInt32(truncatingIfNeeded: origin.sequence)
+        var bytes = 0
+        for (place, entry) in heads.reversed().enumerated() {
+            bytes += entry.length
+            guard entry.instance == origin.instance, entry.sequence == sequence else { continue }
+            var frame = frames.last(bytes)
+            return .published(
+                Entry(
+                    offset: head - UInt64(place), timestamp: entry.timestamp,
+                    publisherSession: entry.publisherSession, feature: entry.feature,
+                    frame: frame.next(entry.length)))
+        }
+        guard let forgottenTimestamp, forgottenTimestamp + age + Self.transitMax >= now else { return .new }
+        return .unknown
     }
 }
 
@@ -142,7 +202,7 @@ extension ChannelLog {
         guard missing <= heads.count else { return nil }
         let missed = heads.suffix(missing)
         return Entries(
-            heads: missed.makeIterator(), frames: frames.last(missed.reduce(0) { $0 + Int($1.length) }),
+            heads: missed.makeIterator(), frames: frames.last(missed.reduce(0) { $0 + $1.length }),
             offset: position.offset)
     }
 
@@ -157,7 +217,7 @@ extension ChannelLog {
             offset += 1
             return Entry(
                 offset: offset, timestamp: head.timestamp, publisherSession: head.publisherSession,
-                feature: head.feature, frame: frames.next(Int(head.length)))
+                feature: head.feature, frame: frames.next(head.length))
         }
     }
 }

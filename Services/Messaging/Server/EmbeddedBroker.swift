@@ -157,23 +157,28 @@ extension EmbeddedBroker {
 
 extension EmbeddedBroker {
     package struct Appended {
+        /// None, when a message that is sent once more was appended before: then offset and timestamp are
+        /// those of then.
         package let entries: ChannelLog.Appended
         /// Who is to get them.
         package let interests: [Interest]
     }
 
-    /// Appends messages to their channel's log: all of them, or none.
+    /// Appends messages to their channel's log: all of them, or none. What the client sends once more and
+    /// the log has already is answered as the first time, whether its receiver is still there or not.
     package mutating func publish(_ request: PublishRequest, now: UInt64) throws(RTMError) -> Appended {
         guard let type = request.channelType, type == .message || type == .user else {
             throw RTMError(.invalidChannelType, "messages are published to message and user channels")
         }
         let key = ChannelKey(appID: request.appID.string, type: type, name: request.channel.string)
+        if let first = try published(request, key, now: now) { return first }
         if request.needsReceiver, !hasInterest(key) {
             throw RTMError(.channelReceiverOffline, "user \(key.name) is not online")
         }
         let index = try index(of: key, now: now)
         let entries = channels[index].log.append(
-            request.messages, session: request.publisherSession, feature: .message, now: now
+            request.messages, session: request.publisherSession, feature: .message, origin: request.origin,
+            now: now
         ) { message, offset, timestamp, frames in
             let publication = Publication(
                 channelType: type, channel: request.channel, offset: offset,
@@ -182,6 +187,35 @@ extension EmbeddedBroker {
         }
         channels[index].log.trim(to: limits.retention, now: now)
         return Appended(entries: entries, interests: channels[index].interests)
+    }
+
+    /// The first result of a message that is sent once more; nil when there is none and it is to be appended.
+    private func published(
+        _ request: PublishRequest, _ key: ChannelKey, now: UInt64
+    ) throws(RTMError) -> Appended? {
+        let origin = request.origin
+        guard let age = origin.againAfter else { return nil }
+        guard origin.instance != 0, origin.sequence != 0, request.messages.count == 1 else {
+            throw RTMError(
+                .invalidParameter, "a message that is sent again has an instance and a sequence, and no other"
+            )
+        }
+        guard let index = indexes[key] else { return nil }
+        switch channels[index].log.memory(of: origin, age: UInt64(age), now: now) {
+        case .new: return nil
+        case .unknown:
+            throw RTMError(
+                .channelPublishMessageFailed,
+                "the channel's log doesn't reach back to when the message was sent first: whether it was "
+                    + "published is unknown")
+        case .published(let entry):
+            // Instances are random and secret. Whoever guesses another client's learns nothing by it.
+            guard entry.isFrom(request.publisher.string) else { return nil }
+            let first = ChannelLog.Appended(
+                offset: entry.offset, timestamp: entry.timestamp, count: 0,
+                publisherSession: entry.publisherSession, feature: entry.feature, frames: ByteBuffer())
+            return Appended(entries: first, interests: [])
+        }
     }
 
     package struct Page {

@@ -18,7 +18,8 @@ package struct MessagingMetrics: Sendable {
             "rtm_messaging_refused_total", "Requests refused, receivers that are offline among them.")
         repeated = registry.counter(
             "rtm_messaging_repeated_total",
-            "Events that a service appended again because it had no answer; they are in the log once.")
+            "Messages of clients and events of services that came again for want of an answer; "
+                + "they are in the log once.")
         pushed = registry.counter(
             "rtm_messaging_pushes_total", "Entries pushed to edges: once per entry and interested link.")
         replayed = registry.counter(

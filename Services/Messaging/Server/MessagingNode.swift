@@ -81,6 +81,7 @@ extension MessagingNode: ServiceLinkHandler {
     private func publish(_ request: PublishRequest, _ id: UInt64, _ link: ServerLink) throws(RTMError) {
         let appended = try broker.publish(request, now: clock())
         let entries = appended.entries
+        if entries.count == 0 { metrics.repeated.increment() }
         link.respond(
             to: id, PublishResponse(offset: entries.offset, timestampMilliseconds: entries.timestamp))
         deliver(appended)

@@ -55,6 +55,10 @@ extension EmbeddedBroker {
             let appended = try? publish(request, now: now)
         else { return }
         let entries = appended.entries
+        if request.origin.againAfter != nil, entries.count == 0 {
+            return try Disagreement.unless(
+                entries.offset > 0 && appended.interests.isEmpty, "a repeated publish was delivered again")
+        }
         try Disagreement.unless(
             entries.count == request.messages.count,
             "\(request.messages.count) messages became \(entries.count) entries")

@@ -88,6 +88,7 @@ extension FuzzedMessage {
         try Disagreement.unless(
             request.publisherSession == other.publisher_session
                 && request.needsReceiver == (other.needs_receiver != 0)
+                && request.origin == origin(other)
                 && request.channelType?.rawValue ?? -1 == channelType(other)
                 && request.appID.isSame(other.channel.pointee.app_id)
                 && request.channel.isSame(other.channel.pointee.name)
@@ -100,6 +101,12 @@ extension FuzzedMessage {
                     && message.customType.isSame(content.custom_type),
                 "message \(place): scan: \(message.facts); protobuf-c: \(content)")
         }
+    }
+
+    private static func origin(_ request: Rtm__Service__PublishRequest) -> PublishOrigin {
+        PublishOrigin(
+            instance: request.instance, sequence: request.sequence,
+            againAfter: request.again != 0 ? request.age_ms : nil)
     }
 
     private static func channelType(_ request: Rtm__Service__PublishRequest) -> Int {

@@ -647,7 +647,7 @@ const ProtobufCMessageDescriptor rtm__client__unsubscribed__descriptor =
   (ProtobufCMessageInit) rtm__client__unsubscribed__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor rtm__client__publish__field_descriptors[6] =
+static const ProtobufCFieldDescriptor rtm__client__publish__field_descriptors[9] =
 {
   {
     "channel_type",
@@ -721,19 +721,58 @@ static const ProtobufCFieldDescriptor rtm__client__publish__field_descriptors[6]
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "sequence",
+    7,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Client__Publish, sequence),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "again",
+    8,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_BOOL,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Client__Publish, again),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "age_ms",
+    9,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT32,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Client__Publish, age_ms),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned rtm__client__publish__field_indices_by_name[] = {
+  7,   /* field[7] = again */
+  8,   /* field[8] = age_ms */
   1,   /* field[1] = channel */
   0,   /* field[0] = channel_type */
   4,   /* field[4] = custom_type */
   2,   /* field[2] = message_type */
   3,   /* field[3] = payload */
+  6,   /* field[6] = sequence */
   5,   /* field[5] = store_in_history */
 };
 static const ProtobufCIntRange rtm__client__publish__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 6 }
+  { 0, 9 }
 };
 const ProtobufCMessageDescriptor rtm__client__publish__descriptor =
 {
@@ -743,7 +782,7 @@ const ProtobufCMessageDescriptor rtm__client__publish__descriptor =
   "Rtm__Client__Publish",
   "rtm.client",
   sizeof(Rtm__Client__Publish),
-  6,
+  9,
   rtm__client__publish__field_descriptors,
   rtm__client__publish__field_indices_by_name,
   1,  rtm__client__publish__number_ranges,

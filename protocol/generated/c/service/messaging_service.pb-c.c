@@ -841,7 +841,7 @@ const ProtobufCMessageDescriptor rtm__service__detach_push__descriptor =
   (ProtobufCMessageInit) rtm__service__detach_push__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor rtm__service__publish_request__field_descriptors[5] =
+static const ProtobufCFieldDescriptor rtm__service__publish_request__field_descriptors[9] =
 {
   {
     "channel",
@@ -903,18 +903,70 @@ static const ProtobufCFieldDescriptor rtm__service__publish_request__field_descr
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "instance",
+    6,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__PublishRequest, instance),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "sequence",
+    7,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__PublishRequest, sequence),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "again",
+    8,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_BOOL,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__PublishRequest, again),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "age_ms",
+    9,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT32,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__PublishRequest, age_ms),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned rtm__service__publish_request__field_indices_by_name[] = {
+  7,   /* field[7] = again */
+  8,   /* field[8] = age_ms */
   0,   /* field[0] = channel */
+  5,   /* field[5] = instance */
   4,   /* field[4] = messages */
   3,   /* field[3] = needs_receiver */
   1,   /* field[1] = publisher */
   2,   /* field[2] = publisher_session */
+  6,   /* field[6] = sequence */
 };
 static const ProtobufCIntRange rtm__service__publish_request__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 5 }
+  { 0, 9 }
 };
 const ProtobufCMessageDescriptor rtm__service__publish_request__descriptor =
 {
@@ -924,7 +976,7 @@ const ProtobufCMessageDescriptor rtm__service__publish_request__descriptor =
   "Rtm__Service__PublishRequest",
   "rtm.service",
   sizeof(Rtm__Service__PublishRequest),
-  5,
+  9,
   rtm__service__publish_request__field_descriptors,
   rtm__service__publish_request__field_indices_by_name,
   1,  rtm__service__publish_request__number_ranges,

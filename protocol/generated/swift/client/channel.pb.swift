@@ -225,6 +225,15 @@ package nonisolated struct Rtm_Client_Publish: Sendable {
 
   package var storeInHistory: Bool = false
 
+  /// of this client instance (Login.instance): one more for each new publish; 0 = never sent again
+  package var sequence: UInt64 = 0
+
+  /// sent before, on a connection that was lost before the answer: publish it unless that has happened
+  package var again: Bool = false
+
+  /// of one that is sent again: how long ago it was sent first
+  package var ageMs: UInt32 = 0
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
@@ -474,7 +483,7 @@ nonisolated extension Rtm_Client_Unsubscribed: SwiftProtobuf.Message, SwiftProto
 
 nonisolated extension Rtm_Client_Publish: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".Publish"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}channel_type\0\u{1}channel\0\u{3}message_type\0\u{1}payload\0\u{3}custom_type\0\u{3}store_in_history\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}channel_type\0\u{1}channel\0\u{3}message_type\0\u{1}payload\0\u{3}custom_type\0\u{3}store_in_history\0\u{1}sequence\0\u{1}again\0\u{3}age_ms\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -488,6 +497,9 @@ nonisolated extension Rtm_Client_Publish: SwiftProtobuf.Message, SwiftProtobuf._
       case 4: try { try decoder.decodeSingularBytesField(value: &self.payload) }()
       case 5: try { try decoder.decodeSingularStringField(value: &self.customType) }()
       case 6: try { try decoder.decodeSingularBoolField(value: &self.storeInHistory) }()
+      case 7: try { try decoder.decodeSingularUInt64Field(value: &self.sequence) }()
+      case 8: try { try decoder.decodeSingularBoolField(value: &self.again) }()
+      case 9: try { try decoder.decodeSingularUInt32Field(value: &self.ageMs) }()
       default: break
       }
     }
@@ -512,6 +524,15 @@ nonisolated extension Rtm_Client_Publish: SwiftProtobuf.Message, SwiftProtobuf._
     if self.storeInHistory != false {
       try visitor.visitSingularBoolField(value: self.storeInHistory, fieldNumber: 6)
     }
+    if self.sequence != 0 {
+      try visitor.visitSingularUInt64Field(value: self.sequence, fieldNumber: 7)
+    }
+    if self.again != false {
+      try visitor.visitSingularBoolField(value: self.again, fieldNumber: 8)
+    }
+    if self.ageMs != 0 {
+      try visitor.visitSingularUInt32Field(value: self.ageMs, fieldNumber: 9)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -522,6 +543,9 @@ nonisolated extension Rtm_Client_Publish: SwiftProtobuf.Message, SwiftProtobuf._
     if lhs.payload != rhs.payload {return false}
     if lhs.customType != rhs.customType {return false}
     if lhs.storeInHistory != rhs.storeInHistory {return false}
+    if lhs.sequence != rhs.sequence {return false}
+    if lhs.again != rhs.again {return false}
+    if lhs.ageMs != rhs.ageMs {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

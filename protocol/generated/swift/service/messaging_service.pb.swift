@@ -239,6 +239,19 @@ package nonisolated struct Rtm_Service_PublishRequest: Sendable {
   /// at least one
   package var messages: [Rtm_Client_Message] = []
 
+  /// of the publishing client; 0 = its messages are never sent again
+  package var instance: UInt64 = 0
+
+  /// of the first message at this instance; each further one has one more
+  package var sequence: UInt64 = 0
+
+  /// one message that may be in the log already: then nothing is appended, and the first
+  package var again: Bool = false
+
+  /// response comes once more. ERROR_CHANNEL_PUBLISH_MESSAGE_FAILED when the log's tail
+  /// doesn't reach back far enough to know
+  package var ageMs: UInt32 = 0
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
@@ -630,7 +643,7 @@ nonisolated extension Rtm_Service_DetachPush: SwiftProtobuf.Message, SwiftProtob
 
 nonisolated extension Rtm_Service_PublishRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".PublishRequest"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}channel\0\u{1}publisher\0\u{3}publisher_session\0\u{3}needs_receiver\0\u{1}messages\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}channel\0\u{1}publisher\0\u{3}publisher_session\0\u{3}needs_receiver\0\u{1}messages\0\u{1}instance\0\u{1}sequence\0\u{1}again\0\u{3}age_ms\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -643,6 +656,10 @@ nonisolated extension Rtm_Service_PublishRequest: SwiftProtobuf.Message, SwiftPr
       case 3: try { try decoder.decodeSingularUInt64Field(value: &self.publisherSession) }()
       case 4: try { try decoder.decodeSingularBoolField(value: &self.needsReceiver) }()
       case 5: try { try decoder.decodeRepeatedMessageField(value: &self.messages) }()
+      case 6: try { try decoder.decodeSingularUInt64Field(value: &self.instance) }()
+      case 7: try { try decoder.decodeSingularUInt64Field(value: &self.sequence) }()
+      case 8: try { try decoder.decodeSingularBoolField(value: &self.again) }()
+      case 9: try { try decoder.decodeSingularUInt32Field(value: &self.ageMs) }()
       default: break
       }
     }
@@ -668,6 +685,18 @@ nonisolated extension Rtm_Service_PublishRequest: SwiftProtobuf.Message, SwiftPr
     if !self.messages.isEmpty {
       try visitor.visitRepeatedMessageField(value: self.messages, fieldNumber: 5)
     }
+    if self.instance != 0 {
+      try visitor.visitSingularUInt64Field(value: self.instance, fieldNumber: 6)
+    }
+    if self.sequence != 0 {
+      try visitor.visitSingularUInt64Field(value: self.sequence, fieldNumber: 7)
+    }
+    if self.again != false {
+      try visitor.visitSingularBoolField(value: self.again, fieldNumber: 8)
+    }
+    if self.ageMs != 0 {
+      try visitor.visitSingularUInt32Field(value: self.ageMs, fieldNumber: 9)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -677,6 +706,10 @@ nonisolated extension Rtm_Service_PublishRequest: SwiftProtobuf.Message, SwiftPr
     if lhs.publisherSession != rhs.publisherSession {return false}
     if lhs.needsReceiver != rhs.needsReceiver {return false}
     if lhs.messages != rhs.messages {return false}
+    if lhs.instance != rhs.instance {return false}
+    if lhs.sequence != rhs.sequence {return false}
+    if lhs.again != rhs.again {return false}
+    if lhs.ageMs != rhs.ageMs {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -157,10 +157,22 @@ struct  Rtm__Client__Publish
    */
   char *custom_type;
   protobuf_c_boolean store_in_history;
+  /*
+   * of this client instance (Login.instance): one more for each new publish; 0 = never sent again
+   */
+  uint64_t sequence;
+  /*
+   * sent before, on a connection that was lost before the answer: publish it unless that has happened
+   */
+  protobuf_c_boolean again;
+  /*
+   * of one that is sent again: how long ago it was sent first
+   */
+  uint32_t age_ms;
 };
 #define RTM__CLIENT__PUBLISH__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&rtm__client__publish__descriptor) \
-    , RTM__CLIENT__CHANNEL_TYPE__CHANNEL_TYPE_NONE, (char *)protobuf_c_empty_string, RTM__CLIENT__MESSAGE_TYPE__MESSAGE_TYPE_BINARY, {0,NULL}, (char *)protobuf_c_empty_string, 0 }
+    , RTM__CLIENT__CHANNEL_TYPE__CHANNEL_TYPE_NONE, (char *)protobuf_c_empty_string, RTM__CLIENT__MESSAGE_TYPE__MESSAGE_TYPE_BINARY, {0,NULL}, (char *)protobuf_c_empty_string, 0, 0, 0, 0 }
 
 
 struct  Rtm__Client__Published

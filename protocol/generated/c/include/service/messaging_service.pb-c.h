@@ -178,10 +178,30 @@ struct  Rtm__Service__PublishRequest
    */
   size_t n_messages;
   Rtm__Client__Message **messages;
+  /*
+   * of the publishing client; 0 = its messages are never sent again
+   */
+  uint64_t instance;
+  /*
+   * of the first message at this instance; each further one has one more
+   */
+  uint64_t sequence;
+  /*
+   * one message that may be in the log already: then nothing is appended, and the first
+   */
+  protobuf_c_boolean again;
+  /*
+   * response comes once more. ERROR_CHANNEL_PUBLISH_MESSAGE_FAILED when the log's tail
+   * doesn't reach back far enough to know
+   */
+  /*
+   * of one that is sent again: how long ago the client sent it first
+   */
+  uint32_t age_ms;
 };
 #define RTM__SERVICE__PUBLISH_REQUEST__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&rtm__service__publish_request__descriptor) \
-    , NULL, (char *)protobuf_c_empty_string, 0, 0, 0,NULL }
+    , NULL, (char *)protobuf_c_empty_string, 0, 0, 0,NULL, 0, 0, 0, 0 }
 
 
 /*

@@ -1,0 +1,127 @@
+import NIOCore
+import RTMModel
+import RTMWire
+import Testing
+
+@testable import RTMMessagingServer
+
+/// A client that lost the connection before the answer sends its publish once more.
+@Suite("A publish that is sent again")
+struct RepeatedPublishTests {
+    private var broker = EmbeddedBroker(limits: .limits(), firstEpoch: 1000)
+    private let lobby = ChannelKey.message("lobby")
+
+    private func origin(_ sequence: UInt64, instance: UInt64 = 7, after age: UInt32? = nil) -> PublishOrigin {
+        PublishOrigin(instance: instance, sequence: sequence, againAfter: age)
+    }
+
+    @Test("is answered as the first time, appends nothing and is delivered to nobody")
+    mutating func known() throws {
+        let one = EmbeddedBroker.Interest(link: 1, id: 10)
+        _ = try broker.attach(one, to: lobby, after: nil, now: 0)
+        let first = try broker.publish("m", to: lobby, origin: origin(1), now: 100).entries
+        _ = try broker.publish("other", to: lobby, origin: origin(2), now: 200)
+        let again = try broker.publish("m", to: lobby, origin: origin(1, after: 150), now: 300)
+        #expect(again.entries.count == 0 && again.interests.isEmpty)
+        #expect(again.entries.offset == first.offset && again.entries.timestamp == first.timestamp)
+        #expect(again.entries.frames.readableBytes == 0)
+        #expect(
+            try broker.read(lobby, after: StreamPosition(epoch: 1000, offset: 0), now: 301).entries.count == 2
+        )
+    }
+
+    @Test("each message of a run is known by a sequence of its own")
+    mutating func run() throws {
+        let first = try broker.publish("m", times: 5, to: lobby, origin: origin(40), now: 100).entries
+        for place in 0..<5 as Range<UInt64> {
+            let again = try broker.publish("m", to: lobby, origin: origin(40 + place, after: 5), now: 200)
+                .entries
+            #expect(again.count == 0)
+            #expect(again.offset == first.offset + place && again.timestamp == first.timestamp + place)
+        }
+        #expect(try broker.publish("m", to: lobby, origin: origin(45, after: 5), now: 200).entries.count == 1)
+    }
+
+    @Test("that never reached the log is appended and delivered as usual, and known from then on")
+    mutating func new() throws {
+        let one = EmbeddedBroker.Interest(link: 1, id: 10)
+        _ = try broker.attach(one, to: lobby, after: nil, now: 0)
+        let first = try broker.publish("m", to: lobby, origin: origin(3, after: 50), now: 100)
+        #expect(first.entries.count == 1 && first.interests == [one])
+        let again = try broker.publish("m", to: lobby, origin: origin(3, after: 90), now: 140)
+        #expect(again.entries.count == 0 && again.entries.offset == first.entries.offset)
+    }
+
+    @Test("belongs to its channel, its client and its user")
+    mutating func identity() throws {
+        _ = try broker.publish("m", to: lobby, origin: origin(1), now: 100)
+        let others = [
+            try broker.publish("m", to: .message("hall"), origin: origin(1, after: 5), now: 101),
+            try broker.publish("m", to: lobby, origin: origin(1, instance: 8, after: 5), now: 102),
+            try broker.publish("m", to: lobby, by: "mallory", origin: origin(1, after: 5), now: 103),
+        ]
+        #expect(others.map(\.entries.count) == [1, 1, 1])
+    }
+
+    @Test("M-31: succeeds when it was accepted before, although the receiver has gone since")
+    mutating func receiverGone() throws {
+        let one = EmbeddedBroker.Interest(link: 1, id: 10)
+        _ = try broker.attach(one, to: .user("bob"), after: nil, now: 0)
+        let first = try broker.publish("m", to: .user("bob"), needsReceiver: true, origin: origin(1), now: 1)
+        broker.detach(one)
+        let again = try broker.publish(
+            "m", to: .user("bob"), needsReceiver: true, origin: origin(1, after: 5), now: 6)
+        #expect(again.entries.count == 0 && again.entries.timestamp == first.entries.timestamp)
+        let other = #expect(throws: RTMError.self) {
+            try broker.publish(
+                "m", to: .user("bob"), needsReceiver: true, origin: origin(2, after: 5), now: 7)
+        }
+        #expect(other?.code == .channelReceiverOffline)
+    }
+
+    @Test("is refused, not published twice, when the tail doesn't reach back to when it was sent first")
+    mutating func unknown() throws {
+        broker = EmbeddedBroker(limits: .limits(entriesMax: 3), firstEpoch: 1000)
+        for now in 1...5 as ClosedRange<UInt64> {
+            _ = try broker.publish("m", to: lobby, origin: origin(now), now: now * 1000)
+        }
+        // Entry 2, of the second 2, is the newest that is gone. Ten seconds are for the way to the log.
+        let refusal = #expect(throws: RTMError.self) {
+            try broker.publish("m", to: lobby, origin: origin(1, after: 4_000), now: 5_000)
+        }
+        #expect(refusal?.code == .channelPublishMessageFailed)
+        #expect(refusal?.reason.contains("unknown") == true)
+        #expect(throws: RTMError.self) {
+            try broker.publish("m", to: lobby, origin: origin(9, after: 1_000), now: 13_000)
+        }
+        #expect(
+            try broker.publish("m", to: lobby, origin: origin(9, after: 1_000), now: 13_001).entries.count
+                == 1)
+        #expect(
+            try broker.publish("m", to: lobby, origin: origin(5, after: 99_000), now: 13_002).entries.count
+                == 0)
+    }
+
+    @Test("is published anew in a log that began anew: the old one and its messages are gone")
+    mutating func newEpoch() throws {
+        _ = try broker.publish("m", to: lobby, origin: origin(1), now: 100)
+        var successor = EmbeddedBroker(limits: .limits(), firstEpoch: 2000)
+        #expect(
+            try successor.publish("m", to: lobby, origin: origin(1, after: 50), now: 150).entries.count == 1)
+    }
+
+    @Test("needs an instance and a sequence, and comes alone")
+    mutating func invalid() {
+        let wrong = [origin(0, after: 1), origin(1, instance: 0, after: 1)]
+        for origin in wrong {
+            let refusal = #expect(throws: RTMError.self) {
+                try broker.publish("m", to: lobby, origin: origin, now: 1)
+            }
+            #expect(refusal?.code == .invalidParameter)
+        }
+        #expect(throws: RTMError.self) {
+            try broker.publish("m", times: 2, to: lobby, origin: origin(1, after: 1), now: 1)
+        }
+        #expect(broker.channelCount == 0)
+    }
+}
