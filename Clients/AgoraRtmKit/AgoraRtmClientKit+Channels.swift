@@ -44,12 +44,12 @@ extension AgoraRtmClientKit {
     // The options are read here, in the caller's thread: the app may change its object as soon as the call
     // returns.
 
-    private static func subscribe(_ channelName: String, _ option: AgoraRtmSubscribeOptions?) -> Call {
+    private static func subscribe(_ channelName: String, _ option: AgoraRtmSubscribeOptions?) -> Call<Void> {
         let features = option?.features.subscriptionFeatures ?? .default
         return { client in try await client.subscribe(to: channelName, features: features) }
     }
 
-    private static func unsubscribe(_ channelName: String) -> Call {
+    private static func unsubscribe(_ channelName: String) -> Call<Void> {
         { client in try await client.unsubscribe(from: channelName) }
     }
 }
@@ -104,7 +104,7 @@ extension AgoraRtmClientKit {
 
     private static func publish(
         _ payload: MessagePayload, _ channelName: String, _ option: AgoraRtmPublishOptions?
-    ) -> Call {
+    ) -> Call<Void> {
         let channelType = option?.channelType ?? .message
         let customType = option?.customType ?? ""
         let storeInHistory = option?.storeInHistory ?? false

@@ -53,15 +53,15 @@ extension AgoraRtmClientKit {
         await perform("renewToken", Self.renewToken(token))
     }
 
-    private static func login(_ token: String?) -> Call {
+    private static func login(_ token: String?) -> Call<Void> {
         { client in try await client.login(token: token.flatMap { $0.isEmpty ? nil : $0 }) }
     }
 
-    private static func renewToken(_ token: String) -> Call {
+    private static func renewToken(_ token: String) -> Call<Void> {
         { client in try await client.renewToken(token) }
     }
 
-    private static let logout: Call = { client in try await client.logout() }
+    private static let logout: Call<Void> = { client in try await client.logout() }
 }
 
 extension AgoraRtmClientKit {

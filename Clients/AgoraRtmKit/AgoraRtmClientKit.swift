@@ -112,6 +112,12 @@ extension AgoraRtmClientKit {
         case .message(let message):
             let event = AgoraRtmMessageEvent(message)
             delegates.notify { $0.rtmKit(self, didReceiveMessageEvent: event) }
+        case .storage(let event):
+            let event = AgoraRtmStorageEvent(event)
+            delegates.notify { $0.rtmKit(self, didReceiveStorageEvent: event) }
+        case .lock(let event):
+            let event = AgoraRtmLockEvent(event)
+            delegates.notify { $0.rtmKit(self, didReceiveLockEvent: event) }
         case .linkState(let change):
             let event = AgoraRtmLinkStateEvent(change)
             delegates.notify { $0.rtmKit(self, didReceiveLinkStateEvent: event) }
@@ -130,28 +136,52 @@ extension AgoraRtmClientKit {
 // MARK: - Performing calls
 
 extension AgoraRtmClientKit {
-    typealias Outcome = (response: AgoraRtmCommonResponse?, errorInfo: AgoraRtmErrorInfo?)
-    typealias Call = @Sendable (RTMClient) async throws(RTMError) -> Void
+    typealias Block<Response> = @Sendable (Response?, AgoraRtmErrorInfo?) -> Void
+    typealias Call<Response> = @Sendable (RTMClient) async throws(RTMError) -> Response
 
     /// The block form of a call. Nothing of it keeps the kit alive.
-    func begin(
-        _ operation: String, needs service: AgoraRtmServiceType = [], _ completion: AgoraRtmOperationBlock?,
-        _ call: @escaping Call
+    func begin<Response: Sendable>(
+        _ operation: String, needs service: AgoraRtmServiceType = [], _ completion: Block<Response>?,
+        _ call: @escaping Call<Response>
     ) {
         let target = target(of: operation, needing: service)
         // Unstructured: the completion block is how the app waits. Ends with the call, or by close().
         Task(executorPreference: calls) { [callbacks] in
-            let (response, errorInfo) = await Self.outcome(of: call, on: target)
+            let (response, errorInfo) = await Self.outcome(of: call, operation, on: target)
             if let completion { callbacks.begin { completion(response, errorInfo) } }
         }
     }
 
     /// The `async` form of a call. Taking the same way as the block form keeps the order among both.
-    func perform(
-        _ operation: String, needs service: AgoraRtmServiceType = [], _ call: @escaping Call
-    ) async -> (AgoraRtmCommonResponse?, AgoraRtmErrorInfo?) {
+    func perform<Response: Sendable>(
+        _ operation: String, needs service: AgoraRtmServiceType = [], _ call: @escaping Call<Response>
+    ) async -> (Response?, AgoraRtmErrorInfo?) {
         let target = target(of: operation, needing: service)
-        return await withTaskExecutorPreference(calls) { await Self.outcome(of: call, on: target) }
+        return await withTaskExecutorPreference(calls) {
+            await Self.outcome(of: call, operation, on: target)
+        }
+    }
+
+    /// The block form of a call that has nothing to say beyond its success.
+    func begin(
+        _ operation: String, needs service: AgoraRtmServiceType = [], _ completion: AgoraRtmOperationBlock?,
+        _ call: @escaping Call<Void>
+    ) {
+        begin(operation, needs: service, completion, Self.withCommonResponse(call))
+    }
+
+    /// The `async` form of a call that has nothing to say beyond its success.
+    func perform(
+        _ operation: String, needs service: AgoraRtmServiceType = [], _ call: @escaping Call<Void>
+    ) async -> (AgoraRtmCommonResponse?, AgoraRtmErrorInfo?) {
+        await perform(operation, needs: service, Self.withCommonResponse(call))
+    }
+
+    private static func withCommonResponse(_ call: @escaping Call<Void>) -> Call<AgoraRtmCommonResponse> {
+        { client in
+            try await call(client)
+            return AgoraRtmCommonResponse()
+        }
     }
 
     private func target(
@@ -172,12 +202,29 @@ extension AgoraRtmClientKit {
         return .success(client)
     }
 
-    private static func outcome(of call: Call, on target: Result<RTMClient, RTMError>) async -> Outcome {
+    private static func outcome<Response: Sendable>(
+        of call: Call<Response>, _ operation: String, on target: Result<RTMClient, RTMError>
+    ) async -> (Response?, AgoraRtmErrorInfo?) {
         do throws(RTMError) {
-            try await call(target.get())
-            return (AgoraRtmCommonResponse(), nil)
+            return try await (call(target.get()), nil)
         } catch {
+            var error = error
+            // What the objects of this API say is judged here, without the client below.
+            if error.operation.isEmpty { error.operation = operation }
             return (nil, AgoraRtmErrorInfo(error))
         }
     }
+}
+
+// MARK: - Services
+
+extension AgoraRtmClientKit {
+    /// The metadata of channels and users. The object keeps this client alive.
+    public func getStorage() -> AgoraRtmStorage? { AgoraRtmStorage(self) }
+
+    /// The locks of channels. The object keeps this client alive.
+    public func getLock() -> AgoraRtmLock? { AgoraRtmLock(self) }
+
+    /// The messages that were stored. The object keeps this client alive.
+    public func getHistory() -> AgoraRtmHistory? { AgoraRtmHistory(self) }
 }

@@ -11,6 +11,12 @@ extension Link {
         switch (request, body) {
         case (.call(let call), _):
             call.answered(body)
+        case (.userMetadata(let request), _):
+            answered(request, body)
+        case (.lock(let request), _):
+            answered(request, body)
+        case (.refresh, _):
+            refreshed(body)
         case (.subscribe(let completion, let channel, let features), .subscribed(let answer)):
             subscribed(completion, channel: channel, features: features, answer)
         case (.unsubscribe(let completion, let channel), .unsubscribed):
@@ -31,10 +37,14 @@ extension Link {
 
     /// Nobody waits any more, but what the server has taken is what counts.
     private func answeredLate(_ id: UInt64, _ body: Rtm_Client_ServerFrame.OneOf_Body) {
-        guard case .tokenRenewed = body, let late = connection?.lateRenewal, late.request == id else {
-            return
+        switch body {
+        case .tokenRenewed:
+            guard let late = connection?.lateRenewal, late.request == id else { return }
+            machine.tokenRenewed(late.token)
+        case .lockAcquired:
+            acquiredLate(id)
+        default: break
         }
-        machine.tokenRenewed(late.token)
     }
 
     private func subscribed(
@@ -49,7 +59,7 @@ extension Link {
             Subscription(
                 channelName: channel, position: position, features: features,
                 unavailableFeatures: unavailable))
-        if let gap { hub.emit(.gap(gap)) }
+        if let gap { emit(.gap(gap), of: channel, .message) }
         if unavailable.contains(.presence) { hub.emit(.presenceUnavailable(channelName: channel)) }
     }
 
@@ -58,10 +68,14 @@ extension Link {
     ) {
         let gap = subscriptions.confirm(
             restoration.channel, request: nil, position: StreamPosition(answer.position), hasGap: answer.gap)
-        if let gap { hub.emit(.gap(gap)) }
+        if let gap { emit(.gap(gap), of: restoration.channel, .message) }
         if SubscriptionFeatures(rawValue: answer.featuresUnavailable).contains(.presence) {
             hub.emit(.presenceUnavailable(channelName: restoration.channel))
         }
+        restorationEnded()
+    }
+
+    func restorationEnded() {
         connection?.restoring -= 1
         finishRestoringIfDone()
     }
@@ -69,6 +83,9 @@ extension Link {
     private func refused(_ id: UInt64, _ request: RequestTable.Request, _ error: RTMError) {
         switch request {
         case .call(let call): call.fail(error)
+        case .userMetadata(let request): refused(request, error)
+        case .lock(let request): refused(request, error)
+        case .refresh: break
         case .renewToken(let completion, _): completion.fail(error)
         case .subscribe(let completion, let channel, _):
             _ = subscriptions.abandon(channel, request: id)
@@ -84,8 +101,7 @@ extension Link {
         case .restore(let restoration):
             subscriptions.remove(restoration.channel)
             connection?.unrestored.append(restoration.channel)
-            connection?.restoring -= 1
-            finishRestoringIfDone()
+            restorationEnded()
         }
     }
 
@@ -98,6 +114,9 @@ extension Link {
     func giveUp(_ id: UInt64, _ request: RequestTable.Request, _ error: (Operation) -> RTMError) {
         switch request {
         case .call(let call): call.fail(error(call.operation))
+        case .userMetadata(let request): giveUp(request, error(request.operation))
+        case .lock(let request): giveUp(id, request, error(request.operation))
+        case .refresh: break
         case .renewToken(let completion, let token):
             connection?.lateRenewal = (id, token)
             completion.fail(error(completion.operation))
@@ -129,6 +148,8 @@ extension Link {
                         call.operation.codes.lost,
                         "the connection was lost before the answer came, what became of the call is unknown: "
                             + reason))
+            case .userMetadata(let request): lost(request, reason: reason)
+            case .lock(let request): lost(request, reason: reason)
             case .renewToken(let completion, _):
                 completion.fail(
                     .notConnected, "the connection was lost before the token was renewed: \(reason)")
@@ -139,7 +160,7 @@ extension Link {
                 // S-16: it won't be restored, which is what was asked for.
                 subscriptions.finishLeaving(channel)
                 completion.succeed()
-            case .restore:
+            case .restore, .refresh:
                 break
             }
         }
@@ -153,6 +174,9 @@ extension RequestTable.Request {
         case .subscribe, .restore: .subscribe
         case .unsubscribe: .unsubscribe
         case .call(let call): call.operation
+        case .userMetadata(let request): request.operation
+        case .lock(let request): request.operation
+        case .refresh: .getChannelMetadata
         }
     }
 }

@@ -79,6 +79,7 @@ extension Link {
         case .connecting, .disconnected, .suspended:
             // S-16: nothing to send; it is just not restored.
             subscriptions.remove(channel)
+            endWaits(of: channel, .lockOperationFailed, "the channel was left")
             completion.succeed()
         case .connected:
             guard subscriptions.contains(channel) else {
@@ -154,6 +155,8 @@ extension Link {
             perform(machine.cancelLogin(id, error: .cancelled(login.operation)))
         } else if let request = requests.take(id) {
             giveUp(id, request) { .cancelled($0) }
+        } else if cancelWait(id) {
+            return
         } else if let index = logouts.firstIndex(where: { $0.id == id }) {
             logouts.remove(at: index).fail(.cancelled(.logout))
         }

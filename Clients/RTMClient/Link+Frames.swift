@@ -38,6 +38,8 @@ extension Link: FrameReceiver {
         switch frame.body {
         case .publication(let publication): received(publication)
         case .gap(let gap): received(gap)
+        case .metadata(let metadata) where frame.requestID == 0: received(snapshot: metadata)
+        case .locks(let locks) where frame.requestID == 0: received(snapshot: locks)
         case .disconnect(let disconnect): received(disconnect)
         case .tokenWillExpire(let notice): received(notice)
         case .welcome(let welcome): serverTimeKnown(welcome.serverTimeMs)
@@ -66,14 +68,22 @@ extension Link: FrameReceiver {
         let gap = inbox.loggedIn(
             configuration.userID, position: StreamPosition(answer.inboxPosition), hasGap: answer.inboxGap)
         if let gap { hub.emit(.gap(gap)) }
-        restoreSubscriptions()
+        restore()
         armTimer()
     }
 
-    /// S-19. Each channel continues after the last position that this client saw.
+    /// S-19. Locks come first: what became of them is told before what the channels say (K-12).
+    private func restore() {
+        restoreLocks()
+        restoreSubscriptions()
+        restoreUserMetadata()
+        finishRestoringIfDone()
+    }
+
+    /// Each channel continues after the last position that this client saw.
     private func restoreSubscriptions() {
         let restorations = subscriptions.restorations
-        connection?.restoring = restorations.count
+        connection?.restoring += restorations.count
         for restoration in restorations {
             let id = requestIDs.next()
             requests.add(id, .restore(restoration), deadline: now + configuration.requestTimeout)
@@ -83,7 +93,6 @@ extension Link: FrameReceiver {
                 if let after = restoration.after { $0.subscribe.after = Rtm_Client_StreamPosition(after) }
             }
         }
-        finishRestoringIfDone()
     }
 
     func finishRestoringIfDone() {
@@ -91,6 +100,7 @@ extension Link: FrameReceiver {
         perform(
             machine.restored(
                 attempt: connection.attempt, unrestoredChannels: connection.unrestored, now: now))
+        returned()
     }
 
     /// S-50.
@@ -109,31 +119,54 @@ extension Link: FrameReceiver {
     // MARK: Channels
 
     private func received(_ publication: Rtm_Client_Publication) {
-        let type = ChannelType(rawValue: publication.channelType.rawValue) ?? .none
-        let isNew =
-            type == .user
-            ? inbox.accepts(offset: publication.offset)
-            : subscriptions.accepts(publication.channel, offset: publication.offset)
-        guard isNew else { return }
-        guard case .message(let message) = publication.event else { return }
-        let payload: MessagePayload =
-            message.type == .text
-            ? .text(String(decoding: message.payload, as: UTF8.self)) : .data(message.payload)
-        hub.emit(
-            .message(
-                MessageEvent(
-                    channelType: type, channelName: publication.channel, payload: payload,
-                    publisher: publication.publisher, customType: message.customType,
-                    timestampMilliseconds: publication.timestampMs, offset: publication.offset)))
+        guard isNew(publication) else { return }
+        switch publication.event {
+        case .message(let message): received(message, in: publication)
+        case .storage(let event): received(event, in: publication)
+        case .lock(let event): received(event, in: publication)
+        case .presence, nil: break
+        }
+    }
+
+    /// Every entry of a log moves the position on from which a reconnect continues, whatever it says.
+    private func isNew(_ publication: Rtm_Client_Publication) -> Bool {
+        switch ChannelType(publication.channelType) {
+        case .user: inbox.accepts(offset: publication.offset)
+        case .none: userMetadata.accepts(publication.channel, offset: publication.offset)
+        case .message, .stream: subscriptions.accepts(publication.channel, offset: publication.offset)
+        }
+    }
+
+    private func received(_ message: Rtm_Client_Message, in publication: Rtm_Client_Publication) {
+        let type = ChannelType(publication.channelType)
+        let event = MessageEvent(
+            channelType: type, channelName: publication.channel,
+            payload: MessagePayload(message.type, message.payload), publisher: publication.publisher,
+            customType: message.customType, timestampMilliseconds: publication.timestampMs,
+            offset: publication.offset)
+        emit(.message(event), of: publication.channel, type)
     }
 
     private func received(_ gap: Rtm_Client_Gap) {
         let position = StreamPosition(gap.position)
-        if gap.channelType == .user {
+        switch ChannelType(gap.channelType) {
+        case .user:
             hub.emit(.gap(inbox.lost(configuration.userID, until: position)))
-        } else if let event = subscriptions.skip(gap.channel, to: position) {
-            hub.emit(.gap(event))
+        case .none:
+            if userMetadata.skip(gap.channel, to: position) != nil {
+                refresh(.metadata, of: .user(gap.channel))
+            }
+        case .message, .stream:
+            guard let event = subscriptions.skip(gap.channel, to: position) else { return }
+            emit(.gap(event), of: gap.channel, .message)
+            refresh(gap.channel)
         }
+    }
+}
+
+extension MessagePayload {
+    init(_ type: Rtm_Client_MessageType, _ payload: Data) {
+        self = type == .text ? .text(String(decoding: payload, as: UTF8.self)) : .data(payload)
     }
 }
 

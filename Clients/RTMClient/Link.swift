@@ -18,12 +18,16 @@ final class Link {
         let attempt: UInt64
         let handler: ConnectionHandler
         var loginRequest: UInt64 = 0
-        /// Restorations without an answer, and the channels whose restoration failed.
+        /// Restorations without an answer, and the channels and followed users whose restoration failed.
         var restoring = 0
         var unrestored: [String] = []
         var heartbeat: HeartbeatSchedule?
         /// The latest renewal that nobody waits for any more and that may still be answered.
         var lateRenewal: (request: UInt64, token: String)?
+        /// Acquisitions of locks that nobody waits for any more and that may still be answered.
+        var abandonedAcquisitions: [UInt64: LockKey] = [:]
+        /// Events of channels in which locks are being claimed, until the link counts as connected.
+        var heldBack: [String: [RTMEvent]] = [:]
     }
 
     /// A connection that has sent Logout and ends when that is answered, or in a moment.
@@ -44,7 +48,13 @@ final class Link {
 
     var machine: LinkStateMachine
     var subscriptions = SubscriptionTable()
+    var userMetadata = SubscriptionTable(.userMetadata)
     var inbox = InboxPosition()
+    var locks = LockLedger()
+    /// K-6: acquisitions that lost their connection while they waited, in the order in which they began.
+    var waitingForLocks: [LockCall] = []
+    /// Of the latest change of the link state.
+    private(set) var lastReason = LinkStateReason.unknown
     var requests = RequestTable()
     var connection: Connection?
     var logins: [UInt64: Completion<Void>] = [:]
@@ -100,6 +110,8 @@ final class Link {
         case .completeLogin(let id, let error): completeLogin(id, error)
         case .forgetSubscriptions:
             subscriptions.removeAll()
+            userMetadata.removeAll()
+            forgetLocks()
             inbox.forget()
         }
     }
@@ -111,6 +123,7 @@ final class Link {
 
     private func disconnect(reason: String) {
         guard let connection else { return }
+        deliverHeldBack()
         self.connection = nil
         connection.handler.close()
         failRequests(reason: reason)
@@ -119,6 +132,7 @@ final class Link {
     /// S-22: the server hears it, so that others see the user leave at once.
     private func sayGoodbye() {
         guard let connection else { return }
+        deliverHeldBack()
         self.connection = nil
         failRequests(reason: "logged out")
         var frame = Rtm_Client_ClientFrame()
@@ -150,6 +164,7 @@ final class Link {
     }
 
     private func announce(_ change: LinkChange) {
+        lastReason = change.reasonCode
         logger.debug(
             "link state changed",
             metadata: [
@@ -167,7 +182,7 @@ final class Link {
 
     // MARK: Time
 
-    private var serverTimeMilliseconds: UInt64 { UInt64(max(0, clock.utcMilliseconds() + clockOffset)) }
+    var serverTimeMilliseconds: UInt64 { UInt64(max(0, clock.utcMilliseconds() + clockOffset)) }
 
     func serverTimeKnown(_ milliseconds: UInt64) {
         guard milliseconds > 0 else { return }

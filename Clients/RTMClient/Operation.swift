@@ -5,6 +5,11 @@ enum Operation: String, Sendable {
     case login, logout, renewToken, ping
     case subscribe, unsubscribe, publish
     case whoNow, whereNow, setState, getState, removeState
+    case setChannelMetadata, updateChannelMetadata, removeChannelMetadata, getChannelMetadata
+    case setUserMetadata, updateUserMetadata, removeUserMetadata, getUserMetadata
+    case subscribeUserMetadata, unsubscribeUserMetadata
+    case setLock, removeLock, acquireLock, releaseLock, revokeLock, getLocks
+    case getMessages
 
     /// What a call of this kind throws where the cause brings no code of its own.
     var codes: Codes {
@@ -17,6 +22,13 @@ enum Operation: String, Sendable {
         case .unsubscribe: Codes(failed: .channelUnsubscribeFailed, timedOut: .channelUnsubscribeFailed)
         case .publish: .publish
         case .whoNow, .whereNow, .setState, .getState, .removeState: .presence
+        case .setChannelMetadata, .updateChannelMetadata, .removeChannelMetadata, .getChannelMetadata,
+            .setUserMetadata, .updateUserMetadata, .removeUserMetadata, .getUserMetadata,
+            .subscribeUserMetadata, .unsubscribeUserMetadata:
+            Codes(failed: .storageOperationFailed, timedOut: .storageOperationTimeout)
+        case .setLock, .removeLock, .acquireLock, .releaseLock, .revokeLock, .getLocks:
+            Codes(failed: .lockOperationFailed, timedOut: .lockOperationTimeout)
+        case .getMessages: Codes(failed: .historyOperationFailed, timedOut: .historyOperationTimeout)
         }
     }
 }

@@ -5,6 +5,10 @@ public import RTMModel
 public enum RTMEvent: Sendable, Hashable {
     /// Somebody published to a subscribed channel, or to this user.
     case message(MessageEvent)
+    /// The metadata of a subscribed channel, or of a user who is followed: at first, and after each write.
+    case storage(StorageEvent)
+    /// Locks of a subscribed channel were made, removed, taken or freed; or this client lost some of its own.
+    case lock(LockEvent)
     /// The link changed its state.
     case linkState(LinkStateEvent)
     /// The token of the session expires within 30 seconds: time for `renewToken`. Said once per token (S-50).

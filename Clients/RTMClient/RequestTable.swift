@@ -16,6 +16,10 @@ struct RequestTable {
         case unsubscribe(Completion<Void>, channel: String)
         /// Everything whose answer changes nothing in the link itself.
         case call(ServerCall)
+        case userMetadata(UserMetadataRequest)
+        case lock(LockRequest)
+        /// The link's own, after a gap; its answer is a snapshot.
+        case refresh
         /// The link's own, after a reconnect.
         case restore(SubscriptionTable.Restoration)
     }

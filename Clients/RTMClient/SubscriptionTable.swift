@@ -1,4 +1,5 @@
-// Which channels are subscribed, with what features, and how far each has been seen.
+// Which channels are subscribed, with what features, and how far each has been seen; another table holds the
+// users whose metadata are followed, which works alike.
 //
 // This is the session cache that a reconnect restores (S-19), and the place that never lets a publication
 // through twice (M-25): positions only move forward within one epoch.
@@ -6,6 +7,18 @@
 import RTMModel
 
 struct SubscriptionTable: Sendable {
+    /// Of what it is a table.
+    enum Kind: Sendable {
+        case channels
+        /// By user id; each is the log of that user's metadata.
+        case userMetadata
+    }
+
+    /// What goes by revisions of its own, beside the positions of the log.
+    enum Revisioned: Sendable {
+        case metadata, locks
+    }
+
     private struct Entry {
         var features: SubscriptionFeatures
         /// Everything up to here has been delivered; nil until the server's first answer.
@@ -16,6 +29,8 @@ struct SubscriptionTable: Sendable {
         var pending: (request: UInt64, features: SubscriptionFeatures)?
         /// An unsubscribe is under way.
         var isLeaving = false
+        var metadata = RevisionFloor()
+        var locks = RevisionFloor()
 
         var isActive: Bool { position != nil }
     }
@@ -26,7 +41,10 @@ struct SubscriptionTable: Sendable {
         var after: StreamPosition?
     }
 
+    private let kind: Kind
     private var entries: [String: Entry] = [:]
+
+    init(_ kind: Kind = .channels) { self.kind = kind }
 
     /// Channels with a running subscription, in alphabetical order.
     var channels: [String] { entries.lazy.filter { $0.value.isActive }.map { $0.key }.sorted() }
@@ -39,25 +57,19 @@ struct SubscriptionTable: Sendable {
 
     func contains(_ channel: String) -> Bool { entries[channel] != nil }
 
-    /// M-8, L-24. A subscription that is being left begins anew.
+    /// M-8, L-24, L-38. A subscription that is being left begins anew.
     mutating func subscribe(
         to channel: String, features: SubscriptionFeatures, request: UInt64
     ) throws(RTMError) {
         if var entry = entries[channel], !entry.isLeaving {
             guard entry.pending == nil else {
-                throw RTMError(
-                    .duplicateOperation, "a subscribe of channel '\(channel)' is already under way")
+                throw RTMError(.duplicateOperation, "\(kind.noun(channel)): a subscribe is already under way")
             }
             entry.pending = (request, features)
             entries[channel] = entry
             return
         }
-        guard entries[channel] != nil || entries.count < Limits.subscribedChannelsMax else {
-            throw RTMError(
-                .channelSubscribeFailed,
-                "\(Limits.subscribedChannelsMax) message channels are subscribed, more are not allowed",
-                limit: .init(name: "subscribed channels", value: UInt64(Limits.subscribedChannelsMax)))
-        }
+        guard entries[channel] != nil || entries.count < kind.limit.value else { throw kind.refusal }
         entries[channel] = Entry(features: features, pending: (request, features))
     }
 
@@ -84,7 +96,7 @@ struct SubscriptionTable: Sendable {
         guard hasGap || seen.epoch != position.epoch else { return nil }
         entry.position = position
         return GapEvent(
-            channelType: .message, channelName: channel, lastSeen: seen, continuesAfter: position)
+            channelType: kind.channelType, channelName: channel, lastSeen: seen, continuesAfter: position)
     }
 
     /// The subscribe failed, or nobody waits for it any more. Returns whether nothing of the subscription
@@ -110,6 +122,33 @@ struct SubscriptionTable: Sendable {
 
     mutating func removeAll() { entries = [:] }
 
+    // MARK: Revisions
+
+    /// A snapshot came. Returns whether anybody wants it.
+    mutating func begin(_ revisioned: Revisioned, of channel: String, at revision: UInt64) -> Bool {
+        guard var entry = entries[channel] else { return false }
+        switch revisioned {
+        case .metadata: entry.metadata.begin(at: revision)
+        case .locks: entry.locks.begin(at: revision)
+        }
+        entries[channel] = entry
+        return true
+    }
+
+    /// Whether an event tells what neither the snapshot nor an earlier event told (D-45, K-17).
+    mutating func accepts(_ revisioned: Revisioned, revision: UInt64, of channel: String) -> Bool {
+        guard var entry = entries[channel] else { return false }
+        defer { entries[channel] = entry }
+        return switch revisioned {
+        case .metadata: entry.metadata.accepts(revision)
+        case .locks: entry.locks.accepts(revision)
+        }
+    }
+
+    func features(of channel: String) -> SubscriptionFeatures { entries[channel]?.features ?? [] }
+
+    // MARK: Positions
+
     /// Whether a publication is new and wanted.
     mutating func accepts(_ channel: String, offset: UInt64) -> Bool {
         guard let index = entries.index(forKey: channel) else { return false }
@@ -130,6 +169,43 @@ struct SubscriptionTable: Sendable {
         entry.position = position
         entries[channel] = entry
         return GapEvent(
-            channelType: .message, channelName: channel, lastSeen: seen, continuesAfter: position)
+            channelType: kind.channelType, channelName: channel, lastSeen: seen, continuesAfter: position)
+    }
+}
+
+extension SubscriptionTable.Kind {
+    var channelType: ChannelType {
+        switch self {
+        case .channels: .message
+        case .userMetadata: .none
+        }
+    }
+
+    fileprivate var limit: RTMError.Limit {
+        switch self {
+        case .channels: .init(name: "subscribed channels", value: UInt64(Limits.subscribedChannelsMax))
+        case .userMetadata:
+            .init(name: "followed users", value: UInt64(Limits.userMetadataSubscriptionsMax))
+        }
+    }
+
+    fileprivate var refusal: RTMError {
+        switch self {
+        case .channels:
+            RTMError(
+                .channelSubscribeFailed,
+                "\(limit.value) message channels are subscribed, more are not allowed", limit: limit)
+        case .userMetadata:
+            RTMError(
+                .storageSubscribeUserExceedLimitation,
+                "the metadata of \(limit.value) users are subscribed, more are not allowed", limit: limit)
+        }
+    }
+
+    fileprivate func noun(_ name: String) -> String {
+        switch self {
+        case .channels: "channel '\(name)'"
+        case .userMetadata: "metadata of user '\(name)'"
+        }
     }
 }

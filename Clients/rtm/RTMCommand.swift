@@ -21,9 +21,10 @@ struct RTMCommand: AsyncParsableCommand {
               NO_COLOR        if set, no colours
 
             EXIT STATUS
-              0    done; for subscribe and chat also when interrupted
+              0    done; for subscribe, chat and watch also when interrupted
               1    the call failed; the cause is on standard error. token explain: a check fails
               2    subscribe: the time given with --timeout is over
+                   (lock acquire -- COMMAND: what the command ends with)
               64   the command line can't be understood
               130  interrupted before the work was done
 
@@ -32,6 +33,6 @@ struct RTMCommand: AsyncParsableCommand {
         version: "0.1.0",
         subcommands: [
             SubscribeCommand.self, PublishCommand.self, SendCommand.self, ChatCommand.self, PingCommand.self,
-            BenchCommand.self, TokenCommand.self,
+            MetadataCommand.self, LockCommand.self, HistoryCommand.self, BenchCommand.self, TokenCommand.self,
         ])
 }

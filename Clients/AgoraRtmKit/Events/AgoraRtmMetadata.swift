@@ -21,8 +21,12 @@ public final class AgoraRtmMetadata: NSObject, @unchecked Sendable {
 public final class AgoraRtmMetadataItem: NSObject, @unchecked Sendable {
     /// At most 32 characters (L-13).
     public var key = ""
-    /// At most 16 KB (L-36).
-    public var value = ""
+    /// At most 16 KB (L-36). It may be empty, but an item to set or to update must have been given one.
+    public var value = "" {
+        didSet { hasValue = true }
+    }
+    /// Whether the app, or the server, has given it one (D-13).
+    private(set) var hasValue = false
     /// Filled by the server, if the writer asked for it.
     public var authorUserId = ""
     /// In a write: -1 doesn't check, a greater value must be the present one.

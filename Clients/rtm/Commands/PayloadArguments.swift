@@ -20,6 +20,9 @@ struct PayloadArguments: ParsableArguments {
     @Option(help: "A mark of the app's own, at most 32 bytes.")
     var customType = ""
 
+    @Flag(help: "Store the message; 'rtm history' finds it.")
+    var history = false
+
     func validate() throws {
         if text == nil, file == nil { throw ValidationError("a TEXT, '-' or --file is needed") }
         if text != nil, file != nil { throw ValidationError("give either a TEXT or --file") }

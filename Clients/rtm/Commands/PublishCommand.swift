@@ -36,7 +36,9 @@ extension CommonOptions {
         try await run {
             let payload = try message.payload()
             try await withClient(settings()) { client in
-                try await client.publish(payload, to: destination, customType: message.customType)
+                try await client.publish(
+                    payload, to: destination, customType: message.customType,
+                    storeInHistory: message.history)
                 try await output.result("ok")
             }
         }

@@ -67,17 +67,23 @@ extension Output {
     ///
     /// - Throws: the cause when the link has failed for good.
     func show(_ events: RTMEvents, messages: Int? = nil) async throws {
-        var remaining = messages
+        try await show(events, until: messages) { if case .message = $0 { true } else { false } }
+    }
+
+    /// Shows events as they come, until `count` of them were such.
+    ///
+    /// - Throws: the cause when the link has failed for good.
+    func show(
+        _ events: RTMEvents, until count: Int?, _ isCounted: (RTMEvent) -> Bool
+    ) async throws {
+        var remaining = count
         for await event in events {
             try await self.event(event)
-            switch event {
-            case .message:
-                if let count = remaining { remaining = count - 1 }
+            if isCounted(event), let count = remaining {
+                remaining = count - 1
                 if remaining == 0 { return }
-            case .linkState(let change):
-                if let error = change.failure { throw error }
-            default: break
             }
+            if case .linkState(let change) = event, let error = change.failure { throw error }
         }
     }
 }

@@ -7,6 +7,8 @@ extension RTMEvent {
     var json: JSON {
         switch self {
         case .message(let message): message.json
+        case .storage(let event): event.json
+        case .lock(let event): event.json
         case .linkState(let change): change.json
         case .tokenWillExpire(let notice):
             [
@@ -37,6 +39,39 @@ extension MessageEvent {
             .init(name: "customType", value: .string(customType)),
             .init(name: "timestamp", value: .number(timestampMilliseconds)),
         ])
+    }
+}
+
+extension StorageEvent {
+    fileprivate var json: JSON {
+        let (storageType, channelType, name): (String, ChannelType, String) =
+            switch target {
+            case .channel(let name, let type): ("channel", type, name)
+            case .user(let id): ("user", .none, id)
+            }
+        return [
+            "event": "storage",
+            "eventType": .string("\(kind)"),
+            "storageType": .string(storageType),
+            "channelType": .string("\(channelType)"),
+            "target": .string(name),
+            "data": metadata.json,
+            "publisher": .string(author ?? ""),
+            "timestamp": .number(timestampMilliseconds),
+        ]
+    }
+}
+
+extension LockEvent {
+    fileprivate var json: JSON {
+        [
+            "event": "lock",
+            "eventType": .string("\(kind)"),
+            "channelType": .string("\(channelType)"),
+            "channelName": .string(channelName),
+            "lockDetailList": .array(locks.map(\.json)),
+            "timestamp": .number(timestampMilliseconds),
+        ]
     }
 }
 
@@ -76,13 +111,22 @@ extension StreamPosition {
 
 extension RTMError {
     var json: JSON {
+        var fields: [JSON.Field] = [
+            .init(name: "code", value: .number(code.rawValue)),
+            .init(name: "name", value: .string("\(code)")),
+            .init(name: "operation", value: .string(operation)),
+            .init(name: "reason", value: .string(reason)),
+        ]
+        if let conflict { fields.append(.init(name: "conflict", value: conflict.json)) }
+        return ["error": .object(fields)]
+    }
+}
+
+extension RTMError.Conflict {
+    fileprivate var json: JSON {
         [
-            "error": [
-                "code": .number(code.rawValue),
-                "name": .string("\(code)"),
-                "operation": .string(operation),
-                "reason": .string(reason),
-            ]
+            "majorRevision": .number(majorRevision), "key": key.map(JSON.string) ?? .null,
+            "revision": .number(revision),
         ]
     }
 }

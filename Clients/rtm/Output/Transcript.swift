@@ -17,6 +17,8 @@ struct Transcript: Sendable {
     func line(for event: RTMEvent) -> String? {
         switch event {
         case .message(let message): line(for: message)
+        case .storage(let event): line(for: event)
+        case .lock(let event): line(for: event)
         case .linkState(let change): sentence(for: change).map(remark)
         case .tokenWillExpire(let notice):
             remark(
@@ -69,7 +71,7 @@ struct Transcript: Sendable {
         }
     }
 
-    private func time(_ milliseconds: UInt64) -> String {
+    func time(_ milliseconds: UInt64) -> String {
         let seconds = Int(milliseconds / 1000)
         let offset = timeZone.secondsFromGMT(for: Date(timeIntervalSince1970: TimeInterval(seconds)))
         let ofDay = (seconds + offset) % 86_400

@@ -1,0 +1,41 @@
+// Safety: a plain holder of values. The kit makes it, hands it over once and keeps no reference;
+// who shares one between threads must not change it any more, as with every object of this API.
+/// One page of stored messages.
+public final class AgoraRtmGetHistoryMessagesResponse: NSObject, @unchecked Sendable {
+    /// Newest first (H-6).
+    public var messageList: [AgoraRtmHistoryMessage] = []
+    /// The `start` of the next, older page; 0 after the last one (H-7).
+    public var newStart: UInt64 = 0
+
+    override public init() { super.init() }
+}
+
+/// Called exactly once when a call is over: with a response and no error, or the other way round (S-0a).
+public typealias AgoraRtmGetHistoryMessagesBlock =
+    @Sendable (_ response: AgoraRtmGetHistoryMessagesResponse?, _ errorInfo: AgoraRtmErrorInfo?) ->
+    Void
+
+// Safety: a plain holder of values. The kit makes it, hands it over once and keeps no reference;
+// who shares one between threads must not change it any more, as with every object of this API.
+/// A stored message (H-9).
+public final class AgoraRtmHistoryMessage: NSObject, NSCopying, @unchecked Sendable {
+    public var message = AgoraRtmMessage()
+    /// User id of the sender.
+    public var publisher = ""
+    /// What the sender marked it with; empty if nothing.
+    public var customType: String?
+    /// That of the live event: milliseconds since 1970.
+    public var timestamp: UInt64 = 0
+
+    override public init() { super.init() }
+
+    public func copy(with zone: NSZone? = nil) -> Any {
+        let copy = AgoraRtmHistoryMessage()
+        copy.message.rawData = message.rawData
+        copy.message.stringData = message.stringData
+        copy.publisher = publisher
+        copy.customType = customType
+        copy.timestamp = timestamp
+        return copy
+    }
+}

@@ -1,0 +1,103 @@
+import RTMClient
+import RTMModel
+
+/// A write as the app's objects say it, read while they can't change.
+struct MetadataDraft: Sendable {
+    enum Action: Sendable {
+        case set, update, remove
+    }
+
+    private var items: [MetadataChange] = []
+    private var options = MetadataWriteOptions()
+
+    /// - Throws: -12016 no metadata object (D-12), -12005 a revision that compares nothing (D-8), -12010 an
+    ///   item to write without a value (D-13).
+    init(
+        _ action: Action, _ data: AgoraRtmMetadata?, _ options: AgoraRtmMetadataOptions?,
+        lock: String? = nil
+    ) throws(RTMError) {
+        guard let data else {
+            throw RTMError(.storageInvalidMetadataInstance, "there is no metadata object")
+        }
+        self.options.majorRevision = try data.majorRevision.comparedRevision()
+        self.options.recordsTimestamp = options?.recordTs ?? false
+        self.options.recordsAuthor = options?.recordUserId ?? false
+        self.options.lock = lock.flatMap { $0.isEmpty ? nil : $0 }
+        for item in data.items ?? [] {
+            guard action == .remove || item.hasValue else {
+                throw RTMError(.storageInvalidValue, "the item '\(item.key)' has no value")
+            }
+            let revision = try item.revision.comparedRevision()
+            items.append(MetadataChange(item.key, item.value, revision: revision))
+        }
+    }
+
+    func perform(_ action: Action, of target: MetadataTarget, by client: RTMClient)
+        async throws(RTMError)
+    {
+        switch action {
+        case .set: try await client.setMetadata(items, of: target, options: options)
+        case .update: try await client.updateMetadata(items, of: target, options: options)
+        case .remove where items.isEmpty:
+            try await client.removeAllMetadata(of: target, options: options)
+        case .remove:
+            let keys = items.map { MetadataKey($0.key, revision: $0.revision) }
+            try await client.removeMetadata(keys, of: target, options: options)
+        }
+    }
+}
+
+extension Int64 {
+    /// D-8: -1 compares nothing, positive numbers compare, and others are none.
+    fileprivate func comparedRevision() throws(RTMError) -> Int64? {
+        if self == -1 { return nil }
+        guard self > 0 else {
+            throw RTMError(.storageInvalidRevision, "\(self) is no revision: it is -1 or positive")
+        }
+        return self
+    }
+}
+
+extension AgoraRtmMetadata {
+    convenience init(_ metadata: Metadata) {
+        self.init()
+        majorRevision = metadata.majorRevision
+        items = metadata.items.map(AgoraRtmMetadataItem.init)
+    }
+}
+
+extension AgoraRtmMetadataItem {
+    fileprivate convenience init(_ item: MetadataItem) {
+        self.init(key: item.key, value: item.value, revision: item.revision)
+        authorUserId = item.author ?? ""
+        updateTs = item.updatedAtMilliseconds ?? 0
+    }
+}
+
+extension AgoraRtmGetMetadataResponse {
+    convenience init(_ metadata: Metadata) {
+        self.init()
+        data = AgoraRtmMetadata(metadata)
+    }
+}
+
+extension AgoraRtmStorageEvent {
+    convenience init(_ event: StorageEvent) {
+        self.init()
+        switch event.target {
+        case .channel(let name, let type):
+            storageType = .channel
+            channelType = type
+            target = name
+        case .user(let id):
+            storageType = .user
+            target = id
+        }
+        switch event.kind {
+        case .snapshot: eventType = .snapshot
+        case .update: eventType = .update
+        }
+        data = AgoraRtmMetadata(event.metadata)
+        timestamp = event.timestampMilliseconds
+    }
+}

@@ -1,0 +1,31 @@
+/// One stored message (H-9).
+public struct HistoryMessage: Sendable, Hashable {
+    public var payload: MessagePayload
+    /// User id of the sender.
+    public var publisher: String
+    /// Empty if the publisher set none.
+    public var customType: String
+    /// That of the live event: milliseconds since 1970, unique within a channel.
+    public var timestampMilliseconds: UInt64
+
+    public init(
+        payload: MessagePayload, publisher: String, customType: String = "", timestampMilliseconds: UInt64
+    ) {
+        self.payload = payload
+        self.publisher = publisher
+        self.customType = customType
+        self.timestampMilliseconds = timestampMilliseconds
+    }
+}
+
+/// A part of a channel's history, newest message first (H-6).
+public struct HistoryPage: Sendable, Hashable {
+    public var messages: [HistoryMessage]
+    /// The `start` of the next, older page; nil after the last one (H-7).
+    public var nextStart: UInt64?
+
+    public init(messages: [HistoryMessage], nextStart: UInt64? = nil) {
+        self.messages = messages
+        self.nextStart = nextStart
+    }
+}

@@ -1,0 +1,36 @@
+import RTMModel
+import RTMProtocol
+
+/// A call of the app that may change who holds a lock.
+struct LockCall {
+    let key: LockKey
+    let body: ClientBody
+    /// Acquiring answers with the fencing token, the others with nothing, for which 0 stands.
+    let completion: Completion<UInt64>
+
+    var operation: Operation { completion.operation }
+    var acquires: Bool { operation == .acquireLock }
+
+    /// K-4: it waits in line for as long as it takes.
+    var waits: Bool {
+        if case .acquireLock(let request) = body { return request.retry }
+        return false
+    }
+}
+
+/// What asks the server about locks, and wants to know in the link what became of it.
+enum LockRequest {
+    case call(LockCall)
+    /// The link's own: after a reconnect it goes on with a lock that it held (K-12).
+    case claim(LockLedger.Claim)
+    /// Gives back what nobody here wants any more; whether it was held is of no interest.
+    case letGo(LockKey, Completion<Void>?)
+
+    var operation: Operation {
+        switch self {
+        case .call(let call): call.operation
+        case .claim: .acquireLock
+        case .letGo: .releaseLock
+        }
+    }
+}

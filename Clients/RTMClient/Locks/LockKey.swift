@@ -1,0 +1,97 @@
+import RTMModel
+import RTMProtocol
+
+/// A lock by its full name (K-1).
+struct LockKey: Sendable, Hashable {
+    var channelType: ChannelType
+    var channel: String
+    var name: String
+
+    /// - Throws: -10019 for a type that has no locks, -10008 bad channel name, -14005 bad lock name.
+    func check() throws(RTMError) {
+        try channelType.checkHasStorage()
+        try NameRule.channel.check(channel.utf8)
+        try NameRule.lock.check(name.utf8)
+    }
+}
+
+extension LockKey {
+    /// A channel by its full name (L-6).
+    struct Place: Sendable, Hashable, Comparable {
+        var channelType: ChannelType
+        var channel: String
+
+        static func < (one: Place, other: Place) -> Bool {
+            (one.channelType.rawValue, one.channel) < (other.channelType.rawValue, other.channel)
+        }
+    }
+
+    var place: Place { Place(channelType: channelType, channel: channel) }
+}
+
+extension LockKey: Comparable {
+    static func < (one: LockKey, other: LockKey) -> Bool {
+        one.place == other.place ? one.name < other.name : one.place < other.place
+    }
+}
+
+extension LockKey {
+    func acquisition(retry: Bool = false, heldToken: UInt64 = 0) -> ClientBody {
+        var request = Rtm_Client_AcquireLock()
+        (request.channelType, request.channel, request.name) = (wireType, channel, name)
+        request.retry = retry
+        request.heldToken = heldToken
+        return .acquireLock(request)
+    }
+
+    var release: ClientBody {
+        var request = Rtm_Client_ReleaseLock()
+        (request.channelType, request.channel, request.name) = (wireType, channel, name)
+        return .releaseLock(request)
+    }
+
+    func revocation(from owner: String) -> ClientBody {
+        var request = Rtm_Client_RevokeLock()
+        (request.channelType, request.channel, request.name) = (wireType, channel, name)
+        request.owner = owner
+        return .revokeLock(request)
+    }
+
+    /// L-40: the server clamps; here is only what the wire can't carry.
+    func creation(ttl: Duration) -> ClientBody {
+        var request = Rtm_Client_SetLock()
+        (request.channelType, request.channel, request.name) = (wireType, channel, name)
+        let seconds = ttl.components.seconds
+        request.ttlS = UInt32(Limits.clamp(Int(clamping: seconds), to: Limits.lockTTL))
+        return .setLock(request)
+    }
+
+    var removal: ClientBody {
+        var request = Rtm_Client_RemoveLock()
+        (request.channelType, request.channel, request.name) = (wireType, channel, name)
+        return .removeLock(request)
+    }
+
+    private var wireType: Rtm_Client_ChannelType { Rtm_Client_ChannelType(channelType) }
+}
+
+extension LockDetail {
+    init(_ lock: Rtm_Client_LockDetail) {
+        self.init(
+            name: lock.name, owner: lock.owner.isEmpty ? nil : lock.owner, ttl: .seconds(Int64(lock.ttlS)),
+            fencingToken: lock.fencingToken)
+    }
+}
+
+extension LockEvent.Kind {
+    /// Nil for a kind that this version doesn't know.
+    init?(_ type: Rtm_Client_LockEventType) {
+        switch type {
+        case .lockEventSet: self = .set
+        case .lockEventRemoved: self = .removed
+        case .lockEventAcquired: self = .acquired
+        case .lockEventReleased: self = .released
+        case .lockEventNone, .UNRECOGNIZED: return nil
+        }
+    }
+}

@@ -1,0 +1,76 @@
+import RTMModel
+
+/// A set of metadata as it is stored.
+public struct Metadata: Sendable, Hashable {
+    /// Grows with every successful write of this set, also with removals; 0 when nothing was ever written
+    /// (D-10, D-30).
+    public var majorRevision: Int64
+    /// In the order in which they were first written (D-31).
+    public var items: [MetadataItem]
+
+    public init(majorRevision: Int64 = 0, items: [MetadataItem] = []) {
+        self.majorRevision = majorRevision
+        self.items = items
+    }
+
+    /// The value of a key; nil if there is none.
+    public subscript(key: String) -> String? { item(for: key)?.value }
+
+    /// The item of a key; nil if there is none.
+    public func item(for key: String) -> MetadataItem? { items.first { $0.key == key } }
+}
+
+/// One stored item of a set.
+public struct MetadataItem: Sendable, Hashable {
+    public var key: String
+    public var value: String
+    /// Of the write that gave it this value; another write gives it a greater one.
+    public var revision: Int64
+    /// When it was written: milliseconds since 1970. Nil if that write didn't have it recorded (D-11).
+    public var updatedAtMilliseconds: UInt64?
+    /// User id of who wrote it. Nil if that write didn't have it recorded (D-11).
+    public var author: String?
+
+    public init(
+        key: String, value: String, revision: Int64, updatedAtMilliseconds: UInt64? = nil,
+        author: String? = nil
+    ) {
+        self.key = key
+        self.value = value
+        self.revision = revision
+        self.updatedAtMilliseconds = updatedAtMilliseconds
+        self.author = author
+    }
+}
+
+/// A set of metadata that a client follows: as it is at the beginning, or after a write.
+public struct StorageEvent: Sendable, Hashable {
+    public enum Kind: Sendable, Hashable, CaseIterable {
+        /// What there is when a subscription begins, or is taken up again after a lost connection (D-41,
+        /// S-21). Also sent when there is nothing.
+        case snapshot
+        /// The whole set after somebody's write: set, update or removal (D-42). The writer gets it, too.
+        case update
+    }
+
+    public var kind: Kind
+    /// A user is named by its id, also the client's own.
+    public var target: MetadataTarget
+    /// The whole set.
+    public var metadata: Metadata
+    /// User id of the writer; nil in a snapshot.
+    public var author: String?
+    /// Milliseconds since 1970, by the server's clock.
+    public var timestampMilliseconds: UInt64
+
+    public init(
+        kind: Kind, target: MetadataTarget, metadata: Metadata, author: String? = nil,
+        timestampMilliseconds: UInt64
+    ) {
+        self.kind = kind
+        self.target = target
+        self.metadata = metadata
+        self.author = author
+        self.timestampMilliseconds = timestampMilliseconds
+    }
+}

@@ -1,0 +1,60 @@
+public import RTMModel
+
+/// Whose metadata: those of a channel or those of a user. Each has one set (D-1).
+public enum MetadataTarget: Sendable, Hashable {
+    /// `type` is `message` or `stream`; the same name with another type is another channel (L-6).
+    case channel(String, type: ChannelType = .message)
+    /// By user id. An empty id means the client's own user (D-16).
+    case user(String)
+
+    /// The metadata of the client's own user.
+    public static let ownUser = MetadataTarget.user("")
+}
+
+extension MetadataTarget {
+    /// - Throws: -10019 for a type that has no metadata (D-14), -10008 or -10006 for a bad name.
+    func check() throws(RTMError) {
+        switch self {
+        case .channel(let name, let type):
+            try type.checkHasStorage()
+            try NameRule.channel.check(name.utf8)
+        case .user(let id):
+            if !id.isEmpty { try NameRule.user.check(id.utf8) }
+        }
+    }
+
+    /// Names the client's own user by its id.
+    func resolved(for ownUserID: String) -> MetadataTarget { self == .ownUser ? .user(ownUserID) : self }
+
+    /// On the wire a user's metadata have the channel type none.
+    var channelType: ChannelType {
+        switch self {
+        case .channel(_, let type): type
+        case .user: .none
+        }
+    }
+
+    var name: String {
+        switch self {
+        case .channel(let name, _): name
+        case .user(let id): id
+        }
+    }
+
+    init(type: ChannelType, name: String) {
+        self = type == .none ? .user(name) : .channel(name, type: type)
+    }
+}
+
+extension ChannelType {
+    /// M-35, D-14, K-1: metadata and locks belong to channels of type message and stream.
+    func checkHasStorage() throws(RTMError) {
+        switch self {
+        case .message, .stream: break
+        case .none, .user:
+            throw RTMError(
+                .invalidChannelType,
+                "metadata and locks belong to channels of type message and stream, not \(self)")
+        }
+    }
+}

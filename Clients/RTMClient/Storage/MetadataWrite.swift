@@ -1,0 +1,144 @@
+import RTMModel
+import RTMProtocol
+import SwiftProtobuf
+
+/// A write on its way out. What can be judged without the server is judged here (D-8, D-12…D-14, L-12, L-13,
+/// L-36, L-37), in the order in which the server does it.
+struct MetadataWrite: Sendable {
+    struct Item: Sendable {
+        var key: String
+        var value = ""
+        var revision: Int64?
+    }
+
+    enum Kind: Sendable {
+        case set, update, remove
+        /// The whole set.
+        case removeAll
+
+        func operation(on target: MetadataTarget) -> Operation {
+            switch (self, target) {
+            case (.set, .channel): .setChannelMetadata
+            case (.set, .user): .setUserMetadata
+            case (.update, .channel): .updateChannelMetadata
+            case (.update, .user): .updateUserMetadata
+            case (.remove, .channel), (.removeAll, .channel): .removeChannelMetadata
+            case (.remove, .user), (.removeAll, .user): .removeUserMetadata
+            }
+        }
+    }
+
+    var kind: Kind
+    var target: MetadataTarget
+    var items: [Item]
+    var options: MetadataWriteOptions
+
+    var operation: Operation { kind.operation(on: target) }
+
+    func check() throws(RTMError) {
+        try target.check()
+        if let majorRevision = options.majorRevision, majorRevision < 0 {
+            throw RTMError(.storageInvalidRevision, "the major revision \(majorRevision) is negative")
+        }
+        try checkLock()
+        guard kind != .removeAll else { return }
+        guard !items.isEmpty else {
+            throw RTMError(.storageInvalidMetadataItem, "there is no item to write or to remove")
+        }
+        var keys: Set<String> = []
+        var byteCount = 0
+        for item in items {
+            byteCount += try check(item)
+            guard keys.insert(item.key).inserted else {
+                throw RTMError(.storageDuplicateKey, "the key '\(item.key)' occurs twice")
+            }
+        }
+        guard kind == .remove || byteCount <= Limits.metadataBytesMax else {
+            throw Self.tooLong(
+                .storageMetadataLengthOverflow, "the items have", byteCount, "metadata bytes",
+                Limits.metadataBytesMax)
+        }
+    }
+
+    /// D-20, D-22.
+    private func checkLock() throws(RTMError) {
+        guard let lock = options.lock else {
+            guard options.fencingToken == nil else {
+                throw RTMError(.storageInvalidArgument, "a fencing token says nothing without its lock")
+            }
+            return
+        }
+        if case .user = target {
+            throw RTMError(.storageInvalidArgument, "the metadata of users have no locks")
+        }
+        try NameRule.lockOfWrite.check(lock.utf8)
+    }
+
+    /// Returns its size in the set.
+    private func check(_ item: Item) throws(RTMError) -> Int {
+        try NameRule.metadataKey.check(item.key.utf8)
+        if let revision = item.revision, revision <= 0 {
+            throw RTMError(
+                .storageInvalidRevision, "the revision \(revision) of '\(item.key)' is not positive")
+        }
+        let valueBytes = item.value.utf8.count
+        guard kind == .remove || valueBytes <= Limits.metadataValueBytesMax else {
+            throw Self.tooLong(
+                .storageValueLengthOverflow, "the value of '\(item.key)' has", valueBytes,
+                "metadata value bytes", Limits.metadataValueBytesMax)
+        }
+        return item.key.utf8.count + valueBytes
+    }
+
+    private static func tooLong(
+        _ code: ErrorCode, _ what: String, _ count: Int, _ name: String, _ limit: Int
+    ) -> RTMError {
+        RTMError(
+            code, "\(what) \(count) bytes, \(limit) are allowed",
+            limit: .init(name: name, value: UInt64(limit)))
+    }
+
+    var request: Rtm_Client_WriteMetadata {
+        var request = Rtm_Client_WriteMetadata()
+        request.channelType = Rtm_Client_ChannelType(target.channelType)
+        request.target = target.name
+        switch kind {
+        case .set: request.kind = .metadataSet
+        case .update: request.kind = .metadataUpdate
+        case .remove, .removeAll: request.kind = .metadataRemove
+        }
+        request.items = items.map { item in
+            .with { ($0.key, $0.value, $0.revision) = (item.key, item.value, item.revision ?? 0) }
+        }
+        // The wire's 0 compares nothing.
+        request.majorRevision = options.majorRevision.map { $0 == 0 ? -1 : $0 } ?? 0
+        request.recordTs = options.recordsTimestamp
+        request.recordAuthor = options.recordsAuthor
+        request.lock = options.lock ?? ""
+        request.fencingToken = options.fencingToken ?? 0
+        return request
+    }
+}
+
+extension Rtm_Client_ChannelType {
+    init(_ type: ChannelType) { self = Rtm_Client_ChannelType(rawValue: type.rawValue) ?? .none }
+}
+
+extension Metadata {
+    init(_ metadata: Rtm_Client_Metadata) {
+        self.init(majorRevision: metadata.majorRevision, items: metadata.items.map(MetadataItem.init))
+    }
+
+    init(_ event: Rtm_Client_StorageEvent) {
+        self.init(majorRevision: event.majorRevision, items: event.items.map(MetadataItem.init))
+    }
+}
+
+extension MetadataItem {
+    init(_ item: Rtm_Client_MetadataItem) {
+        self.init(
+            key: item.key, value: item.value, revision: item.revision,
+            updatedAtMilliseconds: item.updateTsMs > 0 ? item.updateTsMs : nil,
+            author: item.author.isEmpty ? nil : item.author)
+    }
+}

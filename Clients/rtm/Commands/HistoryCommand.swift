@@ -1,0 +1,96 @@
+import ArgumentParser
+import Foundation
+import RTMClient
+
+struct HistoryCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "history",
+        abstract: "Show stored messages, newest first: of a channel, or those sent to the user itself.",
+        discussion: """
+            Messages are stored when they are published with --history. A TIME is in milliseconds since 1970, \
+            or like 2026-03-01T12:00:00Z.
+            """)
+
+    @Argument(help: "Name of the message channel; without it the messages that were sent to --user.")
+    var channel: String?
+
+    @Option(
+        help: .init("Only messages before this time.", valueName: "time"),
+        transform: { try HistoryTime(argument: $0) })
+    var start: HistoryTime?
+
+    @Option(
+        help: .init("Only messages since this time.", valueName: "time"),
+        transform: { try HistoryTime(argument: $0) })
+    var end: HistoryTime?
+
+    @Option(help: .init("So many messages at most.", valueName: "n"))
+    var count = 100
+
+    @OptionGroup var common: CommonOptions
+
+    func validate() throws {
+        if count < 1 { throw ValidationError("--count must be 1 or more") }
+    }
+
+    func run() async throws {
+        try await common.run {
+            let settings = try common.settings()
+            try await common.withClient(settings) { client in
+                let source: MessageDestination = channel.map { .channel($0) } ?? .user(settings.userID)
+                var output = common.output
+                output.transcript.showsChannel = false
+                try await show(source, client, output)
+            }
+        }
+    }
+
+    private func show(_ source: MessageDestination, _ client: RTMClient, _ output: Output) async throws {
+        var shown = 0
+        var start = start?.milliseconds
+        repeat {
+            let page = try await client.history(
+                of: source, start: start, end: end?.milliseconds,
+                count: min(count - shown, Limits.historyPage.upperBound))
+            for message in page.messages { try await output.event(.message(message.event(of: source))) }
+            shown += page.messages.count
+            start = page.nextStart
+        } while start != nil && shown < count
+        guard output.format == .json else {
+            if shown == 0 { try await output.remark("no messages are stored") }
+            return
+        }
+        try await output.result(
+            "", ["result": "ok", "count": .number(shown), "newStart": .number(start ?? 0)])
+    }
+}
+
+/// A point in time, as a server counts it.
+struct HistoryTime: Sendable, Hashable {
+    let milliseconds: UInt64
+
+    init(argument: String) throws {
+        if let milliseconds = UInt64(argument) {
+            self.milliseconds = milliseconds
+            return
+        }
+        guard let date = try? Date(argument, strategy: .iso8601), date.timeIntervalSince1970 >= 0 else {
+            throw ValidationError("'\(argument)' is neither milliseconds nor like 2026-03-01T12:00:00Z")
+        }
+        milliseconds = UInt64(date.timeIntervalSince1970 * 1000)
+    }
+}
+
+extension HistoryMessage {
+    /// As it was when it was live.
+    func event(of source: MessageDestination) -> MessageEvent {
+        let (type, name): (ChannelType, String) =
+            switch source {
+            case .channel(let name): (.message, name)
+            case .user(let id): (.user, id)
+            }
+        return MessageEvent(
+            channelType: type, channelName: name, payload: payload, publisher: publisher,
+            customType: customType, timestampMilliseconds: timestampMilliseconds, offset: 0)
+    }
+}

@@ -1,0 +1,178 @@
+import ArgumentParser
+import RTMClient
+
+struct LockCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "lock",
+        abstract: "Create, take, give back and watch the locks of a channel.",
+        subcommands: [
+            LockSetCommand.self, LockAcquireCommand.self, LockReleaseCommand.self, LockRevokeCommand.self,
+            LockRemoveCommand.self, LockListCommand.self, LockWatchCommand.self,
+        ])
+}
+
+/// Which lock.
+struct LockArguments: ParsableArguments {
+    @Argument(help: "Name of the channel.")
+    var channel: String
+
+    @Argument(help: "Name of the lock.")
+    var name: String
+
+    @Flag(help: "The channel is a stream channel.")
+    var stream = false
+
+    var type: ChannelType { stream ? .stream : .message }
+}
+
+struct LockSetCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "set", abstract: "Create a lock that nobody owns yet.")
+
+    @OptionGroup var lock: LockArguments
+
+    @Option(
+        help: .init("How long it outlives its owner's presence: 10s to 300s.", valueName: "duration"),
+        transform: { try Duration(argument: $0) })
+    var ttl: Duration = .seconds(10)
+
+    @OptionGroup var common: CommonOptions
+
+    func run() async throws {
+        try await common.lockCall { client in
+            try await client.setLock(lock.name, in: lock.channel, type: lock.type, ttl: ttl)
+        }
+    }
+}
+
+struct LockReleaseCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "release", abstract: "Give back a lock that this user owns.",
+        discussion: "It takes the --user who has it: another run of this tool, as the same user.")
+
+    @OptionGroup var lock: LockArguments
+    @OptionGroup var common: CommonOptions
+
+    func run() async throws {
+        try await common.lockCall { client in
+            try await client.releaseLock(lock.name, in: lock.channel, type: lock.type)
+        }
+    }
+}
+
+struct LockRevokeCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "revoke", abstract: "Take a lock from its owner.")
+
+    @OptionGroup var lock: LockArguments
+
+    @Argument(help: "User id of the owner.")
+    var owner: String
+
+    @OptionGroup var common: CommonOptions
+
+    func run() async throws {
+        try await common.lockCall { client in
+            try await client.revokeLock(lock.name, from: owner, in: lock.channel, type: lock.type)
+        }
+    }
+}
+
+struct LockRemoveCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "remove", abstract: "Delete a lock, also while somebody owns it.")
+
+    @OptionGroup var lock: LockArguments
+    @OptionGroup var common: CommonOptions
+
+    func run() async throws {
+        try await common.lockCall { client in
+            try await client.removeLock(lock.name, in: lock.channel, type: lock.type)
+        }
+    }
+}
+
+struct LockListCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list", abstract: "Show the locks of a channel, one a line.")
+
+    @Argument(help: "Name of the channel.")
+    var channel: String
+
+    @Flag(help: "The channel is a stream channel.")
+    var stream = false
+
+    @OptionGroup var common: CommonOptions
+
+    func run() async throws {
+        try await common.run {
+            try await common.withClient(common.settings()) { client in
+                let locks = try await client.locks(of: channel, type: stream ? .stream : .message)
+                let output = common.output
+                switch output.format {
+                case .json: try await output.result("", ["locks": .array(locks.map(\.json))])
+                case .human:
+                    if locks.isEmpty { try await output.remark("no locks") }
+                    for lock in locks { try await output.result(lock.sentence) }
+                }
+            }
+        }
+    }
+}
+
+struct LockWatchCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "watch", abstract: "Show the locks of a channel: as they are, and each change.",
+        discussion:
+            "It runs until it is interrupted (exit status 0), or until --count events have been shown.")
+
+    @Argument(help: "Name of the message channel.")
+    var channel: String
+
+    @Option(help: .init("End after so many events.", valueName: "n"))
+    var count: Int?
+
+    @OptionGroup var common: CommonOptions
+
+    func validate() throws {
+        if let count, count < 1 { throw ValidationError("--count must be 1 or more") }
+    }
+
+    func run() async throws {
+        try await common.run(whenInterrupted: .success) {
+            try await common.withClient(common.settings()) { client in
+                let events = client.events()
+                try await client.subscribe(to: channel, features: [.lock, .quiet])
+                try await common.output.show(events, until: count) { event in
+                    if case .lock = event { true } else { false }
+                }
+            }
+        }
+    }
+}
+
+extension LockDetail {
+    /// For a person: the lock and who has it.
+    var sentence: String {
+        let holder = owner.map { "owned by \($0), fencing token \(fencingToken)" } ?? "free"
+        return "\(name)  (\(holder), ttl \(ttl.text))".visible
+    }
+
+    var json: JSON {
+        [
+            "lockName": .string(name), "owner": .string(owner ?? ""),
+            "ttl": .number(ttl.components.seconds), "fencingToken": .number(fencingToken),
+        ]
+    }
+}
+
+extension CommonOptions {
+    fileprivate func lockCall(_ work: @escaping @Sendable (RTMClient) async throws -> Void) async throws {
+        try await run {
+            try await withClient(settings()) { client in
+                try await work(client)
+                try await output.result("ok")
+            }
+        }
+    }
+}

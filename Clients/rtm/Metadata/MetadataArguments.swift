@@ -1,0 +1,105 @@
+import ArgumentParser
+import RTMClient
+
+/// Whose metadata.
+struct MetadataTargetArguments: ParsableArguments {
+    enum Kind: String, ExpressibleByArgument, CaseIterable {
+        case channel, user
+    }
+
+    @Argument(help: "'channel' or 'user'.")
+    var kind: Kind
+
+    @Argument(help: "Name of the channel, or user id.")
+    var name: String
+
+    @Flag(help: "The channel is a stream channel.")
+    var stream = false
+
+    func validate() throws {
+        if stream, kind == .user { throw ValidationError("--stream is for channels") }
+    }
+
+    var target: MetadataTarget {
+        switch kind {
+        case .channel: .channel(name, type: stream ? .stream : .message)
+        case .user: .user(name)
+        }
+    }
+}
+
+/// Under which conditions is written, and what is recorded.
+struct MetadataWriteArguments: ParsableArguments {
+    @Option(
+        help: .init("Write only if this is the set's major revision; 0: if there is none.", valueName: "n"))
+    var majorRevision: Int64?
+
+    @Option(
+        help: .init("Write only if this is the item's revision; may be repeated.", valueName: "key=n"),
+        transform: { try ItemRevision(argument: $0) })
+    var revision: [ItemRevision] = []
+
+    @Option(help: .init("Write only while this user owns this lock of the channel.", valueName: "name"))
+    var lock: String?
+
+    @Option(help: .init("… and only with this token, that of its acquisition.", valueName: "n"))
+    var fencingToken: UInt64?
+
+    @Flag(help: "Keep with each item when it was written.")
+    var recordTime = false
+
+    @Flag(help: "Keep with each item who wrote it.")
+    var recordAuthor = false
+
+    func validate() throws {
+        if fencingToken != nil, lock == nil { throw ValidationError("--fencing-token needs --lock") }
+    }
+
+    var options: MetadataWriteOptions {
+        MetadataWriteOptions(
+            majorRevision: majorRevision, recordsTimestamp: recordTime, recordsAuthor: recordAuthor,
+            lock: lock, fencingToken: fencingToken)
+    }
+
+    /// - Throws: when a revision is given for a key that isn't written.
+    func revisions(of keys: [String]) throws -> [String: Int64] {
+        var revisions: [String: Int64] = [:]
+        for item in revision {
+            guard keys.contains(item.key) else {
+                throw ValidationError("--revision names '\(item.key)', which is not among the items")
+            }
+            revisions[item.key] = item.revision
+        }
+        return revisions
+    }
+}
+
+/// `KEY=N`.
+struct ItemRevision: Sendable, Hashable {
+    var key: String
+    var revision: Int64
+
+    init(argument: String) throws {
+        // A key may contain '=', a number doesn't.
+        guard let separator = argument.lastIndex(of: "="),
+            let revision = Int64(argument[argument.index(after: separator)...]),
+            separator > argument.startIndex
+        else { throw ValidationError("'\(argument)' is not KEY=N") }
+        key = String(argument[..<separator])
+        self.revision = revision
+    }
+}
+
+/// `KEY=VALUE`.
+struct ItemArgument: Sendable, Hashable {
+    var key: String
+    var value: String
+
+    init(argument: String) throws {
+        guard let separator = argument.firstIndex(of: "="), separator > argument.startIndex else {
+            throw ValidationError("'\(argument)' is not KEY=VALUE")
+        }
+        key = String(argument[..<separator])
+        value = String(argument[argument.index(after: separator)...])
+    }
+}

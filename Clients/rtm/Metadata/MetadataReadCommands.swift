@@ -1,0 +1,89 @@
+import ArgumentParser
+import RTMClient
+
+struct MetadataGetCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "get", abstract: "Show the items of a channel or a user, one a line.")
+
+    @OptionGroup var target: MetadataTargetArguments
+
+    @Argument(help: .init("Show only these keys.", valueName: "key"))
+    var keys: [String] = []
+
+    @OptionGroup var common: CommonOptions
+
+    func run() async throws {
+        try await common.run {
+            try await common.withClient(common.settings()) { client in
+                var metadata = try await client.metadata(of: target.target)
+                if !keys.isEmpty { metadata.items.removeAll { !keys.contains($0.key) } }
+                try await show(metadata, common.output)
+            }
+        }
+    }
+
+    private func show(_ metadata: Metadata, _ output: Output) async throws {
+        switch output.format {
+        case .json: try await output.result("", metadata.json)
+        case .human:
+            try await output.remark("major revision \(metadata.majorRevision)")
+            for item in metadata.items { try await output.result(item.sentence) }
+        }
+    }
+}
+
+struct MetadataWatchCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "watch",
+        abstract: "Show the metadata of a channel or a user: as they are, and after each write.",
+        discussion: "It runs until it is interrupted (exit status 0), or until --count sets have been shown.")
+
+    @OptionGroup var target: MetadataTargetArguments
+
+    @Option(help: .init("End after so many sets.", valueName: "n"))
+    var count: Int?
+
+    @OptionGroup var common: CommonOptions
+
+    func validate() throws {
+        if let count, count < 1 { throw ValidationError("--count must be 1 or more") }
+        if target.stream { throw ValidationError("stream channels can't be watched") }
+    }
+
+    func run() async throws {
+        try await common.run(whenInterrupted: .success) {
+            try await common.withClient(common.settings()) { client in
+                let events = client.events()
+                switch target.kind {
+                case .channel: try await client.subscribe(to: target.name, features: [.metadata, .quiet])
+                case .user: try await client.subscribeUserMetadata(target.name)
+                }
+                try await common.output.show(events, until: count) { event in
+                    if case .storage = event { true } else { false }
+                }
+            }
+        }
+    }
+}
+
+extension MetadataItem {
+    /// `key=value`, and what else is known about it.
+    var sentence: String {
+        var notes = ["revision \(revision)"]
+        if let author { notes.append("by \(author)") }
+        return "\(key)=\(value)".visible + "  (\(notes.joined(separator: ", ").visible))"
+    }
+
+    fileprivate var json: JSON {
+        [
+            "key": .string(key), "value": .string(value), "revision": .number(revision),
+            "updateTs": .number(updatedAtMilliseconds ?? 0), "authorUserId": .string(author ?? ""),
+        ]
+    }
+}
+
+extension Metadata {
+    var json: JSON {
+        ["majorRevision": .number(majorRevision), "items": .array(items.map(\.json))]
+    }
+}
