@@ -17,6 +17,8 @@ extension Link {
             answered(request, body)
         case (.refresh, _):
             refreshed(body)
+        case (.publish(let publish), _):
+            publish.call.answered(body)
         case (.subscribe(let completion, let channel, let features), .subscribed(let answer)):
             subscribed(completion, channel: channel, features: features, answer)
         case (.unsubscribe(let completion, let channel), .unsubscribed):
@@ -68,7 +70,10 @@ extension Link {
     ) {
         let gap = subscriptions.confirm(
             restoration.channel, request: nil, position: StreamPosition(answer.position), hasGap: answer.gap)
-        if let gap { emit(.gap(gap), of: restoration.channel, .message) }
+        if let gap {
+            emit(.gap(gap), of: restoration.channel, .message)
+            connection?.unrestored.append(restoration.channel)
+        }
         if SubscriptionFeatures(rawValue: answer.featuresUnavailable).contains(.presence) {
             hub.emit(.presenceUnavailable(channelName: restoration.channel))
         }
@@ -86,6 +91,7 @@ extension Link {
         case .userMetadata(let request): refused(request, error)
         case .lock(let request): refused(request, error)
         case .refresh: break
+        case .publish(let publish): publish.call.fail(error)
         case .renewToken(let completion, _): completion.fail(error)
         case .subscribe(let completion, let channel, _):
             _ = subscriptions.abandon(channel, request: id)
@@ -107,7 +113,10 @@ extension Link {
 
     func expire(_ id: UInt64, _ request: RequestTable.Request) {
         let time = configuration.requestTimeout
-        giveUp(id, request) { RTMError($0.codes.timedOut, "the server did not answer within \(time)") }
+        giveUp(id, request) { operation in
+            let outcome = operation == .publish ? "; whether the message was published is unknown" : ""
+            return RTMError(operation.codes.timedOut, "the server did not answer within \(time)\(outcome)")
+        }
     }
 
     /// Nobody waits for the answer any more, though it may still come.
@@ -117,6 +126,7 @@ extension Link {
         case .userMetadata(let request): giveUp(request, error(request.operation))
         case .lock(let request): giveUp(id, request, error(request.operation))
         case .refresh: break
+        case .publish(let publish): publish.call.fail(error(.publish))
         case .renewToken(let completion, let token):
             connection?.lateRenewal = (id, token)
             completion.fail(error(completion.operation))
@@ -134,36 +144,47 @@ extension Link {
         }
     }
 
-    /// The connection is gone. What can't be known is said; nothing is sent a second time.
-    func failRequests(reason: String) {
-        for (id, request) in requests.takeAll() {
-            if isClosed {
-                giveUp(id, request) { _ in .released }
-                continue
-            }
-            switch request {
-            case .call(let call):
-                call.fail(
-                    RTMError(
-                        call.operation.codes.lost,
-                        "the connection was lost before the answer came, what became of the call is unknown: "
-                            + reason))
-            case .userMetadata(let request): lost(request, reason: reason)
-            case .lock(let request): lost(request, reason: reason)
-            case .renewToken(let completion, _):
-                completion.fail(
-                    .notConnected, "the connection was lost before the token was renewed: \(reason)")
-            case .subscribe(let completion, let channel, _):
-                _ = subscriptions.abandon(channel, request: id)
-                completion.fail(.notConnected, "the connection was lost: \(reason)")
-            case .unsubscribe(let completion, let channel):
-                // S-16: it won't be restored, which is what was asked for.
-                subscriptions.finishLeaving(channel)
-                completion.succeed()
-            case .restore, .refresh:
-                break
-            }
+    /// The connection is gone, and the client will come back: publishes without an answer are sent again
+    /// then. Nothing else is.
+    func failLostRequests(reason: String) {
+        for (id, request) in requests.takeLost(keptMax: Limits.repeatedPublishesMax) {
+            fail(id, request, reason: reason)
         }
+    }
+
+    /// The session is over. What can't be known is said.
+    func failRequests(reason: String) {
+        for (id, request) in requests.takeAll() { fail(id, request, reason: reason) }
+    }
+
+    private func fail(_ id: UInt64, _ request: RequestTable.Request, reason: String) {
+        if isClosed { return giveUp(id, request) { _ in .released } }
+        switch request {
+        case .publish(let publish): lost(publish.call, reason: reason)
+        case .call(let call): lost(call, reason: reason)
+        case .userMetadata(let request): lost(request, reason: reason)
+        case .lock(let request): lost(request, reason: reason)
+        case .renewToken(let completion, _):
+            completion.fail(
+                .notConnected, "the connection was lost before the token was renewed: \(reason)")
+        case .subscribe(let completion, let channel, _):
+            _ = subscriptions.abandon(channel, request: id)
+            completion.fail(.notConnected, "the connection was lost: \(reason)")
+        case .unsubscribe(let completion, let channel):
+            // S-16: it won't be restored, which is what was asked for.
+            subscriptions.finishLeaving(channel)
+            completion.succeed()
+        case .restore, .refresh:
+            break
+        }
+    }
+
+    private func lost(_ call: ServerCall, reason: String) {
+        call.fail(
+            RTMError(
+                call.operation.codes.lost,
+                "the connection was lost before the answer came, what became of the call is unknown: "
+                    + reason))
     }
 }
 
@@ -177,6 +198,7 @@ extension RequestTable.Request {
         case .userMetadata(let request): request.operation
         case .lock(let request): request.operation
         case .refresh: .getChannelMetadata
+        case .publish: .publish
         }
     }
 }

@@ -38,6 +38,12 @@ extension Link {
         return login
     }
 
+    /// T7, T8, T11.
+    func networkChanged() {
+        guard !isClosed else { return }
+        perform(machine.networkChanged(now: now))
+    }
+
     func logout(_ completion: Completion<Void>) {
         guard !isClosed else { return completion.fail(.released) }
         guard machine.state != .idle else { return completion.fail(.notLogin, "not logged in") }
@@ -100,9 +106,16 @@ extension Link {
                     "messages are published faster than the connection takes them",
                     limit: .init(name: "unsent bytes", value: UInt64(ConnectionHandler.unsentBytesMax))))
         }
-        call(completion, .publish(message.request)) { body in
+        guard isReady(for: completion) else { return }
+        lastSequence += 1
+        var publish = message.request
+        publish.sequence = lastSequence
+        let call = ServerCall(completion) { body in
             guard case .published(let published) = body else { return nil }
             return PublishReceipt(timestampMilliseconds: published.timestampMs, offset: published.offset)
+        }
+        request(completion, .publish(.init(call: call, request: publish, sentAt: now))) {
+            $0.publish = publish
         }
     }
 

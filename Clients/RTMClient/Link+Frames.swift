@@ -67,9 +67,34 @@ extension Link: FrameReceiver {
             answerWithin: configuration.timing.heartbeatAnswer, now: now)
         let gap = inbox.loggedIn(
             configuration.userID, position: StreamPosition(answer.inboxPosition), hasGap: answer.inboxGap)
-        if let gap { hub.emit(.gap(gap)) }
+        if let gap {
+            hub.emit(.gap(gap))
+            connection?.hasInboxGap = true
+        }
+        publishAgain()
         restore()
         armTimer()
+    }
+
+    /// What the lost connection left without an answer, in order and before anything new. The server
+    /// publishes only what it hasn't published before, and answers the rest as the first time.
+    private func publishAgain() {
+        for (id, publish) in requests.publishes {
+            let age = now - publish.sentAt
+            guard age < configuration.timing.resumeWindow else {
+                requests.take(id)
+                publish.call.fail(
+                    RTMError(
+                        .channelPublishMessageTimeout,
+                        "the connection was away for too long to ask; whether the message was published is "
+                            + "unknown"))
+                continue
+            }
+            var request = publish.request
+            request.again = true
+            request.ageMs = UInt32(clamping: Int(age / .milliseconds(1)) + 1)
+            send(id) { $0.publish = request }
+        }
     }
 
     /// S-19. Locks come first: what became of them is told before what the channels say (K-12).
@@ -99,7 +124,8 @@ extension Link: FrameReceiver {
         guard let connection, connection.restoring == 0 else { return }
         perform(
             machine.restored(
-                attempt: connection.attempt, unrestoredChannels: connection.unrestored, now: now))
+                attempt: connection.attempt, unrestoredChannels: connection.unrestored.sorted(),
+                hasInboxGap: connection.hasInboxGap, now: now))
         returned()
     }
 

@@ -20,7 +20,9 @@ final class Link {
         var loginRequest: UInt64 = 0
         /// Restorations without an answer, and the channels and followed users whose restoration failed.
         var restoring = 0
+        /// Also those that go on behind a gap.
         var unrestored: [String] = []
+        var hasInboxGap = false
         var heartbeat: HeartbeatSchedule?
         /// The latest renewal that nobody waits for any more and that may still be answered.
         var lateRenewal: (request: UInt64, token: String)?
@@ -64,6 +66,8 @@ final class Link {
     var closings: [CheckedContinuation<Void, Never>] = []
     var isClosed = false
     var random: any RandomNumberGenerator
+    /// Of the latest publish. By it and by `instance` the server knows one that is sent again.
+    var lastSequence: UInt64 = 0
     /// Server's clock minus local clock, in milliseconds.
     var clockOffset: Int64 = 0
     private var timer: (deadline: Instant, task: Scheduled<Void>)?
@@ -113,6 +117,7 @@ final class Link {
             userMetadata.removeAll()
             forgetLocks()
             inbox.forget()
+            failRequests(reason: "the session has ended")
         }
     }
 
@@ -126,7 +131,7 @@ final class Link {
         deliverHeldBack()
         self.connection = nil
         connection.handler.close()
-        failRequests(reason: reason)
+        failLostRequests(reason: reason)
     }
 
     /// S-22: the server hears it, so that others see the user leave at once.

@@ -92,9 +92,11 @@ public struct LinkStateEvent: Sendable, Hashable {
     /// Channels that were subscribed when the link changed (S-18). Filled when the link is lost, restored or
     /// given up.
     public var affectedChannels: [String]
-    /// Channels whose subscription could not be re-established after a reconnect (S-18). Normally empty.
+    /// Channels that a reconnect didn't bring back as they were (S-18): the server refused the subscription,
+    /// which has ended then, or the subscription goes on behind a ``RTMEvent/gap(_:)``. Normally empty.
     public var unrestoredChannels: [String]
-    /// The link came back within two minutes of its loss, with its subscriptions (S-17).
+    /// The link came back within two minutes of its loss (S-17), and nothing is missing: no channel is in
+    /// `unrestoredChannels`, and no message to this user was lost.
     public var isResumed: Bool
     /// Milliseconds since 1970 by the server's clock where it is known, else by the local one.
     public var timestampMilliseconds: UInt64

@@ -192,6 +192,27 @@ extension LinkStateMachine {
         return actions + completeLogin(error)
     }
 
+    /// T7, and T8 or T11 at once: what a connection or an attempt runs over may be gone, and nothing is known
+    /// against a new one.
+    mutating func networkChanged(now: Instant) -> [Action] {
+        let text = "the network changed"
+        switch phase {
+        case .idle, .failed:
+            return []
+        case .connected:
+            let outage = Outage(since: now, wasConnected: true)
+            let change = move(
+                to: .disconnected(outage), .networkChange, .networkChange, text, listsChannels: true)
+            return [.disconnect(reason: text), change] + connectAgain(outage, now: now)
+        case .connecting(_, let outage):
+            return [.disconnect(reason: text)] + connect(outage, now: now, nil)
+        case .disconnected(var outage), .suspended(var outage):
+            // The back-off begins anew, with the network. A first failure stays one (T4).
+            outage.failures = min(outage.failures, 1)
+            return connectAgain(outage, now: now)
+        }
+    }
+
     /// The task that waited for this login was cancelled: a link that was never up isn't wanted any more.
     mutating func cancelLogin(_ id: UInt64, error: RTMError) -> [Action] {
         guard pendingLogin == id else { return [] }
@@ -216,12 +237,19 @@ extension LinkStateMachine {
     }
 
     /// T2 or T9: every subscription has been answered for.
-    mutating func restored(attempt number: UInt64, unrestoredChannels: [String], now: Instant) -> [Action] {
+    ///
+    /// - Parameters:
+    ///   - unrestoredChannels: those that were refused, or go on behind a gap.
+    ///   - hasInboxGap: messages to the user are lost.
+    mutating func restored(
+        attempt number: UInt64, unrestoredChannels: [String], hasInboxGap: Bool = false, now: Instant
+    ) -> [Action] {
         guard case .connecting(let attempt, let outage) = phase, attempt.number == number else { return [] }
         let change: Action
         if outage.wasConnected || pendingLogin == nil {
-            // S-17: back within the window, however long the last attempt took.
-            let isResumed = outage.wasConnected && !outage.isSuspended && now <= suspendAt(outage)
+            // S-17: back within the window, however long the last attempt took, and with everything.
+            let isInTime = outage.wasConnected && !outage.isSuspended && now <= suspendAt(outage)
+            let isResumed = isInTime && unrestoredChannels.isEmpty && !hasInboxGap
             change = move(
                 to: .connected(number), .reconnected, .reconnectSuccess, "connected again",
                 isResumed: isResumed,
@@ -339,7 +367,11 @@ extension LinkStateMachine {
     /// T8, T11.
     private mutating func retryIfDue(_ outage: Outage, now: Instant) -> [Action] {
         guard let retryAt = outage.retryAt, now >= retryAt else { return [] }
-        return connect(outage, now: now, .autoReconnect, .autoReconnect, "connecting again")
+        return connectAgain(outage, now: now)
+    }
+
+    private mutating func connectAgain(_ outage: Outage, now: Instant) -> [Action] {
+        connect(outage, now: now, .autoReconnect, .autoReconnect, "connecting again")
     }
 
     /// T10.

@@ -31,12 +31,17 @@ extension RTMClient {
 
     /// Publishes a text. It returns once the message has its place in the channel's log.
     ///
+    /// When the connection is lost before the answer, the client asks again as soon as it is back, within the
+    /// request timeout: the message is published exactly once, and the call returns its result. Only a server
+    /// that has lost the channel's log meanwhile publishes it anew. At most 1,024 calls wait so.
+    ///
     /// - Parameters:
     ///   - customType: a mark of the app's own, at most 32 bytes of printable ASCII (L-10).
     ///   - storeInHistory: keep the message for later queries (M-27).
     /// - Throws: -11010 longer than 32 KiB, -10008 or -10006 bad name, -11029 or -11030 bad custom type,
     ///   -10002 not logged in, -11027 not connected, -11033 receiver offline, -11025 too often, -11026 no
-    ///   answer in time, -11024 connection lost: then it is not known whether the message was published.
+    ///   answer in time, -11024 the session ended before the answer, or the server can't tell any more: then
+    ///   it is not known whether the message was published.
     @discardableResult
     public func publish(
         _ text: String, to destination: MessageDestination, customType: String = "",

@@ -29,6 +29,9 @@ public final class RTMClient: Sendable {
     let link: NIOLoopBoundBox<Link>
     let hub: EventHub
     let requestIDs: RequestIDs
+    #if canImport(Network)
+        private let networkPath: NetworkPath
+    #endif
 
     /// Checks the configuration; sends nothing (S-0c).
     ///
@@ -47,7 +50,11 @@ public final class RTMClient: Sendable {
         self.eventLoop = eventLoop
         self.hub = hub
         self.requestIDs = requestIDs
-        self.link = .makeBoxSendingValue(link, eventLoop: eventLoop)
+        let box = NIOLoopBoundBox<Link>.makeBoxSendingValue(link, eventLoop: eventLoop)
+        self.link = box
+        #if canImport(Network)
+            networkPath = NetworkPath { eventLoop.execute { box.value.networkChanged() } }
+        #endif
     }
 
     deinit {
@@ -82,6 +89,15 @@ public final class RTMClient: Sendable {
     public func login(token: String? = nil) async throws(RTMError) {
         if let token { try check(.login) { () throws(RTMError) in try Credential.check(token) } }
         try await perform(.login) { link, completion in link.login(token: token, completion) }
+    }
+
+    /// Says that the device's network changed, or that waiting any longer makes no sense: a client that is
+    /// logged in connects anew at once, and what is under way is resumed (T7); one that waits for its next
+    /// attempt makes it now. In `idle` and `failed` nothing happens.
+    ///
+    /// On Apple platforms the client notices changes of the network by itself.
+    public func networkChanged() {
+        eventLoop.execute { [link] in link.value.networkChanged() }
     }
 
     /// Replaces the token of the session, before it expires; the link doesn't change. The client comes back

@@ -1,5 +1,6 @@
 import DequeModule
 import RTMModel
+import RTMProtocol
 
 /// The calls that wait for an answer of the server. What is taken out is completed by who took it: exactly
 /// once.
@@ -14,6 +15,7 @@ struct RequestTable {
         case renewToken(Completion<Void>, token: String)
         case subscribe(Completion<Subscription>, channel: String, features: SubscriptionFeatures)
         case unsubscribe(Completion<Void>, channel: String)
+        case publish(UnansweredPublish)
         /// Everything whose answer changes nothing in the link itself.
         case call(ServerCall)
         case userMetadata(UserMetadataRequest)
@@ -22,6 +24,14 @@ struct RequestTable {
         case refresh
         /// The link's own, after a reconnect.
         case restore(SubscriptionTable.Restoration)
+    }
+
+    /// A publish, with what is needed to send it once more.
+    struct UnansweredPublish {
+        let call: ServerCall
+        let request: Rtm_Client_Publish
+        /// The first time.
+        let sentAt: Instant
     }
 
     private var requests: [UInt64: Request] = [:]
@@ -38,6 +48,7 @@ struct RequestTable {
         if let deadline { deadlines.append((id, deadline)) }
     }
 
+    @discardableResult
     mutating func take(_ id: UInt64) -> Request? {
         let request = requests.removeValue(forKey: id)
         while let first = deadlines.first, requests[first.id] == nil { deadlines.removeFirst() }
@@ -50,6 +61,26 @@ struct RequestTable {
             return nil
         }
         return (first.id, request)
+    }
+
+    /// The publishes in the order in which they were sent first.
+    var publishes: [(id: UInt64, publish: UnansweredPublish)] {
+        requests.compactMap { id, request in
+            if case .publish(let publish) = request { (id, publish) } else { nil }
+        }
+        .sorted { $0.publish.request.sequence < $1.publish.request.sequence }
+    }
+
+    /// The connection is lost: what can't be sent once more on the next one. The oldest `keptMax` publishes
+    /// stay, and their time runs on.
+    mutating func takeLost(keptMax: Int) -> [(id: UInt64, request: Request)] {
+        let kept = publishes.prefix(keptMax)
+        for (id, _) in kept { requests[id] = nil }
+        let ends = Dictionary(uniqueKeysWithValues: deadlines.lazy.map { ($0.id, $0.deadline) })
+        let lost = takeAll()
+        for (id, publish) in kept { requests[id] = .publish(publish) }
+        deadlines = Deque(kept.compactMap { kept in ends[kept.id].map { (kept.id, $0) } })
+        return lost
     }
 
     mutating func takeAll() -> [(id: UInt64, request: Request)] {

@@ -52,7 +52,7 @@ struct ClientReconnectTests {
             edge.dropConnections()
             let change = await events.nextLinkState(.connected)
             #expect(change?.operation == .reconnected)
-            #expect(change?.isResumed == true)
+            #expect(change?.isResumed == false)
             #expect(change?.affectedChannels == ["a"])
             #expect(change?.unrestoredChannels == ["b"])
             #expect(
@@ -61,7 +61,9 @@ struct ClientReconnectTests {
         }
     }
 
-    @Test func `A restoration with a gap is said, and the channel counts as restored`() async throws {
+    @Test func `S-17, S-18: a restoration with a gap is said, goes on, and the link isn't resumed`()
+        async throws
+    {
         try await withClient { client, edge in
             var events = client.events().makeAsyncIterator()
             try await client.subscribe(to: "a")
@@ -77,29 +79,66 @@ struct ClientReconnectTests {
             let gap = await events.nextGap()
             #expect(gap?.lastSeen == StreamPosition(epoch: 1, offset: 0))
             #expect(gap?.continuesAfter == StreamPosition(epoch: 1, offset: 50))
-            #expect(await events.nextLinkState(.connected)?.unrestoredChannels == [])
+            let change = await events.nextLinkState(.connected)
+            #expect(change?.unrestoredChannels == ["a"])
+            #expect(change?.affectedChannels == ["a"])
+            #expect(change?.isResumed == false)
+            edge.push([FakeEdge.publication("a", offset: 51, text: "on")])
+            #expect(await events.nextMessage()?.payload == .text("on"))
         }
     }
 
-    @Test func `Calls in flight complete at once when the connection is lost`() async throws {
-        let script: FakeEdge.Script = {
-            $0.isPublish || $0.isSubscribe || $0.isUnsubscribe ? [] : [FakeEdge.usual($0)].compactMap { $0 }
-        }
-        try await withClient(script) { client, edge in
-            async let publish = #expect(throws: RTMError.self) {
-                try await client.publish("x", to: .channel("c"))
-            }
-            async let subscribe = code { try await client.subscribe(to: "c") }
-            try await eventually("both arrived") {
-                edge.received.contains(where: \.isPublish) && edge.received.contains(where: \.isSubscribe)
+    @Test func `S-17: a gap of the inbox is said, and the link isn't resumed`() async throws {
+        try await withClient { client, edge in
+            var events = client.events().makeAsyncIterator()
+            edge.follow { frame in
+                guard frame.isLogin, var answer = FakeEdge.usual(frame) else {
+                    return [FakeEdge.usual(frame)].compactMap { $0 }
+                }
+                answer.loggedIn.inboxGap = true
+                answer.loggedIn.inboxPosition = .with { ($0.epoch, $0.offset) = (1, 9) }
+                return [answer]
             }
             edge.dropConnections()
-            let error = await publish
-            #expect(error?.code == .channelPublishMessageFailed)
-            #expect(error?.reason.contains("unknown") == true)
+            #expect(await events.nextGap()?.channelName == "alice")
+            let change = await events.nextLinkState(.connected)
+            #expect(change?.isResumed == false)
+            #expect(change?.unrestoredChannels == [])
+        }
+    }
+
+    @Test func `T7: the app says that the network changed, and the link is made anew at once`()
+        async throws
+    {
+        let slow: (inout RTMClient.Configuration) -> Void = {
+            $0.timing.firstRetryDelay = .seconds(1_000)
+        }
+        try await withClient(nil, slow) { client, edge in
+            var events = client.events().makeAsyncIterator()
+            try await client.subscribe(to: "a")
+            client.networkChanged()
+            let loss = await events.nextLinkState(.disconnected)
+            #expect(loss?.operation == .networkChange && loss?.reasonCode == .networkChange)
+            #expect(loss?.affectedChannels == ["a"])
+            #expect(await events.nextLinkState(.connecting)?.operation == .autoReconnect)
+            #expect(await events.nextLinkState(.connected)?.isResumed == true)
+            edge.dropConnections()
+            _ = await events.nextLinkState(.disconnected)
+            client.networkChanged()
+            #expect(await events.nextLinkState(.connected)?.isResumed == true)
+        }
+    }
+
+    @Test func `Calls in flight that aren't publishes complete at once when the connection is lost`()
+        async throws
+    {
+        let script: FakeEdge.Script = { $0.isSubscribe ? [] : [FakeEdge.usual($0)].compactMap { $0 } }
+        try await withClient(script) { client, edge in
+            async let subscribe = code { try await client.subscribe(to: "c") }
+            try await eventually("it arrived") { edge.received.contains(where: \.isSubscribe) }
+            edge.dropConnections()
             #expect(await subscribe == .notConnected)
             try await eventually("connected again") { client.linkState == .connected }
-            #expect(edge.received.filter(\.isPublish).count == 1)
             #expect(edge.received.filter(\.isSubscribe).count == 1)
         }
     }

@@ -49,6 +49,7 @@ private struct Walk {
             link.login(lastLogin, token: "same")
         case 2: link.logout()
         case 3: link.cancelLogin(lastLogin)
+        case 7: link.networkChanged()
         case 4: link.lose()
         case 5: link.lose(.heartbeatTimeout)
         case 6:

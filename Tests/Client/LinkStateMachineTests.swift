@@ -91,14 +91,84 @@ struct LinkStateMachineTests {
     @Test func `T8, T9: a retry leads over connecting to connected`() {
         var link = VirtualLink()
         link.login()
-        link.unrestored = ["lobby"]
         link.lose()
         link.advance(to: .seconds(2))
         expect(
             link.changes.dropLast().last?.change, .disconnected, .connecting, .autoReconnect, .autoReconnect)
         expect(link.lastChange, .connecting, .connected, .reconnected, .reconnectSuccess)
         #expect(link.lastChange?.isResumed == true)
+        #expect(link.lastChange?.unrestoredChannels == [])
+    }
+
+    @Test func `S-17, S-18: what wasn't restored is named, and the link isn't resumed`() {
+        var link = VirtualLink()
+        link.login()
+        link.unrestored = ["lobby"]
+        link.lose()
+        link.advance(to: .seconds(2))
+        expect(link.lastChange, .connecting, .connected, .reconnected, .reconnectSuccess)
+        #expect(link.lastChange?.isResumed == false)
         #expect(link.lastChange?.unrestoredChannels == ["lobby"])
+        link.unrestored = []
+        link.hasInboxGap = true
+        link.lose()
+        link.advance(to: .seconds(10))
+        #expect(link.state == .connected)
+        #expect(link.lastChange?.isResumed == false)
+    }
+
+    @Test
+    func `T7, T8: a changed network leads from connected over disconnected to an attempt at once`() {
+        var link = VirtualLink()
+        link.login()
+        link.networkChanged()
+        let changes = link.changes.suffix(3).map(\.change)
+        expect(changes.first, .connected, .disconnected, .networkChange, .networkChange)
+        #expect(changes.first?.listsChannels == true)
+        expect(changes.dropFirst().first, .disconnected, .connecting, .autoReconnect, .autoReconnect)
+        expect(changes.last, .connecting, .connected, .reconnected, .reconnectSuccess)
+        #expect(changes.last?.isResumed == true)
+        #expect(link.attempts.map(\.at) == [.zero, .zero])
+    }
+
+    @Test(arguments: [LinkState.disconnected, .suspended])
+    func `T8, T11: a changed network cuts the waiting short, and the back-off begins anew`(
+        from: LinkState
+    ) {
+        var link = VirtualLink.inState(from)
+        link.reach = { _, _ in .unreachable }
+        if from == .disconnected { link.advance(to: .seconds(40)) }
+        let attempts = link.attempts.count
+        #expect(link.state == from)
+        link.networkChanged()
+        #expect(link.attempts.count == attempts + 1)
+        expect(link.changes.dropLast().last?.change, from, .connecting, .autoReconnect, .autoReconnect)
+        #expect(link.state == from)
+        link.reach = { _, _ in .accepted }
+        link.networkChanged()
+        #expect(link.state == .connected)
+        #expect(link.lastChange?.isResumed == (from == .disconnected))
+    }
+
+    @Test func `A changed network begins an attempt anew without a change of state`() {
+        var link = VirtualLink { _, _ in .silent }
+        link.login()
+        let changes = link.changes.count
+        link.reach = { _, _ in .accepted }
+        link.networkChanged()
+        #expect(link.attempts.count == 2)
+        #expect(link.changes.count == changes + 1)
+        expect(link.lastChange, .connecting, .connected, .login, .loginSuccess)
+        #expect(link.completions.map(\.code) == [nil])
+    }
+
+    @Test(arguments: [LinkState.idle, .failed])
+    func `A changed network means nothing to who isn't logged in`(state: LinkState) {
+        var link = VirtualLink.inState(state)
+        let changes = link.changes.count
+        link.networkChanged()
+        #expect(link.changes.count == changes)
+        #expect(link.state == state)
     }
 
     @Test func `T10: two minutes after the loss the link is suspended`() {

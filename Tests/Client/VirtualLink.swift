@@ -18,6 +18,7 @@ struct VirtualLink {
     var random = SeededRandom(seed: 1)
     /// What a restoration can't bring back.
     var unrestored: [String] = []
+    var hasInboxGap = false
 
     private let start = ContinuousClock.now
     private(set) var elapsed = Duration.zero
@@ -44,6 +45,8 @@ struct VirtualLink {
     }
 
     mutating func logout() { perform(machine.logout()) }
+
+    mutating func networkChanged() { perform(machine.networkChanged(now: now)) }
 
     mutating func cancelLogin(_ id: UInt64) {
         perform(machine.cancelLogin(id, error: .cancelled(.login)))
@@ -79,7 +82,9 @@ struct VirtualLink {
         switch reach(elapsed, server) {
         case .accepted:
             machine.loginAccepted(attempt: number, now: now)
-            perform(machine.restored(attempt: number, unrestoredChannels: unrestored, now: now))
+            perform(
+                machine.restored(
+                    attempt: number, unrestoredChannels: unrestored, hasInboxGap: hasInboxGap, now: now))
         case .unreachable: lose(.connectionError("refused"))
         case .refused(let error): lose(.loginRefused(error))
         case .silent: break

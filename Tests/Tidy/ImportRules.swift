@@ -44,7 +44,7 @@ struct ImportRules {
 
         "Clients/RTMClient": [
             "RTMModel", "RTMProtocol", "SwiftProtobuf", "Logging", "DequeModule", "NIOCore", "NIOPosix",
-            "NIOSSL", "NIOHTTP1", "NIOWebSocket",
+            "NIOSSL", "NIOHTTP1", "NIOWebSocket", "Network",
         ],
         "Clients/AgoraRtmKit": ["RTMClient", "RTMModel", "Logging"],
         "Clients/rtm": ["RTMClient", "RTMModel", "RTMAccessToken", "Logging", "ArgumentParser"],

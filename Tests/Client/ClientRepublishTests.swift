@@ -1,0 +1,200 @@
+import Foundation
+import RTMClient
+import RTMProtocol
+import RTMTestSupport
+import SwiftProtobuf
+import Synchronization
+import Testing
+
+/// Publishes whose answer the loss of the connection took: they are sent again, and complete once.
+@Suite(.timeLimit(.minutes(1)))
+struct ClientRepublishTests {
+    /// Leaves publishes without an answer.
+    private static let silent: FakeEdge.Script = { frame in
+        frame.isPublish ? [] : [FakeEdge.usual(frame)].compactMap { $0 }
+    }
+
+    /// Lets nobody log in again.
+    private static let away: FakeEdge.Script = { frame in
+        frame.isPublish || frame.isLogin ? [] : [FakeEdge.usual(frame)].compactMap { $0 }
+    }
+
+    @Test
+    func `A publish without an answer is sent again after the loss, and gets the answer of then`()
+        async throws
+    {
+        try await withClient(Self.silent) { client, edge in
+            async let receipt = client.publish(
+                "x", to: .channel("c"), customType: "t", storeInHistory: true)
+            try await eventually("it arrived") { edge.received.contains(where: \.isPublish) }
+            edge.follow { frame in
+                guard frame.isPublish else { return [FakeEdge.usual(frame)].compactMap { $0 } }
+                return [
+                    FakeEdge.answer(to: frame) {
+                        $0.published = .with { ($0.offset, $0.timestampMs) = (9, 77) }
+                    }
+                ]
+            }
+            edge.dropConnections()
+            #expect(try await receipt == PublishReceipt(timestampMilliseconds: 77, offset: 9))
+            let sent = edge.received.filter(\.isPublish).map(\.publish)
+            #expect(sent.map(\.again) == [false, true])
+            #expect(sent.map(\.sequence) == [1, 1])
+            #expect(sent.last?.ageMs ?? 0 > 0)
+            #expect(
+                sent.allSatisfy {
+                    $0.payload == .init("x".utf8) && $0.customType == "t" && $0.storeInHistory
+                })
+            let instances = edge.received.filter(\.isLogin).map(\.login.instance)
+            #expect(instances.count == 2 && Set(instances).count == 1 && instances[0] != 0)
+        }
+    }
+
+    @Test
+    func
+        `Order is kept, before new publishes, over two losses; only what has no answer is sent again`()
+        async throws
+    {
+        try await withClient(Self.silent) { client, edge in
+            edge.follow { frame in
+                let isLost = frame.isPublish && frame.publish.sequence != 2
+                return isLost ? [] : [FakeEdge.usual(frame)].compactMap { $0 }
+            }
+            let done = Done()
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for number in 1...5 {
+                    group.addTask {
+                        try await client.publish("\(number)", to: .channel("c"))
+                        done.add(number)
+                    }
+                    try await eventually("\(number) arrived") {
+                        edge.received.filter(\.isPublish).count == number
+                    }
+                }
+                try await eventually("one is done") { done.numbers == [2] }
+                edge.follow(Self.silent)
+                edge.dropConnections()
+                try await eventually("four are sent again") { edge.received.filter(\.isPublish).count == 9 }
+                try await eventually("connected again") { client.linkState == .connected }
+                edge.follow { [FakeEdge.usual($0)].compactMap { $0 } }
+                edge.dropConnections()
+                try await group.waitForAll()
+                try await client.publish("6", to: .channel("c"))
+            }
+            let sent = edge.received.filter(\.isPublish).map(\.publish)
+            #expect(sent.map(\.sequence) == [1, 2, 3, 4, 5, 1, 3, 4, 5, 1, 3, 4, 5, 6])
+            #expect(
+                sent.map(\.again) == [false, false, false, false, false] + Array(repeating: true, count: 8)
+                    + [false])
+            #expect(done.numbers.count == 5)
+        }
+    }
+
+    @Test
+    func `The request timeout runs on while the client is away, and then the outcome is unknown`()
+        async throws
+    {
+        let quick: (inout RTMClient.Configuration) -> Void = { $0.requestTimeout = .milliseconds(300) }
+        try await withClient(Self.silent, quick) { client, edge in
+            async let publish = #expect(throws: RTMError.self) {
+                try await client.publish("x", to: .channel("c"))
+            }
+            try await eventually("it arrived") { edge.received.contains(where: \.isPublish) }
+            edge.follow(Self.away)
+            edge.dropConnections()
+            let error = await publish
+            #expect(error?.code == .channelPublishMessageTimeout)
+            #expect(error?.reason.contains("unknown") == true)
+            edge.follow { [FakeEdge.usual($0)].compactMap { $0 } }
+            try await eventually("connected again") { client.linkState == .connected }
+            #expect(edge.received.filter(\.isPublish).count == 1)
+        }
+    }
+
+    @Test
+    func `S-8, S-16: what is published while the client is away fails at once and is never sent`()
+        async throws
+    {
+        try await withClient { client, edge in
+            edge.follow(Self.away)
+            edge.dropConnections()
+            try await eventually("away") { client.linkState != .connected }
+            #expect(
+                await code { try await client.publish("x", to: .channel("c")) } == .channelNotConnected)
+            edge.follow { [FakeEdge.usual($0)].compactMap { $0 } }
+            client.networkChanged()
+            try await eventually("connected again") { client.linkState == .connected }
+            #expect(edge.received.filter(\.isPublish).isEmpty)
+        }
+    }
+
+    @Test func `S-22: a logout while the client is away ends what waits for its answer`() async throws {
+        try await withClient(Self.silent) { client, edge in
+            async let publish = #expect(throws: RTMError.self) {
+                try await client.publish("x", to: .channel("c"))
+            }
+            try await eventually("it arrived") { edge.received.contains(where: \.isPublish) }
+            edge.follow(Self.away)
+            edge.dropConnections()
+            try await eventually("away") { client.linkState != .connected }
+            try await client.logout()
+            let error = await publish
+            #expect(error?.code == .channelPublishMessageFailed)
+            #expect(error?.reason.contains("unknown") == true)
+            edge.follow { [FakeEdge.usual($0)].compactMap { $0 } }
+            try await client.login()
+            try await client.publish("y", to: .channel("c"))
+            #expect(edge.received.filter(\.isPublish).map(\.publish.sequence) == [1, 2])
+        }
+    }
+
+    @Test func `A close while the client is away, and a failure of the link, end them too`()
+        async throws
+    {
+        try await withClient(Self.silent) { client, edge in
+            async let failed = code { try await client.publish("x", to: .channel("c")) }
+            try await eventually("it arrived") { edge.received.contains(where: \.isPublish) }
+            edge.follow { frame in
+                frame.isLogin
+                    ? [FakeEdge.refusal(of: frame, .errorInvalidToken)]
+                    : [FakeEdge.usual(frame)].compactMap { $0 }
+            }
+            edge.dropConnections()
+            #expect(await failed == .channelPublishMessageFailed)
+            #expect(client.linkState == .failed)
+            edge.follow(Self.silent)
+            try await client.login()
+            async let closed = code { try await client.publish("y", to: .channel("c")) }
+            try await eventually("it arrived") { edge.received.filter(\.isPublish).count == 2 }
+            edge.follow(Self.away)
+            edge.dropConnections()
+            try await eventually("away") { client.linkState != .connected }
+            await client.close()
+            #expect(await closed == .instanceAlreadyReleased)
+        }
+    }
+
+    @Test func `A cancelled publish isn't sent again`() async throws {
+        try await withClient(Self.silent) { client, edge in
+            let task = Task { await code { try await client.publish("x", to: .channel("c")) } }
+            try await eventually("it arrived") { edge.received.contains(where: \.isPublish) }
+            edge.follow(Self.away)
+            edge.dropConnections()
+            try await eventually("away") { client.linkState != .connected }
+            task.cancel()
+            #expect(await task.value == .channelPublishMessageFailed)
+            edge.follow { [FakeEdge.usual($0)].compactMap { $0 } }
+            client.networkChanged()
+            try await eventually("connected again") { client.linkState == .connected }
+            #expect(edge.received.filter(\.isPublish).count == 1)
+        }
+    }
+}
+
+private final class Done: Sendable {
+    private let contents = Mutex<[Int]>([])
+
+    var numbers: [Int] { contents.withLock { $0 } }
+
+    func add(_ number: Int) { contents.withLock { $0.append(number) } }
+}
