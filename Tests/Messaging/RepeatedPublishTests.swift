@@ -79,6 +79,15 @@ struct RepeatedPublishTests {
         #expect(other?.code == .channelReceiverOffline)
     }
 
+    @Test("M-33: is known in an inbox, too, whose owner sees his own messages")
+    mutating func inbox() throws {
+        let one = EmbeddedBroker.Interest(link: 1, id: 10)
+        _ = try broker.attach(one, to: .user("bob"), after: nil, now: 0)
+        let first = try broker.publish("m", to: .user("bob"), session: 0, origin: origin(1), now: 1)
+        let again = try broker.publish("m", to: .user("bob"), session: 0, origin: origin(1, after: 5), now: 6)
+        #expect(again.entries.count == 0 && again.entries.offset == first.entries.offset)
+    }
+
     @Test("is refused, not published twice, when the tail doesn't reach back to when it was sent first")
     mutating func unknown() throws {
         broker = EmbeddedBroker(limits: .limits(entriesMax: 3), firstEpoch: 1000)

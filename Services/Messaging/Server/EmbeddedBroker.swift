@@ -210,7 +210,7 @@ extension EmbeddedBroker {
                     + "published is unknown")
         case .published(let entry):
             // Instances are random and secret. Whoever guesses another client's learns nothing by it.
-            guard entry.isFrom(request.publisher.string) else { return nil }
+            guard entry.hasPublisher(request.publisher.string) else { return nil }
             let first = ChannelLog.Appended(
                 offset: entry.offset, timestamp: entry.timestamp, count: 0,
                 publisherSession: entry.publisherSession, feature: entry.feature, frames: ByteBuffer())
@@ -275,11 +275,14 @@ extension EmbeddedBroker {
 // MARK: - Channels
 
 extension ChannelLog.Entry {
-    /// And not for him. The publisher is read from the frame: few ask, and every entry would have to keep its
-    /// name.
+    /// And not for him.
     fileprivate func isFrom(_ publisher: String) -> Bool {
-        guard publisherSession != 0, !publisher.isEmpty else { return false }
-        return frame.withUnsafeReadableBytes { bytes in
+        publisherSession != 0 && !publisher.isEmpty && hasPublisher(publisher)
+    }
+
+    /// The publisher is read from the frame: few ask, and every entry would have to keep its name.
+    fileprivate func hasPublisher(_ publisher: String) -> Bool {
+        frame.withUnsafeReadableBytes { bytes in
             Publication.publisher(inFrame: bytes)?.bytes.elementsEqual(publisher.utf8) ?? false
         }
     }
