@@ -24,6 +24,8 @@ let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
 let protobuf: Target.Dependency = .product(name: "SwiftProtobuf", package: "swift-protobuf")
 let collections: Target.Dependency = .product(name: "DequeModule", package: "swift-collections")
 
+let heap: Target.Dependency = .product(name: "HeapModule", package: "swift-collections")
+
 func room(_ name: String, _ path: String, _ dependencies: [Target.Dependency]) -> Target {
     .target(name: name, dependencies: dependencies, path: path, swiftSettings: strict)
 }
@@ -66,6 +68,9 @@ let shared: [Target] = [
     .systemLibrary(
         name: "CZlib", path: "Shared/CZlib", pkgConfig: "zlib",
         providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]),
+    .systemLibrary(
+        name: "CSQLite", path: "Shared/CSQLite", pkgConfig: "sqlite3",
+        providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite"])]),
     room("RTMAccessToken", "Shared/AccessToken", ["RTMModel", "CCrypto", "CZlib"]),
     .target(name: "RTMProtocolC", dependencies: ["CProtobufC"], path: "protocol/generated/c"),
     .target(
@@ -86,7 +91,7 @@ let shared: [Target] = [
 let services: [Target] =
     service("Messaging", server: [collections])
     + service("Presence")
-    + service("Storage")
+    + service("Storage", server: ["RTMMessagingClient", "CSQLite", collections, heap])
     + service(
         "Edge", hasClient: false, calls: ["Messaging", "Presence", "Storage"],
         server: ["RTMAccessToken", nioSSL] + webSocket)
@@ -127,6 +132,12 @@ let testing: [Target] = [
         [
             "RTMModel", "RTMWire", "RTMServiceLink", "RTMServiceKit", "RTMMessagingClient",
             "RTMMessagingServer", "RTMProtocol", protobuf, logging,
+        ] + nio),
+    tests(
+        "Storage",
+        [
+            "RTMModel", "RTMWire", "RTMServiceLink", "RTMServiceKit", "RTMStorageServer",
+            "RTMMessagingClient", "RTMMessagingServer", "RTMProtocol", protobuf, logging,
         ] + nio),
     tests(
         "Edge",

@@ -54,19 +54,21 @@ package struct CallResponse: WireMessage {
 
 extension ServerFrameBody {
     /// The body as the one field of ServerFrame.body, with its key: what a CallResponse carries.
-    package var field: ByteBuffer {
-        let field = FrameField(number: Self.field, body: self)
-        var buffer = ByteBuffer()
-        field.encode(into: &buffer, length: field.encodedLength)
-        return buffer
-    }
+    package var field: ByteBuffer { FrameField(number: Self.field, body: self).buffer }
 }
 
-private struct FrameField<Body: WireMessage>: WireMessage {
+/// A message as one field of another one, with its key.
+struct FrameField<Body: WireMessage>: WireMessage {
     let number: UInt32
     let body: Body
 
     func write(to sink: inout some FieldSink) { sink.field(number, body) }
+
+    var buffer: ByteBuffer {
+        var buffer = ByteBuffer()
+        encode(into: &buffer, length: encodedLength)
+        return buffer
+    }
 }
 
 /// A request took effect, and there is nothing to say beyond that.

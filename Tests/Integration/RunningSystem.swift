@@ -57,11 +57,16 @@ final class RunningSystem: Sendable {
                 ["--listen", "127.0.0.1:0", "--data", data] + Self.unlimited("edge-") + edge)
         case .fourProcesses:
             for name in ["messaging", "presence", "storage"] {
-                try await launch("rtm-\(name)", ["--listen", "127.0.0.1:0"])
+                try await launch("rtm-\(name)", ["--listen", "127.0.0.1:0"] + callees(of: name))
             }
             try await launchEdge(edge)
         }
         try await ready()
+    }
+
+    /// Where a service finds those that it calls.
+    private func callees(of service: String) -> [String] {
+        service == "storage" ? ["--messaging", address("messaging")] : []
     }
 
     /// One more edge beside what is there.
@@ -109,7 +114,7 @@ final class RunningSystem: Sendable {
         if service == "edge" {
             try await launchEdge(listen: listen)
         } else {
-            try await launch("rtm-\(service)", ["--listen", listen])
+            try await launch("rtm-\(service)", ["--listen", listen] + callees(of: service))
         }
         try await ready()
     }

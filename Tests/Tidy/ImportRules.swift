@@ -27,7 +27,8 @@ struct ImportRules {
         "Services/Storage/Client": calling,
         "Services/Messaging/Server": serving.union(["RTMMessagingClient"]),
         "Services/Presence/Server": serving.union(["RTMPresenceClient", "RTMMessagingClient"]),
-        "Services/Storage/Server": serving.union(["RTMStorageClient", "RTMMessagingClient"]),
+        "Services/Storage/Server": serving.union(["RTMStorageClient", "RTMMessagingClient", "HeapModule"]),
+        "Services/Storage/Server/SQLite": ["CSQLite", "RTMModel", "RTMWire", "Logging"],
         "Services/Edge/Server": serving.union([
             "RTMMessagingClient", "RTMPresenceClient", "RTMStorageClient", "RTMAccessToken", "NIOSSL",
             "NIOHTTP1", "NIOWebSocket",
@@ -91,6 +92,8 @@ struct ImportRules {
             "only Shared/Wire sees the generated C; use RTMWire's messages"
         case "CCrypto", "CZlib":
             "only Shared/AccessToken sees OpenSSL and zlib"
+        case "CSQLite":
+            "only Services/Storage/Server/SQLite sees the database"
         case "RTMWire", "RTMServiceLink", "RTMServiceKit":
             room.hasPrefix("Clients/")
                 ? "clients speak the protocol through RTMProtocol" : "it lies above this room"

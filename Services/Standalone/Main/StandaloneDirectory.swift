@@ -1,8 +1,8 @@
 import RTMServiceKit
 
-/// The one directory of a standalone system. Nothing but a lock is in it until storage keeps something.
+/// The one directory of a standalone system, with the database of storage in it.
 enum StandaloneDirectory {
-    private static let data = ConfigurationKey<String>.string(
+    static let data = ConfigurationKey<String>.string(
         "standalone.data", default: "data",
         "Directory for everything that is kept; one process at a time may use it.")
 

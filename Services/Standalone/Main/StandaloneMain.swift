@@ -18,7 +18,7 @@ import RTMStorageServer
         services: [
             StandaloneDirectory.definition,
             MessagingDefinition.inProcess(messaging), PresenceDefinition.inProcess(presence),
-            StorageDefinition.inProcess(storage),
+            StorageDefinition.inProcess(storage, messaging: messaging, data: StandaloneDirectory.data),
             EdgeDefinition.inProcess(messaging: messaging, presence: presence, storage: storage),
         ],
         admin: HostPort(host: "127.0.0.1", port: 7711), flags: ["edge.listen": "listen"],

@@ -1,28 +1,116 @@
+import Logging
+import NIOCore
+import NIOPosix
 import RTMModel
 package import RTMServiceKit
 package import RTMServiceLink
 
-/// The storage service as a part of a program. It has no engine yet: every call is refused, and says so.
+/// The storage service as a part of a program.
 package enum StorageDefinition {
-    static let listen = ConfigurationKey<HostPort>.address(
-        "storage.listen", default: HostPort(host: "127.0.0.1", port: 7740),
-        "Where edges connect; keep it off the public network.")
+    private static let summary = "Keeps metadata, locks and history in a SQLite database."
 
     /// Listens at `storage.listen`, for edges in other processes.
-    package static let service = definition(keys: [listen.declaration]) { .address($0[listen]) }
-
-    /// Reached by callers of the same process.
-    package static func inProcess(_ endpoint: InProcessEndpoint) -> ServiceDefinition {
-        definition(keys: []) { _ in .inProcess(endpoint) }
+    package static let service = ServiceDefinition(
+        name: "storage", summary: summary,
+        keys: [
+            StorageKeys.listen.declaration, StorageKeys.messaging.declaration, StorageKeys.data.declaration,
+        ] + StorageKeys.rules
+    ) { context in
+        let configuration = context.configuration
+        let data = configuration[StorageKeys.data]
+        let messaging = configuration[StorageKeys.messaging]
+        let parts = try await parts(
+            context, data: data, messaging: .tcp(host: messaging.host, port: messaging.port),
+            at: .address(configuration[StorageKeys.listen]))
+        return Assembly([DataDirectory(path: data)] + parts)
     }
 
-    private static func definition(
-        keys: [KeyDeclaration], place: @escaping @Sendable (Configuration) -> LinkPlace
+    /// Reached by callers of the same process.
+    ///
+    /// - Parameter data: the directory, which the program has taken for itself.
+    package static func inProcess(
+        _ endpoint: InProcessEndpoint, messaging: InProcessEndpoint, data: ConfigurationKey<String>
     ) -> ServiceDefinition {
-        UnavailableService.definition(
-            name: "storage", summary: "Keeps metadata, locks and history (not in this version).", keys: keys,
-            place: place,
-            refusal: RTMError(
-                .storageNotAvailable, "the storage service of this version doesn't keep anything yet"))
+        ServiceDefinition(name: service.name, summary: summary, keys: StorageKeys.rules) { context in
+            Assembly(
+                try await parts(
+                    context, data: context.configuration[data], messaging: .inProcess(messaging),
+                    at: .inProcess(endpoint)))
+        }
+    }
+
+    private static func parts(
+        _ context: ServiceContext, data: String, messaging: ServiceLinkAddress, at place: LinkPlace
+    ) async throws -> [any Service] {
+        let configuration = context.configuration
+        let rules = StorageRules(configuration)
+        let metrics = StorageMetrics(context.metrics)
+        let options = SQLiteOptions(
+            path: data + "/storage.db", synchronous: configuration[StorageKeys.synchronous],
+            bytesMax: configuration[StorageKeys.bytesMax], cacheBytes: configuration[StorageKeys.cacheBytes])
+        let threads = StorageThreads(
+            .sqlite(options), readers: configuration[StorageKeys.readers],
+            queueMax: configuration[StorageKeys.queueMax], rules: rules, metrics: metrics)
+        let loop = context.eventLoopGroup.next()
+        let link = LinkConfiguration(configuration)
+        let probe = context.probe("messaging")
+        let core = try await loop.submit {
+            let outbox = Outbox(
+                to: messaging, link, threads: threads, metrics: metrics, probe: probe,
+                endOfTurn: .shared(on: loop), logger: context.logger)
+            let node = StorageNode(
+                threads: threads, retention: rules.retention, outbox: outbox, metrics: metrics,
+                logger: context.logger)
+            return NIOLoopBound((node: node, outbox: outbox), eventLoop: loop)
+        }.get()
+        var server = ServiceLinkServerConfiguration(service: "storage")
+        server.link = link
+        let listener = ServiceLinkServer(server, links: loop, logger: context.logger) { _ in core.value.node }
+        return [
+            StorageDatabase(threads: threads, core: core, loop: loop, probe: context.probe("database")),
+            LinkListener(listener, at: place),
+        ]
+    }
+}
+
+extension StorageThreads.Stores {
+    static func sqlite(_ options: SQLiteOptions) -> Self {
+        Self(
+            openWriter: { () throws(StoreFailure) in try SQLiteWriter(options) },
+            openReader: { () throws(StoreFailure) in try SQLiteReader(options) })
+    }
+}
+
+/// The database while the service runs, and what goes on by itself: removing old messages, and telling
+/// messaging what has changed.
+private struct StorageDatabase: Service {
+    private static let expiryInterval = TimeAmount.seconds(1)
+
+    let name = "storage database"
+    let threads: StorageThreads
+    let core: NIOLoopBound<(node: StorageNode, outbox: Outbox)>
+    let loop: any EventLoop
+    let probe: ReadinessProbe
+
+    func start() async throws {
+        let core = self.core
+        let loop = self.loop
+        let probe = self.probe
+        try await threads.start(
+            StorageThreads.Listener(
+                written: { outcome in loop.execute { core.value.node.written(outcome) } },
+                read: { outcomes in loop.execute { core.value.node.read(outcomes) } },
+                health: { failure in
+                    if let failure { probe.notReady(failure.reason) } else { probe.ready() }
+                }))
+        try await loop.submit { core.value.outbox.start(on: loop) }.get()
+        loop.scheduleRepeatedTask(initialDelay: .zero, delay: Self.expiryInterval) { _ in
+            core.value.node.expireHistory()
+        }
+    }
+
+    func shutdown(deadline: ContinuousClock.Instant) async {
+        try? await loop.submit { core.value.outbox.stop() }.get()
+        await threads.stop()
     }
 }

@@ -22,7 +22,8 @@ package enum CommonKeys {
         "apps", default: [AppRecord(id: "dev")], countMax: 10_000,
         "The apps whose clients may log in; with a certificate only tokens signed with it are accepted, and "
             + "id and certificate are 32 hexadecimal digits each; subscriptionsMax replaces "
-            + "edge.subscriptions.max for the app, and the rates those of edge.rates.")
+            + "edge.subscriptions.max for the app, the rates those of edge.rates, and historyRetention "
+            + "storage.history.retention.")
 
     static var ofEveryProgram: [KeyDeclaration] {
         [
@@ -51,6 +52,8 @@ package struct AppRecord: ConfigurationRecord, Hashable {
     package var callRate: Int?
     package var subscribeRate: Int?
     package var loginRate: Int?
+    /// As `storage.history.retention`; unset: what holds for every app.
+    package var historyRetention: RetentionPeriod?
 
     package init(id: String, certificate: Secret? = nil, subscriptionsMax: Int? = nil) {
         self.id = id
@@ -63,6 +66,7 @@ package struct AppRecord: ConfigurationRecord, Hashable {
             RecordField("id", .string, isRequired: true), RecordField("certificate", .secret),
             RecordField("subscriptionsMax", .int(1...1_000_000)),
         ] + rates.map { RecordField($0.name, .int(0...1_000_000)) }
+        + [RecordField("historyRetention", .choice(RetentionPeriod.allCases.map(\.rawValue)))]
 
     private static var rates: [(name: String, path: WritableKeyPath<AppRecord, Int?>)] {
         [
@@ -76,6 +80,9 @@ package struct AppRecord: ConfigurationRecord, Hashable {
         self.init(id: id)
         if case .secret(let secret)? = record["certificate"] { certificate = secret }
         if case .int(let limit)? = record["subscriptionsMax"] { subscriptionsMax = limit }
+        if case .choice(let period)? = record["historyRetention"] {
+            historyRetention = RetentionPeriod(rawValue: period)
+        }
         for (name, path) in Self.rates {
             if case .int(let rate)? = record[name] { self[keyPath: path] = rate }
         }
@@ -85,6 +92,7 @@ package struct AppRecord: ConfigurationRecord, Hashable {
         var record: ConfigurationValue.Record = ["id": .string(id)]
         if let certificate { record["certificate"] = .secret(certificate) }
         if let subscriptionsMax { record["subscriptionsMax"] = .int(subscriptionsMax) }
+        if let historyRetention { record["historyRetention"] = .choice(historyRetention.rawValue) }
         for (name, path) in Self.rates {
             if let rate = self[keyPath: path] { record[name] = .int(rate) }
         }

@@ -1,0 +1,69 @@
+import RTMModel
+import RTMWire
+
+/// Which messages a query asks for, and where the next page starts (H-3 to H-8). Pure.
+///
+/// The walk goes from newer to older. Timestamps are unique within a channel, so a page that ends behind one
+/// message begins with the next one: nothing is lost or shown twice between pages.
+struct HistoryQuery: Sendable, Hashable {
+    let channel: ChannelKey
+    let count: Int
+    /// Bounds of the timestamps, both inclusive; empty when nothing can match.
+    let newest: UInt64
+    let oldest: UInt64
+    private let hasEnd: Bool
+
+    init(_ request: GetHistory, of caller: Caller) throws(RTMError) {
+        channel = try Self.channel(request, of: caller)
+        guard Limits.historyPage.contains(Int(request.count)) else {
+            throw RTMError(
+                .invalidParameter, "\(request.count) messages were asked for, 1 to 100 are allowed",
+                limit: .init(name: "history messages", value: UInt64(Limits.historyPage.upperBound)))
+        }
+        count = Int(request.count)
+        hasEnd = request.end != 0
+        oldest = request.end
+        guard request.start != 0 else {
+            newest = Self.lastTimestamp
+            return
+        }
+        if hasEnd, request.end > request.start {
+            throw RTMError(
+                .historyInvalidTimestamp, "the end, \(request.end), is newer than the start, \(request.start)"
+            )
+        }
+        newest = min(hasEnd ? request.start : request.start - 1, Self.lastTimestamp)
+    }
+
+    /// What a store counts with is signed.
+    private static let lastTimestamp = UInt64(Int64.max)
+
+    /// H-1, H-2.
+    private static func channel(_ request: GetHistory, of caller: Caller) throws(RTMError) -> ChannelKey {
+        switch request.channelType {
+        case .message?:
+            guard !request.channel.isEmpty else {
+                throw RTMError(.invalidChannelName, "the channel name is empty")
+            }
+            return ChannelKey(appID: caller.appID, type: .message, name: request.channel)
+        case .user?:
+            let name = request.channel.isEmpty ? caller.userID : request.channel
+            guard name == caller.userID else {
+                throw RTMError(.historyOperationNotPermitted, "an inbox is read by its owner only")
+            }
+            return ChannelKey(appID: caller.appID, type: .user, name: name)
+        default:
+            throw RTMError(.invalidChannelType, "only message and user channels have a history")
+        }
+    }
+
+    /// How many to fetch: one more than asked for tells whether another page follows.
+    var fetchCount: Int { count + 1 }
+
+    /// - Parameter found: the newest `fetchCount` matches, newest first.
+    func page(_ found: [HistoryMessage]) -> HistoryPage {
+        guard found.count > count else { return HistoryPage(messages: found, newStart: 0) }
+        let next = found[count].timestampMilliseconds
+        return HistoryPage(messages: Array(found.prefix(count)), newStart: hasEnd ? next : next + 1)
+    }
+}

@@ -1,0 +1,110 @@
+import HeapModule
+import RTMModel
+
+/// The lock tables that have to be in memory: those with owners or with people in line. The others lie in the
+/// store and are loaded when somebody asks for them.
+///
+/// Tables change while a transaction is open, which may fail: until `committed` the registry remembers how
+/// each changed table was, and `rolledBack` brings that back.
+struct LockRegistry {
+    private struct Deadline: Comparable {
+        let time: UInt64
+        let channel: ChannelKey
+
+        static func < (left: Deadline, right: Deadline) -> Bool { left.time < right.time }
+    }
+
+    private var tables: [ChannelKey: LockTable] = [:]
+    /// Nil: the table was loaded since.
+    private var before: [ChannelKey: LockTable?] = [:]
+    /// Channels where a session owns a lock or waits for one, or has done so.
+    private var channelsOfSession: [SessionID: Set<ChannelKey>] = [:]
+    private var sessionsOfLink: [UInt64: Set<SessionID>] = [:]
+    /// To be forgotten with the present transaction.
+    private var forgotten: (sessions: [LockTable.SessionPlace], links: [UInt64]) = ([], [])
+    /// Every deadline that a table has had; those that have passed by are found out when their time comes.
+    private var deadlines = Heap<Deadline>()
+
+    var tableCount: Int { tables.count }
+
+    /// Nil: it is in the store.
+    subscript(channel: ChannelKey) -> LockTable? { tables[channel] }
+
+    /// The table as it is within the present transaction.
+    mutating func set(_ table: LockTable, of channel: ChannelKey) {
+        if before.index(forKey: channel) == nil { before.updateValue(tables[channel], forKey: channel) }
+        tables[channel] = table
+        watch(channel, table)
+    }
+
+    private mutating func watch(_ channel: ChannelKey, _ table: LockTable) {
+        guard let time = table.nextDeadline else { return }
+        deadlines.insert(Deadline(time: time, channel: channel))
+    }
+
+    mutating func committed() {
+        for channel in before.keys where tables[channel]?.isIdle == true { tables[channel] = nil }
+        before.removeAll(keepingCapacity: true)
+        for place in forgotten.sessions {
+            channelsOfSession[place.session] = nil
+            sessionsOfLink[place.link]?.remove(place.session)
+        }
+        for link in forgotten.links { forgetNow(link: link) }
+        forgotten = ([], [])
+    }
+
+    mutating func rolledBack() {
+        for (channel, table) in before {
+            tables[channel] = table
+            if let table { watch(channel, table) }
+        }
+        before.removeAll(keepingCapacity: true)
+        forgotten = ([], [])
+    }
+
+    // MARK: Sessions
+
+    /// The session has used a lock of the channel: its end concerns the channel.
+    mutating func note(_ place: LockTable.SessionPlace, in channel: ChannelKey) {
+        channelsOfSession[place.session, default: []].insert(channel)
+        sessionsOfLink[place.link, default: []].insert(place.session)
+    }
+
+    func channels(of session: SessionID) -> Set<ChannelKey> { channelsOfSession[session] ?? [] }
+
+    func channels(of link: UInt64) -> Set<ChannelKey> {
+        (sessionsOfLink[link] ?? []).reduce(into: []) { $0.formUnion(channels(of: $1)) }
+    }
+
+    mutating func forget(_ place: LockTable.SessionPlace) { forgotten.sessions.append(place) }
+
+    mutating func forget(link: UInt64) { forgotten.links.append(link) }
+
+    private mutating func forgetNow(link: UInt64) {
+        for session in sessionsOfLink.removeValue(forKey: link) ?? [] {
+            // One that has come back over another link is that one's now.
+            let isElsewhere = sessionsOfLink.values.contains { $0.contains(session) }
+            if !isElsewhere { channelsOfSession[session] = nil }
+        }
+    }
+
+    // MARK: Time
+
+    /// The earliest time at which `due` may find something.
+    var nextDeadline: UInt64? { deadlines.min?.time }
+
+    /// What was due could not be done.
+    mutating func retry(_ channels: Set<ChannelKey>, at time: UInt64) {
+        for channel in channels { deadlines.insert(Deadline(time: time, channel: channel)) }
+    }
+
+    /// Channels with a ttl that may have ended.
+    mutating func due(now: UInt64) -> Set<ChannelKey> {
+        var channels: Set<ChannelKey> = []
+        while let next = deadlines.min, next.time <= now {
+            deadlines.removeMin()
+            channels.insert(next.channel)
+        }
+        return channels
+    }
+}

@@ -1,0 +1,35 @@
+import RTMModel
+import RTMWire
+
+/// What one call has brought about in a lock table, in order: each transition once (K-17).
+struct LockStep: Sendable {
+    /// A wait that has come to its end.
+    struct Settled: Sendable, Hashable {
+        let ticket: UInt64
+        /// Of the edge that is to be told.
+        let link: UInt64
+        /// The fencing token.
+        let outcome: Result<UInt64, RTMError>
+    }
+
+    /// Tokens and revisions come from it; it only grows, over all channels and restarts.
+    private(set) var counter: UInt64
+    private(set) var events: [LockEvent] = []
+    private(set) var settled: [Settled] = []
+
+    init(counter: UInt64) { self.counter = counter }
+
+    mutating func nextToken() -> UInt64 {
+        counter += 1
+        return counter
+    }
+
+    mutating func happened(_ kind: LockEvent.Kind, _ lock: LockDetail) {
+        events.append(LockEvent(kind, lock, revision: nextToken()))
+    }
+
+    mutating func settle(_ waiter: LockTable.Waiter, _ outcome: Result<UInt64, RTMError>) {
+        settled.append(
+            Settled(ticket: waiter.ticket, link: waiter.claimant.place.link, outcome: outcome))
+    }
+}

@@ -1,0 +1,224 @@
+import RTMModel
+import RTMWire
+
+/// The locks of one channel (K-1). Pure: every call says what has happened, in order, in a `LockStep`.
+///
+/// A lock belongs to a user. While one of the user's sessions is there its ttl doesn't run; it runs from when
+/// that session ends or leaves the channel (K-11), and what comes back within it stays the owner. Those who
+/// wait stand in line, and newcomers stand behind them (K-5).
+///
+/// Each acquisition gets a fencing token from a counter that never goes back: whoever has lost the lock
+/// without knowing it holds an older token than the present one. A user who comes back as another client
+/// object (another `instance`) and acquires what it owned already gets a new token as well: the old object
+/// may still be at work.
+struct LockTable: Sendable, Hashable {
+    /// Where a session is reached.
+    struct SessionPlace: Sendable, Hashable {
+        let session: SessionID
+        let link: UInt64
+    }
+
+    /// Whoever asks for a lock.
+    struct Claimant: Sendable, Hashable {
+        let user: String
+        let instance: UInt64
+        let place: SessionPlace
+    }
+
+    enum Presence: Sendable, Hashable {
+        /// The ttl doesn't run.
+        case here(SessionPlace)
+        /// The lock is released at this time unless the owner comes back.
+        case away(until: UInt64)
+    }
+
+    struct Owner: Sendable, Hashable {
+        let user: String
+        var instance: UInt64
+        var presence: Presence
+    }
+
+    struct Waiter: Sendable, Hashable {
+        let claimant: Claimant
+        let ticket: UInt64
+    }
+
+    struct Lock: Sendable, Hashable {
+        let name: String
+        let ttlSeconds: UInt32
+        var owner: Owner?
+        /// Of the latest acquisition; 0 before the first.
+        var token: UInt64 = 0
+        var waiters: [Waiter] = []
+
+        var detail: LockDetail {
+            LockDetail(name: name, owner: owner?.user ?? "", ttlSeconds: ttlSeconds, fencingToken: token)
+        }
+
+        var ttl: UInt64 { UInt64(ttlSeconds) * 1000 }
+    }
+
+    /// Limit: who may wait for one lock.
+    static let waitersMax = 10_000
+
+    var locks: [String: Lock] = [:]
+
+    /// By name (K-10).
+    var details: [LockDetail] { locks.values.map(\.detail).sorted { $0.name < $1.name } }
+
+    /// Whether anything here is forgotten when the table is: what isn't stored.
+    var isIdle: Bool { locks.values.allSatisfy { $0.owner == nil && $0.waiters.isEmpty } }
+
+    // MARK: What clients ask
+
+    /// K-2, L-39, L-40.
+    mutating func set(_ name: String, ttlSeconds: UInt32, _ step: inout LockStep) throws(RTMError) {
+        guard locks[name] == nil else {
+            throw RTMError(.lockAlreadyExist, "there is a lock \"\(name)\" already")
+        }
+        guard locks.count < Limits.locksMax else {
+            throw RTMError(
+                .lockOperationFailed, "the channel has \(locks.count) locks already",
+                limit: .init(name: "locks per channel", value: UInt64(Limits.locksMax)))
+        }
+        let ttl = Limits.clamp(Int(ttlSeconds), to: Limits.lockTTL)
+        let lock = Lock(name: name, ttlSeconds: UInt32(ttl))
+        locks[name] = lock
+        step.happened(.set, lock.detail)
+    }
+
+    /// K-3. Its owner loses it, and nobody waits any longer.
+    mutating func remove(_ name: String, _ step: inout LockStep) throws(RTMError) {
+        var lock = try existing(name)
+        locks[name] = nil
+        for waiter in lock.waiters { step.settle(waiter, .failure(Self.missing(name))) }
+        lock.owner = nil
+        step.happened(.removed, lock.detail)
+    }
+
+    enum Acquisition: Sendable, Hashable {
+        case acquired(token: UInt64)
+        /// The answer comes with the ticket.
+        case waiting
+    }
+
+    /// K-4, K-5, K-7.
+    mutating func acquire(
+        _ name: String, for claimant: Claimant, retry: Bool, ticket: UInt64, _ step: inout LockStep
+    ) throws(RTMError) -> Acquisition {
+        var lock = try existing(name)
+        if let owner = lock.owner, owner.user == claimant.user {
+            if owner.instance == claimant.instance {
+                lock.owner?.presence = .here(claimant.place)
+                locks[name] = lock
+                return .acquired(token: lock.token)
+            }
+        } else if lock.owner != nil {
+            guard retry else { throw RTMError(.lockAcquireFailed, "another user has \"\(name)\"") }
+            try line(up: Waiter(claimant: claimant, ticket: ticket), for: &lock, &step)
+            locks[name] = lock
+            return .waiting
+        }
+        give(&lock, to: claimant, &step)
+        locks[name] = lock
+        return .acquired(token: lock.token)
+    }
+
+    /// A user stands in a line once. In another session it keeps its place: the session before has ended, or
+    /// is about to.
+    private func line(
+        up waiter: Waiter, for lock: inout Lock, _ step: inout LockStep
+    ) throws(RTMError) {
+        let user = waiter.claimant.user
+        if let place = lock.waiters.firstIndex(where: { $0.claimant.user == user }) {
+            guard lock.waiters[place].claimant.place.session != waiter.claimant.place.session else {
+                throw RTMError(.lockOperationPerforming, "this session waits for \"\(lock.name)\" already")
+            }
+            step.settle(lock.waiters[place], .failure(Self.sessionLeft))
+            lock.waiters[place] = waiter
+            return
+        }
+        guard lock.waiters.count < Self.waitersMax else {
+            throw RTMError(
+                .lockOperationFailed, "too many wait for \"\(lock.name)\"",
+                limit: .init(name: "waiters of a lock", value: UInt64(Self.waitersMax)))
+        }
+        lock.waiters.append(waiter)
+    }
+
+    static var sessionLeft: RTMError {
+        RTMError(.lockOperationFailed, "the session left before its turn")
+    }
+
+    /// An owner that comes back goes on with the token it has, or hears that it lost the lock (K-12).
+    mutating func reclaim(
+        _ name: String, token: UInt64, for claimant: Claimant
+    ) throws(RTMError) -> Acquisition {
+        guard var lock = locks[name], lock.owner?.user == claimant.user, lock.token == token else {
+            throw RTMError(.lockNotAcquired, "\"\(name)\" was released or removed meanwhile")
+        }
+        lock.owner = Owner(
+            user: claimant.user, instance: claimant.instance, presence: .here(claimant.place))
+        locks[name] = lock
+        return .acquired(token: token)
+    }
+
+    /// K-8.
+    mutating func release(_ name: String, by user: String, _ step: inout LockStep) throws(RTMError) {
+        var lock = try existing(name)
+        guard lock.owner?.user == user else {
+            throw RTMError(.lockNotAcquired, "this user doesn't have \"\(name)\"")
+        }
+        release(&lock, &step)
+        locks[name] = lock
+    }
+
+    /// K-9.
+    mutating func revoke(_ name: String, owner: String, _ step: inout LockStep) throws(RTMError) {
+        var lock = try existing(name)
+        guard let present = lock.owner?.user, present == owner else {
+            throw RTMError(.lockNotAcquired, "that user doesn't have \"\(name)\"")
+        }
+        release(&lock, &step)
+        locks[name] = lock
+    }
+
+    /// D-20: whether a write under this lock is the present owner's.
+    func checkOwner(_ name: String, user: String, token: UInt64) throws(RTMError) {
+        guard let lock = locks[name], lock.owner?.user == user else {
+            throw RTMError(.storageLockNotAcquired, "this user doesn't have the lock \"\(name)\"")
+        }
+        guard token == 0 || token == lock.token else {
+            throw RTMError(
+                .storageLockNotAcquired, "the lock \"\(name)\" was acquired anew since this token was given")
+        }
+    }
+
+    // MARK: Owners
+
+    private func existing(_ name: String) throws(RTMError) -> Lock {
+        guard let lock = locks[name] else { throw Self.missing(name) }
+        return lock
+    }
+
+    private static func missing(_ name: String) -> RTMError {
+        RTMError(.lockNotExist, "there is no lock \"\(name)\"")
+    }
+
+    private func give(_ lock: inout Lock, to claimant: Claimant, _ step: inout LockStep) {
+        lock.owner = Owner(
+            user: claimant.user, instance: claimant.instance, presence: .here(claimant.place))
+        lock.token = step.nextToken()
+        step.happened(.acquired, lock.detail)
+    }
+
+    /// Takes the lock from its owner and gives it to the first in line.
+    func release(_ lock: inout Lock, _ step: inout LockStep) {
+        step.happened(.released, lock.detail)
+        lock.owner = nil
+        guard !lock.waiters.isEmpty else { return }
+        let next = lock.waiters.removeFirst()
+        give(&lock, to: next.claimant, &step)
+        step.settle(next, .success(lock.token))
+    }
+}

@@ -1,0 +1,146 @@
+import RTMModel
+import RTMWire
+
+/// The metadata of one channel or user (D-1), and what a write does to it. Pure.
+///
+/// A write compares the set's revision first, then those of its items (D-6), and then everything it asks for
+/// happens or nothing does (D-7). Each write takes one new revision from the set's counter, which goes on
+/// even when nothing is left (D-10): a comparison with an old revision can never succeed again.
+struct MetadataSet: Sendable, Hashable {
+    /// An item and its place in the order of creation (D-31).
+    struct Entry: Sendable, Hashable {
+        let place: Int64
+        var item: MetadataItem
+    }
+
+    /// What a write has changed, for whoever keeps the set.
+    struct Change: Sendable, Hashable {
+        var written: [Entry] = []
+        var removed: [String] = []
+    }
+
+    /// Limits of one set. Nil: as many items as fit.
+    struct Limits: Sendable, Hashable {
+        var itemsMax: Int?
+        var bytesMax = RTMModel.Limits.metadataBytesMax
+    }
+
+    /// 0: nothing was ever written.
+    private(set) var majorRevision: Int64
+    /// In the order of creation.
+    private(set) var entries: [Entry]
+
+    init(majorRevision: Int64 = 0, entries: [Entry] = []) {
+        self.majorRevision = majorRevision
+        self.entries = entries
+    }
+
+    var items: [MetadataItem] { entries.map(\.item) }
+
+    /// What counts against the limit of a set (L-37).
+    var bytes: Int { entries.reduce(0) { $0 + $1.item.bytes } }
+
+    /// Applies a write that has passed `WriteMetadata.check`. When it throws, nothing has changed.
+    ///
+    /// - Parameter now: UTC in milliseconds, for items that record their time.
+    mutating func apply(
+        _ write: WriteMetadata, by author: String, limits: Limits, now: UInt64
+    ) throws(RTMError) -> Change {
+        var places: [String: Int] = [:]
+        places.reserveCapacity(entries.count)
+        for (place, entry) in entries.enumerated() { places[entry.item.key] = place }
+        try compare(write, places)
+        var next = self
+        next.majorRevision += 1
+        let change = next.carryOut(write, by: author, places, now: now)
+        try next.check(limits)
+        self = next
+        return change
+    }
+
+    // MARK: Comparing
+
+    private func compare(_ write: WriteMetadata, _ places: [String: Int]) throws(RTMError) {
+        if write.majorRevision != 0, write.majorRevision != majorRevision {
+            throw conflict("the set has the revision \(majorRevision), not \(write.majorRevision)")
+        }
+        if write.kind == .remove, write.items.isEmpty, entries.isEmpty {
+            throw conflict("there is nothing to remove")
+        }
+        for item in write.items {
+            guard let place = places[item.key] else {
+                guard write.kind == .set, item.revision == 0 else {
+                    throw conflict("there is no item \"\(item.key)\"", key: item.key)
+                }
+                continue
+            }
+            let present = entries[place].item.revision
+            guard item.revision == 0 || item.revision == present else {
+                throw conflict(
+                    "\"\(item.key)\" has the revision \(present), not \(item.revision)", key: item.key,
+                    revision: present)
+            }
+        }
+    }
+
+    private func conflict(_ reason: String, key: String? = nil, revision: Int64 = 0) -> RTMError {
+        RTMError(
+            .storageOutdatedRevision, reason,
+            conflict: .init(majorRevision: majorRevision, key: key, revision: revision))
+    }
+
+    // MARK: Changing
+
+    private mutating func carryOut(
+        _ write: WriteMetadata, by author: String, _ places: [String: Int], now: UInt64
+    ) -> Change {
+        guard write.kind != .remove else { return remove(write.items.map(\.key)) }
+        var change = Change()
+        for item in write.items {
+            let written = MetadataItem(
+                key: item.key, value: item.value, revision: majorRevision,
+                updatedMilliseconds: write.recordsTime ? now : 0,
+                author: write.recordsAuthor ? author : "")
+            if let place = places[item.key] {
+                entries[place].item = written
+                change.written.append(entries[place])
+            } else {
+                let entry = Entry(place: (entries.last?.place ?? 0) + 1, item: written)
+                entries.append(entry)
+                change.written.append(entry)
+            }
+        }
+        return change
+    }
+
+    /// - Parameter keys: none = all (D-4).
+    private mutating func remove(_ keys: [String]) -> Change {
+        guard !keys.isEmpty else {
+            defer { entries = [] }
+            return Change(removed: entries.map(\.item.key))
+        }
+        let gone = Set(keys)
+        entries.removeAll { gone.contains($0.item.key) }
+        return Change(removed: keys)
+    }
+
+    private func check(_ limits: Limits) throws(RTMError) {
+        if let itemsMax = limits.itemsMax, entries.count > itemsMax {
+            throw RTMError(
+                .storageMetadataItemExceedLimitation,
+                "the set would have \(entries.count) items, \(itemsMax) are allowed",
+                limit: .init(name: "metadata items", value: UInt64(itemsMax)))
+        }
+        let bytes = self.bytes
+        guard bytes <= limits.bytesMax else {
+            throw RTMError(
+                .storageMetadataLengthOverflow,
+                "the set would have \(bytes) bytes in its keys and values, \(limits.bytesMax) are allowed",
+                limit: .init(name: "metadata set bytes", value: UInt64(limits.bytesMax)))
+        }
+    }
+}
+
+extension MetadataItem {
+    fileprivate var bytes: Int { key.utf8.count + value.utf8.count }
+}

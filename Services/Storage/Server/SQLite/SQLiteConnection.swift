@@ -1,0 +1,129 @@
+import CSQLite
+
+/// One connection to the database file, used by one thread. Statements are prepared once and kept.
+///
+/// Everything that goes wrong is a `StoreFailure` with SQLite's own words.
+final class SQLiteConnection {
+    enum Access {
+        case readWrite
+        case read
+    }
+
+    let path: String
+    private let handle: OpaquePointer
+    /// By the address of the literal: a statement is written down once and found without comparing texts.
+    private var statements: [UnsafePointer<UInt8>: SQLiteStatement] = [:]
+
+    /// - Parameter creating: make the file when it is missing.
+    init(path: String, _ access: Access, creating: Bool = false) throws(StoreFailure) {
+        self.path = path
+        var handle: OpaquePointer?
+        let flags =
+            (access == .read ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE)
+            | (creating ? SQLITE_OPEN_CREATE : 0) | SQLITE_OPEN_NOMUTEX
+        let code = sqlite3_open_v2(path, &handle, flags, nil)
+        guard code == SQLITE_OK, let handle else {
+            let failure = StoreFailure(code: code, handle: handle, doing: "opening \(path)")
+            sqlite3_close(handle)
+            throw failure
+        }
+        self.handle = handle
+        sqlite3_extended_result_codes(handle, 1)
+        // Another process holds the file for moments only: a backup, or someone who looks into it.
+        sqlite3_busy_timeout(handle, 2_000)
+    }
+
+    /// Gives back everything; the connection is of no use afterwards.
+    func close() {
+        for statement in statements.values { statement.finalize() }
+        statements = [:]
+        sqlite3_close(handle)
+    }
+
+    /// Runs statements that have no parameters and whose rows nobody wants.
+    func execute(_ sql: String) throws(StoreFailure) {
+        let code = sqlite3_exec(handle, sql, nil, nil, nil)
+        guard code == SQLITE_OK else { throw failure(code, doing: sql) }
+    }
+
+    /// Runs a kept statement for its effect; returns how many rows it changed.
+    @discardableResult
+    func run(_ sql: StaticString, _ values: SQLiteValue...) throws(StoreFailure) -> Int {
+        let statement = try prepared(sql)
+        defer { statement.reset() }
+        try check(statement.bind(values), doing: sql.description)
+        var code = statement.step()
+        while code == SQLITE_ROW { code = statement.step() }
+        guard code == SQLITE_DONE else { throw failure(code, doing: sql.description) }
+        return Int(sqlite3_changes64(handle))
+    }
+
+    /// Runs a kept statement; every row goes to `body`.
+    func rows(
+        _ sql: StaticString, _ values: SQLiteValue..., body: (SQLiteStatement) throws(StoreFailure) -> Void
+    ) throws(StoreFailure) {
+        let statement = try prepared(sql)
+        defer { statement.reset() }
+        try check(statement.bind(values), doing: sql.description)
+        while true {
+            let code = statement.step()
+            if code == SQLITE_DONE { return }
+            guard code == SQLITE_ROW else { throw failure(code, doing: sql.description) }
+            try body(statement)
+        }
+    }
+
+    /// Rows of a statement that is used once, as texts.
+    func texts(_ sql: String) throws(StoreFailure) -> [String] {
+        let statement = try make(sql)
+        defer { statement.finalize() }
+        var found: [String] = []
+        while true {
+            let code = statement.step()
+            if code == SQLITE_DONE { return found }
+            guard code == SQLITE_ROW else { throw failure(code, doing: sql) }
+            found.append(statement.text(0))
+        }
+    }
+
+    /// Whether a transaction is open.
+    var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
+
+    /// Copies everything, as of one moment, to a new file; writers of other processes go on meanwhile.
+    func copy(to target: SQLiteConnection) throws(StoreFailure) {
+        guard let backup = sqlite3_backup_init(target.handle, "main", handle, "main") else {
+            throw target.failure(sqlite3_errcode(target.handle), doing: "the copy")
+        }
+        // All pages in one step: it is one read transaction, which needn't begin anew when others write.
+        let code = sqlite3_backup_step(backup, -1)
+        let end = sqlite3_backup_finish(backup)
+        guard code == SQLITE_DONE, end == SQLITE_OK else {
+            throw target.failure(code == SQLITE_DONE ? end : code, doing: "the copy")
+        }
+    }
+
+    // MARK: Statements
+
+    private func prepared(_ sql: StaticString) throws(StoreFailure) -> SQLiteStatement {
+        if let known = statements[sql.utf8Start] { return known }
+        let statement = try make(sql.description, isKept: true)
+        statements[sql.utf8Start] = statement
+        return statement
+    }
+
+    private func make(_ sql: String, isKept: Bool = false) throws(StoreFailure) -> SQLiteStatement {
+        var statement: OpaquePointer?
+        let flags = isKept ? UInt32(SQLITE_PREPARE_PERSISTENT) : 0
+        let code = sqlite3_prepare_v3(handle, sql, -1, flags, &statement, nil)
+        guard code == SQLITE_OK, let statement else { throw failure(code, doing: sql) }
+        return SQLiteStatement(statement)
+    }
+
+    private func check(_ code: Int32, doing what: String) throws(StoreFailure) {
+        guard code == SQLITE_OK else { throw failure(code, doing: what) }
+    }
+
+    private func failure(_ code: Int32, doing what: String) -> StoreFailure {
+        StoreFailure(code: code, handle: handle, doing: what)
+    }
+}

@@ -1,0 +1,56 @@
+/// How a database file is opened.
+struct SQLiteOptions: Sendable, Hashable {
+    var path: String
+    var synchronous = Synchronous.full
+    /// Bytes; 0 = as large as the disk.
+    var bytesMax = 0
+    /// Bytes of pages that each connection keeps in memory.
+    var cacheBytes = 32 << 20
+
+    /// Opens the file for its one writer, making or migrating it where needed.
+    func openWriter() throws(StoreFailure) -> SQLiteConnection {
+        let connection = try SQLiteConnection(path: path, .readWrite, creating: true)
+        do throws(StoreFailure) {
+            try connection.execute("PRAGMA journal_mode = WAL")
+            try connection.execute("PRAGMA synchronous = \(synchronous.rawValue)")
+            try connection.execute("PRAGMA cache_size = -\(cacheBytes / 1024)")
+            try SQLiteSchema.migrate(connection)
+            try connection.execute("PRAGMA max_page_count = \(try pageCountMax(connection))")
+        } catch {
+            connection.close()
+            throw error
+        }
+        return connection
+    }
+
+    /// Opens the file for one reader beside the writer.
+    func openReader() throws(StoreFailure) -> SQLiteConnection {
+        let connection = try SQLiteConnection(path: path, .read)
+        do throws(StoreFailure) {
+            try connection.execute("PRAGMA query_only = ON")
+            try connection.execute("PRAGMA cache_size = -\(cacheBytes / 1024)")
+        } catch {
+            connection.close()
+            throw error
+        }
+        return connection
+    }
+
+    private func pageCountMax(_ connection: SQLiteConnection) throws(StoreFailure) -> Int {
+        let most = 4_294_967_294
+        guard bytesMax > 0 else { return most }
+        let page = try connection.texts("PRAGMA page_size").first.flatMap { Int($0) } ?? 4096
+        return min(most, max(1, bytesMax / page))
+    }
+}
+
+/// What an acknowledgement of storage is worth. A killed process loses nothing in any of these; they differ
+/// in what a power cut or a crash of the system may take back.
+enum Synchronous: String, Sendable, Hashable, CaseIterable {
+    /// Nothing: every group of changes is on the disk before it is acknowledged.
+    case full
+    /// The last moments, as a whole and from the end: what is left is one state that existed.
+    case normal
+    /// The last moments, and the file may be damaged.
+    case off
+}

@@ -1,0 +1,70 @@
+import RTMModel
+import RTMWire
+
+/// The reading half of the store in a SQLite file: a connection beside the writer's. In WAL mode neither
+/// waits for the other.
+final class SQLiteReader: ReadableStore {
+    private let connection: SQLiteConnection
+
+    init(_ options: SQLiteOptions) throws(StoreFailure) { connection = try options.openReader() }
+
+    func close() { connection.close() }
+
+    func snapshot<Result>(_ body: () throws(StoreFailure) -> Result) throws(StoreFailure) -> Result {
+        try connection.run("BEGIN")
+        // A read transaction has nothing to lose.
+        defer { if connection.isInTransaction { try? connection.execute("COMMIT") } }
+        return try body()
+    }
+
+    func committedCounter() throws(StoreFailure) -> UInt64 { try connection.counter() }
+
+    func metadata(of channel: ChannelKey) throws(StoreFailure) -> MetadataSet {
+        guard let id = try connection.channelID(channel) else { return MetadataSet() }
+        return try connection.metadata(of: id)
+    }
+
+    func locks(of channel: ChannelKey) throws(StoreFailure) -> LockTable {
+        guard let id = try connection.channelID(channel) else { return LockTable() }
+        return try connection.locks(of: id)
+    }
+
+    func messages(_ query: HistoryQuery, now: UInt64) throws(StoreFailure) -> [HistoryMessage] {
+        guard let id = try connection.channelID(query.channel) else { return [] }
+        var found: [HistoryMessage] = []
+        try connection.rows(
+            """
+            SELECT timestamp_ms, publisher, type, custom_type, payload FROM history
+            WHERE channel = ?1 AND timestamp_ms BETWEEN ?2 AND ?3 AND (expiry_ms IS NULL OR expiry_ms > ?4)
+            ORDER BY timestamp_ms DESC LIMIT ?5
+            """,
+            .integer(id), .integer(Int64(clamping: query.oldest)), .integer(Int64(clamping: query.newest)),
+            .number(now), .integer(Int64(query.fetchCount))
+        ) { row in
+            found.append(
+                HistoryMessage(
+                    type: MessageType(rawValue: Int(row.integer(2))) ?? .binary, payload: row.blob(4),
+                    customType: row.text(3), publisher: row.text(1), timestampMilliseconds: row.number(0)))
+        }
+        return found
+    }
+
+    func events(after sequence: UInt64, limit: Int) throws(StoreFailure) -> [OutboxEvent] {
+        var found: [OutboxEvent] = []
+        try connection.rows(
+            """
+            SELECT sequence, source, publisher, feature, event, app, type, name
+            FROM outbox JOIN channels ON channels.id = outbox.channel
+            WHERE sequence > ?1 ORDER BY sequence LIMIT ?2
+            """, .number(sequence), .integer(Int64(limit))
+        ) { row in
+            found.append(
+                OutboxEvent(
+                    source: row.number(1), sequence: row.number(0), channel: row.channelKey(5),
+                    publisher: row.text(2),
+                    feature: SubscriptionFeatures(rawValue: UInt32(truncatingIfNeeded: row.integer(3))),
+                    event: row.blob(4)))
+        }
+        return found
+    }
+}

@@ -1,0 +1,108 @@
+/// The tables, as a list of steps from one version of them to the next. Steps are only ever added: a file
+/// carries the number of those it has been through.
+enum SQLiteSchema {
+    static var version: Int { steps.count }
+
+    /// Marks the file as ours: "Heli".
+    static let application = 0x4865_6C69
+
+    /// Brings the file to the present version, each step in a transaction of its own. A file that a newer
+    /// version has written is refused: what it means can't be known here.
+    static func migrate(_ connection: SQLiteConnection) throws(StoreFailure) {
+        let application = try number("application_id", connection)
+        let found = try number("user_version", connection)
+        guard application == Self.application || (application == 0 && found == 0) else {
+            throw StoreFailure(
+                kind: .corrupt, reason: "\(connection.path) is a database of another program")
+        }
+        guard found <= version else {
+            throw StoreFailure(
+                kind: .refused,
+                reason: "\(connection.path) has the schema \(found), this version knows up to \(version): "
+                    + "run the newer version, or restore a backup")
+        }
+        for step in found..<version {
+            try connection.execute("BEGIN IMMEDIATE")
+            try connection.execute(steps[step])
+            try connection.execute("PRAGMA user_version = \(step + 1)")
+            try connection.execute("PRAGMA application_id = \(Self.application)")
+            try connection.execute("COMMIT")
+        }
+    }
+
+    private static func number(
+        _ pragma: String, _ connection: SQLiteConnection
+    ) throws(StoreFailure) -> Int {
+        let text = try connection.texts("PRAGMA \(pragma)").first
+        return text.flatMap { Int($0) } ?? 0
+    }
+
+    private static let steps = [
+        """
+        -- One row: the number that tokens, revisions of locks and the order of events come from.
+        CREATE TABLE store (
+            id INTEGER PRIMARY KEY CHECK (id = 1),
+            counter INTEGER NOT NULL
+        ) STRICT;
+        INSERT INTO store VALUES (1, 0);
+
+        -- Everything that hangs on a channel names it by its id. Type 0: a user, whose metadata it is.
+        CREATE TABLE channels (
+            id INTEGER PRIMARY KEY,
+            app TEXT NOT NULL,
+            type INTEGER NOT NULL,
+            name TEXT NOT NULL,
+            metadata_revision INTEGER NOT NULL DEFAULT 0,
+            UNIQUE (app, type, name)
+        ) STRICT;
+
+        CREATE TABLE metadata (
+            channel INTEGER NOT NULL,
+            key TEXT NOT NULL,
+            place INTEGER NOT NULL,
+            value TEXT NOT NULL,
+            revision INTEGER NOT NULL,
+            updated_ms INTEGER NOT NULL,
+            author TEXT NOT NULL,
+            PRIMARY KEY (channel, key)
+        ) STRICT, WITHOUT ROWID;
+
+        CREATE TABLE locks (
+            channel INTEGER NOT NULL,
+            name TEXT NOT NULL,
+            ttl_s INTEGER NOT NULL,
+            owner TEXT,
+            instance INTEGER NOT NULL,
+            token INTEGER NOT NULL,
+            PRIMARY KEY (channel, name)
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX locks_with_owner ON locks (channel) WHERE owner IS NOT NULL;
+
+        -- In the order in which it is read: the messages of a channel lie side by side.
+        CREATE TABLE history (
+            channel INTEGER NOT NULL,
+            timestamp_ms INTEGER NOT NULL,
+            expiry_ms INTEGER,
+            publisher TEXT NOT NULL,
+            type INTEGER NOT NULL,
+            custom_type TEXT NOT NULL,
+            payload BLOB NOT NULL,
+            PRIMARY KEY (channel, timestamp_ms)
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX history_by_expiry ON history (expiry_ms) WHERE expiry_ms IS NOT NULL;
+
+        -- Empty but for the moment in which the service tries whether there is room again.
+        CREATE TABLE room (filler BLOB NOT NULL) STRICT;
+
+        -- Events that messaging has not acknowledged yet.
+        CREATE TABLE outbox (
+            sequence INTEGER PRIMARY KEY,
+            source INTEGER NOT NULL,
+            channel INTEGER NOT NULL,
+            publisher TEXT NOT NULL,
+            feature INTEGER NOT NULL,
+            event BLOB NOT NULL
+        ) STRICT;
+        """
+    ]
+}

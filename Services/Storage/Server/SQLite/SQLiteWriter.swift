@@ -1,0 +1,196 @@
+import RTMModel
+import RTMWire
+
+/// The writing half of the store in a SQLite file.
+final class SQLiteWriter: WritableStore {
+    /// Limit: what is kept in memory of the file; beyond it, it is forgotten and read again.
+    private static let channelsMax = 100_000
+    private static let setsMax = 4_096
+
+    private let connection: SQLiteConnection
+    private var channels: [ChannelKey: Int64] = [:]
+    private var sets: [ChannelKey: MetadataSet] = [:]
+    private var storedCounter: UInt64
+    var counter: UInt64
+    let source = UInt64.random(in: 1...UInt64(Int64.max))
+
+    init(_ options: SQLiteOptions) throws(StoreFailure) {
+        connection = try options.openWriter()
+        storedCounter = try connection.counter()
+        counter = storedCounter
+    }
+
+    func close() { connection.close() }
+
+    // MARK: Transactions
+
+    func begin() throws(StoreFailure) { try connection.run("BEGIN IMMEDIATE") }
+
+    func commit() throws(StoreFailure) {
+        if counter != storedCounter {
+            try connection.run("UPDATE store SET counter = ?1", .number(counter))
+        }
+        try connection.run("COMMIT")
+        storedCounter = counter
+    }
+
+    func rollBack() {
+        // Some failures have rolled back already.
+        if connection.isInTransaction { try? connection.execute("ROLLBACK") }
+        channels = [:]
+        sets = [:]
+        counter = storedCounter
+    }
+
+    func prove() throws(StoreFailure) {
+        try begin()
+        try connection.run("INSERT INTO room (filler) VALUES (zeroblob(65536))")
+        try commit()
+        try begin()
+        try connection.run("DELETE FROM room")
+        try commit()
+    }
+
+    // MARK: Channels
+
+    private func id(of channel: ChannelKey) throws(StoreFailure) -> Int64? {
+        if let known = channels[channel] { return known }
+        guard let id = try connection.channelID(channel) else { return nil }
+        remember(id, of: channel)
+        return id
+    }
+
+    private func idMaking(_ channel: ChannelKey) throws(StoreFailure) -> Int64 {
+        if let known = try id(of: channel) { return known }
+        var made: Int64 = 0
+        try connection.rows(
+            "INSERT INTO channels (app, type, name) VALUES (?1, ?2, ?3) RETURNING id", .text(channel.appID),
+            .integer(Int64(channel.type.rawValue)), .text(channel.name)
+        ) { row in made = row.integer(0) }
+        remember(made, of: channel)
+        return made
+    }
+
+    private func remember(_ id: Int64, of channel: ChannelKey) {
+        if channels.count >= Self.channelsMax { channels = [:] }
+        channels[channel] = id
+    }
+
+    // MARK: Metadata
+
+    func metadata(of channel: ChannelKey) throws(StoreFailure) -> MetadataSet {
+        if let known = sets[channel] { return known }
+        guard let id = try id(of: channel) else { return MetadataSet() }
+        let set = try connection.metadata(of: id)
+        remember(set, of: channel)
+        return set
+    }
+
+    private func remember(_ set: MetadataSet, of channel: ChannelKey) {
+        if sets.count >= Self.setsMax { sets = [:] }
+        sets[channel] = set
+    }
+
+    func save(
+        _ change: MetadataSet.Change, to set: MetadataSet, of channel: ChannelKey
+    ) throws(StoreFailure) {
+        let id = try idMaking(channel)
+        try connection.run(
+            "UPDATE channels SET metadata_revision = ?2 WHERE id = ?1", .integer(id),
+            .integer(set.majorRevision))
+        for key in change.removed {
+            try connection.run(
+                "DELETE FROM metadata WHERE channel = ?1 AND key = ?2", .integer(id), .text(key))
+        }
+        for entry in change.written { try save(entry, of: id) }
+        remember(set, of: channel)
+    }
+
+    private func save(_ entry: MetadataSet.Entry, of id: Int64) throws(StoreFailure) {
+        try connection.run(
+            """
+            INSERT INTO metadata (channel, key, place, value, revision, updated_ms, author)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
+            ON CONFLICT (channel, key) DO UPDATE SET place = excluded.place, value = excluded.value,
+                revision = excluded.revision, updated_ms = excluded.updated_ms, author = excluded.author
+            """,
+            .integer(id), .text(entry.item.key), .integer(entry.place), .text(entry.item.value),
+            .integer(entry.item.revision), .number(entry.item.updatedMilliseconds),
+            .text(entry.item.author))
+    }
+
+    // MARK: Locks
+
+    func locks(of channel: ChannelKey) throws(StoreFailure) -> LockTable {
+        guard let id = try id(of: channel) else { return LockTable() }
+        return try connection.locks(of: id)
+    }
+
+    func save(_ lock: LockTable.Lock, of channel: ChannelKey) throws(StoreFailure) {
+        try connection.run(
+            """
+            INSERT INTO locks (channel, name, ttl_s, owner, instance, token) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+            ON CONFLICT (channel, name) DO UPDATE SET ttl_s = excluded.ttl_s, owner = excluded.owner,
+                instance = excluded.instance, token = excluded.token
+            """,
+            .integer(try idMaking(channel)), .text(lock.name), .integer(Int64(lock.ttlSeconds)),
+            lock.owner.map { .text($0.user) } ?? .null, .number(lock.owner?.instance ?? 0),
+            .number(lock.token))
+    }
+
+    func removeLock(_ name: String, of channel: ChannelKey) throws(StoreFailure) {
+        guard let id = try id(of: channel) else { return }
+        try connection.run("DELETE FROM locks WHERE channel = ?1 AND name = ?2", .integer(id), .text(name))
+    }
+
+    func channelsWithLockOwners() throws(StoreFailure) -> [ChannelKey] {
+        var found: [ChannelKey] = []
+        try connection.rows(
+            """
+            SELECT app, type, name FROM channels
+            WHERE id IN (SELECT channel FROM locks WHERE owner IS NOT NULL)
+            """
+        ) { row in found.append(row.channelKey(0)) }
+        return found
+    }
+
+    // MARK: History
+
+    func append(_ message: StoredMessage) throws(StoreFailure) {
+        let content = message.content
+        try connection.run(
+            """
+            INSERT INTO history (channel, timestamp_ms, expiry_ms, publisher, type, custom_type, payload)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT (channel, timestamp_ms) DO NOTHING
+            """,
+            .integer(try idMaking(message.channel)), .number(content.timestampMilliseconds),
+            message.expiry.map { .number($0) } ?? .null, .text(content.publisher),
+            .integer(Int64(content.type.rawValue)), .text(content.customType), .blob(content.payload))
+    }
+
+    func removeExpired(by now: UInt64, limit: Int) throws(StoreFailure) -> Int {
+        try connection.run(
+            """
+            DELETE FROM history WHERE (channel, timestamp_ms) IN (
+                SELECT channel, timestamp_ms FROM history WHERE expiry_ms <= ?1 ORDER BY expiry_ms LIMIT ?2)
+            """, .number(now), .integer(Int64(limit)))
+    }
+
+    // MARK: Outbox
+
+    func queue(_ event: OutboxEvent) throws(StoreFailure) {
+        try connection.run(
+            """
+            INSERT INTO outbox (sequence, source, channel, publisher, feature, event)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+            """,
+            .number(event.sequence), .number(event.source), .integer(try idMaking(event.channel)),
+            .text(event.publisher), .integer(Int64(event.feature.rawValue)), .blob(event.event))
+    }
+
+    func removeEvents(_ sequences: [UInt64]) throws(StoreFailure) {
+        for sequence in sequences {
+            try connection.run("DELETE FROM outbox WHERE sequence = ?1", .number(sequence))
+        }
+    }
+}

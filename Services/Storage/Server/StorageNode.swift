@@ -1,0 +1,235 @@
+import Logging
+import NIOCore
+import RTMModel
+import RTMServiceKit
+import RTMServiceLink
+import RTMWire
+
+/// The storage service on its event loop: decodes what callers ask, hands it to the threads, sends what they
+/// answer. No decision is made here but for what can be said without looking into the store.
+final class StorageNode {
+    private let logger: Logger
+    private let metrics: StorageMetrics
+    private let threads: StorageThreads
+    private let retention: HistoryRetention
+    private let outbox: Outbox
+    private let arena = DecodeArena()
+    private var links: [UInt64: ServerLink] = [:]
+    /// Of those who stand in line for a lock.
+    private var lastTicket: UInt64 = 0
+
+    init(
+        threads: StorageThreads, retention: HistoryRetention, outbox: Outbox, metrics: StorageMetrics,
+        logger: Logger
+    ) {
+        self.threads = threads
+        self.retention = retention
+        self.outbox = outbox
+        self.metrics = metrics
+        self.logger = logger
+    }
+}
+
+// MARK: - What comes in
+
+extension StorageNode: ServiceLinkHandler {
+    func linkOpened(_ link: ServerLink) {
+        links[link.id] = link
+        metrics.links.add(1)
+        logger.info("link opened", metadata: ["node": "\(link.peerNode)"])
+    }
+
+    func linkClosed(_ link: ServerLink, _ reason: LinkDownReason) {
+        links[link.id] = nil
+        metrics.links.add(-1)
+        _ = threads.writes.put(StorageWrite(.linkLost, link: link.id), mayOverfill: true)
+        logger.info("link closed", metadata: ["node": "\(link.peerNode)", "reason": "\(reason)"])
+    }
+
+    func request(
+        _ id: UInt64, method: UInt32, timeout: Duration, body: UnsafeRawBufferPointer, from link: ServerLink
+    ) {
+        do {
+            switch method {
+            case StorageMethod.call: try call(CallRequest(body, in: arena), id, link)
+            case StorageMethod.appendHistory:
+                try append(AppendHistoryRequest(body, in: arena), id, link)
+            case StorageMethod.snapshot:
+                let request = try SnapshotRequest(body, in: arena)
+                try read(.snapshot(request), id, link)
+            default: throw RTMError(.serviceNotSupport, "storage has no method \(method)")
+            }
+        } catch let error as RTMError {
+            refuse(id, error, link)
+        } catch {
+            refuse(id, RTMError(.invalidParameter, "storage can't read the request: \(error)"), link)
+        }
+    }
+
+    func push(method: UInt32, body: UnsafeRawBufferPointer, from link: ServerLink) {
+        guard method == StorageMethod.session, let push = try? SessionPush(body, in: arena) else { return }
+        _ = threads.writes.put(StorageWrite(.session(push), link: link.id), mayOverfill: true)
+    }
+
+    private func refuse(_ id: UInt64, _ error: RTMError, _ link: ServerLink) {
+        metrics.refused.increment()
+        if error.conflict != nil { metrics.conflicts.increment() }
+        link.fail(id, error)
+    }
+
+    private func call(_ call: CallRequest, _ id: UInt64, _ link: ServerLink) throws {
+        let caller = call.caller
+        switch try StorageRequest(scanning: call.request.bytes) {
+        case .writeMetadata(let request):
+            let channel = try request.target.key(of: caller)
+            try request.check()
+            try write(.metadata(request, of: channel), .storageNotAvailable, caller, id, link)
+        case .lock(let request):
+            let channel = try request.place.key(of: caller)
+            try NameRule.lock.check(request.name.utf8)
+            lastTicket += 1
+            try write(
+                .lock(request, of: channel, ticket: lastTicket), .lockOperationFailed, caller, id, link)
+        case .getMetadata(let target): try read(.metadata(target.key(of: caller)), id, link)
+        case .getLocks(let place): try read(.locks(place.key(of: caller)), id, link)
+        case .getHistory(let request):
+            let query = try HistoryQuery(request, of: caller)
+            try retention.check(caller.appID)
+            try read(.history(query), id, link)
+        case nil: throw RTMError(.serviceNotSupport, "storage doesn't know this request")
+        }
+    }
+
+    /// H-1.
+    private func append(_ request: AppendHistoryRequest, _ id: UInt64, _ link: ServerLink) throws {
+        let channel = request.channel
+        guard channel.type == .message || channel.type == .user else {
+            throw RTMError(.invalidChannelType, "only message and user channels have a history")
+        }
+        try retention.check(channel.appID)
+        let time = request.timestampMilliseconds
+        let content = HistoryMessage(
+            type: request.message.type ?? .binary, payload: Array(request.message.payload.bytes),
+            customType: request.message.customType.string, publisher: request.publisher,
+            timestampMilliseconds: time)
+        let message = StoredMessage(
+            channel: channel, content: content, expiry: retention.expiry(of: time, app: channel.appID))
+        try write(.history(message), .historyOperationFailed, nil, id, link)
+    }
+
+    private func write(
+        _ work: StorageWrite.Work, _ code: ErrorCode, _ caller: Caller?, _ id: UInt64, _ link: ServerLink
+    ) throws(RTMError) {
+        let write = StorageWrite(work, caller: caller, link: link.id, request: id)
+        guard threads.writes.put(write) else { throw overfull(code, threads.writes.countMax) }
+    }
+
+    private func read(_ work: StorageRead.Work, _ id: UInt64, _ link: ServerLink) throws(RTMError) {
+        let read = StorageRead(work: work, link: link.id, request: id)
+        guard threads.reads.put(read) else { throw overfull(work.failureCode, threads.reads.countMax) }
+    }
+
+    private func overfull(_ code: ErrorCode, _ countMax: Int) -> RTMError {
+        RTMError(
+            code, "too many requests wait for the disk", retryAfter: .seconds(1),
+            limit: .init(name: "waiting storage requests", value: UInt64(countMax)))
+    }
+}
+
+// MARK: - What goes out
+
+extension StorageNode {
+    /// A group of writes has ended. Answers first: whoever stands in line learns its ticket before it is
+    /// called.
+    func written(_ outcome: WriteOutcome) {
+        for answered in outcome.answers {
+            guard let link = links[answered.link] else { continue }
+            switch answered.result {
+            case .success(let answer): respond(answer, to: answered.request, link)
+            case .failure(let error): refuse(answered.request, error, link)
+            }
+        }
+        for settled in outcome.settled { tell(settled) }
+        if let failure = outcome.failure { metrics.failures[.init(cause: failure.kind)].increment() }
+        if let expired = outcome.expired { expireHistory(after: expired) }
+        outbox.committed(outcome.events)
+    }
+
+    private func respond(_ answer: WriteOutcome.Answer, to request: UInt64, _ link: ServerLink) {
+        switch answer {
+        case .call(let response):
+            response.withUnsafeReadableBytes { bytes in
+                link.respond(to: request, StorageCallResponse(response: WireText(bytes)))
+            }
+        case .waiting(let ticket):
+            link.respond(to: request, StorageCallResponse(response: .empty, ticket: ticket))
+        case .historyAppended:
+            metrics.historyStored.increment()
+            link.respond(to: request, NoContent())
+        }
+    }
+
+    private func tell(_ settled: LockStep.Settled) {
+        guard let link = links[settled.link] else { return }
+        switch settled.outcome {
+        case .failure(let error):
+            link.push(StorageMethod.lockGranted, LockGrantedPush(ticket: settled.ticket, error: error))
+        case .success(let token):
+            LockAcquired(fencingToken: token).field.withUnsafeReadableBytes { bytes in
+                _ = link.push(
+                    StorageMethod.lockGranted,
+                    LockGrantedPush(ticket: settled.ticket, response: WireText(bytes)))
+            }
+        }
+    }
+
+    func read(_ outcomes: [ReadOutcome]) {
+        for outcome in outcomes {
+            if case .events = outcome.read.work {
+                if case .success(.events(let events)) = outcome.result {
+                    outbox.fetched(events)
+                } else {
+                    outbox.fetched(nil)
+                }
+                continue
+            }
+            guard let link = links[outcome.read.link] else { continue }
+            switch outcome.result {
+            case .success(.call(let response)):
+                response.withUnsafeReadableBytes { bytes in
+                    link.respond(
+                        to: outcome.read.request, StorageCallResponse(response: WireText(bytes)))
+                }
+            case .success(.snapshot(let frames)):
+                frames.withUnsafeReadableBytes { bytes in
+                    link.respond(to: outcome.read.request, SnapshotResponse(frames: WireText(bytes)))
+                }
+            case .success(.events): break
+            case .failure(let error): refuse(outcome.read.request, error, link)
+            }
+        }
+    }
+}
+
+// MARK: - Time
+
+extension StorageNode {
+    /// Limit: messages removed in one write, so that nobody waits long behind it.
+    private static let expiredMax = 500
+
+    /// Asks for the removal of messages whose time is over (H-11). They are no longer shown before that.
+    func expireHistory() {
+        _ = threads.writes.put(StorageWrite(.removeExpiredHistory(limit: Self.expiredMax)))
+    }
+
+    private func expireHistory(after removed: Int) {
+        metrics.historyExpired.increment(by: removed)
+        // There are more, most likely; what waits meanwhile comes first.
+        if removed == Self.expiredMax { expireHistory() }
+    }
+}
+
+/// The response of a request whose success says everything.
+private struct NoContent: WireMessage {
+    func write(to sink: inout some FieldSink) {}
+}

@@ -1,0 +1,98 @@
+import NIOCore
+import RTMModel
+import RTMWire
+
+/// Something to be read, on its way to a reader.
+struct StorageRead: Sendable {
+    enum Work: Sendable {
+        case metadata(ChannelKey)
+        case locks(ChannelKey)
+        case history(HistoryQuery)
+        case snapshot(SnapshotRequest)
+        /// For the outbox: what waits after this sequence.
+        case events(after: UInt64, limit: Int)
+    }
+
+    let work: Work
+    let link: UInt64
+    let request: UInt64
+}
+
+struct ReadOutcome: Sendable {
+    enum Answer: Sendable {
+        /// The answer to the client, as a CallResponse carries it.
+        case call(ByteBuffer)
+        /// Frames.
+        case snapshot(ByteBuffer)
+        case events([OutboxEvent])
+    }
+
+    let read: StorageRead
+    let result: Result<Answer, RTMError>
+}
+
+extension ReadableStore {
+    /// Reads what was asked for, all of it from one committed state. What was acknowledged before the reads
+    /// were asked for is in it.
+    ///
+    /// - Parameter now: UTC in milliseconds.
+    func run(_ reads: [StorageRead], now: UInt64) -> [ReadOutcome] {
+        var outcomes: [ReadOutcome] = []
+        outcomes.reserveCapacity(reads.count)
+        do throws(StoreFailure) {
+            try snapshot { () throws(StoreFailure) in
+                for read in reads {
+                    outcomes.append(ReadOutcome(read: read, result: .success(try answer(read.work, now))))
+                }
+            }
+        } catch {
+            for read in reads.dropFirst(outcomes.count) {
+                outcomes.append(
+                    ReadOutcome(read: read, result: .failure(error.error(read.work.failureCode))))
+            }
+        }
+        return outcomes
+    }
+
+    private func answer(_ work: StorageRead.Work, _ now: UInt64) throws(StoreFailure) -> ReadOutcome.Answer {
+        switch work {
+        case .metadata(let channel): .call(try metadataAnswer(channel).field)
+        case .locks(let channel): .call(try locksAnswer(channel).field)
+        case .history(let query): .call(query.page(try messages(query, now: now)).field)
+        case .snapshot(let request): .snapshot(try frames(request))
+        case .events(let sequence, let limit): .events(try events(after: sequence, limit: limit))
+        }
+    }
+
+    private func metadataAnswer(_ channel: ChannelKey) throws(StoreFailure) -> Metadata {
+        let set = try metadata(of: channel)
+        return Metadata(channel, majorRevision: set.majorRevision, items: set.items)
+    }
+
+    /// The store's counter stands at least as high as the last change of a lock of this channel, and lower
+    /// than the next one.
+    private func locksAnswer(_ channel: ChannelKey) throws(StoreFailure) -> Locks {
+        Locks(channel, revision: try committedCounter(), locks: try locks(of: channel).details)
+    }
+
+    private func frames(_ request: SnapshotRequest) throws(StoreFailure) -> ByteBuffer {
+        var frames = ByteBuffer()
+        if request.metadata {
+            ServerFrame(try metadataAnswer(request.channel)).encodeFrame(into: &frames)
+        }
+        if request.locks, request.channel.type != .none {
+            ServerFrame(try locksAnswer(request.channel)).encodeFrame(into: &frames)
+        }
+        return frames
+    }
+}
+
+extension StorageRead.Work {
+    var failureCode: ErrorCode {
+        switch self {
+        case .metadata, .snapshot, .events: .storageNotAvailable
+        case .locks: .lockOperationFailed
+        case .history: .historyOperationFailed
+        }
+    }
+}

@@ -1,0 +1,144 @@
+import Dispatch
+import Foundation
+import RTMModel
+import RTMServiceKit
+
+/// The threads that wait for the disk, so that no event loop does: one that writes, and some that read beside
+/// it.
+final class StorageThreads: Sendable {
+    /// Limit: writes of one group, so that an answer doesn't wait for thousands of others.
+    private static let groupMax = 1_024
+    /// Limit: reads that see one snapshot.
+    private static let readsMax = 64
+    /// How often a store that failed is tried again.
+    private static let proofInterval = DispatchTimeInterval.seconds(1)
+
+    struct Stores: Sendable {
+        let openWriter: @Sendable () throws(StoreFailure) -> any WritableStore
+        let openReader: @Sendable () throws(StoreFailure) -> any ReadableStore
+    }
+
+    let writes: WorkQueue<StorageWrite>
+    let reads: WorkQueue<StorageRead>
+    private let stores: Stores
+    private let readers: Int
+    private let rules: StorageRules
+    private let metrics: StorageMetrics
+    private let ended = DispatchGroup()
+
+    init(_ stores: Stores, readers: Int, queueMax: Int, rules: StorageRules, metrics: StorageMetrics) {
+        self.stores = stores
+        self.readers = readers
+        self.rules = rules
+        self.metrics = metrics
+        writes = WorkQueue(countMax: queueMax)
+        reads = WorkQueue(countMax: queueMax, threads: readers)
+    }
+
+    /// What the threads say; called on them.
+    struct Listener: Sendable {
+        let written: @Sendable (WriteOutcome) -> Void
+        let read: @Sendable ([ReadOutcome]) -> Void
+        /// Nil: everything is well.
+        let health: @Sendable (StoreFailure?) -> Void
+    }
+
+    /// Returns once the store is open, for the writer first: it makes the file.
+    func start(_ listener: Listener) async throws {
+        try await thread("storage writer") { started throws(StoreFailure) in
+            try self.write(listener, started)
+        }
+        for _ in 0..<readers {
+            try await thread("storage reader") { started throws(StoreFailure) in
+                try self.read(listener, started)
+            }
+        }
+    }
+
+    /// Finishes what was queued, and closes the store.
+    func stop() async {
+        writes.close()
+        reads.close()
+        await withCheckedContinuation { done in
+            ended.notify(queue: .global()) { done.resume() }
+        }
+    }
+
+    private func thread(
+        _ name: String, _ body: @escaping @Sendable (_ started: () -> Void) throws(StoreFailure) -> Void
+    ) async throws {
+        try await withCheckedThrowingContinuation { (start: CheckedContinuation<Void, any Error>) in
+            ended.enter()
+            let thread = Thread { [ended] in
+                do throws(StoreFailure) {
+                    try body { start.resume() }
+                } catch {
+                    // Only opening throws, and that is before the start.
+                    start.resume(throwing: ServiceFailure.unavailable("storage", error))
+                }
+                ended.leave()
+            }
+            thread.name = name
+            thread.start()
+        }
+    }
+
+    // MARK: Writing
+
+    private func write(_ listener: Listener, _ started: () -> Void) throws(StoreFailure) {
+        try write(to: stores.openWriter(), listener, started)
+    }
+
+    private func write(
+        to store: some WritableStore, _ listener: Listener, _ started: () -> Void
+    ) throws(StoreFailure) {
+        var writer = try StorageWriter(store, rules: rules, now: .present)
+        started()
+        var failure: StoreFailure?
+        listener.health(nil)
+        while let group = writes.take(countMax: Self.groupMax, until: Self.wake(writer.nextDeadline, failure))
+        {
+            if group.isEmpty, failure != nil {
+                failure = writer.prove()
+                listener.health(failure)
+            }
+            guard !group.isEmpty || writer.isDue(.present) else { continue }
+            let begin = ContinuousClock.now
+            let outcome = writer.run(group, now: .present)
+            metrics.groupSize.observe(group.count)
+            metrics.groupTime.observe(ContinuousClock.now - begin)
+            metrics.lockChannels.set(writer.busyLockChannels)
+            if outcome.failure != failure {
+                failure = outcome.failure
+                listener.health(failure)
+            }
+            listener.written(outcome)
+        }
+        writer.close()
+    }
+
+    private static func wake(_ deadline: UInt64?, _ failure: StoreFailure?) -> DispatchTime {
+        let deadline = deadline.map { DispatchTime(uptimeNanoseconds: $0 * 1_000_000) } ?? .distantFuture
+        return failure == nil ? deadline : min(deadline, .now() + proofInterval)
+    }
+
+    // MARK: Reading
+
+    private func read(_ listener: Listener, _ started: () -> Void) throws(StoreFailure) {
+        let store = try stores.openReader()
+        started()
+        while let group = reads.take(countMax: Self.readsMax, until: .distantFuture) {
+            let outcomes = store.run(group, now: WallClock.milliseconds())
+            metrics.reads.increment(by: outcomes.count)
+            listener.read(outcomes)
+        }
+        store.close()
+    }
+}
+
+extension StorageNow {
+    static var present: StorageNow {
+        StorageNow(
+            wall: WallClock.milliseconds(), steady: DispatchTime.now().uptimeNanoseconds / 1_000_000)
+    }
+}

@@ -1,0 +1,110 @@
+import RTMModel
+import RTMServiceKit
+import RTMTestSupport
+import RTMWire
+import Testing
+
+@testable import RTMStorageServer
+
+@Suite("History queries")
+struct HistoryQueryTests {
+    private let anna = Caller.user("anna")
+
+    private func request(
+        _ type: ChannelType? = .message, _ channel: String = "lobby", count: UInt32 = 100, start: UInt64 = 0,
+        end: UInt64 = 0
+    ) -> GetHistory {
+        GetHistory(channelType: type, channel: channel, count: count, start: start, end: end)
+    }
+
+    /// What a store finds, newest first.
+    private func find(_ query: HistoryQuery, among times: [UInt64]) -> [HistoryMessage] {
+        times.filter { $0 >= query.oldest && $0 <= query.newest }.sorted(by: >).prefix(query.fetchCount)
+            .map {
+                HistoryMessage(
+                    type: .text, payload: [], customType: "", publisher: "", timestampMilliseconds: $0)
+            }
+    }
+
+    private func page(_ request: GetHistory, among times: [UInt64]) throws -> ([UInt64], UInt64) {
+        let query = try HistoryQuery(request, of: anna)
+        let page = query.page(find(query, among: times))
+        return (page.messages.map(\.timestampMilliseconds), page.newStart)
+    }
+
+    @Test("H-4: the start alone is exclusive, with an end both are inclusive, none means the latest")
+    func bounds() throws {
+        let times: [UInt64] = [10, 20, 30, 40]
+        #expect(try page(request(start: 30), among: times).0 == [20, 10])
+        #expect(try page(request(end: 20), among: times).0 == [40, 30, 20])
+        #expect(try page(request(start: 30, end: 20), among: times).0 == [30, 20])
+        #expect(try page(request(), among: times).0 == [40, 30, 20, 10])
+        #expect(try page(request(start: .max), among: times).0 == [40, 30, 20, 10])
+    }
+
+    @Test("H-5, L-43, H-1, H-2: what can't be answered is refused with its code")
+    func refusals() {
+        let cases: [(GetHistory, ErrorCode)] = [
+            (request(start: 10, end: 11), .historyInvalidTimestamp), (request(count: 0), .invalidParameter),
+            (request(count: 101), .invalidParameter), (request(.stream), .invalidChannelType),
+            (request(ChannelType.none), .invalidChannelType), (request(nil), .invalidChannelType),
+            (request(.user, "ben"), .historyOperationNotPermitted),
+            (request(.message, ""), .invalidChannelName),
+        ]
+        for (request, code) in cases {
+            #expect(refusal { try HistoryQuery(request, of: anna) }?.code == code)
+        }
+        #expect((try? HistoryQuery(request(.user, ""), of: anna))?.channel.name == "anna")
+    }
+
+    @Test("H-6, H-7: 250 messages in pages of 100 are 100, 100 and 50, each once, newest first")
+    func pages() throws {
+        let times = (1...250).map { UInt64($0) * 7 }
+        for end in [0, 1] as [UInt64] {
+            var seen: [UInt64] = []
+            var sizes: [Int] = []
+            var start: UInt64 = 0
+            repeat {
+                let (found, next) = try page(request(start: start, end: end), among: times)
+                seen += found
+                sizes.append(found.count)
+                start = next
+            } while start != 0
+            #expect(sizes == [100, 100, 50] && seen == times.reversed(), "end \(end)")
+        }
+    }
+
+    @Test("H-8: whatever the bounds and page sizes, a walk finds each match once", arguments: 0..<200)
+    func walks(_ seed: UInt64) throws {
+        var random = SeededGenerator(seed: seed)
+        let times = (0..<60).map { _ in UInt64.random(in: 1...200, using: &random) }
+        let unique = Array(Set(times)).sorted(by: >)
+        let first = random.chance(1, in: 2) ? UInt64.random(in: 1...220, using: &random) : 0
+        let end =
+            random.chance(1, in: 2)
+            ? UInt64.random(in: 1...(first == 0 ? 220 : first), using: &random) : 0
+        var start = first
+        var seen: [UInt64] = []
+        repeat {
+            let count = UInt32.random(in: 1...9, using: &random)
+            let (found, next) = try page(request(count: count, start: start, end: end), among: unique)
+            seen += found
+            start = next
+        } while start != 0
+        let expected = unique.filter { time in
+            (first == 0 || (end == 0 ? time < first : time <= first)) && time >= end
+        }
+        #expect(seen == expected, "seed \(seed)")
+    }
+
+    @Test("L-44: the period of the app counts, and off refuses")
+    func retention() throws {
+        let retention = HistoryRetention(
+            usual: .oneWeek, ofApps: ["mute": .off, "long": .permanent, "short": .oneDay])
+        #expect(retention.expiry(of: 1000, app: "any") == 1000 + 7 * 86_400_000)
+        #expect(retention.expiry(of: 1000, app: "short") == 1000 + 86_400_000)
+        #expect(retention.expiry(of: 1000, app: "long") == nil)
+        #expect(refusal { try retention.check("mute") }?.code == .historyNotAvailable)
+        try retention.check("any")
+    }
+}

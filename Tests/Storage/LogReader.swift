@@ -1,0 +1,87 @@
+import Logging
+import NIOCore
+import RTMModel
+import RTMProtocol
+import RTMServiceLink
+import RTMTestSupport
+import RTMWire
+import SwiftProtobuf
+import Synchronization
+import Testing
+
+/// Whoever is subscribed to channels at messaging, and writes down what comes.
+final class LogReader: Sendable {
+    private let loop: any EventLoop
+    private let end: NIOLoopBound<End>
+    private let heard = Mutex<[Rtm_Client_Publication]>([])
+    private let answered = Mutex(0)
+
+    private init(loop: any EventLoop, end: NIOLoopBound<End>) {
+        self.loop = loop
+        self.end = end
+    }
+
+    static func attached(
+        to channels: [ChannelKey], at address: ServiceLinkAddress, on loop: any EventLoop
+    ) async throws -> LogReader {
+        let end = try await loop.submit {
+            let configuration = ServiceLinkClientConfiguration(service: "messaging", node: "test")
+            let link = ServiceLinkClient<Int>(
+                configuration, to: address, endOfTurn: EndOfTurn.shared(on: loop),
+                logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
+            return NIOLoopBound(End(link, channels), eventLoop: loop)
+        }.get()
+        let reader = LogReader(loop: loop, end: end)
+        try await loop.submit {
+            end.value.reader = reader
+            end.value.link.start(delegate: end.value)
+        }.get()
+        try await eventually("attached") { reader.answered.withLock { $0 } >= channels.count }
+        return reader
+    }
+
+    func close() async throws { try await loop.submit { self.end.value.link.shutdown() }.get() }
+
+    var publications: [Rtm_Client_Publication] { heard.withLock { $0 } }
+    var storageEvents: [Rtm_Client_StorageEvent] {
+        publications.compactMap { if case .storage(let event)? = $0.event { event } else { nil } }
+    }
+    var lockEvents: [Rtm_Client_LockEvent] {
+        publications.compactMap { if case .lock(let event)? = $0.event { event } else { nil } }
+    }
+
+    private final class End: ServiceLinkClientDelegate {
+        let link: ServiceLinkClient<Int>
+        let channels: [ChannelKey]
+        var reader: LogReader?
+
+        init(_ link: ServiceLinkClient<Int>, _ channels: [ChannelKey]) {
+            self.link = link
+            self.channels = channels
+        }
+
+        func linkUp(_ link: ServiceLinkClient<Int>, peer: LinkPeer) {
+            for (number, channel) in channels.enumerated() {
+                try? link.request(
+                    MessagingMethod.attach,
+                    AttachRequest(channel: channel, interest: UInt64(number + 1), after: nil),
+                    timeout: .seconds(10), context: number)
+            }
+        }
+
+        func linkDown(_ link: ServiceLinkClient<Int>, _ reason: LinkDownReason) {}
+
+        func response(_ link: ServiceLinkClient<Int>, _ context: Int, _ outcome: LinkOutcome) {
+            reader?.answered.withLock { $0 += 1 }
+        }
+
+        func push(_ link: ServiceLinkClient<Int>, method: UInt32, body: UnsafeRawBufferPointer) {
+            guard let delivery = try? DeliveryPush(scanning: body),
+                let found = try? frames(Array(delivery.frames.bytes))
+            else { return }
+            reader?.heard.withLock { $0 += found.map(\.publication) }
+        }
+
+        func linkRetired(_ link: ServiceLinkClient<Int>) { reader = nil }
+    }
+}
