@@ -44,6 +44,11 @@ public enum Limits {
 }
 
 extension Limits {
+    /// L-45, of what a client said: 0 means that it didn't, and gets the longest.
+    package static func presenceTimeout(_ seconds: Int) -> Int {
+        seconds == 0 ? presenceTimeout.upperBound : clamp(seconds, to: presenceTimeout)
+    }
+
     /// The nearest value within a range (L-45, L-46); 0 means the range's lower bound.
     public static func clamp(_ value: Int, to range: ClosedRange<Int>) -> Int {
         min(max(value, range.lowerBound), range.upperBound)

@@ -5,10 +5,15 @@ import RTMProtocolC
 extension ClientRequest {
     /// Decodes one ClientFrame. The result lives in the arena until its next message, or in `bytes`.
     ///
-    /// A publish, of which there are as many as of all others together, is scanned where it lies.
+    /// A publish, of which there are as many as of all others together, is scanned where it lies. So is what
+    /// is only passed on.
     package init(_ bytes: UnsafeRawBufferPointer, in arena: borrowing DecodeArena) throws(WireError) {
         if let publish = try Self.scanPublish(bytes) {
             self = publish
+            return
+        }
+        if let call = try Self.scanCall(bytes) {
+            self = call
             return
         }
         arena.reset()
@@ -109,6 +114,13 @@ extension ClientRequest.Body {
             self = .publish(ClientRequest.Publish(frame.publish.pointee))
         case RTM__CLIENT__CLIENT_FRAME__BODY_RENEW_TOKEN:
             self = .renewToken(WireText(frame.renew_token.pointee.token))
+        case RTM__CLIENT__CLIENT_FRAME__BODY_SUBSCRIBE_USER_METADATA:
+            let subscribe = frame.subscribe_user_metadata.pointee
+            self = .subscribeUserMetadata(
+                .init(userID: WireText(subscribe.user_id), after: StreamPosition(subscribe.after)))
+        case RTM__CLIENT__CLIENT_FRAME__BODY_UNSUBSCRIBE_USER_METADATA:
+            self = .unsubscribeUserMetadata(
+                userID: WireText(frame.unsubscribe_user_metadata.pointee.user_id))
         default:
             self = .unknown
         }

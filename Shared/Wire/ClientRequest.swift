@@ -15,6 +15,9 @@ package struct ClientRequest {
         case subscribe(Subscribe)
         case unsubscribe(channel: WireText)
         case publish(Publish)
+        case call(ClientCall)
+        case subscribeUserMetadata(SubscribeUserMetadata)
+        case unsubscribeUserMetadata(userID: WireText)
         /// A request of a newer protocol than ours.
         case unknown
     }
@@ -39,6 +42,11 @@ package struct ClientRequest {
     package struct Subscribe {
         package let channel: WireText
         package let features: SubscriptionFeatures
+        package let after: StreamPosition?
+    }
+
+    package struct SubscribeUserMetadata {
+        package let userID: WireText
         package let after: StreamPosition?
     }
 

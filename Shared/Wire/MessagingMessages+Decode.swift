@@ -28,7 +28,8 @@ extension AttachRequest: ArenaDecodable {
         try self.init(
             channel: ChannelKey(decoded: message.channel), interest: message.interest,
             after: StreamPosition(message.after),
-            claim: message.exclusive != 0 ? message.claim : nil)
+            claim: message.exclusive != 0 ? message.claim : nil,
+            holder: message.exclusive != 0 ? message.holder : 0)
     }
 }
 
@@ -43,7 +44,7 @@ extension AttachResponse: ArenaDecodable {
 extension SupersededPush: ArenaDecodable {
     package init(_ bytes: UnsafeRawBufferPointer, in arena: borrowing DecodeArena) throws(WireError) {
         let message = try Self.unpack(bytes, in: arena, with: rtm__service__superseded_push__unpack)
-        self.init(interest: message.interest)
+        self.init(interest: message.interest, holder: message.holder)
     }
 }
 

@@ -27,12 +27,18 @@ package struct AttachRequest: WireMessage, Sendable, Hashable {
     /// Of one who has to be alone: 0 for a new holder, else the number that an earlier answer gave. Nil for
     /// all others.
     package var claim: UInt64?
+    /// Who has the claim, for the one who loses it: the instance of a client; 0 = unknown.
+    package var holder: UInt64
 
-    package init(channel: ChannelKey, interest: UInt64, after: StreamPosition?, claim: UInt64? = nil) {
+    package init(
+        channel: ChannelKey, interest: UInt64, after: StreamPosition?, claim: UInt64? = nil,
+        holder: UInt64 = 0
+    ) {
         self.channel = channel
         self.interest = interest
         self.after = after
         self.claim = claim
+        self.holder = holder
     }
 
     package func write(to sink: inout some FieldSink) {
@@ -42,6 +48,7 @@ package struct AttachRequest: WireMessage, Sendable, Hashable {
         if let claim {
             sink.field(4, true)
             sink.field(5, claim)
+            sink.field(6, holder)
         }
     }
 }
@@ -68,11 +75,17 @@ package struct AttachResponse: WireMessage, Sendable, Hashable {
 /// To the holder of an exclusive interest: a newer one has taken its place, and nothing more will come.
 package struct SupersededPush: WireMessage, Sendable, Hashable {
     package var interest: UInt64
+    /// Who the newer one is; 0 = unknown.
+    package var holder: UInt64
 
-    package init(interest: UInt64) { self.interest = interest }
+    package init(interest: UInt64, holder: UInt64 = 0) {
+        self.interest = interest
+        self.holder = holder
+    }
 
     package func write(to sink: inout some FieldSink) {
         sink.field(1, interest)
+        sink.field(2, holder)
     }
 }
 

@@ -139,6 +139,22 @@ package struct Subscribed: ServerFrameBody {
     }
 }
 
+package struct UserMetadataSubscribed: ServerFrameBody {
+    package static let field: UInt32 = 32
+    let position: StreamPosition
+    let gap: Bool
+
+    package init(position: StreamPosition, gap: Bool) {
+        self.position = position
+        self.gap = gap
+    }
+
+    package func write(to sink: inout some FieldSink) {
+        sink.field(1, position)
+        sink.field(2, gap)
+    }
+}
+
 package struct Unsubscribed: ServerFrameBody {
     package static let field: UInt32 = 7
     package init() {}

@@ -23,15 +23,46 @@ extension EdgeHistory {
 
     mutating func attachFailed(_ interest: UInt64) {
         guard let (place, refused) = index.attachFailed(interest) else { return }
-        for pending in refused { giveUp(pending, at: place) }
+        for pending in refused {
+            // A subscriber that was to come in again stays what it was.
+            if pending.isReturn, index.isCurrent(pending, at: place) {
+                goLive(pending, at: place)
+            } else {
+                giveUp(pending, at: place)
+            }
+        }
     }
 
+    /// Presence and storage are asked; how long that takes, nobody knows.
     mutating func proceed(_ pending: PendingSubscribe, at place: Int) {
+        guard index.isCurrent(pending, at: place) else { return giveUp(pending, at: place) }
+        if pending.isPrepared { return begin(pending, at: place) }
+        var pending = pending
+        pending.isPrepared = true
+        pending.after = pending.after ?? index.position(at: place)
+        openPreparations[nextNumber()] = (pending, place)
+    }
+
+    /// Both have answered one of them, with a snapshot or not.
+    mutating func prepareAny() {
+        guard let id = openPreparations.keys.sorted().randomElement(using: &random),
+            let (pending, place) = openPreparations.removeValue(forKey: id)
+        else { return }
+        events.preparations += 1
+        begin(pending, at: place)
+    }
+
+    mutating func begin(_ pending: PendingSubscribe, at place: Int) {
         guard index.isCurrent(pending, at: place), let viewer = viewers[pending.session.id.rawValue] else {
             return giveUp(pending, at: place)
         }
         if let after = pending.after, after != index.position(at: place) {
-            read(CatchUp(viewer: viewer, pending: pending, place: place, after: after))
+            switch index.waitUntilAttached(pending, at: place) {
+            case .attach(let request): attach(request)
+            case .wait: break
+            case .proceed, nil:
+                read(CatchUp(viewer: viewer, pending: pending, place: place, after: after))
+            }
         } else {
             goLive(pending, at: place)
         }
@@ -72,7 +103,9 @@ extension EdgeHistory {
 
     mutating func readFailed(_ catchUp: CatchUp) {
         // Who has seen a part of what it missed goes on behind a gap.
-        if catchUp.pending.isAnswered, index.isCurrent(catchUp.pending, at: catchUp.place) {
+        if catchUp.pending.isAnswered || catchUp.pending.isReturn,
+            index.isCurrent(catchUp.pending, at: catchUp.place)
+        {
             goLive(catchUp.pending, at: catchUp.place)
         } else {
             giveUp(catchUp.pending, at: catchUp.place)

@@ -24,6 +24,8 @@ struct EdgeHistory {
         var timeouts = 0
         var entries = 0
         var gaps = 0
+        var preparations = 0
+        var returns = 0
 
         mutating func add(_ other: Events) {
             admissions += other.admissions
@@ -33,6 +35,8 @@ struct EdgeHistory {
             timeouts += other.timeouts
             entries += other.entries
             gaps += other.gaps
+            preparations += other.preparations
+            returns += other.returns
         }
     }
 
@@ -47,6 +51,8 @@ struct EdgeHistory {
     var viewers: [UInt64: Viewer] = [:]
     var openAttaches: [Int: UInt64] = [:]
     var openReads: [Int: CatchUp] = [:]
+    /// Subscribes for which presence and storage have yet to answer.
+    var openPreparations: [Int: (pending: PendingSubscribe, place: Int)] = [:]
     var lastNumber = 0
     /// Where each channel stood at the last end of a turn.
     var flushed: [ChannelKey: StreamPosition] = [:]
@@ -65,7 +71,8 @@ struct EdgeHistory {
     mutating func step() {
         // Half of the histories are mostly quiet, so that catching up comes to its end.
         let isCalm = seed.isMultiple(of: 2) && random.chance(9, in: 10)
-        switch Int.random(in: 0..<60, using: &random) {
+        switch Int.random(in: 0..<66, using: &random) {
+        case 60..<66: prepareAny()
         case 0..<14: publish()
         case 14..<24: messaging.perform()
         case 24..<38: hear()
@@ -103,7 +110,10 @@ struct EdgeHistory {
     }
 
     mutating func settle() {
-        while !messaging.calls.isEmpty || !messaging.events.isEmpty || reattach(limit: 10) > 0 {
+        while !messaging.calls.isEmpty || !messaging.events.isEmpty || !openPreparations.isEmpty
+            || reattach(limit: 10) > 0
+        {
+            while !openPreparations.isEmpty { prepareAny() }
             while !messaging.calls.isEmpty { messaging.perform() }
             while !messaging.events.isEmpty { hear() }
         }
@@ -155,20 +165,20 @@ extension EdgeHistory {
 
     mutating func subscribe() {
         let (viewer, key, features) = (anyViewer(), anyKey(), anyFeatures())
-        let place = index.place(of: key)
-        if let place, viewer.session.subscriptions[place]?.place != nil {
-            index.setFeatures(features, of: viewer.session, at: place)
-            look()
-            if let position = index.position(at: place) { expect(viewer, on: key, upTo: position) }
-            viewer.changes(key, features)
-            return
-        }
-        // One subscribe to a channel at a time, unless it was unsubscribed meanwhile (M-8).
-        if let place, viewer.session.subscriptions[place] != nil { return }
-        let pending = PendingSubscribe(
+        var pending = PendingSubscribe(
             session: viewer.session, requestID: UInt64(nextNumber()), features: features,
             after: anyMemory(of: key),
             purpose: .subscribe)
+        if let place = index.place(of: key), viewer.session.subscriptions[place] != nil {
+            // One subscribe to a channel at a time, unless it was unsubscribed meanwhile (M-8).
+            guard let paused = index.pause(viewer.session, at: place) else { return }
+            look()
+            expect(viewer, on: key, upTo: paused.position)
+            viewer.pauses(key)
+            pending.after = paused.position
+            pending.isReturn = true
+            events.returns += 1
+        }
         switch index.enter(pending, key) {
         case .attach(let request): attach(request)
         case .wait: break
@@ -237,7 +247,11 @@ extension EdgeHistory {
         openReads = [:]
         for (_, interest) in attaches.sorted(by: { $0.key < $1.key }) { attachFailed(interest) }
         for (_, catchUp) in reads.sorted(by: { $0.key < $1.key }) {
-            giveUp(catchUp.pending, at: catchUp.place)
+            if catchUp.pending.isReturn {
+                readFailed(catchUp)
+            } else {
+                giveUp(catchUp.pending, at: catchUp.place)
+            }
         }
         if failuresFirst { index.linkLost() }
     }

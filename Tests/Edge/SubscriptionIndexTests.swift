@@ -166,16 +166,29 @@ struct SubscriptionIndexTests {
         #expect(taken(session) == [8])
     }
 
-    @Test("M-5: other features count from the moment they are set")
-    mutating func setFeatures() throws {
+    @Test("M-5: a subscriber that gets other features stands still until it comes in again")
+    mutating func pause() throws {
         let session = session(1)
         let interest = try subscribe(session, features: [.message])
+        let live = session.liveSubscriptions
         gather(8, interest: interest)
-        index.setFeatures([.presence], of: session, at: 0)
+        let first = index.pause(session, at: 0)
+        let paused = try #require(first)
+        #expect(paused.position == .at(8) && paused.features == .message)
+        #expect(session.subscriptions[0]?.pausedAt == .at(8) && session.liveSubscriptions == live - 1)
+        let second = index.pause(session, at: 0)
+        #expect(second == nil)
         gather(9, interest: interest)
-        gather(10, interest: interest, feature: .presence)
         index.flush()
-        #expect(taken(session) == [8, 10])
+        #expect(taken(session) == [8])
+        let (pending, action) = enter(session, features: [.presence])
+        #expect(action == .proceed(place: 0))
+        #expect(index.admit(pending, at: 0) == .at(9))
+        #expect(session.liveSubscriptions == live)
+        gather(10, interest: interest)
+        gather(11, interest: interest, feature: .presence)
+        index.flush()
+        #expect(taken(session) == [11])
     }
 
     @Test("one who is admitted in the middle of a turn sees nothing of it from before")

@@ -20,6 +20,7 @@ final class RecordingConnection: SessionConnection {
     ) {}
     func refuseLogin(_ error: RTMError, _ requestID: UInt64) {}
     func disconnect(_ reason: Disconnect) {}
+    func replaced() {}
 
     /// Everything since the last call, in order.
     func takeSent() -> ByteBuffer {
@@ -107,9 +108,8 @@ final class Viewer {
         subscribed[key] = Subscribed(features: features, seen: position, isLive: isLive)
     }
 
-    func changes(_ key: ChannelKey, _ features: SubscriptionFeatures) {
-        subscribed[key]?.features = features
-    }
+    /// Nothing is sent until it begins again.
+    func pauses(_ key: ChannelKey) { subscribed[key]?.isLive = false }
 
     func ends(_ key: ChannelKey) { subscribed[key] = nil }
 

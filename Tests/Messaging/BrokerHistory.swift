@@ -222,8 +222,8 @@ extension BrokerHistory {
         var log = logs[key] ?? ModelLog(touched: now)
         #expect(event.position.offset == log.head + 1, "seed \(seed)")
         log.epoch = event.position.epoch
-        // Without a session it is for everybody, also for its user.
-        log.append(appended.entries, by: session == 0 ? "" : publisher)
+        // Without a session its user receives it, too: no reader is spared it.
+        log.append(appended.entries, by: session == 0 ? "everybody" : publisher)
         logs[key] = log
         if source != 0 { sources[key, default: [:]][source] = sequence }
         #expect(

@@ -52,6 +52,28 @@ struct ClientRequestTests {
         }
     }
 
+    @Test("a call is passed on as it came, with the key of its field; a NUL in it is refused")
+    func call() throws {
+        let body: [UInt8] = [0x08, 1, 0x12, 5] + Array("lobby".utf8) + [0x1A, 1, 0x61]
+        let field: [UInt8] = [0xD2, 2, UInt8(body.count)] + body
+        let arena = DecodeArena()
+        for frame in [[0x08, 7] + field, field + [0x08, 7]] {
+            try frame.withUnsafeBytes {
+                let request = try ClientRequest($0, in: arena)
+                guard case .call(let call) = request.body else {
+                    Issue.record("no call")
+                    return
+                }
+                #expect(request.id == 7 && call.kind == .acquireLock && call.channelType == .message)
+                #expect(call.target.string == "lobby" && call.request.copied == field)
+            }
+        }
+        let withNul = [0x08, 7] + field.map { $0 == 0x61 ? 0 : $0 }
+        withNul.withUnsafeBytes { bytes in
+            _ = #expect(throws: WireError.undecodable) { _ = try ClientRequest(bytes, in: arena) }
+        }
+    }
+
     @Test(
         "what is not a request is refused",
         arguments: [
@@ -101,8 +123,31 @@ struct ClientRequestTests {
                 "\(publish.storeInHistory)", "\(publish.sequence)",
                 publish.againAfter.map { "again after \($0)" } ?? "first",
             ]
+        case .call(let call):
+            [
+                "call", "\(call.kind.rawValue)", call.channelType.map { "\($0.rawValue)" } ?? "no type",
+                call.target.string, "\(call.request.bytes.count)",
+            ]
+        case .subscribeUserMetadata(let subscribe):
+            [
+                "subscribe user", subscribe.userID.string,
+                subscribe.after.map { "\($0.epoch) \($0.offset)" } ?? "from now",
+            ]
+        case .unsubscribeUserMetadata(let userID): ["unsubscribe user", userID.string]
         case .unknown: ["unknown"]
         }
+    }
+
+    /// What an edge looks at of a call, and the length of its field with key and length.
+    private static func call(
+        _ kind: UInt32, _ type: Rtm_Client_ChannelType, _ target: String, _ body: some Message
+    ) -> [String] {
+        let bytes: [UInt8] = (try? body.serializedBytes()) ?? []
+        let length = bytes.count < 128 ? 1 : bytes.count < 16_384 ? 2 : 3
+        return [
+            "call", "\(kind)", type.isOurs ? "\(type.rawValue)" : "no type", target,
+            "\(2 + length + bytes.count)",
+        ]
     }
 
     private static func fields(_ body: Rtm_Client_ClientFrame.OneOf_Body?) -> [String] {
@@ -130,6 +175,26 @@ struct ClientRequestTests {
                 "\(Array(publish.payload))", publish.customType, "\(publish.storeInHistory)",
                 "\(publish.sequence)", publish.again ? "again after \(publish.ageMs)" : "first",
             ]
+        case .whereNow(let call): Self.call(21, .none, call.userID, call)
+        case .whoNow(let call): Self.call(20, call.channelType, call.channel, call)
+        case .setState(let call): Self.call(22, call.channelType, call.channel, call)
+        case .getState(let call): Self.call(23, call.channelType, call.channel, call)
+        case .removeState(let call): Self.call(24, call.channelType, call.channel, call)
+        case .writeMetadata(let call): Self.call(30, call.channelType, call.target, call)
+        case .getMetadata(let call): Self.call(31, call.channelType, call.target, call)
+        case .setLock(let call): Self.call(40, call.channelType, call.channel, call)
+        case .removeLock(let call): Self.call(41, call.channelType, call.channel, call)
+        case .acquireLock(let call): Self.call(42, call.channelType, call.channel, call)
+        case .releaseLock(let call): Self.call(43, call.channelType, call.channel, call)
+        case .revokeLock(let call): Self.call(44, call.channelType, call.channel, call)
+        case .getLocks(let call): Self.call(45, call.channelType, call.channel, call)
+        case .getHistory(let call): Self.call(50, call.channelType, call.channel, call)
+        case .subscribeUserMetadata(let subscribe):
+            [
+                "subscribe user", subscribe.userID,
+                subscribe.hasAfter ? "\(subscribe.after.epoch) \(subscribe.after.offset)" : "from now",
+            ]
+        case .unsubscribeUserMetadata(let unsubscribe): ["unsubscribe user", unsubscribe.userID]
         default: ["unknown"]
         }
     }

@@ -139,6 +139,11 @@ extension ClientRequest {
         case .publish(let publish):
             publish.channel.touch()
             publish.message.touch()
+        case .call(let call):
+            call.request.touch()
+            call.target.touch()
+        case .subscribeUserMetadata(let subscribe): subscribe.userID.touch()
+        case .unsubscribeUserMetadata(let userID): userID.touch()
         case .logout, .heartbeat, .unknown: break
         }
     }

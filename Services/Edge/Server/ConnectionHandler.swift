@@ -60,7 +60,7 @@ final class ConnectionHandler: ChannelInboundHandler {
     }
 
     func channelInactive(context: ChannelHandlerContext) {
-        ended()
+        ended(.lost)
         self.context = nil
         socket = nil
         loop.forgetDeadline(of: self)
@@ -127,6 +127,12 @@ final class ConnectionHandler: ChannelInboundHandler {
             withSession { loop.unsubscribe($0, channel, requestID) }
         case .publish(let publish):
             withSession { loop.publish($0, publish, requestID) }
+        case .call(let call):
+            withSession { loop.call($0, call, requestID) }
+        case .subscribeUserMetadata(let subscribe):
+            withSession { loop.subscribeUserMetadata($0, subscribe, requestID) }
+        case .unsubscribeUserMetadata(let userID):
+            withSession { loop.unsubscribeUserMetadata($0, userID, requestID) }
         }
     }
 
@@ -188,7 +194,7 @@ final class ConnectionHandler: ChannelInboundHandler {
     /// Says why, and closes once that is written, or when the client doesn't read it.
     func disconnect(_ reason: Disconnect) {
         guard !machine.isEnded, let context else { return }
-        ended()
+        ended(SessionEnd(reason.code))
         loop.metrics.disconnected(reason.code)
         var frames = outbound
         outbound = ByteBuffer()
@@ -197,16 +203,24 @@ final class ConnectionHandler: ChannelInboundHandler {
         loop.remind(self, at: loop.eventLoop.now + loop.configuration.limits.lingerTimeout)
     }
 
+    /// The session is not logged out: its memberships pass to the one that has come.
+    func replaced() {
+        guard !machine.isEnded else { return }
+        ended(.lost)
+        outbound = ByteBuffer()
+        close()
+    }
+
     private func close() {
         context?.close(promise: nil)
     }
 
     /// Ends the session, once.
-    private func ended() {
+    private func ended(_ end: SessionEnd) {
         machine.ended()
         guard let session = session.take() else { return }
         session.end()
-        loop.sessionEnded(session)
+        loop.sessionEnded(session, end)
     }
 
     // MARK: Deadlines
@@ -279,6 +293,17 @@ extension ConnectionHandler: SessionConnection, Flushable, DeadlineWheelMember {
         disconnect(
             Disconnect(
                 .slowConsumer, "more than \(bytesMax) bytes wait for you; read faster, or subscribe to less"))
+    }
+}
+
+extension SessionEnd {
+    /// Everything but a logout and a takeover is a loss, the end of a token too (S-51).
+    fileprivate init(_ code: Disconnect.Code) {
+        switch code {
+        case .loggedOut: self = .loggedOut
+        case .superseded: self = .superseded
+        default: self = .lost
+        }
     }
 }
 

@@ -30,6 +30,9 @@ struct ConnectionStateMachine {
         case subscribe(ClientRequest.Subscribe)
         case unsubscribe(channel: WireText)
         case publish(ClientRequest.Publish)
+        case call(ClientCall)
+        case subscribeUserMetadata(ClientRequest.SubscribeUserMetadata)
+        case unsubscribeUserMetadata(userID: WireText)
         case refuse(RTMError)
         case disconnect(Disconnect)
         case ignore
@@ -73,6 +76,12 @@ struct ConnectionStateMachine {
             return .unsubscribe(channel: channel)
         case (.active, .publish(let publish)):
             return .publish(publish)
+        case (.active, .call(let call)):
+            return .call(call)
+        case (.active, .subscribeUserMetadata(let subscribe)):
+            return .subscribeUserMetadata(subscribe)
+        case (.active, .unsubscribeUserMetadata(let userID)):
+            return .unsubscribeUserMetadata(userID: userID)
         case (.active, .unknown):
             return .refuse(RTMError(.serviceNotSupport, "this server doesn't know this kind of request"))
         }

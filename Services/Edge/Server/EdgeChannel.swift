@@ -23,7 +23,7 @@ struct EdgeChannel {
         let session: Session
         let id: SessionID
         let connection: (any SessionConnection)?
-        var features: SubscriptionFeatures
+        let features: SubscriptionFeatures
 
         init(_ session: Session, features: SubscriptionFeatures) {
             self.session = session
@@ -67,10 +67,6 @@ struct EdgeChannel {
         assert(!hasBatch, "a new subscriber would receive entries from before its position")
         subscribers.append(Subscriber(session, features: features))
         return subscribers.count - 1
-    }
-
-    mutating func setFeatures(_ features: SubscriptionFeatures, at place: Int) {
-        subscribers[place].features = features
     }
 
     /// Returns the session that took over the place, if one did.

@@ -61,6 +61,15 @@ package enum EdgeKeys {
     package static let subscribeRate = ConfigurationKey<Int>.int(
         "edge.rates.subscribe", default: 2, in: 0...1_000_000,
         "Subscribes of one session to the same channel in five seconds; 0 means no limit (R-5).")
+    package static let channelMetadataRate = ConfigurationKey<Int>.int(
+        "edge.rates.channelMetadata", default: 10, in: 0...1_000_000,
+        "Calls for channel metadata per second of one session, twice that at once; 0 means no limit (R-6).")
+    package static let userMetadataRate = ConfigurationKey<Int>.int(
+        "edge.rates.userMetadata", default: 10, in: 0...1_000_000,
+        "Calls for user metadata per second of one session, twice that at once; 0 means no limit (R-7).")
+    package static let acquireLockRate = ConfigurationKey<Int>.int(
+        "edge.rates.acquireLock", default: 10, in: 0...1_000_000,
+        "Acquires of locks per second of one session; 0 means no limit (R-8).")
     package static let loginRate = ConfigurationKey<Int>.int(
         "edge.rates.login", default: 2, in: 0...1_000_000,
         "Logins per second of one user on one event loop; 0 means no limit (R-9).")
@@ -76,6 +85,7 @@ package enum EdgeKeys {
         connectionsPerAddressMax.declaration, frameBytesMax.declaration, outboundBytesMax.declaration,
         handshakeTimeout.declaration, subscriptionsMax.declaration, publishRate.declaration,
         callRate.declaration, subscribeRate.declaration, loginRate.declaration,
+        channelMetadataRate.declaration, userMetadataRate.declaration, acquireLockRate.declaration,
     ]
 
     static let rules = [
@@ -139,6 +149,9 @@ extension Application {
             calls: record.callRate ?? configuration[EdgeKeys.callRate],
             subscribesMax: record.subscribeRate ?? configuration[EdgeKeys.subscribeRate],
             login: record.loginRate ?? configuration[EdgeKeys.loginRate],
-            subscriptionsMax: subscriptionsMax)
+            subscriptionsMax: subscriptionsMax,
+            channelMetadata: configuration[EdgeKeys.channelMetadataRate],
+            userMetadata: configuration[EdgeKeys.userMetadataRate],
+            acquireLock: configuration[EdgeKeys.acquireLockRate])
     }
 }

@@ -19,19 +19,23 @@ extension EdgeLoop {
             for pending in attached.waiting { proceed(pending, at: attached.place) }
             reattachNext()
         case .failure(.refused(let error)) where error.code == .loginAborted:
-            messagingSuperseded(interest)
+            messagingSuperseded(interest, by: 0)
             reattachNext()
         case .failure(let failure):
             guard let (place, refused) = index.attachFailed(interest) else { return }
-            let error = RTMError(failure, .channelSubscribeFailed, timeout: .channelSubscribeTimeout)
-            for pending in refused { giveUp(pending, at: place, error) }
+            for pending in refused { attachFailed(pending, at: place, failure) }
             reattachLater()
         }
     }
 
-    /// The user has logged in elsewhere: the newer session stays, this one ends (S-10, S-11).
-    func messagingSuperseded(_ interest: UInt64) {
+    /// The user has logged in elsewhere: the newer session stays, this one ends (S-10, S-11). When it is the
+    /// same client that has come back over another connection, nobody is told (S-12b).
+    func messagingSuperseded(_ interest: UInt64, by holder: UInt64) {
         guard let session = index.owner(of: interest) else { return }
+        guard holder == 0 || holder != session.instance else {
+            session.connection?.replaced()
+            return
+        }
         session.connection?.disconnect(
             Disconnect(.superseded, "user \"\(session.userID)\" has logged in elsewhere"))
     }

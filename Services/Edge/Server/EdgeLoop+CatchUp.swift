@@ -29,17 +29,17 @@ extension EdgeLoop {
             return giveUp(pending, at: place, .unsubscribedMeanwhile)
         }
         switch outcome {
-        case .failure where pending.isAnswered:
+        case .failure where pending.isAnswered || pending.isReturn:
             goLive(pending, at: place, gap: true)
         case .failure(let failure):
             giveUp(
                 pending, at: place,
-                RTMError(failure, .channelSubscribeFailed, timeout: .channelSubscribeTimeout))
+                RTMError(failure, pending.codes.failed, timeout: pending.codes.timeout))
         case .success(let page) where page.gap:
             goLive(pending, at: place, gap: true)
         case .success(let page):
             if !pending.isAnswered {
-                answer(pending, catchUp.after, gap: false)
+                answer(pending, index.key(at: place), catchUp.after, gap: false)
                 pending.isAnswered = true
             }
             if !page.frames.isEmpty { pending.session.send(ByteBuffer(bytes: page.frames.bytes)) }

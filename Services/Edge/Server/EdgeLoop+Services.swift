@@ -1,3 +1,4 @@
+import NIOCore
 import RTMMessagingClient
 import RTMPresenceClient
 import RTMServiceLink
@@ -19,11 +20,25 @@ extension EdgeLoop: MessagingCaller, PresenceCaller, StorageCaller {
 
     func messagingDelivered(_ delivery: DeliveryPush) { gather(delivery) }
 
-    func presenceIsUp() { reachability.changed(.presence, isUp: true) }
+    func presenceIsUp() {
+        reachability.changed(.presence, isUp: true)
+        lease.linkUp()
+        renewLease()
+    }
 
-    func presenceIsDown(_ reason: LinkDownReason) { reachability.changed(.presence, isUp: false) }
+    func presenceIsDown(_ reason: LinkDownReason) {
+        reachability.changed(.presence, isUp: false)
+        leaseTimer?.cancel()
+        lease.linkDown()
+    }
 
-    func storageIsUp() { reachability.changed(.storage, isUp: true) }
+    func storageIsUp() {
+        reachability.changed(.storage, isUp: true)
+        tellLocksAgain()
+    }
 
-    func storageIsDown(_ reason: LinkDownReason) { reachability.changed(.storage, isUp: false) }
+    func storageIsDown(_ reason: LinkDownReason) {
+        reachability.changed(.storage, isUp: false)
+        endLockWaits()
+    }
 }

@@ -5,9 +5,10 @@ import RTMPresenceClient
 import RTMServiceLink
 import RTMWire
 
-/// Subscribing, step by step: presence is asked first (when wanted), then the channel is attached, then what
-/// the client missed is read, and at last the session is live. Each step carries the pending subscribe along;
-/// exactly one answer goes out at its end.
+/// Subscribing, step by step: the channel is attached, then presence lets the user in and storage gives its
+/// snapshot, both at once, then what came meanwhile (or what the client missed) is read, and at last the
+/// session is live (docs/decisions/0010). Each step carries the pending subscribe along; exactly one answer
+/// goes out.
 extension EdgeLoop {
     func subscribe(_ session: Session, _ request: ClientRequest.Subscribe, _ requestID: UInt64) {
         sendRun()
@@ -22,19 +23,13 @@ extension EdgeLoop {
             try session.checkMayRead(request.channel)
             guard messaging.isUp else { throw .messagingUnreachable(.channelSubscribeFailed) }
             let key = session.channel(request.channel.string)
-            var pending = PendingSubscribe(
-                session: session, requestID: requestID, features: request.features, after: request.after,
-                purpose: .subscribe)
-            // Storage has no snapshots to offer yet, so its events are not promised either.
-            pending.unavailable = request.features.intersection([.metadata, .lock])
             try checkRoom(for: key, of: session)
             try session.rates.subscribe(key.name, rates, now: endOfTurn.now)
             session.entering.insert(key.name)
-            if request.features.contains(.presence) {
-                joinPresence(pending, key)
-            } else {
-                enter(pending, key)
-            }
+            enter(
+                PendingSubscribe(
+                    session: session, requestID: requestID, features: request.features, after: request.after,
+                    purpose: .subscribe), key)
         } catch {
             session.answer(requestID, error)
         }
@@ -55,36 +50,10 @@ extension EdgeLoop {
         }
     }
 
-    private func joinPresence(_ pending: PendingSubscribe, _ key: ChannelKey) {
-        presence.join(
-            JoinRequest(
-                channel: key,
-                caller: Caller(
-                    appID: key.appID, userID: pending.session.userID, session: pending.session.id, instance: 0
-                ),
-                lease: 0, quiet: pending.features.contains(.quiet), presenceTimeout: .zero,
-                wantsSnapshot: false),
-            context: PresenceJoin(pending: pending, key: key))
-    }
-
-    func presenceJoined(_ join: PresenceJoin, _ outcome: Result<Void, LinkRequestFailure>) {
-        guard !join.pending.session.isEnded else { return }
-        var pending = join.pending
-        if case .failure = outcome { pending.unavailable.insert(.presence) }
-        enter(pending, join.key)
-    }
-
-    struct PresenceJoin {
-        var pending: PendingSubscribe
-        let key: ChannelKey
-    }
-
     /// Into the index: attach the channel if nobody here is subscribed to it yet.
     func enter(_ pending: PendingSubscribe, _ key: ChannelKey) {
-        if let place = index.place(of: key), pending.session.subscriptions[place]?.place != nil {
-            replaceFeatures(pending, at: place)
-            return
-        }
+        var pending = pending
+        if pending.purpose != .login { takeOut(&pending, key) }
         switch index.enter(pending, key) {
         case .attach(let request): messaging.attach(request)
         case .wait: break
@@ -93,23 +62,45 @@ extension EdgeLoop {
         reportChannels()
     }
 
-    private func replaceFeatures(_ pending: PendingSubscribe, at place: Int) {
-        pending.session.entering.remove(index.key(at: place).name)
-        index.setFeatures(pending.features, of: pending.session, at: place)
-        guard let position = index.position(at: place) else { return }
-        let answer = Subscribed(position: position, unavailable: pending.unavailable, gap: false)
-        pending.session.answer(pending.requestID, answer)
+    /// A subscriber that gets other features, or a new snapshot, comes in again from where it stands: so the
+    /// same steps keep the order for it (M-5, D-46).
+    private func takeOut(_ pending: inout PendingSubscribe, _ key: ChannelKey) {
+        guard let place = index.place(of: key), let subscription = pending.session.subscriptions[place]
+        else { return }
+        if let paused = index.pause(pending.session, at: place) {
+            pending.after = paused.position
+            pending.added = pending.features.subtracting(paused.features).union(pending.renewed)
+            pending.isReturn = true
+        } else if let position = subscription.pausedAt {
+            pending.after = position
+            pending.isReturn = true
+        }
     }
 
-    /// The channel is attached: either the session is live at once, or it first reads what it missed.
+    /// The channel is attached.
     func proceed(_ pending: PendingSubscribe, at place: Int) {
         guard index.isCurrent(pending, at: place) else {
             return giveUp(pending, at: place, .unsubscribedMeanwhile)
         }
-        if let after = pending.after, after != index.position(at: place) {
-            read(pending, at: place, after: after)
-        } else {
-            goLive(pending, at: place, gap: false)
+        guard pending.purpose != .login, !pending.isPrepared else { return begin(pending, at: place) }
+        var pending = pending
+        // What the snapshots don't contain follows this position.
+        pending.after = pending.after ?? index.position(at: place)
+        prepare(pending, at: place)
+    }
+
+    /// The snapshots are there: either the session is live at once, or it first reads what it missed.
+    func begin(_ pending: PendingSubscribe, at place: Int) {
+        guard index.isCurrent(pending, at: place) else {
+            return giveUp(pending, at: place, .unsubscribedMeanwhile)
+        }
+        guard let after = pending.after, after != index.position(at: place) else {
+            return goLive(pending, at: place, gap: false)
+        }
+        switch index.waitUntilAttached(pending, at: place) {
+        case .attach(let request): messaging.attach(request)
+        case .wait: break
+        case .proceed, nil: read(pending, at: place, after: after)
         }
     }
 
@@ -117,38 +108,63 @@ extension EdgeLoop {
     /// that; then only a gap is news.
     func goLive(_ pending: PendingSubscribe, at place: Int, gap: Bool) {
         let key = index.key(at: place)
-        pending.session.entering.remove(key.name)
+        pending.session.entered(key)
         guard let position = index.admit(pending, at: place) else { return }
         if !pending.isAnswered {
-            answer(pending, position, gap: gap)
+            answer(pending, key, position, gap: gap)
         } else if gap {
             pending.session.send(ServerFrame(Gap(key, position)).frame)
         }
+        if pending.purpose == .subscribe, !pending.isReturn { tellLocks(of: pending.session, .entered, key) }
+        if pending.isRefresh { refreshed() }
     }
 
-    /// What follows `position` is sent from here on.
-    func answer(_ pending: PendingSubscribe, _ position: StreamPosition, gap: Bool) {
+    /// What follows `position` is sent from here on, behind the snapshots: presence, storage (M-4).
+    func answer(_ pending: PendingSubscribe, _ key: ChannelKey, _ position: StreamPosition, gap: Bool) {
+        let session = pending.session
         switch pending.purpose {
         case .login:
-            pending.session.connection?.loginSucceeded(
-                pending.session, inbox: position, gap: gap, pending.requestID)
+            session.connection?.loginSucceeded(session, inbox: position, gap: gap, pending.requestID)
+        case _ where pending.isSilent:
+            if gap { session.send(ServerFrame(Gap(key, position)).frame) }
         case .subscribe:
             let answer = Subscribed(position: position, unavailable: pending.unavailable, gap: gap)
-            pending.session.answer(pending.requestID, answer)
+            session.answer(pending.requestID, answer)
+        case .userMetadata:
+            session.answer(pending.requestID, UserMetadataSubscribed(position: position, gap: gap))
         }
+        if pending.presenceFrames.readableBytes > 0 { session.send(pending.presenceFrames) }
+        if pending.storageFrames.readableBytes > 0 { session.send(pending.storageFrames) }
     }
 
     func giveUp(_ pending: PendingSubscribe, at place: Int, _ error: RTMError) {
-        pending.session.entering.remove(index.key(at: place).name)
+        let key = index.key(at: place)
+        if index.isCurrent(pending, at: place) {
+            pending.session.entered(key)
+            if key.type == .message, pending.session.isMember {
+                presence.leave(LeavePush(channel: key, caller: pending.session.caller))
+            }
+        }
         if let detach = index.abandon(pending, at: place) { messaging.detach(detach) }
         reportChannels()
-        if pending.isAnswered { return }
+        if pending.isRefresh { refreshed() }
+        if pending.isAnswered || pending.isSilent { return }
         if pending.purpose == .login {
             let refusal = RTMError(.loginNoServerResources, error.reason, retryAfter: .seconds(1))
             pending.session.connection?.refuseLogin(refusal, pending.requestID)
         } else {
             pending.session.answer(pending.requestID, error)
         }
+    }
+
+    /// The channel could not be attached. A subscriber that was to come in again stays what it was.
+    func attachFailed(_ pending: PendingSubscribe, at place: Int, _ failure: LinkRequestFailure) {
+        guard pending.isReturn, index.isCurrent(pending, at: place) else {
+            return giveUp(
+                pending, at: place,
+                RTMError(failure, pending.codes.failed, timeout: pending.codes.timeout))
+        }
+        goLive(pending, at: place, gap: pending.after != index.position(at: place))
     }
 }
 
@@ -165,11 +181,21 @@ extension EdgeLoop {
                 throw RTMError(.channelNotSubscribed, "channel \"\(key.name)\" is not subscribed")
             }
             if let detach = index.remove(session, at: place) { messaging.detach(detach) }
+            session.entering.remove(key.name)
             reportChannels()
+            presence.leave(LeavePush(channel: key, caller: session.caller))
+            tellLocks(of: session, .left, key)
             session.answer(requestID, Unsubscribed())
         } catch {
             session.answer(requestID, error)
         }
+    }
+}
+
+extension Session {
+    /// The subscribe is done with, in one way or another.
+    fileprivate func entered(_ key: ChannelKey) {
+        if key.type == .none { enteringMetadata.remove(key.name) } else { entering.remove(key.name) }
     }
 }
 

@@ -25,6 +25,10 @@ final class EdgeLoop {
     let messaging: MessagingClient<EdgeLoop>
     let presence: PresenceClient<EdgeLoop>
     let storage: StorageClient<EdgeLoop>
+    var lease = PresenceLease(id: .random(in: 1...UInt64.max))
+    var leaseTimer: Scheduled<Void>?
+    var lockWaits = LockWaits()
+    var isRefreshing = false
     private let admission: Admission
     private var logins = LoginRates()
     private var sessionIDs: SessionIDSource
@@ -110,6 +114,7 @@ extension EdgeLoop {
             id: sessionIDs.next(), application: application, userID: userID, instance: login.instance,
             heartbeatInterval: Limits.clamp(
                 Int(login.heartbeatIntervalSeconds), to: Limits.heartbeatInterval),
+            presenceTimeout: Limits.presenceTimeout(Int(login.presenceTimeoutSeconds)),
             grant: grant, connection: connection)
         sessions[session.id] = session
         metrics.sessionsChanged(by: 1)
@@ -125,10 +130,14 @@ extension EdgeLoop {
         enter(inbox, session.inbox())
     }
 
-    func sessionEnded(_ session: Session) {
+    func sessionEnded(_ session: Session, _ end: SessionEnd) {
         sendRun()
         guard sessions.removeValue(forKey: session.id) != nil else { return }
         metrics.sessionsChanged(by: -1)
+        if session.isMember {
+            presence.sessionEnded(SessionEndedPush(caller: session.caller, end: end))
+        }
+        endLocks(of: session)
         for detach in index.removeAll(session) { messaging.detach(detach) }
         reportChannels()
     }

@@ -14,6 +14,9 @@ struct EdgeMetrics: Sendable {
     private let renewals: Family<Outcome, Counter>
     private let disconnects: Family<Disconnect.Code, Counter>
     private let gaps: Counter
+    private let callsAnswered: Family<ClientCall.Service, Counter>
+    private let callsRefused: Family<ClientCall.Service, Counter>
+    private let lockWaits: Gauge
 
     enum Outcome: String, MetricLabel {
         case ok, refused
@@ -45,6 +48,14 @@ struct EdgeMetrics: Sendable {
             "rtm_edge_disconnects_total",
             "Connections that the edge ended, by code. slowConsumer: clients that can't keep up.",
             by: Disconnect.Code.self)
+        callsAnswered = registry.counters(
+            "rtm_edge_calls_total", "Calls of clients that another service answered, by what they ask for.",
+            by: ClientCall.Service.self)
+        callsRefused = registry.counters(
+            "rtm_edge_calls_refused_total",
+            "Calls of clients refused, here or by the service. Many: it is away, or clients exceed rates.",
+            by: ClientCall.Service.self)
+        lockWaits = registry.gauge("rtm_edge_lock_waits", "Sessions that wait in line for a lock.")
         gaps = registry.counter(
             "rtm_edge_gaps_total", "Channels whose subscribers were told that entries are lost. Should be 0.")
     }
@@ -63,7 +74,14 @@ struct EdgeMetrics: Sendable {
     func tokenRenewed() { renewals[.ok].increment() }
     func renewalRefused() { renewals[.refused].increment() }
     func disconnected(_ code: Disconnect.Code) { disconnects[code].increment() }
+    func callAnswered(_ service: ClientCall.Service) { callsAnswered[service].increment() }
+    func callRefused(_ service: ClientCall.Service) { callsRefused[service].increment() }
+    func lockWaitsChanged(by change: Int) { lockWaits.add(change) }
     func gap() { gaps.increment() }
+}
+
+extension ClientCall.Service: MetricLabel {
+    package static var labelName: String { "service" }
 }
 
 extension Disconnect.Code: MetricLabel {

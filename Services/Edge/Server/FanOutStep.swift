@@ -72,4 +72,5 @@ private final class CountingConnection: SessionConnection {
     ) {}
     func refuseLogin(_ error: RTMError, _ requestID: UInt64) {}
     func disconnect(_ reason: Disconnect) {}
+    func replaced() {}
 }

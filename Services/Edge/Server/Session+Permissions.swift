@@ -21,4 +21,59 @@ extension Session {
             .channelPublishPermissionDenied,
             "the token doesn't allow to publish to \(noun) \"\(name.string)\"")
     }
+
+    /// The name has been checked.
+    func checkMay(
+        _ access: TokenPermissions.Access, _ resource: TokenPermissions.Resource, _ name: WireText,
+        else code: ErrorCode
+    ) throws(RTMError) {
+        guard let grant, !grant.allows(access, to: resource, named: name.bytes) else { return }
+        let verb = access == .read ? "ask for" : "change"
+        let noun = resource == .users ? "user" : "channel"
+        throw RTMError(code, "the token doesn't allow to \(verb) anything of \(noun) \"\(name.string)\"")
+    }
+}
+
+// MARK: - Calls that are passed on
+
+extension Session {
+    /// Whether the call may be passed on: its channel or user has a name that can be (L-1, L-4) and a type
+    /// that has what is asked for (M-35), and the token allows it.
+    func check(_ call: ClientCall) throws(RTMError) {
+        let resource = try Self.checkTarget(of: call)
+        // Without a name a user's metadata are one's own, which nobody has to allow.
+        guard !call.target.isEmpty else { return }
+        try checkMay(call.kind.isQuery ? .read : .write, resource, call.target, else: call.kind.notAllowed)
+    }
+
+    private static func checkTarget(of call: ClientCall) throws(RTMError) -> TokenPermissions.Resource {
+        switch (call.kind, call.channelType) {
+        case (.whereNow, _), (.getHistory, .user):
+            try NameRule.user.check(call.target.bytes)
+            return .users
+        case (.writeMetadata, .some(.none)), (.getMetadata, .some(.none)):
+            if !call.target.isEmpty { try NameRule.user.check(call.target.bytes) }
+            return .users
+        case (_, .message):
+            try NameRule.channel.check(call.target.bytes)
+            return .messageChannels
+        case (let kind, .stream) where kind != .getHistory:
+            try NameRule.channel.check(call.target.bytes)
+            return .streamChannels
+        default:
+            throw RTMError(.invalidChannelType, "a channel of this type has no \(call.kind.service)")
+        }
+    }
+}
+
+extension ClientCall.Kind {
+    /// Presence and locks have no code of their own for it.
+    fileprivate var notAllowed: ErrorCode {
+        switch service {
+        case .presence, .locks:
+            isQuery ? .channelSubscribePermissionDenied : .channelPublishPermissionDenied
+        case .metadata: .storagePermissionDenied
+        case .history: .historyPermissionDenied
+        }
+    }
 }

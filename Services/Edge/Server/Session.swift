@@ -8,18 +8,29 @@ final class Session {
     let id: SessionID
     let application: Application
     let userID: String
-    /// Of the client object: what it publishes is known by this number on every connection. 0 = unknown.
+    /// Of the client object, on every connection of it: it tells a return from a takeover (S-12b), and what
+    /// it publishes is known by it. 0 = unknown.
     let instance: UInt64
     /// How often the client will send a heartbeat, in seconds.
     let heartbeatInterval: Int
+    /// How long the user stays listed after a loss, in seconds (L-45).
+    let presenceTimeout: Int
 
     /// By place of the channel in the loop's index.
     var subscriptions: [Int: Subscription] = [:]
-    /// How many of them are live, the inbox among them.
+    /// How many of them are live, the inbox among them, and users' metadata not.
     var liveSubscriptions = 0
+    /// How many users' metadata it is subscribed to (L-38).
+    var liveMetadata = 0
     var rates = SessionRates()
     /// Names of the message channels that a subscribe is under way for.
     var entering: Set<String> = []
+    /// Users whose metadata a subscribe is under way for.
+    var enteringMetadata: Set<String> = []
+    /// Presence has been told of it.
+    var isMember = false
+    /// What storage has to know about its end; nil until it asks for a lock.
+    var locks: SessionLocks?
     private(set) var connection: (any SessionConnection)?
     /// What its token gives; nil where the app id is the credential.
     var grant: TokenGrant?
@@ -29,12 +40,26 @@ final class Session {
         let requestID: UInt64
         /// Where the session stands in the channel's list of subscribers; nil while it is still entering.
         var place: Int?
+        /// Where it stood when it was taken out of the list to come in again; nil of a new one.
+        var pausedAt: StreamPosition?
+        var isQuiet = false
+
+        init(
+            requestID: UInt64, place: Int? = nil, pausedAt: StreamPosition? = nil, isQuiet: Bool = false
+        ) {
+            self.requestID = requestID
+            self.place = place
+            self.pausedAt = pausedAt
+            self.isQuiet = isQuiet
+        }
     }
 
     init(
         id: SessionID, application: Application, userID: String, instance: UInt64 = 0, heartbeatInterval: Int,
+        presenceTimeout: Int = Limits.presenceTimeout.upperBound,
         grant: TokenGrant? = nil, connection: any SessionConnection
     ) {
+        self.presenceTimeout = presenceTimeout
         self.id = id
         self.application = application
         self.userID = userID
@@ -58,10 +83,15 @@ final class Session {
 
     var appID: String { application.id }
 
+    /// As the services behind the edge know it.
+    var caller: Caller { Caller(appID: appID, userID: userID, session: id, instance: instance) }
+
     /// UTC, milliseconds since 1970; nil where there is no token that could expire.
     var tokenExpiresAt: UInt64? { grant?.expiresAtMilliseconds }
 
     func inbox() -> ChannelKey { ChannelKey(appID: appID, type: .user, name: userID) }
+
+    func metadata(of userID: String) -> ChannelKey { ChannelKey(appID: appID, type: .none, name: userID) }
 
     func channel(_ name: String) -> ChannelKey { ChannelKey(appID: appID, type: .message, name: name) }
 
@@ -80,4 +110,6 @@ protocol SessionConnection: AnyObject {
     func refuseLogin(_ error: RTMError, _ requestID: UInt64)
     /// Says why and closes.
     func disconnect(_ reason: Disconnect)
+    /// Closes without a word: its client is here again, with another connection (S-12b).
+    func replaced()
 }

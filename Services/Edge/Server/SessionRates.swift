@@ -12,18 +12,30 @@ struct ApplicationRates: Sendable, Hashable {
     var subscribesMax: Int
     /// logins of one user, per second.
     var login: Rate
+    /// of channels and of users. So many per second in the long run, and twice that at once.
+    var channelMetadata: Rate
+    var userMetadata: Rate
+    ///
+    var acquireLock: Rate
 
     /// - Parameter subscriptionsMax: so many calls more may come at once: a client that comes back takes all
     ///   its subscriptions up again.
-    init(publish: Int, calls: Int, subscribesMax: Int, login: Int, subscriptionsMax: Int) {
+    init(
+        publish: Int, calls: Int, subscribesMax: Int, login: Int, subscriptionsMax: Int,
+        channelMetadata: Int = 10, userMetadata: Int = 10, acquireLock: Int = 10
+    ) {
         self.publish = Rate(perSecond: publish)
         self.calls = Rate(perSecond: calls, burst: calls + subscriptionsMax)
         self.subscribesMax = subscribesMax
         self.login = Rate(perSecond: login)
+        self.channelMetadata = Rate(perSecond: channelMetadata, burst: 2 * channelMetadata)
+        self.userMetadata = Rate(perSecond: userMetadata, burst: 2 * userMetadata)
+        self.acquireLock = Rate(perSecond: acquireLock)
     }
 
     static let unlimited = ApplicationRates(
-        publish: 0, calls: 0, subscribesMax: 0, login: 0, subscriptionsMax: 0)
+        publish: 0, calls: 0, subscribesMax: 0, login: 0, subscriptionsMax: 0, channelMetadata: 0,
+        userMetadata: 0, acquireLock: 0)
 }
 
 /// How often a session has done what lately. Each refusal names the limit, its value, and when to try again;
@@ -40,6 +52,9 @@ struct SessionRates {
     private var repeated = 0
     private var calls: TokenBucket?
     private var renewals: TokenBucket?
+    private var channelMetadata: TokenBucket?
+    private var userMetadata: TokenBucket?
+    private var acquires: TokenBucket?
     private var publishes = TokenBuckets<Target>()
     private var subscribes = RecentEvents<String>(within: .seconds(5))
 
@@ -53,6 +68,47 @@ struct SessionRates {
             .operationRateExceedLimitation, "\(rates.calls.perSecond) calls a second are allowed",
             retryAfter: .nanoseconds(wait.nanoseconds),
             limit: .init(name: "calls per second", value: UInt64(rates.calls.perSecond)))
+    }
+
+    /// A call that is passed on: each kind has the rate that the rules give it.
+    mutating func call(
+        _ call: ClientCall, _ rates: ApplicationRates, now: NIODeadline
+    ) throws(RTMError) {
+        switch call.kind {
+        case .writeMetadata, .getMetadata:
+            if call.channelType == ChannelType.none {
+                try userMetadata(rates, now: now)
+            } else {
+                try Self.take(
+                    &channelMetadata, rates.channelMetadata, now, .operationRateExceedLimitation,
+                    "calls for channel metadata")
+            }
+        case .acquireLock:
+            try Self.take(
+                &acquires, rates.acquireLock, now, .lockOperationFailed, "acquires of locks")
+        default:
+            try self.call(rates, now: now)
+        }
+    }
+
+    mutating func userMetadata(_ rates: ApplicationRates, now: NIODeadline) throws(RTMError) {
+        try Self.take(
+            &userMetadata, rates.userMetadata, now, .operationRateExceedLimitation,
+            "calls for user metadata")
+    }
+
+    private static func take(
+        _ bucket: inout TokenBucket?, _ rate: Rate, _ now: NIODeadline, _ code: ErrorCode, _ what: String
+    ) throws(RTMError) {
+        guard !rate.isUnlimited else { return }
+        var taken = bucket ?? TokenBucket(rate, now: now)
+        let wait = taken.take(rate, now: now)
+        bucket = taken
+        guard let wait else { return }
+        throw RTMError(
+            code, "\(rate.perSecond) \(what) a second are allowed",
+            retryAfter: .nanoseconds(wait.nanoseconds),
+            limit: .init(name: "\(what) per second", value: UInt64(rate.perSecond)))
     }
 
     /// The same for every app.

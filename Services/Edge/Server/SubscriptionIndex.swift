@@ -54,11 +54,28 @@ extension SubscriptionIndex {
         let place =
             pending.purpose == .login
             ? occupy(key, owner: pending.session) : places[key] ?? occupy(key)
-        pending.session.subscriptions[place] = .init(requestID: pending.requestID)
+        pending.session.subscriptions[place] = .init(
+            requestID: pending.requestID, pausedAt: pending.isReturn ? pending.after : nil,
+            isQuiet: pending.features.contains(.quiet))
         channels[place].enteringCount += 1
         switch channels[place].attachment {
         case .attached:
             return .proceed(place: place)
+        case .attaching:
+            channels[place].waiting.append(pending)
+            return .wait
+        case .detached:
+            channels[place].waiting.append(pending)
+            return .attach(attachRequest(place))
+        }
+    }
+
+    /// A session that has to read what it missed can do so only while the channel is attached: otherwise the
+    /// page would reach beyond the channel's position, and what lies between would come twice. Nil: it is.
+    mutating func waitUntilAttached(_ pending: PendingSubscribe, at place: Int) -> EnterAction? {
+        switch channels[place].attachment {
+        case .attached:
+            return nil
         case .attaching:
             channels[place].waiting.append(pending)
             return .wait
@@ -79,7 +96,8 @@ extension SubscriptionIndex {
         channels[place].enteringCount -= 1
         let seat = channels[place].add(pending.session, features: pending.features)
         pending.session.subscriptions[place]?.place = seat
-        pending.session.liveSubscriptions += 1
+        pending.session.subscriptions[place]?.pausedAt = nil
+        count(pending.session, at: place, by: 1)
         return channels[place].position
     }
 
@@ -92,11 +110,33 @@ extension SubscriptionIndex {
         return vacateIfUnused(place)
     }
 
-    /// Other features for a session that is a subscriber already (M-5).
-    mutating func setFeatures(_ features: SubscriptionFeatures, of session: Session, at place: Int) {
-        guard let seat = session.subscriptions[place]?.place else { return }
+    /// Takes a subscriber out of the list, to come in again behind a snapshot (M-5, S-21): what follows the
+    /// position that is returned has not been sent to it. `enter` has to follow.
+    mutating func pause(
+        _ session: Session, at place: Int
+    ) -> (position: StreamPosition, features: SubscriptionFeatures)? {
+        guard let seat = session.subscriptions[place]?.place, let position = channels[place].position else {
+            return nil
+        }
         flush(place)
-        channels[place].setFeatures(features, at: seat)
+        let features = channels[place].subscribers[seat].features
+        if let moved = channels[place].remove(at: seat) { moved.subscriptions[place]?.place = seat }
+        session.subscriptions[place]?.place = nil
+        session.subscriptions[place]?.pausedAt = position
+        count(session, at: place, by: -1)
+        return (position, features)
+    }
+
+    func features(of session: Session, at place: Int) -> SubscriptionFeatures? {
+        session.subscriptions[place]?.place.map { channels[place].subscribers[$0].features }
+    }
+
+    private func count(_ session: Session, at place: Int, by change: Int) {
+        if channels[place].key.type == .none {
+            session.liveMetadata += change
+        } else {
+            session.liveSubscriptions += change
+        }
     }
 }
 
@@ -107,7 +147,7 @@ extension SubscriptionIndex {
         guard let subscription = session.subscriptions.removeValue(forKey: place),
             let seat = subscription.place
         else { return nil }
-        session.liveSubscriptions -= 1
+        count(session, at: place, by: -1)
         if let moved = channels[place].remove(at: seat) { moved.subscriptions[place]?.place = seat }
         return vacateIfUnused(place)
     }
@@ -178,7 +218,7 @@ extension SubscriptionIndex {
         let channel = channels[place]
         return AttachRequest(
             channel: channel.key, interest: channel.interest, after: channel.position,
-            claim: channel.owner == nil ? nil : channel.claim)
+            claim: channel.owner == nil ? nil : channel.claim, holder: channel.owner?.instance ?? 0)
     }
 
     private mutating func takeWaiting(_ place: Int) -> [PendingSubscribe] {

@@ -18,7 +18,9 @@ package protocol MessagingCaller: AnyObject {
     /// the call.
     func messagingDelivered(_ delivery: DeliveryPush)
     /// An exclusive interest has lost its place to a newer one; nothing more comes for it.
-    func messagingSuperseded(_ interest: UInt64)
+    ///
+    /// - Parameter holder: who has it now; 0 when that isn't known.
+    func messagingSuperseded(_ interest: UInt64, by holder: UInt64)
     func messagingAttached(_ interest: UInt64, _ outcome: Result<AttachResponse, LinkRequestFailure>)
     func messagingPublished(_ publish: Publish, _ outcome: Result<PublishResponse, LinkRequestFailure>)
     /// The response's frames are valid during the call.
@@ -119,7 +121,7 @@ extension MessagingClient: ServiceLinkClientDelegate {
             caller?.messagingDelivered(delivery)
         case MessagingMethod.superseded:
             guard let superseded = try? SupersededPush(body, in: arena) else { return }
-            caller?.messagingSuperseded(superseded.interest)
+            caller?.messagingSuperseded(superseded.interest, by: superseded.holder)
         default:
             break
         }

@@ -117,7 +117,7 @@ extension MessagingNode: ServiceLinkHandler {
             claim: request.claim, now: clock())
         if let superseded = attached.superseded {
             links[superseded.link]?.push(
-                MessagingMethod.superseded, SupersededPush(interest: superseded.id))
+                MessagingMethod.superseded, SupersededPush(interest: superseded.id, holder: request.holder))
             metrics.superseded.increment()
         }
         for entry in attached.missed { push(entry, to: request.interest, on: link) }

@@ -1,5 +1,5 @@
 package import Logging
-import RTMModel
+package import RTMModel
 package import RTMServiceLink
 package import RTMWire
 
@@ -7,17 +7,33 @@ package import RTMWire
 package protocol PresenceCaller: AnyObject {
     /// What the caller remembers of a join until its answer.
     associatedtype Join
+    /// What the caller remembers of a client's call until its answer.
+    associatedtype Call
 
     func presenceIsUp()
+    /// The link comes back by itself. What was pushed lately may not have arrived.
     func presenceIsDown(_ reason: LinkDownReason)
-    func presenceJoined(_ context: Join, _ outcome: Result<Void, LinkRequestFailure>)
+    /// The response's frames are valid during the call.
+    func presenceJoined(_ join: Join, _ outcome: Result<JoinResponse, LinkRequestFailure>)
+    /// The response is valid during the call.
+    func presenceCalled(_ call: Call, _ outcome: Result<CallResponse, LinkRequestFailure>)
+    func presenceLeased(_ outcome: Result<LeaseResponse, LinkRequestFailure>)
+    func presenceSynced(_ outcome: Result<SyncResponse, LinkRequestFailure>)
 }
 
 /// Typed calls to presence over one link: every call has exactly one outcome. Confined to the link's event
 /// loop.
 package final class PresenceClient<Caller: PresenceCaller> {
-    private let link: ServiceLinkClient<Caller.Join>
+    package enum Open {
+        case join(Caller.Join)
+        case call(Caller.Call)
+        case lease
+        case sync
+    }
+
+    private let link: ServiceLinkClient<Open>
     private let timeout: Duration
+    private let arena = DecodeArena()
     /// Held from the start to the end of the link: a weak reference would make each of the caller's retains
     /// slow.
     private var caller: Caller?
@@ -33,6 +49,7 @@ package final class PresenceClient<Caller: PresenceCaller> {
         self.timeout = timeout
     }
 
+    package var isUp: Bool { link.isUp }
     package var address: ServiceLinkAddress { link.address }
 
     package func start(caller: Caller) {
@@ -44,27 +61,58 @@ package final class PresenceClient<Caller: PresenceCaller> {
 
     package func join(_ request: JoinRequest, context: Caller.Join) {
         do throws(RTMError) {
-            try link.request(PresenceMethod.join, request, timeout: timeout, context: context)
+            try link.request(PresenceMethod.join, request, timeout: timeout, context: .join(context))
         } catch {
             caller?.presenceJoined(context, .failure(.refused(error)))
         }
     }
+
+    package func call(_ request: CallRequest, context: Caller.Call) {
+        do throws(RTMError) {
+            try link.request(PresenceMethod.call, request, timeout: timeout, context: .call(context))
+        } catch {
+            caller?.presenceCalled(context, .failure(.refused(error)))
+        }
+    }
+
+    /// Throws, without having sent anything, when the link is down or has too many open requests.
+    package func lease(_ request: LeaseRequest) throws(RTMError) {
+        try link.request(PresenceMethod.lease, request, timeout: timeout, context: .lease)
+    }
+
+    /// As `lease`.
+    package func sync(_ request: SyncRequest) throws(RTMError) {
+        try link.request(PresenceMethod.sync, request, timeout: timeout, context: .sync)
+    }
+
+    /// Without an answer: when the link is down, the next sync tells it.
+    package func leave(_ push: LeavePush) { link.push(PresenceMethod.leave, push) }
+
+    /// As `leave`.
+    package func sessionEnded(_ push: SessionEndedPush) { link.push(PresenceMethod.sessionEnded, push) }
 }
 
 extension PresenceClient: ServiceLinkClientDelegate {
-    package func linkUp(_ link: ServiceLinkClient<Caller.Join>, peer: LinkPeer) { caller?.presenceIsUp() }
+    package func linkUp(_ link: ServiceLinkClient<Open>, peer: LinkPeer) { caller?.presenceIsUp() }
 
-    package func linkDown(_ link: ServiceLinkClient<Caller.Join>, _ reason: LinkDownReason) {
+    package func linkDown(_ link: ServiceLinkClient<Open>, _ reason: LinkDownReason) {
         caller?.presenceIsDown(reason)
     }
 
-    package func response(
-        _ link: ServiceLinkClient<Caller.Join>, _ context: Caller.Join, _ outcome: LinkOutcome
-    ) {
-        caller?.presenceJoined(context, outcome.result { _ in })
+    package func response(_ link: ServiceLinkClient<Open>, _ context: Open, _ outcome: LinkOutcome) {
+        switch context {
+        case .join(let join):
+            caller?.presenceJoined(join, outcome.result { try JoinResponse($0, in: arena) })
+        case .call(let call):
+            caller?.presenceCalled(call, outcome.result { try CallResponse($0, in: arena) })
+        case .lease:
+            caller?.presenceLeased(outcome.result { try LeaseResponse($0, in: arena) })
+        case .sync:
+            caller?.presenceSynced(outcome.result { _ in SyncResponse() })
+        }
     }
 
-    package func linkRetired(_ link: ServiceLinkClient<Caller.Join>) { caller = nil }
+    package func linkRetired(_ link: ServiceLinkClient<Open>) { caller = nil }
 
-    package func push(_ link: ServiceLinkClient<Caller.Join>, method: UInt32, body: UnsafeRawBufferPointer) {}
+    package func push(_ link: ServiceLinkClient<Open>, method: UInt32, body: UnsafeRawBufferPointer) {}
 }

@@ -611,7 +611,7 @@ const ProtobufCMessageDescriptor rtm__service__channel_key__descriptor =
   (ProtobufCMessageInit) rtm__service__channel_key__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor rtm__service__attach_request__field_descriptors[5] =
+static const ProtobufCFieldDescriptor rtm__service__attach_request__field_descriptors[6] =
 {
   {
     "channel",
@@ -673,18 +673,31 @@ static const ProtobufCFieldDescriptor rtm__service__attach_request__field_descri
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "holder",
+    6,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__AttachRequest, holder),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned rtm__service__attach_request__field_indices_by_name[] = {
   2,   /* field[2] = after */
   0,   /* field[0] = channel */
   4,   /* field[4] = claim */
   3,   /* field[3] = exclusive */
+  5,   /* field[5] = holder */
   1,   /* field[1] = interest */
 };
 static const ProtobufCIntRange rtm__service__attach_request__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 5 }
+  { 0, 6 }
 };
 const ProtobufCMessageDescriptor rtm__service__attach_request__descriptor =
 {
@@ -694,7 +707,7 @@ const ProtobufCMessageDescriptor rtm__service__attach_request__descriptor =
   "Rtm__Service__AttachRequest",
   "rtm.service",
   sizeof(Rtm__Service__AttachRequest),
-  5,
+  6,
   rtm__service__attach_request__field_descriptors,
   rtm__service__attach_request__field_indices_by_name,
   1,  rtm__service__attach_request__number_ranges,
@@ -765,7 +778,7 @@ const ProtobufCMessageDescriptor rtm__service__attach_response__descriptor =
   (ProtobufCMessageInit) rtm__service__attach_response__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor rtm__service__superseded_push__field_descriptors[1] =
+static const ProtobufCFieldDescriptor rtm__service__superseded_push__field_descriptors[2] =
 {
   {
     "interest",
@@ -779,14 +792,27 @@ static const ProtobufCFieldDescriptor rtm__service__superseded_push__field_descr
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "holder",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__SupersededPush, holder),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned rtm__service__superseded_push__field_indices_by_name[] = {
+  1,   /* field[1] = holder */
   0,   /* field[0] = interest */
 };
 static const ProtobufCIntRange rtm__service__superseded_push__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 1 }
+  { 0, 2 }
 };
 const ProtobufCMessageDescriptor rtm__service__superseded_push__descriptor =
 {
@@ -796,7 +822,7 @@ const ProtobufCMessageDescriptor rtm__service__superseded_push__descriptor =
   "Rtm__Service__SupersededPush",
   "rtm.service",
   sizeof(Rtm__Service__SupersededPush),
-  1,
+  2,
   rtm__service__superseded_push__field_descriptors,
   rtm__service__superseded_push__field_indices_by_name,
   1,  rtm__service__superseded_push__number_ranges,

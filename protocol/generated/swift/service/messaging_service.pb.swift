@@ -151,6 +151,9 @@ package nonisolated struct Rtm_Service_AttachRequest: Sendable {
   /// of a holder that attaches again: its number; 0 = a new holder
   package var claim: UInt64 = 0
 
+  /// with `exclusive`: who it is, for the one who loses its place; an edge says Login.instance
+  package var holder: UInt64 = 0
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
@@ -194,6 +197,9 @@ package nonisolated struct Rtm_Service_SupersededPush: Sendable {
   // methods supported on all messages.
 
   package var interest: UInt64 = 0
+
+  /// AttachRequest.holder of the newer one
+  package var holder: UInt64 = 0
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -485,7 +491,7 @@ nonisolated extension Rtm_Service_ChannelKey: SwiftProtobuf.Message, SwiftProtob
 
 nonisolated extension Rtm_Service_AttachRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".AttachRequest"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}channel\0\u{1}interest\0\u{1}after\0\u{1}exclusive\0\u{1}claim\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}channel\0\u{1}interest\0\u{1}after\0\u{1}exclusive\0\u{1}claim\0\u{1}holder\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -498,6 +504,7 @@ nonisolated extension Rtm_Service_AttachRequest: SwiftProtobuf.Message, SwiftPro
       case 3: try { try decoder.decodeSingularMessageField(value: &self._after) }()
       case 4: try { try decoder.decodeSingularBoolField(value: &self.exclusive) }()
       case 5: try { try decoder.decodeSingularUInt64Field(value: &self.claim) }()
+      case 6: try { try decoder.decodeSingularUInt64Field(value: &self.holder) }()
       default: break
       }
     }
@@ -523,6 +530,9 @@ nonisolated extension Rtm_Service_AttachRequest: SwiftProtobuf.Message, SwiftPro
     if self.claim != 0 {
       try visitor.visitSingularUInt64Field(value: self.claim, fieldNumber: 5)
     }
+    if self.holder != 0 {
+      try visitor.visitSingularUInt64Field(value: self.holder, fieldNumber: 6)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -532,6 +542,7 @@ nonisolated extension Rtm_Service_AttachRequest: SwiftProtobuf.Message, SwiftPro
     if lhs._after != rhs._after {return false}
     if lhs.exclusive != rhs.exclusive {return false}
     if lhs.claim != rhs.claim {return false}
+    if lhs.holder != rhs.holder {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -583,7 +594,7 @@ nonisolated extension Rtm_Service_AttachResponse: SwiftProtobuf.Message, SwiftPr
 
 nonisolated extension Rtm_Service_SupersededPush: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".SupersededPush"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}interest\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}interest\0\u{1}holder\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -592,6 +603,7 @@ nonisolated extension Rtm_Service_SupersededPush: SwiftProtobuf.Message, SwiftPr
       // enabled. https://github.com/apple/swift-protobuf/issues/1034
       switch fieldNumber {
       case 1: try { try decoder.decodeSingularUInt64Field(value: &self.interest) }()
+      case 2: try { try decoder.decodeSingularUInt64Field(value: &self.holder) }()
       default: break
       }
     }
@@ -601,11 +613,15 @@ nonisolated extension Rtm_Service_SupersededPush: SwiftProtobuf.Message, SwiftPr
     if self.interest != 0 {
       try visitor.visitSingularUInt64Field(value: self.interest, fieldNumber: 1)
     }
+    if self.holder != 0 {
+      try visitor.visitSingularUInt64Field(value: self.holder, fieldNumber: 2)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   package static func ==(lhs: Rtm_Service_SupersededPush, rhs: Rtm_Service_SupersededPush) -> Bool {
     if lhs.interest != rhs.interest {return false}
+    if lhs.holder != rhs.holder {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

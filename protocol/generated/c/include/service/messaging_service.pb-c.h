@@ -106,10 +106,14 @@ struct  Rtm__Service__AttachRequest
    * of a holder that attaches again: its number; 0 = a new holder
    */
   uint64_t claim;
+  /*
+   * with `exclusive`: who it is, for the one who loses its place; an edge says Login.instance
+   */
+  uint64_t holder;
 };
 #define RTM__SERVICE__ATTACH_REQUEST__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&rtm__service__attach_request__descriptor) \
-    , NULL, 0, NULL, 0, 0 }
+    , NULL, 0, NULL, 0, 0, 0 }
 
 
 struct  Rtm__Service__AttachResponse
@@ -140,10 +144,14 @@ struct  Rtm__Service__SupersededPush
 {
   ProtobufCMessage base;
   uint64_t interest;
+  /*
+   * AttachRequest.holder of the newer one
+   */
+  uint64_t holder;
 };
 #define RTM__SERVICE__SUPERSEDED_PUSH__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&rtm__service__superseded_push__descriptor) \
-    , 0 }
+    , 0, 0 }
 
 
 struct  Rtm__Service__DetachPush

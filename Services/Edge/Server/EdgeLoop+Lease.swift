@@ -1,0 +1,104 @@
+import NIOCore
+import RTMModel
+import RTMPresenceClient
+import RTMServiceLink
+import RTMWire
+
+/// The loop's lease at presence: renewed in time, and everything told anew when it has to be.
+extension EdgeLoop {
+    func renewLease() {
+        leaseTimer?.cancel()
+        leaseTimer = nil
+        guard presence.isUp else { return }
+        do throws(RTMError) {
+            try presence.lease(LeaseRequest(lease: lease.id))
+        } catch {
+            renewLease(in: PresenceLease.retryDelay)
+        }
+    }
+
+    private func renewLease(in delay: Duration) {
+        leaseTimer?.cancel()
+        leaseTimer = eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(delay)) { self.renewLease() }
+    }
+
+    func presenceLeased(_ outcome: Result<LeaseResponse, LinkRequestFailure>) {
+        switch outcome {
+        case .success(let response):
+            renewLease(in: max(response.timeToLive / 3, .milliseconds(100)))
+            if lease.renewed(isKnown: response.isKnown, Array(sessions.values)) { syncNext() }
+        case .failure(.disconnected):
+            break
+        case .failure:
+            renewLease(in: PresenceLease.retryDelay)
+        }
+    }
+
+    // MARK: All memberships
+
+    private func syncNext() {
+        let request = lease.nextSync { memberships(of: $0) }
+        do throws(RTMError) {
+            try presence.sync(request)
+        } catch {
+            lease.syncFailed()
+        }
+    }
+
+    func presenceSynced(_ outcome: Result<SyncResponse, LinkRequestFailure>) {
+        guard case .success = outcome else { return lease.syncFailed() }
+        switch lease.synced(Array(sessions.values)) {
+        case .more: syncNext()
+        case .done: refreshNext()
+        }
+    }
+
+    private func memberships(of session: Session) -> [Membership] {
+        guard !session.isEnded else { return [] }
+        return session.subscriptions.compactMap { place, subscription in
+            let key = index.key(at: place)
+            guard key.type == .message else { return nil }
+            return Membership(
+                channel: key, caller: session.caller, quiet: subscription.isQuiet,
+                presenceTimeout: .seconds(Int64(session.presenceTimeout)))
+        }
+    }
+
+    // MARK: New snapshots
+
+    /// Presence lost what it knew, or was away when somebody subscribed: who wants presence gets a snapshot
+    /// of what it knows now (P-1), some at a time.
+    private func refreshNext() {
+        // One that ends at once comes back here: the loop below takes the next one, not a deeper call.
+        guard presence.isUp, !isRefreshing else { return }
+        isRefreshing = true
+        defer { isRefreshing = false }
+        while let next = lease.nextRefresh({ presencePlaces(of: $0) }) {
+            guard let features = index.features(of: next.session, at: next.place),
+                let subscription = next.session.subscriptions[next.place], features.contains(.presence)
+            else {
+                lease.refreshed()
+                continue
+            }
+            var pending = PendingSubscribe(
+                session: next.session, requestID: subscription.requestID, features: features, after: nil,
+                purpose: .subscribe)
+            pending.renewed = .presence
+            pending.isSilent = true
+            enter(pending, index.key(at: next.place))
+        }
+    }
+
+    private func presencePlaces(of session: Session) -> [Int] {
+        guard !session.isEnded else { return [] }
+        return session.subscriptions.keys.filter {
+            index.features(of: session, at: $0)?.contains(.presence) == true
+        }
+    }
+
+    /// One has got its snapshot, or has left meanwhile.
+    func refreshed() {
+        lease.refreshed()
+        refreshNext()
+    }
+}

@@ -1,0 +1,115 @@
+import RTMModel
+import RTMWire
+
+/// What presence knows of a loop's sessions hangs on one lease, and this says when it has to be told anew:
+/// after every loss of the link (what was pushed meanwhile didn't arrive), when it knows nothing under the
+/// lease (it was started anew), and when a join came to nothing.
+///
+/// A value without I/O.
+struct PresenceLease {
+    /// Limit: memberships in one request of a sync.
+    static let syncBatch = 512
+    /// Limit: sessions that get a new snapshot at the same time.
+    static let refreshesMax = 32
+    /// How long to wait with a renewal when the last one failed.
+    static let retryDelay = Duration.seconds(1)
+
+    let id: UInt64
+    private var isSyncNeeded = true
+    private var isSyncing = false
+    private var isSyncFirst = true
+    /// Sessions that lack a snapshot, or have one that means nothing any more.
+    private var isRefreshNeeded = false
+    /// Sessions that the sync has yet to tell of.
+    private var unsynced: [Session] = []
+    private var unrefreshed: [Session] = []
+    private var unrefreshedPlaces: (session: Session, places: [Int])?
+    private var refreshing = 0
+
+    init(id: UInt64) { self.id = id }
+
+    mutating func linkUp() { isSyncNeeded = true }
+
+    mutating func linkDown() {
+        isSyncNeeded = true
+        isSyncing = false
+        unsynced = []
+        unrefreshed = []
+        unrefreshedPlaces = nil
+    }
+
+    /// A membership that presence was not told of, or not for certain.
+    mutating func missed(snapshot: Bool) {
+        isSyncNeeded = true
+        if snapshot { isRefreshNeeded = true }
+    }
+
+    /// Whether a sync begins, which is about these sessions.
+    mutating func renewed(isKnown: Bool, _ sessions: @autoclosure () -> [Session]) -> Bool {
+        if !isKnown {
+            isSyncNeeded = true
+            isRefreshNeeded = true
+        }
+        guard isSyncNeeded, !isSyncing else { return false }
+        isSyncNeeded = false
+        isSyncing = true
+        isSyncFirst = true
+        unsynced = sessions()
+        return true
+    }
+
+    /// The next part of the sync. Sessions are asked when their turn comes: what they have left meanwhile
+    /// presence knows already.
+    mutating func nextSync(_ memberships: (Session) -> [Membership]) -> SyncRequest {
+        var batch: [Membership] = []
+        while batch.count < Self.syncBatch, let session = unsynced.popLast() {
+            batch += memberships(session)
+        }
+        defer { isSyncFirst = false }
+        return SyncRequest(
+            lease: id, memberships: batch, isFirst: isSyncFirst, isLast: unsynced.isEmpty)
+    }
+
+    enum Synced: Equatable {
+        case more
+        /// Presence knows everything; these sessions get new snapshots, if any.
+        case done(refreshes: Bool)
+    }
+
+    mutating func synced(_ sessions: @autoclosure () -> [Session]) -> Synced {
+        guard isSyncing else { return .done(refreshes: false) }
+        guard unsynced.isEmpty else { return .more }
+        isSyncing = false
+        guard isRefreshNeeded else { return .done(refreshes: false) }
+        isRefreshNeeded = false
+        unrefreshed = sessions()
+        return .done(refreshes: true)
+    }
+
+    /// The next renewal of the lease tries again.
+    mutating func syncFailed() {
+        isSyncNeeded = true
+        isSyncing = false
+        unsynced = []
+    }
+
+    // MARK: New snapshots
+
+    /// The next subscription to get one; nil when enough are under way, or all have got theirs.
+    mutating func nextRefresh(_ places: (Session) -> [Int]) -> (session: Session, place: Int)? {
+        guard refreshing < Self.refreshesMax else { return nil }
+        while true {
+            if let place = unrefreshedPlaces?.places.popLast(), let session = unrefreshedPlaces?.session {
+                refreshing += 1
+                return (session, place)
+            }
+            guard let session = unrefreshed.popLast() else {
+                unrefreshedPlaces = nil
+                return nil
+            }
+            unrefreshedPlaces = (session, places(session))
+        }
+    }
+
+    mutating func refreshed() { refreshing -= 1 }
+}

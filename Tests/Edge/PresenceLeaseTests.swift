@@ -1,0 +1,113 @@
+import RTMModel
+import RTMTestSupport
+import RTMWire
+import Testing
+
+@testable import RTMEdgeServer
+
+@Suite("A loop's lease at presence")
+struct PresenceLeaseTests {
+    private var lease = PresenceLease(id: 7)
+
+    @Test("after every link-up everything is told once; renewals alone tell nothing")
+    mutating func syncsAfterLinkUp() {
+        lease.linkUp()
+        #expect(lease.renewed(isKnown: true, []) == true)
+        let request = lease.nextSync { _ in [] }
+        #expect(request == SyncRequest(lease: 7, memberships: [], isFirst: true, isLast: true))
+        #expect(lease.synced([]) == .done(refreshes: false))
+        for _ in 0..<3 { #expect(lease.renewed(isKnown: true, []) == false) }
+        lease.linkDown()
+        lease.linkUp()
+        #expect(lease.renewed(isKnown: true, []) == true)
+    }
+
+    @Test("a sync comes in batches of bounded size, the first and the last marked")
+    mutating func batches() {
+        let sessions = (1...100 as ClosedRange<UInt64>).map(Self.session)
+        #expect(lease.renewed(isKnown: true, sessions) == true)
+        var requests: [SyncRequest] = []
+        repeat {
+            requests.append(lease.nextSync { session in Self.memberships(of: session, count: 50) })
+        } while lease.synced([]) == .more
+        #expect(requests.count > 5)
+        #expect(requests.allSatisfy { $0.memberships.count < PresenceLease.syncBatch + 50 })
+        #expect(requests.map(\.isFirst) == [true] + requests.dropFirst().map { _ in false })
+        #expect(requests.map(\.isLast) == requests.dropLast().map { _ in false } + [true])
+        #expect(Set(requests.flatMap(\.memberships)).count == 5_000)
+    }
+
+    @Test("P-1: a presence that was started anew gives every session a new snapshot, after the sync")
+    mutating func refreshes() {
+        let sessions = (1...3 as ClosedRange<UInt64>).map(Self.session)
+        sync(isKnown: true)
+        #expect(lease.nextRefresh { _ in [0] } == nil)
+        #expect(lease.renewed(isKnown: false, sessions) == true)
+        _ = lease.nextSync { _ in [] }
+        #expect(lease.synced(sessions) == .done(refreshes: true))
+        var refreshed: [UInt64: [Int]] = [:]
+        while let next = lease.nextRefresh({ $0.id.rawValue == 2 ? [] : [4, 9] }) {
+            refreshed[next.session.id.rawValue, default: []].append(next.place)
+        }
+        #expect(refreshed.mapValues { $0.sorted() } == [1: [4, 9], 3: [4, 9]])
+        #expect(lease.renewed(isKnown: true, sessions) == false)
+    }
+
+    @Test("so many new snapshots are under way at once; each that is done brings on the next")
+    mutating func pacedRefreshes() {
+        let sessions = (1...100 as ClosedRange<UInt64>).map(Self.session)
+        _ = lease.renewed(isKnown: false, sessions)
+        _ = lease.nextSync { _ in [] }
+        _ = lease.synced(sessions)
+        var count = 0
+        while lease.nextRefresh({ _ in [0] }) != nil { count += 1 }
+        #expect(count == PresenceLease.refreshesMax)
+        lease.refreshed()
+        #expect(lease.nextRefresh { _ in [0] } != nil)
+        #expect(lease.nextRefresh { _ in [0] } == nil)
+    }
+
+    @Test("a join that came to nothing is told by a sync, and its session gets the snapshot that it lacks")
+    mutating func missed() {
+        sync(isKnown: true)
+        lease.missed(snapshot: false)
+        #expect(lease.renewed(isKnown: true, []) == true)
+        _ = lease.nextSync { _ in [] }
+        #expect(lease.synced([]) == .done(refreshes: false))
+        lease.missed(snapshot: true)
+        #expect(lease.renewed(isKnown: true, []) == true)
+        _ = lease.nextSync { _ in [] }
+        #expect(lease.synced([]) == .done(refreshes: true))
+    }
+
+    @Test("a sync that failed is begun anew with the next renewal, and one at a time")
+    mutating func failedSync() {
+        #expect(lease.renewed(isKnown: true, [Self.session(1)]) == true)
+        #expect(lease.renewed(isKnown: false, []) == false)
+        lease.syncFailed()
+        #expect(lease.renewed(isKnown: true, [Self.session(1)]) == true)
+        let request = lease.nextSync { Self.memberships(of: $0, count: 1) }
+        #expect(request.isFirst && request.isLast && request.memberships.count == 1)
+    }
+
+    // MARK: -
+
+    private mutating func sync(isKnown: Bool) {
+        _ = lease.renewed(isKnown: isKnown, [])
+        _ = lease.nextSync { _ in [] }
+        _ = lease.synced([])
+    }
+
+    private static func session(_ id: UInt64) -> Session {
+        Session(
+            id: SessionID(rawValue: id), application: .forTest, userID: "\(id)", heartbeatInterval: 5,
+            connection: RecordingConnection())
+    }
+
+    private static func memberships(of session: Session, count: Int) -> [Membership] {
+        (0..<count).map {
+            Membership(
+                channel: .test("\($0)"), caller: session.caller, quiet: false, presenceTimeout: .seconds(5))
+        }
+    }
+}
