@@ -121,8 +121,8 @@ extension AgoraRtmClientKit {
         case .linkState(let change):
             let event = AgoraRtmLinkStateEvent(change)
             delegates.notify { $0.rtmKit(self, didReceiveLinkStateEvent: event) }
-        case .presenceUnavailable(let channelName):
-            let event = AgoraRtmPresenceEvent(unavailableIn: channelName)
+        case .presence(let presence):
+            let event = AgoraRtmPresenceEvent(presence)
             delegates.notify { $0.rtmKit(self, didReceivePresenceEvent: event) }
         case .tokenWillExpire:
             delegates.notify { $0.rtmKit(self, tokenPrivilegeWillExpire: nil) }
@@ -209,8 +209,8 @@ extension AgoraRtmClientKit {
             return try await (call(target.get()), nil)
         } catch {
             var error = error
-            // What the objects of this API say is judged here, without the client below.
-            if error.operation.isEmpty { error.operation = operation }
+            // The name in this API: the call below may have another, or may not have been reached.
+            error.operation = operation
             return (nil, AgoraRtmErrorInfo(error))
         }
     }

@@ -132,6 +132,30 @@ extension EventBuffer {
 
 extension RTMEvent {
     fileprivate var payloadBytes: Int {
-        if case .message(let message) = self { message.payload.byteCount } else { 0 }
+        switch self {
+        case .message(let message): message.payload.byteCount
+        case .presence(let presence): presence.change.byteCount
+        default: 0
+        }
+    }
+}
+
+extension PresenceEvent.Change {
+    /// About: what names and states take.
+    fileprivate var byteCount: Int {
+        switch self {
+        case .snapshot(let users): users.reduce(0) { $0 + $1.byteCount }
+        case .remoteStateChanged(let user): user.byteCount
+        case .interval(let interval):
+            (interval.joined + interval.left + interval.timedOut).reduce(0) { $0 + $1.utf8.count }
+                + interval.states.reduce(0) { $0 + $1.byteCount }
+        default: 0
+        }
+    }
+}
+
+extension UserState {
+    fileprivate var byteCount: Int {
+        states.reduce(userID.utf8.count) { $0 + $1.key.utf8.count + $1.value.utf8.count }
     }
 }

@@ -22,7 +22,7 @@ extension Link {
         case (.subscribe(let completion, let channel, let features), .subscribed(let answer)):
             subscribed(completion, channel: channel, features: features, answer)
         case (.unsubscribe(let completion, let channel), .unsubscribed):
-            subscriptions.finishLeaving(channel)
+            left(channel)
             completion.succeed()
         case (.renewToken(let completion, let token), .tokenRenewed):
             machine.tokenRenewed(token)
@@ -62,21 +62,25 @@ extension Link {
                 channelName: channel, position: position, features: features,
                 unavailableFeatures: unavailable))
         if let gap { emit(.gap(gap), of: channel, .message) }
-        if unavailable.contains(.presence) { hub.emit(.presenceUnavailable(channelName: channel)) }
+        guard subscriptions.isActive(channel) else { return }
+        followPresence(
+            of: channel, features: features, unavailable: unavailable, epoch: position.epoch, isNew: true)
     }
 
     private func restored(
         _ restoration: SubscriptionTable.Restoration, _ answer: Rtm_Client_Subscribed
     ) {
+        let position = StreamPosition(answer.position)
         let gap = subscriptions.confirm(
-            restoration.channel, request: nil, position: StreamPosition(answer.position), hasGap: answer.gap)
+            restoration.channel, request: nil, position: position, hasGap: answer.gap)
         if let gap {
             emit(.gap(gap), of: restoration.channel, .message)
             connection?.unrestored.append(restoration.channel)
         }
-        if SubscriptionFeatures(rawValue: answer.featuresUnavailable).contains(.presence) {
-            hub.emit(.presenceUnavailable(channelName: restoration.channel))
-        }
+        followPresence(
+            of: restoration.channel, features: restoration.features,
+            unavailable: SubscriptionFeatures(rawValue: answer.featuresUnavailable), epoch: position.epoch,
+            isNew: false)
         restorationEnded()
     }
 
@@ -99,16 +103,26 @@ extension Link {
         case .unsubscribe(let completion, let channel):
             // A server that knows of no subscription has none to go on with.
             if error.code == .channelNotSubscribed {
-                subscriptions.finishLeaving(channel)
+                left(channel)
             } else {
                 subscriptions.stay(channel)
             }
             completion.fail(error)
         case .restore(let restoration):
-            subscriptions.remove(restoration.channel)
+            ended(restoration.channel)
             connection?.unrestored.append(restoration.channel)
             restorationEnded()
         }
+    }
+
+    /// An unsubscribe is over: unless the channel was subscribed anew meanwhile, nothing of it remains.
+    private func left(_ channel: String) {
+        if subscriptions.finishLeaving(channel) { forgetPresence(of: channel) }
+    }
+
+    func ended(_ channel: String) {
+        subscriptions.remove(channel)
+        forgetPresence(of: channel)
     }
 
     func expire(_ id: UInt64, _ request: RequestTable.Request) {
@@ -137,7 +151,7 @@ extension Link {
             }
             completion.fail(error(.subscribe))
         case .unsubscribe(let completion, let channel):
-            subscriptions.finishLeaving(channel)
+            left(channel)
             completion.fail(error(.unsubscribe))
         case .restore:
             end(.connectionError("the server did not answer while subscriptions were restored"))
@@ -172,7 +186,7 @@ extension Link {
             completion.fail(.notConnected, "the connection was lost: \(reason)")
         case .unsubscribe(let completion, let channel):
             // S-16: it won't be restored, which is what was asked for.
-            subscriptions.finishLeaving(channel)
+            left(channel)
             completion.succeed()
         case .restore, .refresh:
             break

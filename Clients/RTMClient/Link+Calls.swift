@@ -58,6 +58,7 @@ extension Link {
             isClosed = true
             perform(machine.logout(loginError: .released))
             hub.finish()
+            watchers.finish()
         }
         completeGoodbyes()
     }
@@ -84,7 +85,7 @@ extension Link {
             completion.fail(.notLogin, "not logged in")
         case .connecting, .disconnected, .suspended:
             // S-16: nothing to send; it is just not restored.
-            subscriptions.remove(channel)
+            ended(channel)
             endWaits(of: channel, .lockOperationFailed, "the channel was left")
             completion.succeed()
         case .connected:
@@ -121,9 +122,9 @@ extension Link {
 
     func ping(_ completion: Completion<Duration>) {
         let sentAt = now
-        call(completion, .heartbeat(Rtm_Client_Heartbeat())) { body in
+        call(completion, .heartbeat(Rtm_Client_Heartbeat())) { [self] body in
             guard case .heartbeatAck = body else { return nil }
-            return .now - sentAt
+            return now - sentAt
         }
     }
 

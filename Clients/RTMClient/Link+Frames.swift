@@ -40,6 +40,7 @@ extension Link: FrameReceiver {
         case .gap(let gap): received(gap)
         case .metadata(let metadata) where frame.requestID == 0: received(snapshot: metadata)
         case .locks(let locks) where frame.requestID == 0: received(snapshot: locks)
+        case .presenceSnapshot(let snapshot): received(snapshot: snapshot)
         case .disconnect(let disconnect): received(disconnect)
         case .tokenWillExpire(let notice): received(notice)
         case .welcome(let welcome): serverTimeKnown(welcome.serverTimeMs)
@@ -150,7 +151,8 @@ extension Link: FrameReceiver {
         case .message(let message): received(message, in: publication)
         case .storage(let event): received(event, in: publication)
         case .lock(let event): received(event, in: publication)
-        case .presence, nil: break
+        case .presence(let event): received(event, in: publication)
+        case nil: break
         }
     }
 
@@ -185,6 +187,7 @@ extension Link: FrameReceiver {
         case .message, .stream:
             guard let event = subscriptions.skip(gap.channel, to: position) else { return }
             emit(.gap(event), of: gap.channel, .message)
+            rosters[gap.channel]?.follow(epoch: position.epoch)
             refresh(gap.channel)
         }
     }

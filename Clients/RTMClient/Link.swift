@@ -24,6 +24,9 @@ final class Link {
         var unrestored: [String] = []
         var hasInboxGap = false
         var heartbeat: HeartbeatSchedule?
+        /// Channels whose own states could not be set, and when that is tried again.
+        var unsettledStates: Set<UserChannel> = []
+        var settleStatesAt: Instant?
         /// The latest renewal that nobody waits for any more and that may still be answered.
         var lateRenewal: (request: UInt64, token: String)?
         /// Acquisitions of locks that nobody waits for any more and that may still be answered.
@@ -57,6 +60,10 @@ final class Link {
     var waitingForLocks: [LockCall] = []
     /// Of the latest change of the link state.
     private(set) var lastReason = LinkStateReason.unknown
+    /// By channel name: of the subscriptions that asked for presence.
+    var rosters: [String: Roster] = [:]
+    var watchers = RosterWatchers()
+    var states = StateCache()
     var requests = RequestTable()
     var connection: Connection?
     var logins: [UInt64: Completion<Void>] = [:]
@@ -117,6 +124,7 @@ final class Link {
             userMetadata.removeAll()
             forgetLocks()
             inbox.forget()
+            forgetAllPresence()
             failRequests(reason: "the session has ended")
         }
     }
@@ -198,6 +206,7 @@ final class Link {
     func armTimer() {
         let deadlines = [
             machine.deadline, requests.deadline, connection?.heartbeat?.deadline, goodbyes.first?.deadline,
+            connection?.settleStatesAt,
         ]
         guard let next = deadlines.compactMap({ $0 }).min() else {
             timer?.task.cancel()
@@ -221,6 +230,7 @@ final class Link {
         perform(machine.timerFired(now: now, random: &random))
         while let (id, request) = requests.takeExpired(now: now) { expire(id, request) }
         keepHeartbeat()
+        settleStatesIfDue()
         for goodbye in goodbyes where goodbye.deadline <= now { goodbyeSaid(goodbye.handler) }
         armTimer()
     }

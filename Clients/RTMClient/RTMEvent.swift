@@ -15,8 +15,8 @@ public enum RTMEvent: Sendable, Hashable {
     case tokenWillExpire(TokenWillExpireEvent)
     /// Messages of a channel were lost on the way and can't be replayed any more: said instead of silence.
     case gap(GapEvent)
-    /// The server can't give presence for this subscription at present, although it was asked for.
-    case presenceUnavailable(channelName: String)
+    /// Who is in a subscribed channel, and what changed.
+    case presence(PresenceEvent)
     /// This consumer was too slow: so many events in this place were dropped, the oldest first.
     case overflow(dropped: Int)
 }

@@ -39,6 +39,12 @@ struct ServerCall {
         }
     }
 
+    /// A request that the link makes for itself; also the answer's fitting is its own matter.
+    init(_ operation: Operation, complete: @escaping (Result<ServerBody, RTMError>) -> Void) {
+        self.operation = operation
+        self.complete = complete
+    }
+
     func answered(_ body: ServerBody) {
         if case .error(let error) = body {
             fail(RTMError(error, unknownCode: operation.codes.refused))
@@ -66,6 +72,20 @@ extension Link {
     ) {
         guard isReady(for: completion) else { return }
         request(completion, .call(ServerCall(completion, answer: answer)), within: time) { $0.body = body }
+    }
+}
+
+extension Link {
+    /// For the link itself, on the present connection.
+    func internalCall(
+        _ operation: Operation, _ body: ClientBody,
+        complete: @escaping (Result<ServerBody, RTMError>) -> Void
+    ) {
+        let id = requestIDs.next()
+        let deadline = now + configuration.requestTimeout
+        requests.add(id, .call(ServerCall(operation, complete: complete)), deadline: deadline)
+        send(id) { $0.body = body }
+        armTimer(by: deadline)
     }
 }
 

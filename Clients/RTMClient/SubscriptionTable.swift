@@ -57,6 +57,9 @@ struct SubscriptionTable: Sendable {
 
     func contains(_ channel: String) -> Bool { entries[channel] != nil }
 
+    /// The server has confirmed it.
+    func isActive(_ channel: String) -> Bool { entries[channel]?.isActive == true }
+
     /// M-8, L-24, L-38. A subscription that is being left begins anew.
     mutating func subscribe(
         to channel: String, features: SubscriptionFeatures, request: UInt64
@@ -114,8 +117,12 @@ struct SubscriptionTable: Sendable {
     mutating func stay(_ channel: String) { entries[channel]?.isLeaving = false }
 
     /// Ends a subscription, unless it began anew since it was left.
-    mutating func finishLeaving(_ channel: String) {
-        if entries[channel]?.isLeaving == true { entries[channel] = nil }
+    /// Returns whether it has ended.
+    @discardableResult
+    mutating func finishLeaving(_ channel: String) -> Bool {
+        guard entries[channel]?.isLeaving == true else { return false }
+        entries[channel] = nil
+        return true
     }
 
     mutating func remove(_ channel: String) { entries[channel] = nil }

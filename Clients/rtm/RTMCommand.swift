@@ -33,6 +33,7 @@ struct RTMCommand: AsyncParsableCommand {
         version: "0.1.0",
         subcommands: [
             SubscribeCommand.self, PublishCommand.self, SendCommand.self, ChatCommand.self, PingCommand.self,
-            MetadataCommand.self, LockCommand.self, HistoryCommand.self, BenchCommand.self, TokenCommand.self,
+            PresenceCommand.self, MetadataCommand.self, LockCommand.self, HistoryCommand.self,
+            BenchCommand.self, TokenCommand.self,
         ])
 }

@@ -54,3 +54,14 @@ extension Limits {
         min(max(value, range.lowerBound), range.upperBound)
     }
 }
+
+extension Limits {
+    /// L-14, unless the presence service is configured otherwise.
+    public static let presenceStateKeyBytesMax = 32
+    /// L-14, unless the presence service is configured otherwise.
+    public static let presenceStateValueBytesMax = 1024
+    /// L-31, of one user in one channel.
+    public static let presenceStatesMax = 32
+    /// L-32, of one client in all channels that it hasn't subscribed to.
+    public static let cachedPresenceStatesMax = 100
+}

@@ -80,7 +80,11 @@ struct DelegateTests {
             currentState: .connecting, previousState: .idle, operation: .login, reasonCode: .login,
             reason: "login", timestampMilliseconds: 1)
         kit.deliver(.linkState(change))
-        kit.deliver(.presenceUnavailable(channelName: "lobby"))
+        kit.deliver(
+            .presence(
+                PresenceEvent(
+                    channelType: .message, channelName: "lobby", change: .errorOutOfService(.unavailable),
+                    timestampMilliseconds: 1)))
         kit.deliver(.overflow(dropped: 1))
         #expect(delegate.heard == ["connecting", "errorOutOfService"])
     }

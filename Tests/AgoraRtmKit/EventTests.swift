@@ -54,7 +54,9 @@ struct EventTests {
     @Test("missing presence is told as errorOutOfService (P-7)")
     func presenceUnavailable() {
         let event = AgoraRtmPresenceEvent(
-            unavailableIn: "lobby", at: Date(timeIntervalSince1970: 1_790_000_000))
+            PresenceEvent(
+                channelType: .message, channelName: "lobby", change: .errorOutOfService(.unavailable),
+                timestampMilliseconds: 1_790_000_000_000))
         #expect(event.type == .errorOutOfService)
         #expect(event.channelType == .message && event.channelName == "lobby")
         #expect(event.publisher == nil && event.snapshot.isEmpty)

@@ -196,7 +196,7 @@ struct ClientMessagingTests {
             #expect(subscription.unavailableFeatures == .presence)
             #expect(subscription.features == .default)
             #expect(edge.received.last?.subscribe.features == 5)
-            #expect(await events.next() == .presenceUnavailable(channelName: "lobby"))
+            #expect(await events.nextPresence()?.change == .errorOutOfService(.unavailable))
         }
     }
 

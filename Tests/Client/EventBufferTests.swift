@@ -4,7 +4,9 @@ import Testing
 @testable import RTMClient
 
 struct EventBufferTests {
-    private func event(_ number: Int) -> RTMEvent { .presenceUnavailable(channelName: "\(number)") }
+    private func event(_ number: Int) -> RTMEvent {
+        .tokenWillExpire(TokenWillExpireEvent(remaining: .milliseconds(number)))
+    }
 
     @Test func `Each consumer gets every event, in order`() async {
         let hub = EventHub()

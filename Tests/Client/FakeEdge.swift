@@ -53,6 +53,10 @@ final class FakeEdge: Sendable {
             case .unsubscribe: answer.unsubscribed = Rtm_Client_Unsubscribed()
             case .publish: answer.published = .with { ($0.offset, $0.timestampMs) = (1, 1_790_000_000_000) }
             case .renewToken: answer.tokenRenewed = Rtm_Client_TokenRenewed()
+            case .whoNow: answer.onlineUsers = Rtm_Client_OnlineUsers()
+            case .whereNow: answer.userChannels = Rtm_Client_UserChannels()
+            case .getState(let request): answer.userState.userID = request.userID
+            case .setState, .removeState: answer.done = Rtm_Client_Done()
             case .logout: answer.loggedOut = Rtm_Client_LoggedOut()
             default: break
             }
@@ -86,6 +90,20 @@ final class FakeEdge: Sendable {
         publication.message.type = .text
         publication.message.payload = .init(text.utf8)
         return .with { $0.publication = publication }
+    }
+
+    /// A number of failures, one at a time.
+    final class Failures: Sendable {
+        private let remaining: Mutex<Int>
+
+        init(_ count: Int) { remaining = Mutex(count) }
+
+        func next() -> Bool {
+            remaining.withLock { remaining in
+                remaining -= 1
+                return remaining >= 0
+            }
+        }
     }
 
     var received: [Rtm_Client_ClientFrame] { contents.withLock { $0.received } }

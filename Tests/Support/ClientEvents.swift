@@ -17,6 +17,16 @@ extension RTMEvents.Iterator {
         return nil
     }
 
+    /// The next presence event; with a channel, of that.
+    package mutating func nextPresence(in channel: String? = nil) async -> PresenceEvent? {
+        while let event = await next() {
+            if case .presence(let presence) = event, channel ?? presence.channelName == presence.channelName {
+                return presence
+            }
+        }
+        return nil
+    }
+
     package mutating func nextTokenNotice() async -> TokenWillExpireEvent? {
         while let event = await next() {
             if case .tokenWillExpire(let notice) = event { return notice }

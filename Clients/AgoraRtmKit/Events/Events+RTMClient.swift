@@ -31,15 +31,3 @@ extension AgoraRtmLinkStateEvent {
         timestamp = event.timestampMilliseconds
     }
 }
-
-extension AgoraRtmPresenceEvent {
-    /// Presence was asked for and can't be had (P-7). The server stamps no time on this, so it is the local
-    /// one.
-    convenience init(unavailableIn channelName: String, at date: Date = Date()) {
-        self.init()
-        type = .errorOutOfService
-        channelType = .message
-        self.channelName = channelName
-        timestamp = UInt64(max(0, date.timeIntervalSince1970 * 1000))
-    }
-}

@@ -19,7 +19,7 @@ struct ChatCommand: AsyncParsableCommand {
             let settings = try common.settings()
             try await common.withClient(settings) { client in
                 let events = client.events()
-                try await client.subscribe(to: channel, features: .message)
+                try await client.subscribe(to: channel, features: [.message, .presence])
                 try await talk(client, events)
             }
         }

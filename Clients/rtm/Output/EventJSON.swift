@@ -16,8 +16,7 @@ extension RTMEvent {
                 "remainingMilliseconds": .number(notice.remaining.milliseconds, decimals: 0),
             ]
         case .gap(let gap): gap.json
-        case .presenceUnavailable(let channelName):
-            ["event": "presenceUnavailable", "channelName": .string(channelName)]
+        case .presence(let presence): presence.json
         case .overflow(let dropped): ["event": "overflow", "dropped": .number(dropped)]
         }
     }

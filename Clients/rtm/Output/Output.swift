@@ -23,6 +23,10 @@ struct Output: Sendable {
     var sink: any LineSink = StandardStream.output
 
     func event(_ event: RTMEvent) async throws(OutputClosed) {
+        // What was not asked for is no news.
+        if case .presence(let presence) = event, presence.change == .errorOutOfService(.notAskedFor) {
+            return
+        }
         switch format {
         case .json: try await sink.write(line: event.json.description)
         case .human: if let line = transcript.line(for: event) { try await sink.write(line: line) }
@@ -30,8 +34,13 @@ struct Output: Sendable {
     }
 
     /// The outcome of a command, or of a part of it.
-    func result(_ sentence: String, _ json: JSON = ["result": "ok"]) async throws(OutputClosed) {
-        try await sink.write(line: format == .json ? json.description : sentence)
+    ///
+    /// - Parameter sentence: nil for what a person has seen already.
+    func result(_ sentence: String?, _ json: JSON = ["result": "ok"]) async throws(OutputClosed) {
+        switch format {
+        case .json: try await sink.write(line: json.description)
+        case .human: if let sentence { try await sink.write(line: sentence) }
+        }
     }
 
     /// For persons only: a program has no use for it.

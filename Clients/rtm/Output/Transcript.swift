@@ -25,8 +25,7 @@ struct Transcript: Sendable {
                 "the token expires in \(notice.remaining.components.seconds) s, and the connection with it")
         case .gap(let gap):
             remark("messages of \(gap.channelName) may be missing here: the server has them no more")
-        case .presenceUnavailable(let channelName):
-            remark("the server can't tell at present who is in \(channelName)")
+        case .presence(let presence): line(for: presence)
         case .overflow(let dropped): remark("\(dropped) events came too fast and were dropped")
         }
     }

@@ -1,0 +1,69 @@
+// Safety: a plain holder of values. The kit makes it, hands it over once and keeps no reference;
+// who shares one between threads must not change it any more, as with every object of this API.
+/// The users of a channel, one page of them.
+public class AgoraRtmWhoNowResponse: NSObject, @unchecked Sendable {
+    /// The length of `userStateList`; the users of the channel if none were asked for (P-32, P-33).
+    public var totalOccupancy: Int32 = 0
+    /// By user id; at most 100.
+    public var userStateList: [AgoraRtmUserState] = []
+    /// For the options of the next call; nil = this is the last page.
+    public var nextPage: String?
+
+    override public required init() { super.init() }
+}
+
+// Safety: a plain holder of values. The kit makes it, hands it over once and keeps no reference;
+// who shares one between threads must not change it any more, as with every object of this API.
+/// The users of a channel, one page of them.
+public final class AgoraRtmGetOnlineUsersResponse: AgoraRtmWhoNowResponse, @unchecked Sendable {}
+
+// Safety: a plain holder of values. The kit makes it, hands it over once and keeps no reference;
+// who shares one between threads must not change it any more, as with every object of this API.
+/// The channels that a user is in.
+public class AgoraRtmWhereNowResponse: NSObject, @unchecked Sendable {
+    public var totalChannel: Int32 = 0
+    /// By type and name. Empty for a user who is offline or unknown (P-36).
+    public var channels: [AgoraRtmChannelInfo] = []
+
+    override public required init() { super.init() }
+}
+
+// Safety: a plain holder of values. The kit makes it, hands it over once and keeps no reference;
+// who shares one between threads must not change it any more, as with every object of this API.
+/// The channels that a user is in.
+public final class AgoraRtmGetUserChannelsResponse: AgoraRtmWhereNowResponse, @unchecked Sendable {}
+
+// Safety: a plain holder of values. The kit makes it, hands it over once and keeps no reference;
+// who shares one between threads must not change it any more, as with every object of this API.
+/// A channel by its full name.
+public final class AgoraRtmChannelInfo: NSObject, @unchecked Sendable {
+    public var channelName = ""
+    public var channelType: AgoraRtmChannelType = .none
+
+    override public init() { super.init() }
+}
+
+// Safety: a plain holder of values. The kit makes it, hands it over once and keeps no reference;
+// who shares one between threads must not change it any more, as with every object of this API.
+/// What a user shows in a channel.
+public final class AgoraRtmPresenceGetStateResponse: NSObject, @unchecked Sendable {
+    public var state = AgoraRtmUserState()
+
+    override public init() { super.init() }
+}
+
+/// Called exactly once when a call is over: with a response and no error, or the other way round (S-0a).
+public typealias AgoraRtmWhoNowBlock =
+    @Sendable (_ response: AgoraRtmWhoNowResponse?, _ errorInfo: AgoraRtmErrorInfo?) -> Void
+/// Called exactly once when a call is over: with a response and no error, or the other way round (S-0a).
+public typealias AgoraRtmGetOnlineUsersBlock =
+    @Sendable (_ response: AgoraRtmGetOnlineUsersResponse?, _ errorInfo: AgoraRtmErrorInfo?) -> Void
+/// Called exactly once when a call is over: with a response and no error, or the other way round (S-0a).
+public typealias AgoraRtmWhereNowBlock =
+    @Sendable (_ response: AgoraRtmWhereNowResponse?, _ errorInfo: AgoraRtmErrorInfo?) -> Void
+/// Called exactly once when a call is over: with a response and no error, or the other way round (S-0a).
+public typealias AgoraRtmGetUserChannelsBlock =
+    @Sendable (_ response: AgoraRtmGetUserChannelsResponse?, _ errorInfo: AgoraRtmErrorInfo?) -> Void
+/// Called exactly once when a call is over: with a response and no error, or the other way round (S-0a).
+public typealias AgoraRtmPresenceGetStateBlock =
+    @Sendable (_ response: AgoraRtmPresenceGetStateResponse?, _ errorInfo: AgoraRtmErrorInfo?) -> Void

@@ -1,0 +1,60 @@
+public import RTMModel
+
+/// One page of the users of a channel (P-31…P-33).
+public struct OnlineUsersPage: Sendable, Hashable {
+    /// By user id; at most 100. Empty if only the count was asked for.
+    public var users: [UserState]
+    /// Where the next page begins; nil = this is the last.
+    public var nextPage: String?
+    /// Of this page; of the channel if only the count was asked for.
+    public var total: Int
+
+    public init(users: [UserState], nextPage: String?, total: Int) {
+        self.users = users
+        self.nextPage = nextPage
+        self.total = total
+    }
+}
+
+/// The users of a channel, fetched page by page as they are read. See
+/// ``RTMClient/onlineUsers(in:type:includingStates:)``.
+public struct OnlineUsers: AsyncSequence, Sendable {
+    public typealias Element = UserState
+    public typealias Failure = RTMError
+
+    let client: RTMClient
+    let channel: UserChannel
+    let includingStates: Bool
+
+    public func makeAsyncIterator() -> Iterator { Iterator(users: self) }
+
+    public struct Iterator: AsyncIteratorProtocol {
+        private let users: OnlineUsers
+        private var page: ArraySlice<UserState> = []
+        /// Nil after the last page.
+        private var nextPage: String? = ""
+
+        init(users: OnlineUsers) { self.users = users }
+
+        /// - Throws: as `whoNow` does; afterwards the sequence is at its end.
+        public mutating func next() async throws(RTMError) -> UserState? {
+            while page.isEmpty {
+                guard let bookmark = nextPage else { return nil }
+                nextPage = nil
+                let answer = try await users.client.whoNow(
+                    in: users.channel.name, type: users.channel.type, includeState: users.includingStates,
+                    page: bookmark)
+                page = answer.users[...]
+                nextPage = answer.nextPage
+            }
+            return page.removeFirst()
+        }
+
+        /// - Throws: as `whoNow` does; afterwards the sequence is at its end.
+        public mutating func next(
+            isolation actor: isolated (any Actor)?
+        ) async throws(RTMError) -> UserState? {
+            try await next()
+        }
+    }
+}

@@ -1,0 +1,98 @@
+public import RTMModel
+
+/// A user of a channel, and the temporary states that it shows there.
+public struct UserState: Sendable, Hashable {
+    public var userID: String
+    public var states: [String: String]
+
+    public init(userID: String, states: [String: String] = [:]) {
+        self.userID = userID
+        self.states = states
+    }
+}
+
+/// A channel that a user is in.
+public struct UserChannel: Sendable, Hashable {
+    public var type: ChannelType
+    public var name: String
+
+    public init(type: ChannelType, name: String) {
+        self.type = type
+        self.name = name
+    }
+}
+
+/// Who came, left, was lost or changed a state in a subscribed channel; or who is there at all (P-1…P-7).
+public struct PresenceEvent: Sendable, Hashable {
+    public var channelType: ChannelType
+    public var channelName: String
+    public var change: Change
+    /// Milliseconds since 1970, by the server's clock.
+    public var timestampMilliseconds: UInt64
+
+    public enum Change: Sendable, Hashable {
+        /// Everybody who is there, by user id, this user among them unless its subscription is quiet. After
+        /// subscribing, after a reconnect, and whenever the server brings the client up to date: it replaces
+        /// all that is known.
+        case snapshot([UserState])
+        /// What happened within one period, in a channel with too many users for single events (P-22).
+        case interval(PresenceInterval)
+        case remoteJoin(userID: String)
+        case remoteLeave(userID: String)
+        /// The user lost its connection and didn't return within its `presenceTimeout` (S-42).
+        case remoteTimeout(userID: String)
+        /// All states that the user has now.
+        case remoteStateChanged(UserState)
+        /// Nothing will be heard of who is here.
+        case errorOutOfService(PresenceOutage)
+    }
+
+    public init(
+        channelType: ChannelType, channelName: String, change: Change, timestampMilliseconds: UInt64
+    ) {
+        self.channelType = channelType
+        self.channelName = channelName
+        self.change = change
+        self.timestampMilliseconds = timestampMilliseconds
+    }
+
+    /// Of whom the event tells; nil for a snapshot, an interval and an outage.
+    public var publisher: String? {
+        switch change {
+        case .remoteJoin(let userID), .remoteLeave(let userID), .remoteTimeout(let userID): userID
+        case .remoteStateChanged(let user): user.userID
+        case .snapshot, .interval, .errorOutOfService: nil
+        }
+    }
+}
+
+/// Why a subscription has no presence events (P-7).
+public enum PresenceOutage: Sendable, Hashable {
+    /// The subscription has not asked for them.
+    case notAskedFor
+    /// The server can't give them at present. A snapshot says that they are back.
+    case unavailable
+}
+
+/// What happened in a big channel within one period. Who is there afterwards: add `joined`, then take `left`
+/// and `timedOut` away; who is in both came and went (P-24).
+public struct PresenceInterval: Sendable, Hashable {
+    public var joined: [String]
+    public var left: [String]
+    public var timedOut: [String]
+    /// In the order of the changes, each with all states of then; a user may occur several times (P-23).
+    public var states: [UserState]
+    /// How many users are there now; nil while no snapshot has come.
+    public var occupancy: Int?
+
+    public init(
+        joined: [String] = [], left: [String] = [], timedOut: [String] = [], states: [UserState] = [],
+        occupancy: Int? = nil
+    ) {
+        self.joined = joined
+        self.left = left
+        self.timedOut = timedOut
+        self.states = states
+        self.occupancy = occupancy
+    }
+}

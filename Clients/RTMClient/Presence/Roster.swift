@@ -1,0 +1,179 @@
+// Who is in one subscribed channel, from a snapshot and the events that follow it.
+//
+// A snapshot says at which place of the channel's log it is true. Presence events up to there are contained
+// in it and passed over; the later ones change it. It may come in several frames, and again at any time: then
+// it replaces everything (P-1, P-27). A value without I/O: what it is given it turns into the events for the
+// app, each once, and into changes for those who watch the roster.
+
+import RTMModel
+
+struct Roster: Sendable {
+    /// Limit: users of one snapshot. A bigger one is dropped, and presence is said to be out of service.
+    static let usersMax = 1_000_000
+
+    /// A frame of a snapshot.
+    struct Page: Sendable {
+        var position: StreamPosition
+        var users: [UserState]
+        /// Further frames of this snapshot follow.
+        var more: Bool
+        var timestampMilliseconds: UInt64
+    }
+
+    struct Outcome: Sendable, Equatable {
+        /// For the app, in this order.
+        var events: [PresenceEvent] = []
+        /// What became of `members`.
+        var changes: [RosterChange] = []
+    }
+
+    private struct Arriving {
+        var position: StreamPosition
+        var users: [String: [String: String]] = [:]
+        /// Later than the snapshot, but received before its last frame.
+        var held: [(offset: UInt64, event: PresenceEvent)] = []
+    }
+
+    let channelName: String
+    /// The own user. It hears nothing of what it did itself (P-8), and shows what it has set.
+    let userID: String
+    /// States by user id; nil until the first snapshot is complete.
+    private(set) var members: [String: [String: String]]?
+    /// Presence events up to here are in the snapshot.
+    private var position: StreamPosition?
+    private var arriving: Arriving?
+
+    init(channelName: String, userID: String) {
+        self.channelName = channelName
+        self.userID = userID
+    }
+
+    /// The subscription runs in the log of this epoch from here on, on a new connection perhaps: what was
+    /// arriving comes anew.
+    mutating func follow(epoch: UInt64) {
+        arriving = nil
+        if position?.epoch != epoch { position = nil }
+    }
+
+    // MARK: Snapshots
+
+    mutating func received(_ page: Page) -> Outcome {
+        var snapshot = Arriving(position: page.position)
+        if let arriving {
+            // A frame of another snapshot begins anew, but what happened since the one before still counts.
+            if arriving.position == page.position {
+                snapshot = arriving
+            } else {
+                snapshot.held = arriving.held
+            }
+        }
+        // Now the users have one owner, and are added to in place.
+        arriving = nil
+        for user in page.users { snapshot.users[user.userID] = user.states }
+        guard snapshot.users.count + snapshot.held.count <= Self.usersMax else {
+            return outOfService(at: page.timestampMilliseconds)
+        }
+        guard !page.more else {
+            arriving = snapshot
+            return Outcome()
+        }
+        position = page.position
+        members = snapshot.users
+        var outcome = Outcome(
+            events: [event(.snapshot(snapshot.users.sortedUsers), at: page.timestampMilliseconds)],
+            changes: [.replaced])
+        for (offset, event) in snapshot.held {
+            let next = received(event, offset: offset)
+            outcome.events += next.events
+            outcome.changes += next.changes
+        }
+        return outcome
+    }
+
+    /// Presence can't be given: nobody is known any more.
+    mutating func outOfService(at milliseconds: UInt64) -> Outcome {
+        arriving = nil
+        position = nil
+        let wasKnown = members != nil
+        members = nil
+        return Outcome(
+            events: [event(.errorOutOfService(.unavailable), at: milliseconds)],
+            changes: wasKnown ? [.cleared] : [])
+    }
+
+    private func event(_ change: PresenceEvent.Change, at milliseconds: UInt64) -> PresenceEvent {
+        PresenceEvent(
+            channelType: .message, channelName: channelName, change: change,
+            timestampMilliseconds: milliseconds)
+    }
+
+    // MARK: Events
+
+    mutating func received(_ event: PresenceEvent, offset: UInt64) -> Outcome {
+        if let arriving {
+            // While a snapshot arrives, an event that it contains is passed over, a later one comes after it.
+            guard offset > arriving.position.offset else { return Outcome() }
+            self.arriving?.held.append((offset, event))
+            return Outcome()
+        }
+        if let position, offset <= position.offset { return Outcome() }
+        let changes = apply(event.change)
+        guard event.publisher != userID else { return Outcome(changes: changes) }
+        var event = event
+        if case .interval(var interval) = event.change {
+            interval.occupancy = members?.count
+            event.change = .interval(interval)
+        }
+        return Outcome(events: [event], changes: changes)
+    }
+
+    /// The own user has changed what it shows: it hears no event of that.
+    mutating func changeOwnStates(_ change: (inout [String: String]) -> Void) -> [RosterChange] {
+        guard let shown = members?[userID] else { return [] }
+        var states = shown
+        change(&states)
+        guard states != shown else { return [] }
+        members?[userID] = states
+        return [.statesChanged(UserState(userID: userID, states: states))]
+    }
+
+    private mutating func apply(_ change: PresenceEvent.Change) -> [RosterChange] {
+        switch change {
+        case .remoteJoin(let user): return join(user)
+        case .remoteLeave(let user): return leave(user, .left(user))
+        case .remoteTimeout(let user): return leave(user, .timedOut(user))
+        case .remoteStateChanged(let user): return show(user)
+        case .interval(let interval):
+            return interval.joined.flatMap { join($0) }
+                + interval.left.flatMap { leave($0, .left($0)) }
+                + interval.timedOut.flatMap { leave($0, .timedOut($0)) }
+                + interval.states.flatMap { show($0) }
+        case .snapshot, .errorOutOfService: return []
+        }
+    }
+
+    private mutating func join(_ user: String) -> [RosterChange] {
+        guard members != nil, members?.updateValue([:], forKey: user) == nil else { return [] }
+        return [.joined(user)]
+    }
+
+    private mutating func leave(_ user: String, _ change: RosterChange) -> [RosterChange] {
+        members?.removeValue(forKey: user) == nil ? [] : [change]
+    }
+
+    /// The own states come from the own calls: an event of an earlier one may be late.
+    private mutating func show(_ user: UserState) -> [RosterChange] {
+        guard user.userID != userID, let shown = members?[user.userID], shown != user.states else {
+            return []
+        }
+        members?[user.userID] = user.states
+        return [.statesChanged(user)]
+    }
+}
+
+extension [String: [String: String]] {
+    /// By user id, in the order of its bytes (all are ASCII).
+    var sortedUsers: [UserState] {
+        map { UserState(userID: $0.key, states: $0.value) }.sorted { $0.userID < $1.userID }
+    }
+}

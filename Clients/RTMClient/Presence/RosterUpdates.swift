@@ -1,0 +1,139 @@
+import RTMModel
+import Synchronization
+
+/// What became of a roster.
+public enum RosterChange: Sendable, Hashable {
+    /// The members are given anew: by a snapshot, or because the changes in between were too many for a
+    /// consumer that was slow.
+    case replaced
+    case joined(String)
+    case left(String)
+    case timedOut(String)
+    case statesChanged(UserState)
+    /// Nobody is known any more: the subscription has ended, or presence is not available.
+    case cleared
+}
+
+/// Who is in a channel now, and what changed since the update before.
+public struct RosterUpdate: Sendable, Hashable {
+    /// Limit: changes that one update lists. Beyond it there is `replaced` instead.
+    public static let changesMax = 1_024
+
+    /// States by user id, the own user's too.
+    public var members: [String: [String: String]]
+    /// In the order in which they happened.
+    public var changes: [RosterChange]
+
+    public init(members: [String: [String: String]], changes: [RosterChange]) {
+        self.members = members
+        self.changes = changes
+    }
+
+    /// How many are there.
+    public var occupancy: Int { members.count }
+
+    /// Both in one: the members of the later, the changes of both.
+    mutating func merge(_ later: RosterUpdate) {
+        members = later.members
+        if later.changes.contains(.replaced) || changes.count + later.changes.count > Self.changesMax {
+            changes = [.replaced]
+        } else {
+            changes += later.changes
+        }
+    }
+}
+
+/// The roster of one channel, update by update. See ``RTMClient/roster(of:)``.
+public struct RosterUpdates: AsyncSequence, Sendable {
+    public typealias Element = RosterUpdate
+    public typealias Failure = Never
+
+    let watcher: RosterWatcher
+
+    public func makeAsyncIterator() -> Iterator { Iterator(watcher: watcher) }
+
+    public struct Iterator: AsyncIteratorProtocol {
+        let watcher: RosterWatcher
+
+        /// Waits for the next update; nil after `close()`, and when the task is cancelled.
+        public mutating func next() async -> RosterUpdate? { await watcher.next() }
+
+        /// Waits for the next update; nil after `close()`, and when the task is cancelled.
+        public mutating func next(isolation actor: isolated (any Actor)?) async -> RosterUpdate? {
+            await watcher.next()
+        }
+    }
+}
+
+/// One consumer of a roster. What it hasn't taken yet is one update, which the next one is merged into: it is
+/// never behind by more than the latest members.
+final class RosterWatcher: Sendable {
+    private struct Contents {
+        var update: RosterUpdate?
+        var isFinished = false
+    }
+
+    private let contents = Mutex(Contents())
+    /// Says that there is something to look at; one unread signal is enough.
+    private let signals: AsyncStream<Void>
+    private let signal: AsyncStream<Void>.Continuation
+
+    init() {
+        (signals, signal) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+    }
+
+    func append(_ update: RosterUpdate) {
+        contents.withLock { contents in
+            if contents.update == nil { contents.update = update } else { contents.update?.merge(update) }
+        }
+        signal.yield()
+    }
+
+    func finish() {
+        contents.withLock { $0.isFinished = true }
+        signal.yield()
+    }
+
+    func next() async -> RosterUpdate? {
+        var iterator = signals.makeAsyncIterator()
+        while true {
+            let (update, isFinished) = contents.withLock { contents in
+                defer { contents.update = nil }
+                return (contents.update, contents.isFinished)
+            }
+            if let update { return update }
+            if isFinished { return nil }
+            if await iterator.next() == nil { return nil }
+        }
+    }
+}
+
+/// All consumers of rosters of one client. It doesn't keep them: who releases its sequence is gone.
+struct RosterWatchers {
+    private struct Entry {
+        weak var watcher: RosterWatcher?
+    }
+
+    private var entries: [String: [Entry]] = [:]
+
+    mutating func add(_ watcher: RosterWatcher, for channel: String) {
+        entries[channel, default: []].removeAll { $0.watcher == nil }
+        entries[channel, default: []].append(Entry(watcher: watcher))
+    }
+
+    /// - Parameter members: nil when nobody is known.
+    mutating func publish(
+        _ members: [String: [String: String]]?, _ changes: [RosterChange], in channel: String
+    ) {
+        guard !changes.isEmpty, let watching = entries[channel] else { return }
+        let update = RosterUpdate(members: members ?? [:], changes: changes)
+        for entry in watching { entry.watcher?.append(update) }
+        let remaining = watching.filter { $0.watcher != nil }
+        entries[channel] = remaining.isEmpty ? nil : remaining
+    }
+
+    mutating func finish() {
+        for entry in entries.values.joined() { entry.watcher?.finish() }
+        entries = [:]
+    }
+}

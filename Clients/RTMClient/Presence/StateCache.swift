@@ -1,0 +1,79 @@
+// The temporary states that this user has set, as the app believes them to be: P-41, P-42, S-19.
+//
+// Before the channel is subscribed they wait here and are applied then. Afterwards the server has them, and
+// the cache keeps what it has acknowledged, to set it again should the server have lost it: after a timeout
+// that the client didn't notice, say. Unsubscribing and logging out forget them.
+
+import RTMModel
+
+struct StateCache: Sendable {
+    private var channels: [UserChannel: [String: String]] = [:]
+
+    /// Nil when nothing was set.
+    func states(in channel: UserChannel) -> [String: String]? { channels[channel] }
+
+    /// Sets states of a channel that isn't subscribed yet.
+    ///
+    /// - Parameter subscribed: the channels whose states the server has. Only the others count as waiting.
+    /// - Throws: -13005 too many for the channel (L-31), -13004 too many waiting in all (L-32), and what
+    ///   `check` throws. Then nothing is set.
+    mutating func hold(
+        _ items: [String: String], in channel: UserChannel, subscribed: Set<UserChannel>
+    ) throws(RTMError) {
+        for (key, value) in items { try Self.check(key: key, value: value) }
+        let merged = channels[channel, default: [:]].merging(items) { $1 }
+        guard merged.count <= Limits.presenceStatesMax else {
+            throw RTMError(
+                .presenceStateCountOverflow,
+                "the user would have \(merged.count) states, \(Limits.presenceStatesMax) are allowed",
+                limit: .init(name: "states", value: UInt64(Limits.presenceStatesMax)))
+        }
+        let others = channels.lazy.filter { $0.key != channel && !subscribed.contains($0.key) }
+        let waiting = others.reduce(merged.count) { $0 + $1.value.count }
+        guard waiting <= Limits.cachedPresenceStatesMax else {
+            throw RTMError(
+                .presenceCacheTooManyStates,
+                "\(waiting) states would wait for their channels to be subscribed, "
+                    + "\(Limits.cachedPresenceStatesMax) are allowed",
+                limit: .init(name: "waiting states", value: UInt64(Limits.cachedPresenceStatesMax)))
+        }
+        channels[channel] = merged
+    }
+
+    /// The server has taken these.
+    mutating func set(_ items: [String: String], in channel: UserChannel) {
+        channels[channel, default: [:]].merge(items) { $1 }
+    }
+
+    /// - Parameter keys: empty for all (P-44).
+    mutating func remove(_ keys: [String], in channel: UserChannel) {
+        for key in keys { channels[channel]?.removeValue(forKey: key) }
+        if keys.isEmpty || channels[channel]?.isEmpty == true { channels[channel] = nil }
+    }
+
+    /// What has to be set (again), given what others see of this user; nil if he isn't listed.
+    func missing(from shown: [String: String]?, in channel: UserChannel) -> [String: String] {
+        channels[channel, default: [:]].filter { shown?[$0.key] != $0.value }
+    }
+
+    mutating func forget(_ channel: UserChannel) { channels[channel] = nil }
+
+    mutating func removeAll() { channels = [:] }
+
+    /// L-14. A server may be configured otherwise, so this is for states that it hasn't seen.
+    private static func check(key: String, value: String) throws(RTMError) {
+        guard key.utf8.count <= Limits.presenceStateKeyBytesMax else {
+            throw RTMError(
+                .presenceStateKeySizeOverflow,
+                "a state key has \(key.utf8.count) bytes, \(Limits.presenceStateKeyBytesMax) are allowed",
+                limit: .init(name: "state key bytes", value: UInt64(Limits.presenceStateKeyBytesMax)))
+        }
+        guard value.utf8.count <= Limits.presenceStateValueBytesMax else {
+            throw RTMError(
+                .presenceStateValueSizeOverflow,
+                "a state value has \(value.utf8.count) bytes, "
+                    + "\(Limits.presenceStateValueBytesMax) are allowed",
+                limit: .init(name: "state value bytes", value: UInt64(Limits.presenceStateValueBytesMax)))
+        }
+    }
+}

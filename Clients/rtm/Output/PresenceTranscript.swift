@@ -1,0 +1,56 @@
+import RTMClient
+
+// Who comes and goes, for a person: `-- alice is here`.
+extension Transcript {
+    func line(for event: PresenceEvent) -> String? {
+        let place = showsChannel ? " in \(event.channelName)" : ""
+        switch event.change {
+        case .snapshot(let users): return remark("here\(place): " + names(users))
+        case .interval(let interval): return sentence(for: interval).map { remark($0 + place) }
+        case .remoteJoin(let user): return remark("\(user) is here\(place)")
+        case .remoteLeave(let user): return remark("\(user) left\(place)")
+        case .remoteTimeout(let user): return remark("\(user) lost the connection\(place)")
+        case .remoteStateChanged(let user): return remark("\(user.userID)\(place): \(user.states.text)")
+        case .errorOutOfService(.notAskedFor): return nil
+        case .errorOutOfService(.unavailable):
+            return remark("the server can't tell at present who is\(place.isEmpty ? " here" : place)")
+        }
+    }
+
+    /// Limit: names that are listed; the rest is counted.
+    private static let namesMax = 20
+
+    private func names(_ users: [UserState]) -> String {
+        guard !users.isEmpty else { return "nobody" }
+        let listed = users.prefix(Self.namesMax).map { user in
+            user.states.isEmpty ? user.userID : "\(user.userID) (\(user.states.text))"
+        }
+        let rest = users.count - listed.count
+        return listed.joined(separator: ", ") + (rest > 0 ? " and \(rest) more" : "")
+    }
+
+    private func sentence(for interval: PresenceInterval) -> String? {
+        let parts = [
+            count(interval.joined, "came"), count(interval.left, "left"),
+            count(interval.timedOut, "lost the connection"),
+            interval.states.isEmpty ? nil : "\(interval.states.count) states changed",
+        ].compactMap { $0 }
+        return parts.isEmpty ? nil : parts.joined(separator: ", ")
+    }
+
+    private func count(_ users: [String], _ verb: String) -> String? {
+        switch users.count {
+        case 0: nil
+        case 1...3: users.joined(separator: ", ") + " " + verb
+        default: "\(users.count) users \(verb)"
+        }
+    }
+}
+
+extension [String: String] {
+    /// `key=value`, by key.
+    var text: String {
+        isEmpty
+            ? "no states" : sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: " ")
+    }
+}

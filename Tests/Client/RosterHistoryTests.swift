@@ -1,0 +1,165 @@
+import RTMModel
+import RTMTestSupport
+import Testing
+
+@testable import RTMClient
+
+/// A server with one channel, as simple as can be: who is there now, and the log of what happened.
+private struct NaiveServer {
+    static let names = (0..<8).map { "user\($0)" }
+
+    var members: [String: [String: String]] = [:]
+    var log: [(offset: UInt64, event: PresenceEvent)] = []
+
+    var head: UInt64 { log.last?.offset ?? 0 }
+
+    mutating func step(_ random: inout SeededGenerator) {
+        guard !random.chance(1, in: 4) else { return batch(&random) }
+        if let change = change(&random) { append(change) }
+    }
+
+    private mutating func append(_ change: PresenceEvent.Change) {
+        // Messages lie between presence events.
+        let offset = head + 1 + UInt64(log.count % 3)
+        let event = PresenceEvent(
+            channelType: .message, channelName: "lobby", change: change, timestampMilliseconds: offset)
+        log.append((offset, event))
+    }
+
+    private mutating func change(_ random: inout SeededGenerator) -> PresenceEvent.Change? {
+        guard let user = Self.names.randomElement(using: &random) else { return nil }
+        guard members[user] != nil else {
+            members[user] = [:]
+            return .remoteJoin(userID: user)
+        }
+        switch Int.random(in: 0..<4, using: &random) {
+        case 0:
+            members[user] = nil
+            return .remoteLeave(userID: user)
+        case 1:
+            members[user] = nil
+            return .remoteTimeout(userID: user)
+        default:
+            members[user]?["key\(Int.random(in: 0..<3, using: &random))"] = "\(random.next() % 5)"
+            return .remoteStateChanged(UserState(userID: user, states: members[user] ?? [:]))
+        }
+    }
+
+    /// Several changes as one interval, each user at most once.
+    private mutating func batch(_ random: inout SeededGenerator) {
+        var interval = PresenceInterval()
+        var seen: Set<String> = []
+        for _ in 0..<Int.random(in: 1...6, using: &random) {
+            let before = members
+            guard let change = change(&random), let user = change.user, seen.insert(user).inserted else {
+                members = before
+                continue
+            }
+            switch change {
+            case .remoteJoin: interval.joined.append(user)
+            case .remoteLeave: interval.left.append(user)
+            case .remoteTimeout: interval.timedOut.append(user)
+            case .remoteStateChanged(let state): interval.states.append(state)
+            default: break
+            }
+        }
+        append(.interval(interval))
+    }
+
+    /// The channel as it is now, cut into frames of a random order.
+    func snapshot(_ random: inout SeededGenerator) -> [Roster.Page] {
+        var users = members.sortedUsers.shuffled(using: &random)
+        var pages: [Roster.Page] = []
+        repeat {
+            let count = min(users.count, Int.random(in: 1...4, using: &random))
+            pages.append(
+                Roster.Page(
+                    position: StreamPosition(epoch: 1, offset: head), users: Array(users.prefix(count)),
+                    more: true, timestampMilliseconds: head))
+            users.removeFirst(count)
+        } while !users.isEmpty
+        pages[pages.count - 1].more = false
+        return pages
+    }
+}
+
+extension PresenceEvent.Change {
+    fileprivate var user: String? {
+        PresenceEvent(channelType: .message, channelName: "", change: self, timestampMilliseconds: 0)
+            .publisher
+    }
+}
+
+/// An app that believes nothing but the events it is told, and one that watches updates.
+private struct Followers {
+    var told: [String: [String: String]]?
+    var watched = RosterUpdate(members: [:], changes: [])
+
+    mutating func hear(_ outcome: Roster.Outcome, _ members: [String: [String: String]]?) {
+        for event in outcome.events { hear(event.change) }
+        guard !outcome.changes.isEmpty else { return }
+        watched.merge(RosterUpdate(members: members ?? [:], changes: outcome.changes))
+    }
+
+    private mutating func hear(_ change: PresenceEvent.Change) {
+        switch change {
+        case .snapshot(let users): told = Dictionary(users.map { ($0.userID, $0.states) }) { $1 }
+        case .remoteJoin(let user): told?[user] = [:]
+        case .remoteLeave(let user), .remoteTimeout(let user): told?[user] = nil
+        case .remoteStateChanged(let user): told?[user.userID] = user.states
+        case .interval(let interval):
+            for user in interval.joined { told?[user] = [:] }
+            for user in interval.left + interval.timedOut { told?[user] = nil }
+            for user in interval.states { told?[user.userID] = user.states }
+        case .errorOutOfService: told = nil
+        }
+    }
+}
+
+@Suite("Rosters through generated histories")
+struct RosterHistoryTests {
+    @Test(
+        "whatever the server sends in which order, roster, events and updates agree with it",
+        arguments: 0..<400)
+    func histories(seed: Int) {
+        var random = SeededGenerator(seed: UInt64(seed))
+        var server = NaiveServer()
+        var roster = Roster(channelName: "lobby", userID: "me")
+        var followers = Followers()
+        var delivered = 0
+        for _ in 0..<Int.random(in: 1...60, using: &random) {
+            for _ in 0..<Int.random(in: 0...8, using: &random) { server.step(&random) }
+            if roster.members == nil || random.chance(1, in: 4) {
+                // A snapshot; before, amid and after its frames lies what it contains, and what follows it.
+                let pages = server.snapshot(&random)
+                for page in pages {
+                    deliver(server, &delivered, to: &roster, &followers, &random)
+                    if random.chance(1, in: 2) { server.step(&random) }
+                    let outcome = roster.received(page)
+                    followers.hear(outcome, roster.members)
+                }
+            }
+            deliver(server, &delivered, to: &roster, &followers, &random)
+        }
+        while delivered < server.log.count {
+            deliver(server, &delivered, to: &roster, &followers, &random)
+        }
+        guard roster.members != nil else { return }
+        #expect(roster.members == server.members)
+        #expect(followers.told == server.members)
+        #expect(followers.watched.members == server.members)
+    }
+
+    /// The next entries of the log, some of which the snapshot contains already.
+    private func deliver(
+        _ server: NaiveServer, _ delivered: inout Int, to roster: inout Roster, _ followers: inout Followers,
+        _ random: inout SeededGenerator
+    ) {
+        let count = Int.random(in: 0...(server.log.count - delivered), using: &random)
+        for entry in server.log[delivered..<(delivered + count)] {
+            let outcome = roster.received(entry.event, offset: entry.offset)
+            followers.hear(outcome, roster.members)
+        }
+        delivered += count
+    }
+}

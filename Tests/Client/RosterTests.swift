@@ -1,0 +1,124 @@
+import RTMModel
+import RTMTestSupport
+import Testing
+
+@testable import RTMClient
+
+@Suite("The roster of a channel")
+struct RosterTests {
+    private var roster = Roster(channelName: "lobby", userID: "me")
+
+    private func page(
+        _ offset: UInt64, _ users: [String: [String: String]], epoch: UInt64 = 1, more: Bool = false
+    ) -> Roster.Page {
+        Roster.Page(
+            position: StreamPosition(epoch: epoch, offset: offset), users: users.sortedUsers, more: more,
+            timestampMilliseconds: 7)
+    }
+
+    private func event(_ change: PresenceEvent.Change) -> PresenceEvent {
+        PresenceEvent(
+            channelType: .message, channelName: "lobby", change: change, timestampMilliseconds: 7)
+    }
+
+    @Test("P-1: frames of a snapshot are one event, sorted, once the last is there")
+    mutating func pages() {
+        #expect(roster.received(page(5, ["zoe": [:]], more: true)) == Roster.Outcome())
+        #expect(roster.members == nil)
+        let outcome = roster.received(page(5, ["ann": ["a": "1"], "me": [:]]))
+        let users = [
+            UserState(userID: "ann", states: ["a": "1"]), UserState(userID: "me"), UserState(userID: "zoe"),
+        ]
+        #expect(outcome == Roster.Outcome(events: [event(.snapshot(users))], changes: [.replaced]))
+        #expect(roster.members == ["ann": ["a": "1"], "me": [:], "zoe": [:]])
+    }
+
+    @Test("what a snapshot contains is passed over; what follows it counts once")
+    mutating func positions() {
+        _ = roster.received(page(5, ["ann": [:]]))
+        #expect(roster.received(event(.remoteLeave(userID: "ann")), offset: 5) == Roster.Outcome())
+        #expect(roster.received(event(.remoteJoin(userID: "bob")), offset: 4) == Roster.Outcome())
+        let joined = event(.remoteJoin(userID: "bob"))
+        #expect(
+            roster.received(joined, offset: 6) == Roster.Outcome(events: [joined], changes: [.joined("bob")]))
+        #expect(roster.members == ["ann": [:], "bob": [:]])
+    }
+
+    @Test("a later event that comes amid the frames of a snapshot is told after it")
+    mutating func amidFrames() {
+        _ = roster.received(page(5, ["ann": [:]], more: true))
+        let left = event(.remoteLeave(userID: "bob"))
+        #expect(roster.received(left, offset: 6) == Roster.Outcome())
+        #expect(roster.received(event(.remoteJoin(userID: "bob")), offset: 3) == Roster.Outcome())
+        let outcome = roster.received(page(5, ["bob": [:]]))
+        #expect(outcome.events.count == 2)
+        #expect(outcome.events.last == left)
+        #expect(outcome.changes == [.replaced, .left("bob")])
+        #expect(roster.members == ["ann": [:]])
+    }
+
+    @Test("a snapshot that is sent again replaces; one that begins anew forgets the frames before")
+    mutating func again() {
+        _ = roster.received(page(5, ["ann": [:]]))
+        _ = roster.received(page(8, ["bob": [:]], more: true))
+        _ = roster.received(page(9, ["eve": [:]], more: true))
+        #expect(roster.members == ["ann": [:]])
+        _ = roster.received(page(9, ["me": [:]]))
+        #expect(roster.members == ["eve": [:], "me": [:]])
+    }
+
+    @Test("P-8: the own user hears nothing of itself, and shows what its own calls have set")
+    mutating func own() {
+        _ = roster.received(page(5, ["me": [:]]))
+        let changes = roster.changeOwnStates { $0["a"] = "2" }
+        #expect(changes == [.statesChanged(.init(userID: "me", states: ["a": "2"]))])
+        let late = event(.remoteStateChanged(.init(userID: "me", states: ["a": "1"])))
+        #expect(roster.received(late, offset: 6) == Roster.Outcome())
+        #expect(roster.members == ["me": ["a": "2"]])
+        let none = roster.changeOwnStates { $0["a"] = "2" }
+        #expect(none == [])
+        #expect(roster.received(event(.remoteTimeout(userID: "me")), offset: 7).events == [])
+        #expect(roster.members == [:])
+    }
+
+    @Test("P-24: an interval says who is there afterwards, and how many")
+    mutating func interval() {
+        _ = roster.received(page(5, ["ann": ["a": "1"], "bob": [:], "me": [:]]))
+        let interval = PresenceInterval(
+            joined: ["eve", "joe"], left: ["bob", "joe"], timedOut: ["ann"],
+            states: [
+                .init(userID: "eve", states: ["e": "1"]), .init(userID: "eve", states: ["e": "2"]),
+                .init(userID: "joe", states: ["j": "1"]),
+            ])
+        let outcome = roster.received(event(.interval(interval)), offset: 6)
+        #expect(roster.members == ["eve": ["e": "2"], "me": [:]])
+        guard case .interval(let told) = outcome.events.first?.change else {
+            Issue.record("no interval")
+            return
+        }
+        #expect(told.occupancy == 2)
+        #expect(outcome.changes.count == 7)
+    }
+
+    @Test("a log that begins anew is not mistaken for an old one")
+    mutating func epochs() {
+        _ = roster.received(page(500, ["ann": [:]]))
+        roster.follow(epoch: 1)
+        #expect(roster.received(event(.remoteJoin(userID: "bob")), offset: 3).events.isEmpty)
+        roster.follow(epoch: 2)
+        #expect(roster.received(event(.remoteJoin(userID: "bob")), offset: 3).events.count == 1)
+    }
+
+    @Test("P-7: out of service is told, and nobody is known any more")
+    mutating func outOfService() {
+        #expect(roster.outOfService(at: 7).changes == [])
+        _ = roster.received(page(5, ["ann": [:]]))
+        let outcome = roster.outOfService(at: 7)
+        #expect(outcome.events == [event(.errorOutOfService(.unavailable))])
+        #expect(outcome.changes == [.cleared])
+        #expect(roster.members == nil)
+        // Events are still told, though there is nothing to apply them to.
+        #expect(roster.received(event(.remoteJoin(userID: "bob")), offset: 6).events.count == 1)
+        #expect(roster.members == nil)
+    }
+}
