@@ -32,7 +32,7 @@ struct BrokerClaimTests {
     @Test("a former holder who comes back after a newer one is refused, and the newer one stays")
     mutating func formerIsRefused() throws {
         let first = try attach(old)
-        broker.linkClosed(1)
+        broker.linkClosed(1, now: 3)
         _ = try attach(new)
         var refusal: RTMError?
         do throws(RTMError) {
@@ -71,7 +71,7 @@ struct BrokerClaimTests {
     @Test("a holder who left leaves nobody to be superseded")
     mutating func left() throws {
         _ = try attach(old)
-        broker.detach(old)
+        broker.detach(old, now: 3)
         #expect(try attach(new).superseded == nil)
     }
 

@@ -295,14 +295,15 @@ extension BrokerHistory {
     }
 
     private mutating func leave(_ interest: EmbeddedBroker.Interest, tellingBroker: Bool = true) {
-        if tellingBroker { broker.detach(interest) }
+        if tellingBroker { broker.detach(interest, now: now) }
         guard let key = interests.removeValue(forKey: interest), let position = seen[interest] else { return }
         memories[key, default: []].append(position)
         seen[interest] = nil
+        logs[key]?.left(now)
     }
 
     private mutating func closeLink(_ link: Int) {
-        broker.linkClosed(link)
+        broker.linkClosed(link, now: now)
         for interest in interests.keys where interest.link == link {
             leave(interest, tellingBroker: false)
         }

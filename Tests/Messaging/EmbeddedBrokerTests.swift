@@ -68,13 +68,13 @@ struct EmbeddedBrokerTests {
             _ = try broker.attach(interest, to: .message("a"), after: nil, now: 0)
         }
         #expect(try broker.publish("1", to: .message("a"), now: 1).interests == [one, other, two])
-        broker.detach(one)
-        broker.detach(one)
+        broker.detach(one, now: 3)
+        broker.detach(one, now: 3)
         #expect(try broker.publish("2", to: .message("a"), now: 2).interests == [other, two])
-        broker.linkClosed(1)
+        broker.linkClosed(1, now: 3)
         #expect(try broker.publish("3", to: .message("a"), now: 3).interests == [two])
-        broker.detach(other)
-        broker.linkClosed(3)
+        broker.detach(other, now: 3)
+        broker.linkClosed(3, now: 3)
         #expect(try broker.publish("4", to: .message("a"), now: 4).interests == [two])
     }
 
@@ -143,7 +143,7 @@ struct EmbeddedBrokerTests {
         #expect(broker.channelCount == 0)
         _ = try broker.attach(one, to: .user("bob"), after: nil, now: 2)
         #expect(try broker.publish("m", to: .user("bob"), needsReceiver: true, now: 3).interests == [one])
-        broker.detach(one)
+        broker.detach(one, now: 3)
         #expect(throws: RTMError.self) {
             try broker.publish("m", to: .user("bob"), needsReceiver: true, now: 4)
         }
@@ -201,7 +201,7 @@ struct EmbeddedBrokerTests {
         _ = try broker.attach(one, to: .message("a"), after: nil, now: 1)
         #expect(throws: RTMError.self) { try broker.attach(two, to: .message("b"), after: nil, now: 1) }
         #expect(try broker.publish("m", to: .message("a"), now: 2).interests == [one])
-        broker.linkClosed(2)
+        broker.linkClosed(2, now: 3)
         #expect(try broker.publish("m", to: .message("a"), now: 3).interests == [one])
     }
 }

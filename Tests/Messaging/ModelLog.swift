@@ -14,13 +14,15 @@ struct ModelLog {
 
     /// Nil until a position names it.
     var epoch: UInt64?
-    /// When the log began or got its newest entry.
+    /// When the log began, got its newest entry, or lost a reader.
     private(set) var touched: UInt64
     private var entries: [Entry] = []
     /// By the sequence of their publish.
     private var offsets: [UInt64: UInt64] = [:]
 
     init(touched: UInt64) { self.touched = touched }
+
+    mutating func left(_ now: UInt64) { touched = max(touched, now) }
 
     var head: UInt64 { UInt64(entries.count) }
 

@@ -68,7 +68,7 @@ struct RepeatedPublishTests {
         let one = EmbeddedBroker.Interest(link: 1, id: 10)
         _ = try broker.attach(one, to: .user("bob"), after: nil, now: 0)
         let first = try broker.publish("m", to: .user("bob"), needsReceiver: true, origin: origin(1), now: 1)
-        broker.detach(one)
+        broker.detach(one, now: 3)
         let again = try broker.publish(
             "m", to: .user("bob"), needsReceiver: true, origin: origin(1, after: 5), now: 6)
         #expect(again.entries.count == 0 && again.entries.timestamp == first.entries.timestamp)

@@ -41,6 +41,8 @@ package struct EmbeddedBroker {
         var key: ChannelKey?
         var log: ChannelLog
         var interests: [Interest] = []
+        /// When the last interest left. Whoever was behind it may come back.
+        var leftAt: UInt64 = 0
         var claim: Claim?
         var sources = AppendSources()
     }
@@ -98,7 +100,7 @@ extension EmbeddedBroker {
         _ interest: Interest, to key: ChannelKey, after position: StreamPosition?, claim: UInt64? = nil,
         now: UInt64
     ) throws(RTMError) -> Attached {
-        detach(interest)
+        detach(interest, now: now)
         let index = try index(of: key, now: now)
         let superseded = try claim.flatMap { number throws(RTMError) in
             try supersede(number, by: interest, at: index, now: now)
@@ -128,26 +130,27 @@ extension EmbeddedBroker {
         // Numbers follow the clock, so that those of an earlier process are smaller.
         lastClaim = max(lastClaim + 1, number, now << 10)
         let superseded = present?.interest
-        if let superseded { detach(superseded) }
+        if let superseded { detach(superseded, now: now) }
         channels[index].claim = Claim(number: number == 0 ? lastClaim : number, interest: interest)
         return superseded
     }
 
-    package mutating func detach(_ interest: Interest) {
+    package mutating func detach(_ interest: Interest, now: UInt64) {
         guard let index = interestsOfLinks[interest.link]?.removeValue(forKey: interest.id) else { return }
-        remove(interest, at: index)
+        remove(interest, at: index, now: now)
     }
 
-    package mutating func linkClosed(_ link: LinkID) {
+    package mutating func linkClosed(_ link: LinkID, now: UInt64) {
         guard let interests = interestsOfLinks.removeValue(forKey: link) else { return }
         for (id, index) in interests {
-            remove(Interest(link: link, id: id), at: index)
+            remove(Interest(link: link, id: id), at: index, now: now)
         }
     }
 
-    private mutating func remove(_ interest: Interest, at index: Int) {
+    private mutating func remove(_ interest: Interest, at index: Int, now: UInt64) {
         withChannel(index) { channel in
             channel.interests.removeAll { $0 == interest }
+            channel.leftAt = now
             if channel.claim?.interest == interest { channel.claim?.interest = nil }
         }
     }
@@ -260,7 +263,7 @@ extension EmbeddedBroker {
             let idleMax = limits.idleMax
             let forgotten: ChannelKey? = withChannel(sweepPlace) { channel in
                 channel.log.trim(to: retention, now: now)
-                let isIdle = channel.log.lastTimestamp + idleMax < now
+                let isIdle = max(channel.log.lastTimestamp, channel.leftAt) + idleMax < now
                 return isIdle && channel.interests.isEmpty && channel.log.tailCount == 0 ? channel.key : nil
             }
             if let forgotten {

@@ -48,7 +48,7 @@ extension MessagingNode: ServiceLinkHandler {
 
     package func linkClosed(_ link: ServerLink, _ reason: LinkDownReason) {
         links[Int(link.id)] = nil
-        broker.linkClosed(Int(link.id))
+        broker.linkClosed(Int(link.id), now: clock())
         metrics.links.add(-1)
         logger.info("link closed", metadata: ["node": "\(link.peerNode)", "reason": "\(reason)"])
     }
@@ -75,7 +75,7 @@ extension MessagingNode: ServiceLinkHandler {
 
     package func push(method: UInt32, body: UnsafeRawBufferPointer, from link: ServerLink) {
         guard method == MessagingMethod.detach, let detach = try? DetachPush(body, in: arena) else { return }
-        broker.detach(.init(link: Int(link.id), id: detach.interest))
+        broker.detach(.init(link: Int(link.id), id: detach.interest), now: clock())
     }
 
     private func publish(_ request: PublishRequest, _ id: UInt64, _ link: ServerLink) throws(RTMError) {

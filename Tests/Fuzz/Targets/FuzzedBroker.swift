@@ -43,9 +43,9 @@ extension EmbeddedBroker {
             try Disagreement.unless(offsets == offsets.sorted(), "a page with the offsets \(offsets)")
         case 5:
             if let request = try? DetachPush(body, in: arena) {
-                detach(Interest(link: link, id: request.interest))
+                detach(Interest(link: link, id: request.interest), now: now)
             }
-        case 6: linkClosed(link)
+        case 6: linkClosed(link, now: now)
         default: sweep(2, now: now)
         }
     }
