@@ -4,16 +4,21 @@ SHELL := /bin/bash
 release := .build/release
 swift_folders := Package.swift Shared Services Clients Tests
 
+# A simulated history is the same wherever it runs only if dictionaries are in the same order.
+export SWIFT_DETERMINISTIC_HASHING := 1
+
 timed := ^(Integration|ServiceKit|ServiceLink|Client|AgoraRtmKit)Tests
 run_tests := swift test --skip-build --disable-xctest
 
-.PHONY: help setup build run test check lint format generate fuzz bench bench-micro bench-peers bench-growth clean
+.PHONY: help setup build run test check simulate soak lint format generate fuzz bench bench-micro bench-peers bench-growth clean
 
 help:
 	@echo 'make run       set up, build, start the whole stack on this machine'
 	@echo 'make test      set up, then all tests'
 	@echo 'make build     release executables, in $(release)'
 	@echo 'make check     format, house rules and unit tests: before every commit'
+	@echo 'make soak      a thousand simulated histories; SEEDS=10000 for more, FIRST=1 to begin elsewhere'
+	@echo 'make simulate  the one history SEED=1; TRACE=FILE writes down what happened'
 	@echo 'make format    format all Swift files'
 	@echo 'make generate  write protocol/generated from protocol/schema'
 	@echo 'make fuzz      inputs from libFuzzer for every decoder, 5 minutes each; SECONDS_EACH=20 for a look'
@@ -38,12 +43,20 @@ test: SETUP := tests
 test: setup lint
 	swift build --build-tests
 	$(run_tests) --filter '$(timed)'
-	$(run_tests) --skip '$(timed)'
+	SEED=$$(git rev-parse --short=12 HEAD 2>/dev/null || true) $(run_tests) --skip '$(timed)'
 
 check: lint
 	swift build --build-tests
 	$(run_tests) --filter '$(timed)' --skip IntegrationTests
 	$(run_tests) --skip '$(timed)'
+
+simulate:
+	swift build --build-tests
+	SEED=$(or $(SEED),1) TRACE='$(TRACE)' $(run_tests) --filter SimulationTests/chosen
+
+soak:
+	swift build --build-tests
+	SEEDS=$(or $(SEEDS),1000) FIRST=$(or $(FIRST),1000) $(run_tests) --filter SimulationTests/soak
 
 lint:
 	swift format lint --strict --parallel --recursive $(swift_folders)

@@ -164,6 +164,12 @@ let testing: [Target] = [
             "RTMModel", "RTMAccessToken", "RTMClient", "AgoraRtmKit", "RTMProtocol", protobuf, logging,
             nioSSL,
         ] + nio + webSocket),
+    tests(
+        "Simulation",
+        [
+            "RTMModel", "RTMClient", "RTMServiceLink", "RTMServiceKit", "RTMEdgeServer", "RTMMessagingServer",
+            logging, .product(name: "NIOEmbedded", package: "swift-nio"),
+        ] + nio),
     // Steps of a message, to be counted (`make bench`).
     .executableTarget(
         name: "rtm-microbench",

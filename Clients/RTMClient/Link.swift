@@ -215,7 +215,8 @@ final class Link {
         }
         if let timer, timer.deadline <= next { return }
         timer?.task.cancel()
-        let delay = TimeAmount(max(.zero, next - now))
+        // Deadlines are finer than nanoseconds: rounded down, the timer would fire before its time.
+        let delay = TimeAmount(max(.zero, next - now)) + .nanoseconds(1)
         timer = (next, eventLoop.assumeIsolated().scheduleTask(in: delay) { self.timerFired() })
     }
 

@@ -1,0 +1,243 @@
+import RTMClient
+import RTMModel
+
+/// An acknowledged message reaches every subscriber that is connected or comes back in time, and what a
+/// subscriber doesn't get it is told of: no hole without a gap, no gap without a cause, nothing that wasn't
+/// subscribed.
+struct DeliveryCheck: Check {
+    /// Logs keep more than the two minutes that a client may be away.
+    private static let awayMax = Duration.seconds(110)
+
+    private struct Publish {
+        let text: String
+        let device: DeviceID
+        let place: Place
+        let calledAt: Duration
+        var stamp: (offset: UInt64, timestamp: UInt64)?
+        var isRefused = false
+    }
+
+    private struct Key: Hashable {
+        let device: DeviceID
+        let place: Place
+    }
+
+    private struct CallKey: Hashable {
+        let device: DeviceID
+        let number: Int
+    }
+
+    private var publishes: [Publish] = []
+    private var publishOfCall: [CallKey: Int] = [:]
+    private var channelOfCall: [CallKey: (channel: String, isSubscribe: Bool)] = [:]
+    private var streams: [Key: Stream] = [:]
+    private var past: [Stream] = []
+    /// Subscribes and unsubscribes under way, by channel: what comes meanwhile is nobody's fault.
+    private var unsettled: [Key: Int] = [:]
+    private var connected: Set<DeviceID> = []
+    /// Of the apps that are away, since when; and of all, when they last went.
+    private var lostAt: [DeviceID: Duration] = [:]
+    private var lastLoss: [DeviceID: Duration] = [:]
+    private var longAway: [DeviceID: [Duration]] = [:]
+    private var messagingLost: [Duration] = []
+    private var found: [Finding] = []
+    /// The streams that were running when everything had settled.
+    private var settled: [Stream]?
+
+    mutating func observe(_ entry: Entry) {
+        let time = entry.time
+        switch entry.what {
+        case .called(let device, let number, let call): called(device, number, call, time)
+        case .ended(let device, let number, let outcome):
+            ended(CallKey(device: device, number: number), outcome, time)
+        case .message(let device, let place, let message):
+            arrived(.message(message), Key(device: device, place: place), time)
+        case .gap(let device, let place, _, let position):
+            arrived(.gap(until: position), Key(device: device, place: place), time)
+        case .link(let device, let state, _, let channels):
+            link(device, state, time)
+            for channel in channels { unrestored(Key(device: device, place: .channel(channel)), time) }
+        case .died(let device): endAll(of: device, time)
+        case .messagingLost: messagingLost.append(time)
+        case .leaving:
+            settled = streams.values.filter { unsettled[Key(device: $0.device, place: $0.place)] == nil }
+        case .fault, .healed: break
+        }
+    }
+
+    // MARK: Calls
+
+    private mutating func called(_ device: DeviceID, _ number: Int, _ call: Call, _ time: Duration) {
+        let key = CallKey(device: device, number: number)
+        switch call {
+        case .publish(let text, let place):
+            publishOfCall[key] = publishes.count
+            publishes.append(Publish(text: text, device: device, place: place, calledAt: time))
+        case .subscribe(let channel):
+            channelOfCall[key] = (channel, true)
+            unsettled[Key(device: device, place: .channel(channel)), default: 0] += 1
+        case .unsubscribe(let channel):
+            channelOfCall[key] = (channel, false)
+            unsettled[Key(device: device, place: .channel(channel)), default: 0] += 1
+        case .logout:
+            endAll(of: device, time)
+        case .login:
+            break
+        }
+    }
+
+    private mutating func ended(_ call: CallKey, _ outcome: Outcome, _ time: Duration) {
+        if let index = publishOfCall[call] {
+            switch outcome {
+            case .published(let offset, let timestamp): publishes[index].stamp = (offset, timestamp)
+            case .failed(.notLogin), .failed(.channelNotConnected), .failed(.channelReceiverOffline):
+                publishes[index].isRefused = true
+            default: break
+            }
+        }
+        guard let (channel, isSubscribe) = channelOfCall[call] else { return }
+        let key = Key(device: call.device, place: .channel(channel))
+        let open = (unsettled[key] ?? 1) - 1
+        unsettled[key] = open > 0 ? open : nil
+        switch outcome {
+        case .subscribed(let position) where streams[key] == nil:
+            streams[key] = Stream(key.device, key.place, begunAt: time, begin: position)
+        case .done where !isSubscribe: end(key, time)
+        // What has failed in the middle may have had its effect or not.
+        case .failed(let code) where !isSubscribe && code != .notLogin && code != .channelNotSubscribed:
+            end(key, time)
+        default: break
+        }
+    }
+
+    // MARK: Links
+
+    private mutating func link(_ device: DeviceID, _ state: LinkState, _ time: Duration) {
+        switch state {
+        case .connected:
+            connected.insert(device)
+            if let lost = lostAt.removeValue(forKey: device), time - lost > Self.awayMax {
+                longAway[device, default: []].append(time)
+            }
+            let inbox = Key(device: device, place: .user(device.user))
+            if streams[inbox] == nil {
+                streams[inbox] = Stream(device, inbox.place, begunAt: time, begin: nil)
+            }
+        case .idle, .failed:
+            connected.remove(device)
+            lostAt[device] = nil
+            endAll(of: device, time)
+        case .disconnected, .connecting, .suspended:
+            guard connected.remove(device) != nil else { return }
+            lostAt[device] = time
+            lastLoss[device] = time
+        }
+    }
+
+    /// Either the subscription goes on behind a gap that was just said, or it has ended.
+    private mutating func unrestored(_ key: Key, _ time: Duration) {
+        guard let stream = streams[key], let lost = lastLoss[key.device] else { return }
+        if stream.gaps.last.map({ $0 < lost }) ?? true { end(key, time) }
+    }
+
+    private mutating func end(_ key: Key, _ time: Duration) {
+        guard var stream = streams.removeValue(forKey: key) else { return }
+        stream.endedAt = time
+        past.append(stream)
+    }
+
+    private mutating func endAll(of device: DeviceID, _ time: Duration) {
+        for key in streams.keys.sorted(by: { $0.place < $1.place }) where key.device == device {
+            end(key, time)
+        }
+        for key in unsettled.keys where key.device == device { unsettled[key] = nil }
+    }
+
+    private mutating func arrived(_ item: Stream.Item, _ key: Key, _ time: Duration) {
+        if streams[key] != nil {
+            streams[key]?.add(item, at: time)
+        } else if unsettled[key] == nil, case .message(let message) = item, !isReturning(key.device) {
+            let text = "\(key.device) receives \(message) of \(key.place), which it isn't subscribed to"
+            found.append(Finding(time: time, text: text))
+        }
+    }
+
+    /// Behind the answer to a login messages may come before the app hears that it is connected.
+    private func isReturning(_ device: DeviceID) -> Bool { !connected.contains(device) }
+
+    // MARK: Judgement
+
+    mutating func findings() -> [Finding] {
+        let ownUnknown = Dictionary(grouping: publishes.filter { $0.stamp == nil && !$0.isRefused }) {
+            OwnKey(user: $0.device.user, place: $0.place)
+        }
+        for stream in past + streams.values {
+            found += unexplainedHoles(in: stream, ownUnknown)
+            found += causelessGaps(in: stream)
+        }
+        for stream in settled ?? [] { found += missing(in: stream) }
+        return found
+    }
+
+    private struct OwnKey: Hashable {
+        let user: String
+        let place: Place
+    }
+
+    /// Own messages aren't delivered (M-21), so their offsets are passed over.
+    private func unexplainedHoles(in stream: Stream, _ ownUnknown: [OwnKey: [Publish]]) -> [Finding] {
+        stream.holes(logBegan: logBegan).compactMap { hole in
+            let known = known(at: stream.place, hole)
+            if let other = known.first(where: { $0.device.user != stream.device.user || isInbox(stream) }) {
+                let text = "\(stream.device) is not given \(other.text) of \(stream.place), and not told so"
+                return Finding(time: hole.time, text: text)
+            }
+            let own = ownUnknown[OwnKey(user: stream.device.user, place: stream.place)]?.count ?? 0
+            guard hole.offsets.count > known.count + (isInbox(stream) ? 0 : own) else { return nil }
+            let text = "\(stream.device) is not given \(hole.offsets) of \(stream.place), and not told so"
+            return Finding(time: hole.time, text: text)
+        }
+    }
+
+    private func logBegan(asOf time: Duration) -> UInt64 {
+        guard let lost = messagingLost.last(where: { $0 <= time }) else { return 0 }
+        return VirtualWorld.startMilliseconds + UInt64(lost / .milliseconds(1))
+    }
+
+    private func isInbox(_ stream: Stream) -> Bool { stream.place.type == .user }
+
+    private func known(at place: Place, _ hole: Stream.Hole) -> [Publish] {
+        publishes.filter { publish in
+            guard publish.place == place, let stamp = publish.stamp else { return false }
+            return hole.offsets.contains(stamp.offset) && stamp.timestamp > hole.after
+                && stamp.timestamp < hole.before
+        }
+    }
+
+    private func causelessGaps(in stream: Stream) -> [Finding] {
+        let causes = messagingLost + (longAway[stream.device] ?? [])
+        let gaps = stream.gaps
+        guard let last = gaps.last else { return [] }
+        // A subscription may have begun on a log that was lost while the answer was on its way.
+        let begin = stream.begunAt - .seconds(30)
+        let count = causes.count { $0 >= begin && $0 <= last }
+        guard gaps.count > count else { return [] }
+        let text =
+            "\(stream.device) is told of \(gaps.count) gaps in \(stream.place), and \(count) have a cause"
+        return [Finding(time: last, text: text)]
+    }
+
+    private func missing(in stream: Stream) -> [Finding] {
+        let texts = stream.texts
+        return publishes.compactMap { publish in
+            guard publish.place == stream.place, let stamp = publish.stamp,
+                publish.calledAt >= stream.begunAt,
+                isInbox(stream) || publish.device.user != stream.device.user, !texts.contains(publish.text),
+                !stream.isCovered(stamp, publishedAt: publish.calledAt, logBegan: logBegan)
+            else { return nil }
+            let text =
+                "\(publish.text) was acknowledged and never reaches \(stream.device) in \(stream.place)"
+            return Finding(time: publish.calledAt, text: text)
+        }
+    }
+}

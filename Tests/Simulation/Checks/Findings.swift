@@ -1,0 +1,30 @@
+/// What is wrong with a history, in the words of whoever reads the failure.
+struct Finding: CustomStringConvertible {
+    let time: Duration
+    let text: String
+
+    var description: String { "\(text) (at \(time))" }
+}
+
+/// A promise, held against what apps did and saw (architecture.md, section 6). It hears every entry of the
+/// journal in order, and afterwards says what was broken.
+protocol Check {
+    mutating func observe(_ entry: Entry)
+    /// To be called once, after the last entry.
+    mutating func findings() -> [Finding]
+}
+
+enum Checks {
+    /// All that a history breaks, in the order in which it did.
+    static func judge(_ entries: [Entry]) -> [Finding] {
+        var checks: [any Check] = [
+            CallCheck(), OrderCheck(), DeliveryCheck(), SessionCheck(),
+        ]
+        for entry in entries {
+            for index in checks.indices { checks[index].observe(entry) }
+        }
+        var findings: [Finding] = []
+        for index in checks.indices { findings += checks[index].findings() }
+        return findings.sorted { $0.time < $1.time }
+    }
+}

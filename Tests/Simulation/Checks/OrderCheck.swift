@@ -1,0 +1,109 @@
+import RTMModel
+
+/// One order per channel for all subscribers, nothing twice, and each publisher's messages in the order in
+/// which it published them (M-24, M-25).
+///
+/// A channel's timestamps grow strictly, over all its logs, so they are the order: whoever sees a message
+/// sees it under one offset and one timestamp, and every app sees a channel's timestamps grow.
+///
+/// A publish that was under way while messaging lost its logs may be in the old log and in the new one:
+/// nobody can know. Such a message may be seen twice, and its place isn't judged.
+struct OrderCheck: Check {
+    private struct Stamp: Hashable {
+        let offset: UInt64
+        let timestamp: UInt64
+    }
+
+    private struct View: Hashable {
+        let device: DeviceID
+        let place: Place
+    }
+
+    private struct Publish {
+        let device: DeviceID
+        /// The place of the call among all calls of its app.
+        let number: Int
+        let place: Place
+    }
+
+    private var stamps: [Place: [String: Stamp]] = [:]
+    /// Of what apps were told when they published.
+    private var texts: [Place: [Stamp: String]] = [:]
+    private var newest: [View: Message] = [:]
+    private var received: [DeviceID: Set<String>] = [:]
+    private var publishes: [String: Publish] = [:]
+    private var calls: [DeviceID: [Int: String]] = [:]
+    private var underWay: Set<String> = []
+    private var doubtful: Set<String> = []
+    private var found: [Finding] = []
+
+    mutating func observe(_ entry: Entry) {
+        switch entry.what {
+        case .called(let device, let number, .publish(let text, let place)):
+            publishes[text] = Publish(device: device, number: number, place: place)
+            calls[device, default: [:]][number] = text
+            underWay.insert(text)
+        case .messagingLost:
+            doubtful.formUnion(underWay)
+        case .ended(let device, let number, let outcome):
+            guard let text = calls[device]?[number], let publish = publishes[text] else { return }
+            underWay.remove(text)
+            guard case .published(let offset, let timestamp) = outcome else { return }
+            stamp(text, publish.place, Stamp(offset: offset, timestamp: timestamp), entry.time)
+        case .message(let device, let place, let message):
+            receive(message, View(device: device, place: place), entry.time)
+        default:
+            break
+        }
+    }
+
+    private mutating func receive(_ message: Message, _ view: View, _ time: Duration) {
+        let isNew = received[view.device, default: []].insert(message.text).inserted
+        if !isNew, !doubtful.contains(message.text) {
+            found.append(Finding(time: time, text: "\(view.device) receives \(message) again"))
+        }
+        guard let publish = publishes[message.text], publish.place == view.place else {
+            found.append(
+                Finding(
+                    time: time, text: "nobody published \(message) to \(view.place), and it is seen there"))
+            return
+        }
+        if publish.device.user != message.publisher {
+            found.append(Finding(time: time, text: "\(message) comes from \(message.publisher)"))
+        }
+        if let last = newest[view], last.timestamp >= message.timestamp {
+            let text = "\(view.device) receives \(message) of \(view.place) behind \(last), which is newer"
+            found.append(Finding(time: time, text: text))
+        }
+        newest[view] = message
+        stamp(
+            message.text, view.place, Stamp(offset: message.offset, timestamp: message.timestamp), time)
+    }
+
+    private mutating func stamp(_ text: String, _ place: Place, _ stamp: Stamp, _ time: Duration) {
+        if doubtful.contains(text) { return }
+        if let other = stamps[place]?[text], other != stamp {
+            found.append(Finding(time: time, text: "\(text) lies at \(other) and at \(stamp) of \(place)"))
+        }
+        if let other = texts[place]?[stamp], other != text {
+            found.append(Finding(time: time, text: "\(text) and \(other) lie both at \(stamp) of \(place)"))
+        }
+        stamps[place, default: [:]][text] = stamp
+        texts[place, default: [:]][stamp] = text
+    }
+
+    mutating func findings() -> [Finding] {
+        for (place, stamps) in stamps {
+            var newest: [DeviceID: (number: Int, text: String)] = [:]
+            for (text, _) in stamps.sorted(by: { $0.value.timestamp < $1.value.timestamp }) {
+                guard let publish = publishes[text] else { continue }
+                if let last = newest[publish.device], last.number > publish.number {
+                    let order = "\(last.text) lies before \(text) in \(place), and was published after it"
+                    found.append(Finding(time: .zero, text: order))
+                }
+                newest[publish.device] = (publish.number, text)
+            }
+        }
+        return found
+    }
+}

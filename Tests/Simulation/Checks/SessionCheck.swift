@@ -1,0 +1,64 @@
+import RTMClient
+import RTMModel
+
+/// One session per user: the newer login wins, the older app is told (S-10, S-11). No app is thrown out by
+/// itself (S-12b). And when everything is healed, everybody who is logged in is connected.
+struct SessionCheck: Check {
+    private struct App {
+        var state = LinkState.idle
+        var reason = LinkStateReason.unknown
+        /// Its latest login that counts: called, and accepted.
+        var loggedInAt: Duration?
+        var loginCalls: [Int: Duration] = [:]
+    }
+
+    private var apps: [DeviceID: App] = [:]
+    private var logins: [(device: DeviceID, time: Duration)] = []
+    private var found: [Finding] = []
+
+    mutating func observe(_ entry: Entry) {
+        switch entry.what {
+        case .called(let device, let number, .login):
+            apps[device, default: App()].loginCalls[number] = entry.time
+            logins.append((device, entry.time))
+        case .ended(let device, let number, .done):
+            if let time = apps[device]?.loginCalls[number] { apps[device]?.loggedInAt = time }
+        case .link(let device, let state, let reason, _):
+            apps[device, default: App()].state = state
+            apps[device]?.reason = reason
+            if state == .failed { failed(device, reason, entry.time) }
+        case .died(let device):
+            apps[device] = nil
+        case .leaving:
+            settled(entry.time)
+        default:
+            break
+        }
+    }
+
+    private mutating func failed(_ device: DeviceID, _ reason: LinkStateReason, _ time: Duration) {
+        guard reason == .sameUidLogin else {
+            found.append(Finding(time: time, text: "\(device) failed: \(reason)"))
+            return
+        }
+        let others = logins.filter { $0.device != device && $0.device.user == device.user }
+        if others.isEmpty {
+            found.append(Finding(time: time, text: "\(device) is thrown out, and nobody else logged in"))
+        }
+    }
+
+    private mutating func settled(_ time: Duration) {
+        for (device, app) in apps where [.connecting, .disconnected, .suspended].contains(app.state) {
+            found.append(Finding(time: time, text: "\(device) is still \(app.state)"))
+        }
+        let users = Dictionary(grouping: apps.keys) { $0.user }
+        for (user, devices) in users {
+            let connected = devices.filter { apps[$0]?.state == .connected }
+            if connected.count > 1 {
+                found.append(Finding(time: time, text: "\(user) has the sessions \(connected.sorted())"))
+            }
+        }
+    }
+
+    mutating func findings() -> [Finding] { found }
+}

@@ -1,0 +1,93 @@
+import RTMModel
+
+/// What one app saw of one channel, or of its inbox, from the beginning of a subscription to its end.
+struct Stream {
+    enum Item {
+        case message(Message)
+        case gap(until: StreamPosition)
+    }
+
+    let device: DeviceID
+    let place: Place
+    let begunAt: Duration
+    /// What follows this is delivered; nil where the app isn't told.
+    let begin: StreamPosition?
+    private(set) var items: [(time: Duration, item: Item)] = []
+    /// Nil while it goes on.
+    var endedAt: Duration?
+
+    init(_ device: DeviceID, _ place: Place, begunAt: Duration, begin: StreamPosition?) {
+        self.device = device
+        self.place = place
+        self.begunAt = begunAt
+        self.begin = begin
+    }
+
+    mutating func add(_ item: Item, at time: Duration) { items.append((time, item)) }
+
+    var texts: Set<String> {
+        Set(
+            items.compactMap { _, item in
+                if case .message(let message) = item { message.text } else { nil }
+            })
+    }
+
+    var gaps: [Duration] {
+        items.compactMap { time, item in
+            if case .gap = item { time } else { nil }
+        }
+    }
+
+    /// Whether a message may be missing because the app was told of a hole where it lies: between two
+    /// messages that it has, or before the position behind which its channel's new log goes on.
+    func isCovered(
+        _ stamp: (offset: UInt64, timestamp: UInt64), publishedAt: Duration,
+        logBegan: (Duration) -> UInt64
+    ) -> Bool {
+        var before: UInt64 = 0
+        for (index, (time, item)) in items.enumerated() {
+            switch item {
+            case .message(let message):
+                before = message.timestamp
+            case .gap(let position):
+                guard time >= publishedAt else { continue }
+                if stamp.offset <= position.offset, stamp.timestamp >= logBegan(time) { return true }
+                let after = items[(index + 1)...].lazy.compactMap { _, item -> UInt64? in
+                    if case .message(let message) = item { message.timestamp } else { nil }
+                }.first
+                if stamp.timestamp > before, stamp.timestamp < after ?? .max { return true }
+            }
+        }
+        return false
+    }
+
+    /// Offsets that are passed over, with the timestamps between which they lie.
+    struct Hole {
+        let time: Duration
+        let offsets: ClosedRange<UInt64>
+        let after: UInt64
+        let before: UInt64
+    }
+
+    /// - Parameter logBegan: when the log began that an app was told of at a time: what lies before belongs
+    ///   to another log, where an offset means something else.
+    func holes(logBegan: (Duration) -> UInt64) -> [Hole] {
+        var holes: [Hole] = []
+        var last = begin.map { (offset: $0.offset, timestamp: logBegan(begunAt)) }
+        for (time, item) in items {
+            switch item {
+            case .message(let message):
+                if let last, message.offset > last.offset + 1 {
+                    holes.append(
+                        Hole(
+                            time: time, offsets: last.offset + 1...message.offset - 1, after: last.timestamp,
+                            before: message.timestamp))
+                }
+                last = (message.offset, message.timestamp)
+            case .gap(let position):
+                last = (position.offset, max(last?.timestamp ?? 0, logBegan(time)))
+            }
+        }
+        return holes
+    }
+}

@@ -1,0 +1,124 @@
+import NIOCore
+
+/// What happens to an installation: processes are killed and come back, ways are blocked and open again,
+/// connections break, apps die.
+///
+/// A seed doesn't have a bit of everything. It has some kinds only, so that each of them is also seen alone.
+final class Faults {
+    enum Kind: CaseIterable {
+        case cutDevice, blockDevice, cutService, blockService, killEdge, drainEdge, killMessaging, killDevice,
+            slow
+    }
+
+    private let installation: Installation
+    private let random: RandomStream
+    private let kinds: [Kind]
+    private let pace: Int
+    private var isOver = false
+
+    init(_ installation: Installation) {
+        self.installation = installation
+        let random = installation.world.random("faults")
+        self.random = random
+        kinds = Kind.allCases.filter { _ in random.chance(1, in: 3) }
+        pace = random.number(in: 2_000...20_000)
+        var weather = SimulatedNetwork.Weather()
+        weather.delay = random.pick([100...500, 1_000...30_000, 100...250_000]) ?? 100...500
+        weather.lossPerMille = random.pick([0, 0, 5, 50]) ?? 0
+        weather.cutOneIn = random.pick([0, 3, 10]) ?? 0
+        weather.grain = random.pick([1, 1_000, 20_000]) ?? 1
+        installation.network.weather = weather
+    }
+
+    func begin() {
+        let described =
+            "faults: \(kinds.map { "\($0)" }.joined(separator: ", ")); \(installation.network.weather)"
+        installation.journal.record(.fault(described))
+        next()
+    }
+
+    private func next() {
+        installation.world.after(random.milliseconds(1...2 * pace)) {
+            guard !self.isOver else { return }
+            if let kind = self.random.pick(self.kinds) { self.strike(kind) }
+            self.next()
+        }
+    }
+
+    /// Nothing more happens, and what has happened is repaired.
+    func end() {
+        isOver = true
+        installation.network.unblockAll()
+        installation.network.weather = SimulatedNetwork.Weather()
+        installation.startMessaging()
+        for host in installation.edgeHosts { installation.startEdge(host) }
+    }
+
+    private func strike(_ kind: Kind) {
+        guard let edge = random.pick(installation.edgeHosts),
+            let (host, device) = random.pick(installation.devices)
+        else { return }
+        switch kind {
+        case .cutDevice:
+            note("the connections of \(device.id) break")
+            for edge in installation.edgeHosts { installation.network.cut(host, edge) }
+        case .blockDevice: block(host, random.chance(1, in: 2) ? [edge] : installation.edgeHosts)
+        case .cutService:
+            note("the link of \(edge) breaks")
+            installation.network.cut(edge, MessagingProcess.host)
+        case .blockService: block(edge, [MessagingProcess.host], longest: 40_000)
+        case .killEdge: replaceEdge(edge) { self.installation.killEdge(edge, silently: $0) }
+        case .drainEdge: replaceEdge(edge) { _ in self.installation.drainEdge(edge) }
+        case .killMessaging: killMessaging()
+        case .killDevice:
+            installation.killDevice(device)
+            installation.startDevice(of: device.id.user)
+        case .slow: slowDown()
+        }
+    }
+
+    private func note(_ what: String) { installation.journal.record(.fault(what)) }
+
+    /// One of the two ways, or both, for a while that may be longer than anybody's patience.
+    private func block(_ host: Host, _ others: [Host], longest: Int = 150_000) {
+        var ways: [Way] = []
+        let which = random.number(in: 0...2)
+        for other in others {
+            if which != 1 { ways.append(Way(from: host, to: other)) }
+            if which != 2 { ways.append(Way(from: other, to: host)) }
+        }
+        note("blocked: " + ways.map { "\($0.from) to \($0.to)" }.joined(separator: ", "))
+        for way in ways { installation.network.block(way) }
+        installation.world.after(random.milliseconds(100...anyOf(3_000, 30_000, longest))) {
+            self.note("open again: " + ways.map { "\($0.from) to \($0.to)" }.joined(separator: ", "))
+            for way in ways { self.installation.network.unblock(way) }
+        }
+    }
+
+    private func anyOf(_ numbers: Int...) -> Int { random.pick(numbers) ?? 0 }
+
+    private func replaceEdge(_ host: Host, _ end: (_ silently: Bool) -> Void) {
+        guard installation.edges[host] != nil else { return }
+        end(random.chance(1, in: 3))
+        installation.world.after(random.milliseconds(0...anyOf(100, 5_000, 30_000))) {
+            self.installation.startEdge(host)
+        }
+    }
+
+    private func killMessaging() {
+        installation.killMessaging(silently: random.chance(1, in: 3))
+        installation.world.after(random.milliseconds(0...anyOf(100, 5_000, 30_000))) {
+            self.note("messaging starts")
+            self.installation.startMessaging()
+        }
+    }
+
+    private func slowDown() {
+        let before = installation.network.weather
+        installation.network.weather.delay = 200_000...3_000_000
+        note("everything is slow")
+        installation.world.after(random.milliseconds(500...10_000)) {
+            if !self.isOver { self.installation.network.weather = before }
+        }
+    }
+}

@@ -1,0 +1,124 @@
+// What apps did and what they saw: all that the checks may judge by. They know nothing of how any of it came
+// about.
+
+import RTMClient
+import RTMModel
+
+/// One app on one device: a user may have several.
+struct DeviceID: Hashable, Comparable, CustomStringConvertible {
+    let number: Int
+    let user: String
+
+    var description: String { "\(user)/\(number)" }
+
+    static func < (left: DeviceID, right: DeviceID) -> Bool { left.number < right.number }
+}
+
+/// Where a message goes and where it is seen: a message channel, or a user.
+struct Place: Hashable, Comparable, CustomStringConvertible {
+    let type: ChannelType
+    let name: String
+
+    init(_ type: ChannelType, _ name: String) {
+        self.type = type
+        self.name = name
+    }
+
+    static func channel(_ name: String) -> Place { Place(.message, name) }
+    static func user(_ name: String) -> Place { Place(.user, name) }
+
+    var description: String { type == .user ? "@\(name)" : "#\(name)" }
+
+    static func < (left: Place, right: Place) -> Bool { left.description < right.description }
+}
+
+struct Message: Hashable, CustomStringConvertible {
+    /// Unique in a history.
+    let text: String
+    let publisher: String
+    let offset: UInt64
+    let timestamp: UInt64
+
+    var description: String { "\(text) at \(offset)" }
+}
+
+enum Call: Hashable {
+    case login, logout
+    case subscribe(String)
+    case unsubscribe(String)
+    case publish(String, Place)
+}
+
+enum Outcome: Hashable {
+    case done
+    case subscribed(StreamPosition)
+    case published(offset: UInt64, timestamp: UInt64)
+    case failed(ErrorCode)
+}
+
+enum Observation {
+    case called(DeviceID, Int, Call)
+    case ended(DeviceID, Int, Outcome)
+    case message(DeviceID, Place, Message)
+    case gap(DeviceID, Place, lastSeen: StreamPosition?, continuesAfter: StreamPosition)
+    case link(DeviceID, LinkState, LinkStateReason, unrestored: [String])
+    /// The app was killed; what it waited for never comes.
+    case died(DeviceID)
+    /// All that messaging knew is gone.
+    case messagingLost
+    /// Something else that was done to the installation.
+    case fault(String)
+    /// From here on nothing is done to the installation; a little later everything has settled.
+    case healed
+    /// Everybody is about to log out.
+    case leaving
+}
+
+struct Entry {
+    /// Since the beginning.
+    let time: Duration
+    let what: Observation
+}
+
+final class Journal {
+    private let world: VirtualWorld
+    private(set) var entries: [Entry] = []
+    /// FNV-1a over the lines: two runs with the same hash saw the same.
+    private(set) var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+
+    init(_ world: VirtualWorld) { self.world = world }
+
+    func record(_ what: Observation) {
+        let entry = Entry(time: world.elapsed, what: what)
+        entries.append(entry)
+        for byte in "\(entry)".utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
+    }
+}
+
+extension Entry: CustomStringConvertible {
+    var description: String {
+        let milliseconds = Int(time / .milliseconds(1))
+        let fraction = String(milliseconds % 1_000)
+        let zeros = String(repeating: "0", count: 3 - fraction.count)
+        return "\(milliseconds / 1_000).\(zeros)\(fraction) \(what)"
+    }
+}
+
+extension Observation: CustomStringConvertible {
+    var description: String {
+        switch self {
+        case .called(let device, let number, let call): "\(device) call \(number): \(call)"
+        case .ended(let device, let number, let outcome): "\(device) call \(number) ends: \(outcome)"
+        case .message(let device, let place, let message): "\(device) receives \(place) \(message)"
+        case .gap(let device, let place, let seen, let position):
+            "\(device) gap in \(place) after \(seen.map { "\($0)" } ?? "nothing") until \(position)"
+        case .link(let device, let state, let reason, let unrestored):
+            "\(device) is \(state) (\(reason))" + (unrestored.isEmpty ? "" : ", without \(unrestored)")
+        case .died(let device): "\(device) is killed"
+        case .messagingLost: "messaging is killed"
+        case .fault(let what): what
+        case .healed: "everything is healed"
+        case .leaving: "everybody leaves"
+        }
+    }
+}

@@ -1,0 +1,56 @@
+import NIOCore
+import RTMClient
+
+/// One history from its seed to its judgement.
+enum Simulation {
+    struct Result {
+        let seed: UInt64
+        let entries: [Entry]
+        /// The same for the same seed, whenever and wherever it runs.
+        let hash: UInt64
+        let findings: [Finding]
+
+        /// What a failure shows: what is wrong, how to have it again, and what came before the first of it.
+        var report: String {
+            let shown = findings.prefix(5).map { "  \($0)" }
+            let first = findings.first?.time ?? .zero
+            let last = entries.filter { $0.time <= first || first == .zero }.suffix(60).map { "  \($0)" }
+            return
+                (["seed \(seed), \(findings.count) findings: make simulate SEED=\(seed)"] + shown
+                + ["the last before the first of them:"] + last).joined(separator: "\n")
+        }
+    }
+
+    static func run(seed: UInt64) -> Result {
+        let world = VirtualWorld(seed: seed)
+        let random = world.random("shape")
+        var size = Installation.Size()
+        size.edges = random.number(in: 1...3)
+        let installation = Installation(world, size)
+        let workload = Workload(installation)
+        let faults = Faults(installation)
+
+        faults.begin()
+        workload.begin()
+        world.pass(.seconds(Int64(random.number(in: 30...240))))
+
+        workload.end()
+        faults.end()
+        installation.journal.record(.healed)
+        // The slowest that may still be under way: an attempt of a suspended link, every 30 s.
+        world.pass(.seconds(120))
+        workload.publishEverywhere()
+        world.pass(.seconds(20))
+
+        installation.journal.record(.leaving)
+        for (_, device) in installation.devices where device.state != .idle { device.logout() }
+        world.pass(.seconds(60))
+        let journal = installation.journal
+        var findings = Checks.judge(journal.entries)
+        findings += installation.leftovers.map {
+            Finding(time: world.elapsed, text: "\($0), and nobody is logged in")
+        }
+        installation.end()
+        return Result(seed: seed, entries: journal.entries, hash: journal.hash, findings: findings)
+    }
+}

@@ -1,0 +1,70 @@
+import NIOCore
+import RTMClient
+import RTMModel
+
+/// What the apps do, one small thing after another, as the seed has it.
+final class Workload {
+    private let installation: Installation
+    private let random: RandomStream
+    private let channels = ["red", "green", "blue", "black"].map(Place.channel)
+    /// Milliseconds between two of them.
+    private let pace: Int
+    private var lastNumber = 0
+    private var isOver = false
+
+    init(_ installation: Installation) {
+        self.installation = installation
+        random = installation.world.random("workload")
+        pace = random.number(in: 40...400)
+    }
+
+    func begin() {
+        guard !isOver else { return }
+        step()
+        installation.world.after(random.milliseconds(1...2 * pace)) { self.begin() }
+    }
+
+    func end() { isOver = true }
+
+    private func step() {
+        guard let (_, device) = random.pick(installation.devices) else { return }
+        switch device.state {
+        case .idle, .failed:
+            // Who was thrown out comes back after a while.
+            if random.chance(1, in: device.state == .failed ? 8 : 2) { device.login() }
+        case .connected, .connecting, .disconnected, .suspended:
+            act(device)
+        }
+    }
+
+    private func act(_ device: Device) {
+        guard let channel = random.pick(channels) else { return }
+        switch random.number(in: 0..<1_000) {
+        case ..<180: device.subscribe(to: channel.name)
+        case ..<230: device.unsubscribe(from: channel.name)
+        case ..<760: for _ in 0..<random.number(in: 1...4) { publish(device, to: channel) }
+        case ..<985: for _ in 0..<random.number(in: 1...2) { publish(device, to: .user(anyUser())) }
+        case ..<992: device.login()
+        default: device.logout()
+        }
+    }
+
+    private func anyUser() -> String { random.pick(installation.devices)?.device.id.user ?? "" }
+
+    private func publish(_ device: Device, to place: Place) {
+        lastNumber += 1
+        device.publish("\(device.id)-\(lastNumber)", to: place)
+    }
+
+    /// Something for everybody from everybody, now that everything has settled.
+    func publishEverywhere() {
+        let users = Set(installation.devices.map(\.device.id.user)).sorted()
+        for (_, device) in installation.devices where device.state == .connected {
+            for place in channels + users.map(Place.user) { publish(device, to: place) }
+        }
+    }
+}
+
+extension RandomStream {
+    func number(in range: Range<Int>) -> Int { number(in: range.lowerBound...range.upperBound - 1) }
+}

@@ -1,0 +1,54 @@
+// Histories of a whole installation under a virtual clock (Tests/README.md, Simulation).
+
+import Foundation
+import Testing
+
+@Suite("Simulated histories of an installation")
+struct SimulationTests {
+    /// What every test run looks at. CI adds the commit's number (SEED), `make soak` very many.
+    static let seeds: [UInt64] = Array(1...10)
+
+    @Test("the promises of architecture section 6 hold", arguments: seeds)
+    func promises(seed: UInt64) {
+        let result = Simulation.run(seed: seed)
+        #expect(result.findings.isEmpty, "\(result.report)")
+        // A history in which nothing happens shows nothing.
+        #expect(result.entries.count > 500, "seed \(seed)")
+    }
+
+    /// One history by itself, as a failure names it.
+    @Test("a chosen seed", .enabled(if: !environment("SEED").isEmpty, "make simulate SEED=1"))
+    func chosen() throws {
+        let result = Simulation.run(seed: try #require(Self.environment("SEED").first))
+        if let path = ProcessInfo.processInfo.environment["TRACE"], !path.isEmpty {
+            let lines = result.entries.map { "\($0)\n" }.joined()
+            try lines.write(toFile: path, atomically: true, encoding: .utf8)
+        }
+        #expect(result.findings.isEmpty, "\(result.report)")
+    }
+
+    @Test("the same seed is the same history")
+    func reproducible() {
+        let first = Simulation.run(seed: 4)
+        let second = Simulation.run(seed: 4)
+        let difference = zip(first.entries, second.entries).first { "\($0)" != "\($1)" }
+        #expect(first.hash == second.hash, "\(difference.map { "\($0) and \($1)" } ?? "one is longer")")
+        #expect(Simulation.run(seed: 5).hash != first.hash)
+    }
+
+    @Test("soak", .enabled(if: !environment("SEEDS").isEmpty, "make soak SEEDS=1000"))
+    func soak() throws {
+        let count = try #require(Self.environment("SEEDS").first)
+        let first = Self.environment("FIRST").first ?? 1_000
+        for seed in first..<first + count {
+            let result = Simulation.run(seed: seed)
+            #expect(result.findings.isEmpty, "\(result.report)")
+        }
+    }
+
+    /// A number, or a commit's hash, of which the first digits count.
+    private static func environment(_ name: String) -> [UInt64] {
+        guard let text = ProcessInfo.processInfo.environment[name], !text.isEmpty else { return [] }
+        return [UInt64(text) ?? UInt64(text.prefix(12), radix: 16) ?? 0]
+    }
+}

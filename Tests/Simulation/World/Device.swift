@@ -1,0 +1,149 @@
+import NIOCore
+import RTMModel
+
+@testable import RTMClient
+
+/// One life of an app: a real client, whose calls and events go into the journal.
+final class Device {
+    let id: DeviceID
+    private let link: Link
+    private let hub: EventHub
+    private let network: SimulatedNetwork
+    private let requestIDs = RequestIDs()
+    private let journal: NIOLoopBound<Journal>
+    private var calls = 0
+    private(set) var isDead = false
+
+    init(
+        _ id: DeviceID, host: Host, edges: [Host], in network: SimulatedNetwork, random: RandomStream,
+        journal: Journal
+    ) {
+        self.id = id
+        self.network = network
+        self.journal = NIOLoopBound(journal, eventLoop: network.world.loop)
+        let world = NIOLoopBound(network.world, eventLoop: network.world.loop)
+        let configuration = RTMClient.Configuration(
+            servers: edges.map { ServerAddress(host: $0.description) }, appID: "app", userID: id.user)
+        hub = EventHub()
+        hub.add(JournalSink(device: id, journal: self.journal))
+        link = Link(
+            configuration, dialer: SimulatedDialer(network, from: host), hub: hub, requestIDs: requestIDs,
+            eventLoop: network.world.loop,
+            clock: LinkClock(
+                now: { world.value.instant }, utcMilliseconds: { Int64(world.value.utcMilliseconds) }),
+            random: random)
+    }
+
+    var state: LinkState { hub.linkState }
+
+    /// The app is killed: nobody hears of its calls any more, and nothing is said to anybody.
+    func kill(_ host: Host) {
+        isDead = true
+        network.kill(host, silently: false)
+        journal.value.record(.died(id))
+        link.close(nil)
+    }
+
+    // MARK: Calls
+
+    func login() { start(.login, .login) { $0.login(token: nil, $1) } }
+
+    func logout() { start(.logout, .logout) { $0.logout($1) } }
+
+    func subscribe(to channel: String) {
+        let completion: Completion<Subscription> = begin(.subscribe(channel), .subscribe) {
+            .subscribed($0.position)
+        }
+        link.subscribe(to: channel, features: [.message], completion)
+    }
+
+    func unsubscribe(from channel: String) {
+        start(.unsubscribe(channel), .unsubscribe) { $0.unsubscribe(from: channel, $1) }
+    }
+
+    func publish(_ text: String, to place: Place) {
+        let destination: MessageDestination =
+            place.type == .user ? .user(place.name) : .channel(place.name)
+        let message = OutgoingMessage(
+            payload: .text(text), destination: destination, customType: "", storeInHistory: false)
+        let completion: Completion<PublishReceipt> = begin(.publish(text, place), .publish) {
+            .published(offset: $0.offset, timestamp: $0.timestampMilliseconds)
+        }
+        link.publish(message, completion)
+    }
+
+    private func start(
+        _ call: Call, _ operation: Operation, _ perform: (Link, Completion<Void>) -> Void
+    ) {
+        perform(link, begin(call, operation) { .done })
+    }
+
+    private func begin<Value>(
+        _ call: Call, _ operation: Operation, _ outcome: @escaping @Sendable (Value) -> Outcome
+    ) -> Completion<Value> {
+        calls += 1
+        let (id, number, journal) = (id, calls, journal)
+        journal.value.record(.called(id, number, call))
+        return Completion(id: requestIDs.next(), operation: operation) { result in
+            switch result {
+            case .success(let value): journal.value.record(.ended(id, number, outcome(value)))
+            case .failure(let error): journal.value.record(.ended(id, number, .failed(error.code)))
+            }
+        }
+    }
+}
+
+/// Writes down what an app hears.
+private struct JournalSink: EventSink {
+    let device: DeviceID
+    let journal: NIOLoopBound<Journal>
+
+    func append(_ event: RTMEvent) {
+        switch event {
+        case .message(let message):
+            guard case .text(let text) = message.payload else { return }
+            journal.value.record(
+                .message(
+                    device, Place(message.channelType, message.channelName),
+                    Message(
+                        text: text, publisher: message.publisher, offset: message.offset,
+                        timestamp: message.timestampMilliseconds)))
+        case .gap(let gap):
+            journal.value.record(
+                .gap(
+                    device, Place(gap.channelType, gap.channelName), lastSeen: gap.lastSeen,
+                    continuesAfter: gap.continuesAfter))
+        case .linkState(let change):
+            journal.value.record(
+                .link(device, change.currentState, change.reasonCode, unrestored: change.unrestoredChannels))
+        default:
+            break
+        }
+    }
+
+    func finish() {}
+}
+
+/// Opens connections in the simulated network.
+private struct SimulatedDialer: Dialing {
+    private let network: SimulatedNetwork
+    private let host: Host
+
+    init(_ network: SimulatedNetwork, from host: Host) {
+        self.network = network
+        self.host = host
+    }
+
+    func dial(_ server: ServerAddress, for receiver: any FrameReceiver) -> ConnectionHandler {
+        let handler = ConnectionHandler(eventLoop: network.world.loop, receiver: receiver)
+        let loop = network.world.loop
+        network.connect(from: host, to: Host(server.host), timeout: .seconds(10)) { result in
+            do {
+                try SocketHandler.attach(handler, to: result.get(), on: loop)
+            } catch {
+                handler.connectFailed("\(error)")
+            }
+        }
+        return handler
+    }
+}

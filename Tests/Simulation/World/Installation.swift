@@ -1,0 +1,106 @@
+// A whole installation in one process: edges, messaging, apps, and the network between them.
+
+import NIOCore
+import RTMModel
+
+final class Installation {
+    /// How many of what there are.
+    struct Size {
+        var edges = 2
+        /// By user: so many apps.
+        var users = [2, 2, 1, 1, 1]
+    }
+
+    let world: VirtualWorld
+    let network: SimulatedNetwork
+    let journal: Journal
+    let edgeHosts: [Host]
+    private(set) var edges: [Host: EdgeProcess] = [:]
+    private(set) var messaging: MessagingProcess?
+    /// Living apps by their host, in order.
+    private(set) var devices: [(host: Host, device: Device)] = []
+    private var lives = 0
+
+    init(_ world: VirtualWorld, _ size: Size) {
+        self.world = world
+        network = SimulatedNetwork(world)
+        journal = Journal(world)
+        edgeHosts = (1...size.edges).map { Host("edge\($0)") }
+        startMessaging()
+        for host in edgeHosts { startEdge(host) }
+        for (user, count) in size.users.enumerated() {
+            for _ in 0..<count { startDevice(of: "user\(user + 1)") }
+        }
+    }
+
+    private func nextLife(_ what: String) -> RandomStream {
+        lives += 1
+        return world.random("\(what) \(lives)")
+    }
+
+    // MARK: Services
+
+    func startMessaging() {
+        guard messaging == nil else { return }
+        messaging = MessagingProcess(in: network, random: nextLife("messaging"))
+    }
+
+    func killMessaging(silently: Bool) {
+        guard let messaging = messaging.take() else { return }
+        journal.record(.messagingLost)
+        messaging.kill(silently: silently)
+    }
+
+    func startEdge(_ host: Host) {
+        guard edges[host] == nil else { return }
+        journal.record(.fault("\(host) starts"))
+        edges[host] = EdgeProcess(host, in: network, random: nextLife("edge"))
+    }
+
+    func killEdge(_ host: Host, silently: Bool) {
+        guard let edge = edges.removeValue(forKey: host) else { return }
+        journal.record(.fault("\(host) is killed" + (silently ? " with its machine" : "")))
+        edge.kill(silently: silently)
+    }
+
+    func drainEdge(_ host: Host) {
+        guard let edge = edges.removeValue(forKey: host) else { return }
+        journal.record(.fault("\(host) drains"))
+        edge.drain { self.journal.record(.fault("\(host) has drained")) }
+    }
+
+    /// What services hold for clients although nobody is logged in.
+    var leftovers: [String] {
+        edgeHosts.compactMap { host in edges[host]?.leftovers.map { "\(host) has \($0)" } }
+    }
+
+    // MARK: Apps
+
+    func startDevice(of user: String) {
+        lives += 1
+        let host = Host("device\(lives)")
+        // Not all begin with the same edge.
+        let first = lives % edgeHosts.count
+        let device = Device(
+            DeviceID(number: lives, user: user), host: host,
+            edges: Array(edgeHosts[first...] + edgeHosts[..<first]), in: network,
+            random: world.random("device \(lives)"), journal: journal)
+        devices.append((host, device))
+    }
+
+    func killDevice(_ device: Device) {
+        guard let index = devices.firstIndex(where: { $0.device === device }) else { return }
+        let (host, _) = devices.remove(at: index)
+        device.kill(host)
+    }
+
+    /// Lets everything go.
+    func end() {
+        for (host, device) in devices { device.kill(host) }
+        for host in edgeHosts { edges[host]?.kill(silently: true) }
+        messaging?.kill(silently: true)
+        world.pass(.seconds(60))
+        network.end()
+        world.end()
+    }
+}

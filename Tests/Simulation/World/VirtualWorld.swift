@@ -1,0 +1,62 @@
+// Where a simulated installation lives: one event loop whose time passes only when it is told to, and one
+// seed that every random number comes from. Nothing else may decide what happens, so that a seed is a
+// history that can be had again.
+
+import NIOCore
+import NIOEmbedded
+import RTMTestSupport
+
+/// Random numbers of one part of the world. Parts draw from streams of their own: that one of them asks once
+/// more must not change what all others do.
+final class RandomStream: RandomNumberGenerator {
+    private var generator: SeededGenerator
+
+    init(seed: UInt64, _ name: String) {
+        // FNV-1a: the library's own hashing differs from process to process.
+        let hash = name.utf8.reduce(UInt64(0xcbf2_9ce4_8422_2325)) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
+        generator = SeededGenerator(seed: seed ^ hash)
+    }
+
+    func next() -> UInt64 { generator.next() }
+
+    func chance(_ part: Int, in whole: Int) -> Bool { generator.chance(part, in: whole) }
+
+    func number(in range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &generator) }
+
+    func share() -> Double { Double.random(in: 0..<1, using: &generator) }
+
+    func milliseconds(_ range: ClosedRange<Int>) -> TimeAmount { .milliseconds(Int64(number(in: range))) }
+
+    func pick<Element>(_ elements: [Element]) -> Element? { elements.randomElement(using: &generator) }
+}
+
+/// The virtual time and the seed.
+final class VirtualWorld {
+    /// The clock on the wall when a history begins.
+    static let startMilliseconds: UInt64 = 1_800_000_000_000
+
+    let loop = EmbeddedEventLoop()
+    let seed: UInt64
+    private let start = ContinuousClock.now
+
+    init(seed: UInt64) { self.seed = seed }
+
+    func random(_ name: String) -> RandomStream { RandomStream(seed: seed, name) }
+
+    /// Since the beginning.
+    var elapsed: Duration { .nanoseconds(loop.now.uptimeNanoseconds) }
+
+    var utcMilliseconds: UInt64 { Self.startMilliseconds + loop.now.uptimeNanoseconds / 1_000_000 }
+
+    /// The same time for those who ask a clock that can't be made to begin at zero.
+    var instant: ContinuousClock.Instant { start + elapsed }
+
+    func pass(_ time: TimeAmount) { loop.advanceTime(by: time) }
+
+    func after(_ delay: TimeAmount, _ task: @escaping () -> Void) {
+        loop.scheduleTask(in: delay, task)
+    }
+
+    /// What is still scheduled never happens.
+    func end() { try? loop.syncShutdownGracefully() }
+}
