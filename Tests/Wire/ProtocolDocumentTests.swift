@@ -141,7 +141,7 @@ private enum Document {
     /// The rows below each line that begins with a message's name in bold: "1 request_id uint64".
     static func fieldTables() -> [String: Set<String>] {
         let title = #/\*\*`(?<name>\w+)`\*\*.*/#
-        let row = #/\| (?<number>\d+) \| `(?<name>\w+)` \| `(?<type>[\w.]+)` \| .* \|/#
+        let row = #/\| (?<number>\d+) \| `(?<name>\w+)` \| `(?<type>[\w.]+)`(?:, repeated)? \| .* \|/#
         var tables: [String: Set<String>] = [:]
         var message = ""
         for line in lines {
@@ -156,10 +156,13 @@ private enum Document {
 
     static func schemaFields() throws -> [String: Set<String>] {
         let title = #/message (?<name>\w+) \{.*/#
-        let row = #/\s+(?<type>[\w.]+) (?<name>\w+) = (?<number>\d+);.*/#
+        let row = #/\s+(?:repeated )?(?<type>[\w.]+) (?<name>\w+) = (?<number>\d+);.*/#
         let names =
-            ["client/frame", "client/session", "client/channel", "client/error"]
-            + ["service/link", "service/messaging", "service/presence", "service/storage"]
+            [
+                "client/frame", "client/session", "client/channel", "client/error", "client/presence",
+                "client/publication", "service/link", "service/call", "service/messaging_service",
+                "service/presence_service", "service/storage_service",
+            ]
         var tables: [String: Set<String>] = [:]
         for name in names {
             var message: String?

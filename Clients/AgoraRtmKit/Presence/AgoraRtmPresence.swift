@@ -139,8 +139,8 @@ public final class AgoraRtmPresence: NSObject, Sendable {
 
 extension AgoraRtmPresence {
     /// Shows temporary states of this user to a channel; states with other keys keep their values (P-40).
-    /// They last as long as the user is in the channel (P-42). Before the channel is subscribed they wait, and are
-    /// shown then (P-41).
+    /// They last as long as the user is in the channel (P-42). Before the channel is subscribed they wait,
+    /// and are shown then (P-41).
     ///
     /// - Parameters:
     ///   - items: keys of 1…32 bytes, values of at most 1,024 bytes (L-14).
