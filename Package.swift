@@ -35,7 +35,9 @@ func room(_ name: String, _ path: String, _ dependencies: [Target.Dependency]) -
 func service(
     _ name: String, hasClient: Bool = true, calls: [String] = [], server: [Target.Dependency] = []
 ) -> [Target] {
-    let clients: [Target.Dependency] = (hasClient ? [name] : calls).map { .target(name: "RTM\($0)Client") }
+    let clients: [Target.Dependency] = ((hasClient ? [name] : []) + calls).map {
+        .target(name: "RTM\($0)Client")
+    }
     let own: [Target.Dependency] = ["RTMModel", "RTMWire", "RTMServiceLink", "RTMServiceKit", logging]
     var targets = [
         room("RTM\(name)Server", "Services/\(name)/Server", own + clients + nio + server),
@@ -90,7 +92,7 @@ let shared: [Target] = [
 
 let services: [Target] =
     service("Messaging", server: [collections])
-    + service("Presence")
+    + service("Presence", calls: ["Messaging"], server: [collections])
     + service("Storage", server: ["RTMMessagingClient", "CSQLite", collections, heap])
     + service(
         "Edge", hasClient: false, calls: ["Messaging", "Presence", "Storage"],
@@ -145,6 +147,12 @@ let testing: [Target] = [
             "RTMModel", "RTMAccessToken", "RTMWire", "RTMServiceLink", "RTMServiceKit", "RTMEdgeServer",
             "RTMMessagingServer", "RTMProtocol", protobuf, logging,
         ] + nio + webSocket),
+    tests(
+        "Presence",
+        [
+            "RTMModel", "RTMWire", "RTMServiceLink", "RTMServiceKit", "RTMMessagingServer",
+            "RTMPresenceServer", "RTMProtocol", protobuf, logging,
+        ] + nio),
     tests("Client", ["RTMModel", "RTMClient", "RTMProtocol", protobuf, logging] + nio + webSocket),
     tests("AgoraRtmKit", ["AgoraRtmKit", "RTMClient", "RTMModel"]),
     // The reference's samples are kept to the letter, and some of them draw warnings.

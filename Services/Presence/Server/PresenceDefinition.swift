@@ -1,28 +1,93 @@
+import NIOCore
+import NIOPosix
 import RTMModel
 package import RTMServiceKit
 package import RTMServiceLink
+import RTMWire
 
-/// The presence service as a part of a program. It has no engine yet: every call is refused, and says so.
+/// The presence service as a part of a program.
 package enum PresenceDefinition {
-    static let listen = ConfigurationKey<HostPort>.address(
-        "presence.listen", default: HostPort(host: "127.0.0.1", port: 7730),
-        "Where edges connect; keep it off the public network.")
+    private static let summary = "Knows who is in which channel, and tells the others."
 
-    /// Listens at `presence.listen`, for edges in other processes.
-    package static let service = definition(keys: [listen.declaration]) { .address($0[listen]) }
-
-    /// Reached by callers of the same process.
-    package static func inProcess(_ endpoint: InProcessEndpoint) -> ServiceDefinition {
-        definition(keys: []) { _ in .inProcess(endpoint) }
+    /// Listens at `presence.listen`, for edges in other processes, and reaches messaging at its address.
+    package static let service = ServiceDefinition(
+        name: "presence", summary: summary,
+        keys: [PresenceKeys.listen.declaration, PresenceKeys.messaging.declaration] + PresenceKeys.own
+    ) { context in
+        let messaging = context.configuration[PresenceKeys.messaging]
+        return try await assemble(
+            context, at: .address(context.configuration[PresenceKeys.listen]),
+            messaging: .tcp(host: messaging.host, port: messaging.port))
     }
 
-    private static func definition(
-        keys: [KeyDeclaration], place: @escaping @Sendable (Configuration) -> LinkPlace
+    /// Reached by callers of the same process, and finds messaging there.
+    package static func inProcess(
+        _ endpoint: InProcessEndpoint, messaging: InProcessEndpoint
     ) -> ServiceDefinition {
-        UnavailableService.definition(
-            name: "presence", summary: "Knows who is in which channel (not in this version).", keys: keys,
-            place: place,
-            refusal: RTMError(
-                .channelPresenceNotReady, "the presence service of this version doesn't keep anything yet"))
+        ServiceDefinition(name: "presence", summary: summary, keys: PresenceKeys.own) { context in
+            try await assemble(context, at: .inProcess(endpoint), messaging: .inProcess(messaging))
+        }
+    }
+
+    private static func assemble(
+        _ context: ServiceContext, at place: LinkPlace, messaging: ServiceLinkAddress
+    ) async throws -> Assembly {
+        let configuration = context.configuration
+        let rules = PresenceRules(configuration)
+        let loop = context.eventLoopGroup.next()
+        let metrics = PresenceMetrics(context.metrics)
+        metrics.goneBound.set(bound(configuration))
+        let settings = PresenceNode.Settings(
+            messaging: messaging, link: LinkConfiguration(configuration), states: rules.states,
+            leaseTimeToLive: configuration[PresenceKeys.leaseTimeToLive])
+        let probe = context.probe("messaging")
+        let node = try await loop.submit {
+            let store = EmbeddedPresenceStore(rules, source: .random(in: 1...UInt64.max)) {
+                NIODeadline.now().uptimeNanoseconds / 1_000_000
+            }
+            return NIOLoopBound(
+                PresenceNode(
+                    settings, store: store, on: loop, metrics: metrics, messagingProbe: probe,
+                    logger: context.logger),
+                eventLoop: loop)
+        }.get()
+        var server = ServiceLinkServerConfiguration(service: "presence")
+        server.link = LinkConfiguration(configuration)
+        let links = ServiceLinkServer(server, links: loop, logger: context.logger) { _ in node.value }
+        let sweep = configuration[PresenceKeys.sweepInterval]
+        return Assembly([
+            PresenceLife(node: node, loop: loop, sweepInterval: sweep), LinkListener(links, at: place),
+        ])
+    }
+
+    /// In whole seconds: after the last word of an edge its lease ends, then the presence timeouts begin, and
+    /// each step is noticed by a sweep.
+    private static func bound(_ configuration: Configuration) -> Int {
+        let sum =
+            configuration[PresenceKeys.leaseTimeToLive] + .seconds(Limits.presenceTimeout.upperBound)
+            + configuration[PresenceKeys.sweepInterval] * 2
+        return Int((sum.milliseconds + 999) / 1_000)
+    }
+}
+
+/// Starts the node, has it look regularly at what is due, and ends it.
+private struct PresenceLife: Service {
+    let name = "presence node"
+    let node: NIOLoopBound<PresenceNode>
+    let loop: any EventLoop
+    let sweepInterval: Duration
+
+    func start() async throws {
+        let interval = TimeAmount.milliseconds(Int64(sweepInterval.milliseconds))
+        try await loop.submit {
+            node.value.start()
+            loop.scheduleRepeatedTask(initialDelay: interval, delay: interval) { _ in
+                node.value.sweep()
+            }
+        }.get()
+    }
+
+    func shutdown(deadline: ContinuousClock.Instant) async {
+        try? await loop.submit { node.value.shutdown() }.get()
     }
 }

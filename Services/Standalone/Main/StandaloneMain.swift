@@ -17,7 +17,8 @@ import RTMStorageServer
         summary: "The whole system in one process, for development and small installations.",
         services: [
             StandaloneDirectory.definition,
-            MessagingDefinition.inProcess(messaging), PresenceDefinition.inProcess(presence),
+            MessagingDefinition.inProcess(messaging),
+            PresenceDefinition.inProcess(presence, messaging: messaging),
             StorageDefinition.inProcess(storage, messaging: messaging, data: StandaloneDirectory.data),
             EdgeDefinition.inProcess(messaging: messaging, presence: presence, storage: storage),
         ],

@@ -302,8 +302,8 @@ package nonisolated struct Rtm_Client_PresenceEvent: Sendable {
   fileprivate var _interval: Rtm_Client_PresenceInterval? = nil
 }
 
-/// What happened in a big channel in one period. A user may be in several lists; the log of a small channel has the same as
-/// single events.
+/// What happened in a big channel in one period; the log of a small channel has the same as single events. Who is in left or
+/// timed_out is gone at its end, whoever else is in joined is there then. A user in joined may have been there before.
 package nonisolated struct Rtm_Client_PresenceInterval: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for

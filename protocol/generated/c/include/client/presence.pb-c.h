@@ -270,8 +270,8 @@ struct  Rtm__Client__PresenceEvent
 
 
 /*
- * What happened in a big channel in one period. A user may be in several lists; the log of a small channel has the same as
- * single events.
+ * What happened in a big channel in one period; the log of a small channel has the same as single events. Who is in left or
+ * timed_out is gone at its end, whoever else is in joined is there then. A user in joined may have been there before.
  */
 struct  Rtm__Client__PresenceInterval
 {

@@ -1,0 +1,85 @@
+/// When which key is due: one deadline for each, found in the order of time, and of keys at one time.
+///
+/// A key without a deadline takes no memory and no time, so who is simply online costs a sweep nothing. A
+/// moved or cancelled deadline stays in the heap until it comes to the top; when such leftovers outnumber the
+/// rest, the heap is built anew.
+package struct DeadlineQueue<Key: Hashable & Comparable & Sendable>: Sendable {
+    private struct Entry: Comparable {
+        let deadline: UInt64
+        let key: Key
+
+        static func < (first: Entry, second: Entry) -> Bool {
+            (first.deadline, first.key) < (second.deadline, second.key)
+        }
+    }
+
+    private var deadlines: [Key: UInt64] = [:]
+    private var heap: [Entry] = []
+
+    package init() {}
+
+    package var count: Int { deadlines.count }
+    /// Including leftovers.
+    var heapCount: Int { heap.count }
+
+    package subscript(key: Key) -> UInt64? { deadlines[key] }
+
+    /// Nil: not due at all.
+    package mutating func set(_ deadline: UInt64?, for key: Key) {
+        guard let deadline else {
+            deadlines[key] = nil
+            return compactIfDue()
+        }
+        guard deadlines.updateValue(deadline, forKey: key) != deadline else { return }
+        push(Entry(deadline: deadline, key: key))
+        compactIfDue()
+    }
+
+    /// The earliest deadline.
+    package mutating func next() -> UInt64? {
+        dropLeftovers()
+        return heap.first?.deadline
+    }
+
+    /// Takes out a key whose deadline has come; nil when there is none.
+    package mutating func popDue(now: UInt64) -> Key? {
+        dropLeftovers()
+        guard let first = heap.first, first.deadline <= now else { return nil }
+        popFirst()
+        deadlines[first.key] = nil
+        return first.key
+    }
+
+    private mutating func dropLeftovers() {
+        while let first = heap.first, deadlines[first.key] != first.deadline { popFirst() }
+    }
+
+    /// Keeps the heap within twice its living entries.
+    private mutating func compactIfDue() {
+        guard heap.count > 2 * deadlines.count + 64 else { return }
+        heap = deadlines.map { Entry(deadline: $1, key: $0) }.sorted()
+    }
+
+    private mutating func push(_ entry: Entry) {
+        heap.append(entry)
+        var place = heap.count - 1
+        while place > 0, heap[place] < heap[(place - 1) / 2] {
+            heap.swapAt(place, (place - 1) / 2)
+            place = (place - 1) / 2
+        }
+    }
+
+    private mutating func popFirst() {
+        heap.swapAt(0, heap.count - 1)
+        heap.removeLast()
+        var place = 0
+        while true {
+            let children = (2 * place + 1)..<min(2 * place + 3, max(2 * place + 1, heap.count))
+            guard let child = children.min(by: { heap[$0] < heap[$1] }),
+                heap[child] < heap[place]
+            else { return }
+            heap.swapAt(place, child)
+            place = child
+        }
+    }
+}

@@ -1,0 +1,128 @@
+package import RTMModel
+package import RTMWire
+
+/// The rosters in the memory of this process, which is the only presence node then. After a restart the edges
+/// fill it again.
+package final class EmbeddedPresenceStore: PresenceStore {
+    package var observer: (any PresenceStoreObserver)?
+    private var registry: RosterRegistry
+    private let clock: () -> UInt64
+    /// Another number after each start: what an earlier process has appended is none of ours.
+    private let source: UInt64
+    /// Of the last event of any channel, so that a channel that comes back after it was empty goes on above
+    /// its earlier numbers.
+    private var lastSequence: UInt64 = 0
+    /// Of the last event of each channel that has a roster.
+    private var through: [ChannelKey: UInt64] = [:]
+
+    /// - Parameter clock: milliseconds that never go back.
+    package init(_ rules: PresenceRules, source: UInt64, clock: @escaping () -> UInt64) {
+        registry = RosterRegistry(rules, now: clock())
+        self.source = source
+        self.clock = clock
+    }
+
+    package var totals: PresenceTotals { registry.totals }
+
+    /// Hands over the events that the registry has collected.
+    private func report() {
+        for (channel, events) in registry.takeChanges() {
+            let numbered = events.map { event in
+                lastSequence += 1
+                return (sequence: lastSequence, event: event)
+            }
+            let isEmpty = registry[channel] == nil
+            through[channel] = isEmpty ? nil : lastSequence
+            observer?.rosterChanged(
+                channel, RosterChange(source: source, events: numbered, isEmpty: isEmpty))
+        }
+    }
+
+    private func perform<Value>(
+        _ done: Completion<Value>, _ body: (inout RosterRegistry, UInt64) throws(RTMError) -> Value
+    ) {
+        let outcome = Result { () throws(RTMError) in try body(&registry, clock()) }
+        report()
+        done(outcome)
+    }
+}
+
+extension EmbeddedPresenceStore {
+    package func enter(_ entry: Entry, _ channel: ChannelKey, _ done: @escaping Completion<UInt64>) {
+        let outcome = Result { () throws(RTMError) in try registry.enter(entry, channel, now: clock()) }
+        report()
+        done(outcome.map { through[channel] ?? 0 })
+    }
+
+    package func adopt(_ entry: Entry, _ channel: ChannelKey, _ done: @escaping Completion<Void>) {
+        perform(done) { registry, now throws(RTMError) in try registry.adopt(entry, channel, now: now) }
+    }
+
+    package func leave(_ caller: Caller, _ channel: ChannelKey, _ done: @escaping Completion<Void>) {
+        perform(done) { $0.leave(caller, channel, now: $1) }
+    }
+
+    package func end(_ caller: Caller, _ end: SessionEnd, _ done: @escaping Completion<Void>) {
+        perform(done) { $0.end(caller, end, now: $1) }
+    }
+
+    package func setStates(
+        _ caller: Caller, _ channel: ChannelKey, _ items: [StateItem], _ done: @escaping Completion<Bool>
+    ) {
+        perform(done) { registry, now throws(RTMError) in
+            try registry.setStates(caller, channel, items, now: now)
+        }
+    }
+
+    package func removeStates(
+        _ caller: Caller, _ channel: ChannelKey, _ keys: [String], _ done: @escaping Completion<Bool>
+    ) {
+        perform(done) { $0.removeStates(caller, channel, keys, now: $1) }
+    }
+
+    package func states(
+        of user: String, askedBy asker: String, _ channel: ChannelKey,
+        _ done: @escaping Completion<[StateItem]?>
+    ) {
+        done(.success(registry[channel]?.states(of: user, askedBy: asker)))
+    }
+
+    package func users(
+        _ channel: ChannelKey, after user: String?, countMax: Int, _ done: @escaping Completion<[UserState]>
+    ) {
+        done(.success(registry[channel]?.users(after: user, countMax: countMax) ?? []))
+    }
+
+    package func onlineCount(_ channel: ChannelKey, _ done: @escaping Completion<Int>) {
+        done(.success(registry[channel]?.onlineCount ?? 0))
+    }
+
+    package func channels(of user: UserKey, _ done: @escaping Completion<[ChannelKey]>) {
+        done(.success(registry.channels(of: user)))
+    }
+
+    package func snapshot(_ channel: ChannelKey, _ done: @escaping Completion<RosterSnapshot>) {
+        let users = registry[channel]?.snapshot() ?? []
+        done(.success(RosterSnapshot(users: users, through: through[channel] ?? 0)))
+    }
+
+    package func renew(_ lease: UInt64, _ done: @escaping Completion<Bool>) {
+        perform(done) { $0.renew(lease, now: $1) }
+    }
+
+    package func loseMembers(
+        under lease: UInt64, except kept: Set<MemberKey>, _ done: @escaping Completion<Void>
+    ) {
+        perform(done) { $0.loseMembers(under: lease, except: kept, now: $1) }
+    }
+
+    /// What is in the log needs no memory here.
+    package func acknowledge(_ channel: ChannelKey, through: UInt64, at position: StreamPosition) {}
+
+    package func sweep(_ done: @escaping Completion<Void>) {
+        let ended = registry.advance(now: clock())
+        report()
+        if ended > 0 { observer?.leasesExpired(ended) }
+        done(.success(()))
+    }
+}

@@ -1,0 +1,124 @@
+import Logging
+import RTMModel
+import RTMServiceKit
+import RTMServiceLink
+import RTMWire
+
+/// Memberships that an edge is telling, in several requests.
+struct SyncKey: Hashable {
+    let link: UInt64
+    let lease: UInt64
+}
+
+extension PresenceNode: ServiceLinkHandler {
+    func linkOpened(_ link: ServerLink) {
+        metrics.links.add(1)
+        logger.info("link opened", metadata: ["node": "\(link.peerNode)"])
+    }
+
+    func linkClosed(_ link: ServerLink, _ reason: LinkDownReason) {
+        metrics.links.add(-1)
+        for key in syncs.keys where key.link == link.id { syncs[key] = nil }
+        logger.info("link closed", metadata: ["node": "\(link.peerNode)", "reason": "\(reason)"])
+    }
+
+    func request(
+        _ id: UInt64, method: UInt32, timeout: Duration, body: UnsafeRawBufferPointer, from link: ServerLink
+    ) {
+        do {
+            switch method {
+            case PresenceMethod.join: try join(JoinRequest(body, in: arena), id, timeout: timeout, link)
+            case PresenceMethod.call: try call(CallRequest(body, in: arena), id, link)
+            case PresenceMethod.lease: try renew(LeaseRequest(body, in: arena).lease, id, link)
+            case PresenceMethod.sync: try sync(SyncRequest(body, in: arena), id, link)
+            default: throw RTMError(.serviceNotSupport, "presence has no method \(method)")
+            }
+        } catch let error as RTMError {
+            refuse(id, error, link)
+        } catch {
+            refuse(id, RTMError(.invalidParameter, "presence can't read the request: \(error)"), link)
+        }
+    }
+
+    func push(method: UInt32, body: UnsafeRawBufferPointer, from link: ServerLink) {
+        switch method {
+        case PresenceMethod.leave:
+            guard let push = try? LeavePush(body, in: arena) else { return }
+            store.leave(push.caller, push.channel) { self.note($0) }
+        case PresenceMethod.sessionEnded:
+            guard let push = try? SessionEndedPush(body, in: arena) else { return }
+            store.end(push.caller, push.end) { self.note($0) }
+        default: break
+        }
+    }
+
+    func refuse(_ id: UInt64, _ error: RTMError, _ link: ServerLink) {
+        metrics.refused.increment()
+        link.fail(id, error)
+    }
+
+    /// Nobody waits for the answer to a push; the edge's next sync heals what was lost.
+    private func note(_ outcome: Result<Void, RTMError>) {
+        guard case .failure(let error) = outcome else { return }
+        metrics.refused.increment()
+        logger.warning("a leave was not done", metadata: ["cause": "\(error)"])
+    }
+
+    // MARK: - Leases
+
+    private func renew(_ lease: UInt64, _ id: UInt64, _ link: ServerLink) {
+        store.renew(lease) { [self] outcome in
+            switch outcome {
+            case .success(let isKnown):
+                link.respond(
+                    to: id, LeaseResponse(timeToLive: settings.leaseTimeToLive, isKnown: isKnown))
+            case .failure(let error): refuse(id, error, link)
+            }
+        }
+    }
+
+    private func sync(_ request: SyncRequest, _ id: UInt64, _ link: ServerLink) {
+        let key = SyncKey(link: link.id, lease: request.lease)
+        if request.isFirst { syncs[key] = [] }
+        for membership in request.memberships {
+            syncs[key]?.insert(
+                MemberKey(
+                    channel: membership.channel, user: membership.caller.userID,
+                    session: membership.caller.session.rawValue))
+        }
+        let pending = PendingSync(count: request.memberships.count + 1) { [self] failure in
+            if let failure { return refuse(id, failure, link) }
+            guard request.isLast, let kept = syncs.removeValue(forKey: key) else {
+                return link.respond(to: id, SyncResponse())
+            }
+            store.loseMembers(under: request.lease, except: kept) { [self] outcome in
+                switch outcome {
+                case .success: link.respond(to: id, SyncResponse())
+                case .failure(let error): refuse(id, error, link)
+                }
+            }
+        }
+        for membership in request.memberships {
+            store.adopt(Entry(membership, lease: request.lease), membership.channel) { pending.finished($0) }
+        }
+        pending.finished(.success(()))
+    }
+}
+
+/// Waits for several answers of the store, and gives the first failure among them.
+private final class PendingSync {
+    private var count: Int
+    private var failure: RTMError?
+    private let done: (RTMError?) -> Void
+
+    init(count: Int, done: @escaping (RTMError?) -> Void) {
+        self.count = count
+        self.done = done
+    }
+
+    func finished(_ outcome: Result<Void, RTMError>) {
+        if case .failure(let error) = outcome { failure = failure ?? error }
+        count -= 1
+        if count == 0 { done(failure) }
+    }
+}

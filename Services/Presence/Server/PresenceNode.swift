@@ -1,0 +1,188 @@
+import Logging
+import NIOCore
+import RTMMessagingClient
+import RTMModel
+import RTMServiceKit
+import RTMServiceLink
+import RTMWire
+
+/// A presence node: decodes what edges ask, asks the store, sends what it answers, and brings the store's
+/// events into the channels' logs.
+///
+/// It lives on one event loop, all its links with it. A join is answered when its events are in the log: so
+/// the position in the answer is behind them, and nothing is missed or doubled between the snapshot and what
+/// follows it (P-1).
+final class PresenceNode {
+    struct Settings: Sendable {
+        var messaging: ServiceLinkAddress
+        var link: LinkConfiguration
+        var states: StateLimits
+        var leaseTimeToLive: Duration
+        /// Of every append.
+        var appendTimeout: Duration = .seconds(5)
+        /// Limit: events of one channel that wait for messaging; then joins and states are refused.
+        var backlogMax = 1_024
+    }
+
+    let settings: Settings
+    let store: any PresenceStore
+    let metrics: PresenceMetrics
+    let logger: Logger
+    let arena = DecodeArena()
+    /// For what a client's call carries, whose bytes lie in the other one.
+    let callArena = DecodeArena()
+    private let eventLoop: any EventLoop
+    private let messaging: MessagingAppender<PresenceNode>
+    private let messagingProbe: ReadinessProbe?
+    private var isSweeping = false
+    var outbox = EventOutbox()
+    /// Of the last event of each channel that this node has brought into its log.
+    private var positions: [ChannelKey: StreamPosition] = [:]
+    /// Channels whose roster is gone while events of it are on their way.
+    private var emptied: Set<ChannelKey> = []
+    var joins: [UInt64: PendingJoin] = [:]
+    var lastJoin: UInt64 = 0
+    var joinDeadlines = DeadlineQueue<UInt64>()
+    var syncs: [SyncKey: Set<MemberKey>] = [:]
+
+    init(
+        _ settings: Settings, store: any PresenceStore, on eventLoop: any EventLoop,
+        metrics: PresenceMetrics, messagingProbe: ReadinessProbe?, logger: Logger
+    ) {
+        self.settings = settings
+        self.store = store
+        self.eventLoop = eventLoop
+        self.metrics = metrics
+        self.messagingProbe = messagingProbe
+        self.logger = logger
+        messaging = MessagingAppender(
+            to: settings.messaging, settings.link, node: "presence", timeout: settings.appendTimeout,
+            endOfTurn: EndOfTurn.shared(on: eventLoop), logger: logger)
+    }
+
+    /// A started node lives until `shutdown`.
+    func start() {
+        store.observer = self
+        messagingProbe?.notReady("no connection to messaging at \(messaging.address)")
+        messaging.start(caller: self)
+    }
+
+    func shutdown() {
+        messaging.shutdown()
+        store.observer = nil
+    }
+
+    /// Milliseconds of this process.
+    var now: UInt64 { eventLoop.now.uptimeNanoseconds / 1_000_000 }
+
+    /// Does what is due. To be called several times a second.
+    func sweep() {
+        sweepStore()
+        for channel in messaging.isUp ? outbox.waiting : [] { sendNext(of: channel) }
+        while let id = joinDeadlines.popDue(now: now) { joinTimedOut(id) }
+        metrics.show(store.totals)
+        metrics.waiting.set(outbox.count)
+    }
+
+    private func sweepStore() {
+        guard !isSweeping else { return }
+        isSweeping = true
+        store.sweep { [self] outcome in
+            isSweeping = false
+            if case .failure(let error) = outcome {
+                logger.debug("a sweep failed", metadata: ["cause": "\(error)"])
+            }
+        }
+    }
+
+    /// Behind the last event of the channel that is in its log, as far as this node knows.
+    func position(of channel: ChannelKey) -> StreamPosition? { positions[channel] }
+}
+
+// MARK: - Events
+
+extension PresenceNode: PresenceStoreObserver {
+    func rosterChanged(_ channel: ChannelKey, _ change: RosterChange) {
+        for (_, event) in change.events { metrics.count(event.event) }
+        outbox.add(change, to: channel)
+        if change.isEmpty { emptied.insert(channel) } else { emptied.remove(channel) }
+        forgetIfOver(channel)
+        sendNext(of: channel)
+    }
+
+    func leasesExpired(_ leases: Int) {
+        metrics.expiredLeases.increment(by: leases)
+        logger.notice("edges were not heard of in time", metadata: ["leases": "\(leases)"])
+    }
+
+    private func sendNext(of channel: ChannelKey) {
+        guard messaging.isUp, let append = outbox.next(of: channel) else { return }
+        do throws(RTMError) {
+            try send(append)
+        } catch {
+            // The next sweep tries again.
+            outbox.failed(channel)
+        }
+    }
+
+    private func send(_ append: EventOutbox.Append) throws(RTMError) {
+        let outcome = append.event.event.field.withUnsafeReadableBytes { event in
+            append.event.user.withWireText { user in
+                Result { () throws(RTMError) in
+                    try messaging.append(
+                        AppendRequest(
+                            channel: append.channel, publisher: user,
+                            publisherSession: append.event.exceptSession, feature: .presence,
+                            event: WireText(event), source: append.source, sequence: append.sequence),
+                        context: append)
+                }
+            }
+        }
+        try outcome.get()
+    }
+}
+
+extension PresenceNode: AppendCaller {
+    typealias Append = EventOutbox.Append
+
+    func messagingIsUp() {
+        messagingProbe?.ready()
+        for channel in outbox.waiting { sendNext(of: channel) }
+    }
+
+    func messagingIsDown(_ reason: LinkDownReason) {
+        messagingProbe?.notReady("no connection to messaging at \(messaging.address): \(reason)")
+    }
+
+    func messagingAppended(
+        _ append: EventOutbox.Append, _ outcome: Result<AppendResponse, LinkRequestFailure>
+    ) {
+        switch outcome {
+        case .success(let response):
+            positions[append.channel] = response.position
+            store.acknowledge(append.channel, through: append.sequence, at: response.position)
+            settle(append.channel)
+        case .failure(.refused(let error)) where !error.isRetryable:
+            metrics.dropped.increment()
+            logger.error("messaging refuses an event", metadata: ["cause": "\(error)"])
+            settle(append.channel)
+        case .failure:
+            metrics.repeated.increment()
+            outbox.failed(append.channel)
+        }
+    }
+
+    /// Nobody asks for the position of a channel without a roster.
+    private func forgetIfOver(_ channel: ChannelKey) {
+        guard emptied.contains(channel), outbox.last(of: channel) == nil else { return }
+        emptied.remove(channel)
+        positions[channel] = nil
+    }
+
+    private func settle(_ channel: ChannelKey) {
+        let ready = outbox.settled(channel)
+        forgetIfOver(channel)
+        sendNext(of: channel)
+        for join in ready { joinSettled(join) }
+    }
+}

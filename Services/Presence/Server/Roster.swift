@@ -1,0 +1,276 @@
+package import RTMModel
+package import RTMWire
+
+/// Who is in one channel, and what its subscribers are told about it (P-1 to P-27). Pure: told the time in
+/// milliseconds, it collects events to be taken by `takeEvents`.
+///
+/// A member is **online**; **away** from the loss of its session until its presence timeout, while nobody is
+/// told anything (S-42 to S-44); or **leaving**, when it has left and the leave is held back for a quick return
+/// (P-25). Queries know the first two. A snapshot shows all three: it must agree with the events that follow
+/// it, and a return within the debounce time is no event.
+package struct Roster: Sendable {
+    package enum Phase: Sendable, Hashable {
+        case online
+        case away(until: UInt64)
+        /// `hadStates`: to be told when the user returns without them.
+        case leaving(until: UInt64, hadStates: Bool)
+    }
+
+    package struct Member: Sendable {
+        package fileprivate(set) var entry: Entry
+        package fileprivate(set) var phase = Phase.online
+        /// By key.
+        package fileprivate(set) var states: [StateItem] = []
+
+        package var isLeaving: Bool {
+            if case .leaving = phase { true } else { false }
+        }
+    }
+
+    private var rules: AnnounceRules
+    private var members: [String: Member] = [:]
+    /// Who is not quiet and not leaving, for queries.
+    private var names = SortedNames()
+    /// Members that are not quiet, as others count them: with those that are leaving.
+    private var visibleCount = 0
+    private var isInterval = false
+    private var batch = IntervalBatch()
+    private var flushAt: UInt64?
+    private var deadlines = DeadlineQueue<String>()
+    private var events: [RosterEvent] = []
+    /// Those who have gone since the last look.
+    private var gone: [Entry] = []
+
+    package init(_ rules: AnnounceRules) { self.rules = rules }
+
+    package var isEmpty: Bool { members.isEmpty && batch.isEmpty }
+    package var memberCount: Int { members.count }
+    /// P-32: quiet users aren't counted (M-7).
+    package var onlineCount: Int { names.count }
+    package subscript(user: String) -> Member? { members[user] }
+
+    package mutating func takeEvents() -> [RosterEvent] {
+        defer { events = [] }
+        return events
+    }
+
+    package mutating func takeGone() -> [Entry] {
+        defer { gone = [] }
+        return gone
+    }
+
+    // MARK: - Coming
+
+    /// A session's user comes, returns, or changes how it is there.
+    ///
+    /// - Parameter silently: others know of it already, or are not to be told (a roster that is filled again).
+    package mutating func enter(_ entry: Entry, silently: Bool = false, now: UInt64) {
+        guard let present = members[entry.user] else { return arrive(entry, silently: silently, now) }
+        let isSame =
+            present.entry.session == entry.session
+            || (entry.instance != 0 && present.entry.instance == entry.instance)
+        guard isSame || present.isLeaving else {
+            // S-12: another client object of the same user.
+            depart(entry.user, .left, except: entry.session, now)
+            return arrive(entry, silently: false, now)
+        }
+        comeBack(present, as: entry, now)
+    }
+
+    private mutating func arrive(_ entry: Entry, silently: Bool, _ now: UInt64) {
+        members[entry.user] = Member(entry: entry)
+        if !entry.isQuiet { appear(entry, silently: silently, now) }
+    }
+
+    /// S-43: nobody hears of it, and states are kept.
+    private mutating func comeBack(_ present: Member, as entry: Entry, _ now: UInt64) {
+        var member = present
+        member.entry = entry
+        member.phase = .online
+        members[entry.user] = member
+        deadlines.set(nil, for: entry.user)
+        switch (present.entry.isQuiet, entry.isQuiet) {
+        case (false, false):
+            names.insert(entry.user)
+            if case .leaving(_, hadStates: true) = present.phase { announceStates(of: entry.user, now) }
+        case (true, false):
+            appear(entry, silently: false, now)
+            if !member.states.isEmpty { announceStates(of: entry.user, now) }
+        case (false, true): disappear(entry.user, .left, except: entry.session, now)
+        case (true, true): break
+        }
+    }
+
+    // MARK: - Going
+
+    /// The session has unsubscribed or logged out; when it was superseded, the leave isn't held back (S-12).
+    package mutating func leave(_ user: String, session: UInt64, isSuperseded: Bool = false, now: UInt64) {
+        guard var member = members[user], member.entry.session == session, !member.isLeaving else { return }
+        guard !member.entry.isQuiet, !isSuperseded, rules.debounce > 0 else {
+            return depart(user, .left, except: session, now)
+        }
+        // M-6: the states are gone at once.
+        member.phase = .leaving(until: now + rules.debounce, hadStates: !member.states.isEmpty)
+        member.states = []
+        members[user] = member
+        names.remove(user)
+        deadlines.set(now + rules.debounce, for: user)
+    }
+
+    /// The session is lost: from now on its user has the presence timeout to come back (S-42).
+    package mutating func lose(_ user: String, session: UInt64, now: UInt64) {
+        guard let member = members[user], member.entry.session == session, member.phase == .online else {
+            return
+        }
+        let until = now + member.entry.timeout
+        members[user]?.phase = .away(until: until)
+        deadlines.set(until, for: user)
+    }
+
+    private mutating func depart(
+        _ user: String, _ departure: IntervalBatch.Departure, except session: UInt64, _ now: UInt64
+    ) {
+        guard let member = members.removeValue(forKey: user) else { return }
+        deadlines.set(nil, for: user)
+        gone.append(member.entry)
+        if !member.entry.isQuiet { disappear(user, departure, except: session, now) }
+    }
+
+    // MARK: - Time
+
+    /// When `advance` has something to do.
+    package mutating func nextDeadline() -> UInt64? {
+        switch (deadlines.next(), flushAt) {
+        case (let first?, let second?): min(first, second)
+        case (let first, let second): first ?? second
+        }
+    }
+
+    package mutating func advance(now: UInt64) {
+        while let user = deadlines.popDue(now: now) {
+            switch members[user]?.phase {
+            case .away: depart(user, .timedOut, except: 0, now)
+            case .leaving: depart(user, .left, except: 0, now)
+            case .online, nil: break
+            }
+        }
+        if let flushAt, flushAt <= now { flush() }
+    }
+
+    // MARK: - States
+
+    /// Merges items into the states of the session's user (P-40) and returns whether it is there. Throws when
+    /// they are too many then (L-31).
+    package mutating func setStates(
+        _ user: String, session: UInt64, _ items: [StateItem], countMax: Int, now: UInt64
+    ) throws(RTMError) -> Bool {
+        guard let member = members[user], member.entry.session == session, !member.isLeaving else {
+            return false
+        }
+        let states = StateLimits.merge(items, into: member.states)
+        guard states.count <= countMax else { throw StateLimits.tooMany(states.count, max: countMax) }
+        members[user]?.states = states
+        if !member.entry.isQuiet { announceStates(of: user, now) }
+        return true
+    }
+
+    /// Removes the named states of the session's user, or all (P-44), and returns whether it is there.
+    package mutating func removeStates(
+        _ user: String, session: UInt64, _ keys: [String], now: UInt64
+    ) -> Bool {
+        guard let member = members[user], member.entry.session == session, !member.isLeaving else {
+            return false
+        }
+        members[user]?.states = keys.isEmpty ? [] : member.states.filter { !keys.contains($0.key) }
+        if !member.entry.isQuiet { announceStates(of: user, now) }
+        return true
+    }
+
+    // MARK: - Queries
+
+    /// P-43, P-45: nil for who isn't there, or isn't to be seen by somebody else.
+    package func states(of user: String, askedBy asker: String) -> [StateItem]? {
+        guard let member = members[user], !member.isLeaving, !member.entry.isQuiet || user == asker else {
+            return nil
+        }
+        return member.states
+    }
+
+    /// Users after the given one, in the order of their bytes (P-35).
+    package func users(after user: String?, countMax: Int) -> [UserState] {
+        names.names(after: user, countMax: countMax)
+            .map { UserState(userID: $0, items: members[$0]?.states ?? []) }
+    }
+
+    /// What the events so far amount to (P-1), in the order of the users' bytes.
+    package func snapshot() -> [UserState] {
+        let present = users(after: nil, countMax: names.count)
+        guard visibleCount > names.count else { return present }
+        let leaving = members.values.filter { $0.isLeaving }.map { UserState(userID: $0.entry.user) }
+        return (present + leaving).sorted { $0.userID < $1.userID }
+    }
+
+    /// Members under a lease.
+    package func members(under lease: UInt64) -> [Entry] {
+        members.values.lazy.map(\.entry).filter { $0.lease == lease }
+    }
+}
+
+// MARK: - What others are told
+
+extension Roster {
+    private mutating func appear(_ entry: Entry, silently: Bool, _ now: UInt64) {
+        visibleCount += 1
+        names.insert(entry.user)
+        chooseMode()
+        guard !silently else { return }
+        guard isInterval else {
+            return events.append(RosterEvent(.joined, user: entry.user, exceptSession: entry.session))
+        }
+        if batch.joined(entry.user) {
+            batch.statesChanged(UserState(userID: entry.user))
+        }
+        scheduleFlush(now)
+    }
+
+    private mutating func disappear(
+        _ user: String, _ departure: IntervalBatch.Departure, except session: UInt64, _ now: UInt64
+    ) {
+        visibleCount -= 1
+        names.remove(user)
+        chooseMode()
+        guard isInterval else {
+            let event: PresenceEvent = departure == .left ? .left : .timedOut
+            return events.append(RosterEvent(event, user: user, exceptSession: session))
+        }
+        batch.departed(user, departure)
+        scheduleFlush(now)
+    }
+
+    private mutating func announceStates(of user: String, _ now: UInt64) {
+        guard let member = members[user] else { return }
+        guard isInterval else {
+            return events.append(
+                RosterEvent(
+                    .statesChanged(member.states), user: user, exceptSession: member.entry.session))
+        }
+        batch.statesChanged(UserState(userID: user, items: member.states))
+        scheduleFlush(now)
+    }
+
+    /// P-21. What was collected goes out before the first event of the other mode (P-26).
+    private mutating func chooseMode() {
+        let shallBeInterval = visibleCount > rules.announceMax
+        if isInterval, !shallBeInterval { flush() }
+        isInterval = shallBeInterval
+    }
+
+    private mutating func scheduleFlush(_ now: UInt64) {
+        if flushAt == nil { flushAt = now + rules.interval }
+    }
+
+    private mutating func flush() {
+        flushAt = nil
+        events += batch.take().map { RosterEvent(.interval($0), user: "", exceptSession: 0) }
+    }
+}

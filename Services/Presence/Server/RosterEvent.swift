@@ -1,0 +1,39 @@
+package import RTMWire
+
+/// An event on its way to a channel's log.
+package struct RosterEvent: Sendable, Hashable {
+    package var event: PresenceEvent
+    /// Whom it is about; empty for an interval.
+    package var user: String
+    /// Who caused it and doesn't hear of it (P-8); 0 = nobody.
+    package var exceptSession: UInt64
+
+    package init(_ event: PresenceEvent, user: String, exceptSession: UInt64) {
+        self.event = event
+        self.user = user
+        self.exceptSession = exceptSession
+    }
+}
+
+/// What a user brings into a channel.
+package struct Entry: Sendable, Hashable {
+    package var user: String
+    package var session: UInt64
+    /// Of the client object; 0 = unknown.
+    package var instance: UInt64
+    package var lease: UInt64
+    package var isQuiet: Bool
+    /// In milliseconds (L-45).
+    package var timeout: UInt64
+
+    package init(
+        user: String, session: UInt64, instance: UInt64, lease: UInt64, isQuiet: Bool, timeout: UInt64
+    ) {
+        self.user = user
+        self.session = session
+        self.instance = instance
+        self.lease = lease
+        self.isQuiet = isQuiet
+        self.timeout = timeout
+    }
+}

@@ -1,0 +1,215 @@
+package import RTMModel
+package import RTMWire
+
+/// All rosters of a process, and what hangs on users and leases across them. Pure: told the time in
+/// milliseconds; events are to be taken by `takeChanges`.
+///
+/// A member is found from three sides: by its channel (the roster), by its user (where is he, and what has to
+/// be left when his session ends), and by the lease of the edge that holds the session: when that ends, all
+/// its members are lost together. Nothing here is looked at regularly; a sweep touches only what is due.
+package struct RosterRegistry: Sendable {
+    private struct Lease: Sendable {
+        /// Whether the edge has renewed it, and not only named it in a join.
+        var isKnown = false
+        /// In how many channels each user is under it.
+        var users: [UserKey: Int] = [:]
+    }
+
+    private let rules: PresenceRules
+    /// Until then the process is filled again by the edges.
+    private let graceEnd: UInt64
+    private var rosters: [ChannelKey: Roster] = [:]
+    private var channels: [UserKey: Set<ChannelKey>] = [:]
+    private var leases: [UInt64: Lease] = [:]
+    private var dueRosters = DeadlineQueue<ChannelKey>()
+    private var dueLeases = DeadlineQueue<UInt64>()
+    private var changed: [(ChannelKey, [RosterEvent])] = []
+    private var memberCount = 0
+
+    package init(_ rules: PresenceRules, now: UInt64) {
+        self.rules = rules
+        graceEnd = now + rules.grace
+    }
+
+    package var totals: PresenceTotals {
+        PresenceTotals(channels: rosters.count, members: memberCount, leases: leases.count)
+    }
+
+    /// Events in the order in which they happened; none for a roster that has become empty without one.
+    package mutating func takeChanges() -> [(ChannelKey, [RosterEvent])] {
+        defer { changed = [] }
+        return changed
+    }
+
+    // MARK: - Sessions
+
+    package mutating func enter(_ entry: Entry, _ channel: ChannelKey, now: UInt64) throws(RTMError) {
+        try enter(entry, channel, silently: false, now)
+    }
+
+    package mutating func adopt(_ entry: Entry, _ channel: ChannelKey, now: UInt64) throws(RTMError) {
+        try enter(entry, channel, silently: now < graceEnd, now)
+    }
+
+    private mutating func enter(
+        _ entry: Entry, _ channel: ChannelKey, silently: Bool, _ now: UInt64
+    ) throws(RTMError) {
+        guard rosters[channel] != nil || rosters.count < rules.channelsMax else {
+            throw RTMError(
+                .presenceOperationFailed, "there are rosters of \(rosters.count) channels",
+                limit: .init(name: "presence channels", value: UInt64(rules.channelsMax)))
+        }
+        let user = UserKey(appID: channel.appID, userID: entry.user)
+        let before = rosters[channel]?[entry.user]?.entry.lease
+        change(channel) { $0.enter(entry, silently: silently, now: now) }
+        // A takeover has counted its going already.
+        if let before, channels[user]?.contains(channel) == true {
+            removeFromLease(before, user)
+            memberCount -= 1
+        }
+        channels[user, default: []].insert(channel)
+        addToLease(entry.lease, user, now)
+        memberCount += 1
+    }
+
+    package mutating func leave(_ caller: Caller, _ channel: ChannelKey, now: UInt64) {
+        guard rosters[channel] != nil else { return }
+        change(channel) { $0.leave(caller.userID, session: caller.session.rawValue, now: now) }
+    }
+
+    package mutating func end(_ caller: Caller, _ end: SessionEnd, now: UInt64) {
+        let session = caller.session.rawValue
+        for channel in sorted(channels[UserKey(appID: caller.appID, userID: caller.userID)]) {
+            change(channel) { roster in
+                switch end {
+                case .lost: roster.lose(caller.userID, session: session, now: now)
+                case .loggedOut: roster.leave(caller.userID, session: session, now: now)
+                case .superseded:
+                    roster.leave(caller.userID, session: session, isSuperseded: true, now: now)
+                }
+            }
+        }
+    }
+
+    // MARK: - States
+
+    package mutating func setStates(
+        _ caller: Caller, _ channel: ChannelKey, _ items: [StateItem], now: UInt64
+    ) throws(RTMError) -> Bool {
+        guard rosters[channel] != nil else { return false }
+        var outcome: Result<Bool, RTMError> = .success(false)
+        let countMax = rules.states.countMax
+        change(channel) { roster in
+            outcome = Result { () throws(RTMError) in
+                try roster.setStates(
+                    caller.userID, session: caller.session.rawValue, items, countMax: countMax, now: now)
+            }
+        }
+        return try outcome.get()
+    }
+
+    package mutating func removeStates(
+        _ caller: Caller, _ channel: ChannelKey, _ keys: [String], now: UInt64
+    ) -> Bool {
+        guard rosters[channel] != nil else { return false }
+        var isThere = false
+        change(channel) {
+            isThere = $0.removeStates(caller.userID, session: caller.session.rawValue, keys, now: now)
+        }
+        return isThere
+    }
+
+    // MARK: - Queries
+
+    package subscript(channel: ChannelKey) -> Roster? { rosters[channel] }
+
+    /// P-36.
+    package func channels(of user: UserKey) -> [ChannelKey] {
+        sorted(channels[user]).filter { channel in
+            guard let member = rosters[channel]?[user.userID] else { return false }
+            return !member.isLeaving && !member.entry.isQuiet
+        }
+    }
+
+    // MARK: - Leases
+
+    package mutating func renew(_ lease: UInt64, now: UInt64) -> Bool {
+        let wasKnown = leases[lease]?.isKnown ?? false
+        leases[lease, default: Lease()].isKnown = true
+        dueLeases.set(now + rules.leaseTimeToLive, for: lease)
+        return wasKnown
+    }
+
+    package mutating func loseMembers(under lease: UInt64, except kept: Set<MemberKey>, now: UInt64) {
+        for user in (leases[lease]?.users.keys).map(Array.init) ?? [] {
+            for channel in sorted(channels[user]) {
+                guard let entry = rosters[channel]?[user.userID]?.entry, entry.lease == lease,
+                    !kept.contains(MemberKey(channel: channel, user: entry.user, session: entry.session))
+                else { continue }
+                change(channel) { $0.lose(entry.user, session: entry.session, now: now) }
+            }
+        }
+    }
+
+    private mutating func addToLease(_ lease: UInt64, _ user: UserKey, _ now: UInt64) {
+        // One that the edge hasn't renewed yet ends by itself, too.
+        if leases[lease] == nil { dueLeases.set(now + rules.leaseTimeToLive, for: lease) }
+        leases[lease, default: Lease()].users[user, default: 0] += 1
+    }
+
+    private mutating func removeFromLease(_ lease: UInt64, _ user: UserKey) {
+        guard let count = leases[lease]?.users[user] else { return }
+        leases[lease]?.users[user] = count > 1 ? count - 1 : nil
+    }
+
+    // MARK: - Time
+
+    /// Ends leases and does what is due in rosters; gives the number of leases that ended.
+    package mutating func advance(now: UInt64) -> Int {
+        var ended = 0
+        while let lease = dueLeases.popDue(now: now) {
+            loseMembers(under: lease, except: [], now: now)
+            leases[lease] = nil
+            ended += 1
+        }
+        while let channel = dueRosters.popDue(now: now) {
+            change(channel) { $0.advance(now: now) }
+        }
+        return ended
+    }
+
+    // MARK: -
+
+    /// Changes a roster and draws the consequences.
+    private mutating func change(_ channel: ChannelKey, _ body: (inout Roster) -> Void) {
+        let (events, gone, deadline, isEmpty) =
+            rosters[channel, default: Roster(rules.announce)].perform(body)
+        if !events.isEmpty || isEmpty { changed.append((channel, events)) }
+        for entry in gone {
+            let user = UserKey(appID: channel.appID, userID: entry.user)
+            memberCount -= 1
+            removeFromLease(entry.lease, user)
+            channels[user]?.remove(channel)
+            if channels[user]?.isEmpty == true { channels[user] = nil }
+        }
+        dueRosters.set(deadline, for: channel)
+        if isEmpty { rosters[channel] = nil }
+    }
+
+    /// In an order that doesn't depend on hash seeds.
+    private func sorted(_ channels: Set<ChannelKey>?) -> [ChannelKey] {
+        guard let channels else { return [] }
+        guard channels.count > 1 else { return Array(channels) }
+        return channels.sorted()
+    }
+}
+
+extension Roster {
+    /// Changes the roster where it lies, and says what came of it.
+    fileprivate mutating func perform(
+        _ body: (inout Roster) -> Void
+    ) -> (events: [RosterEvent], gone: [Entry], deadline: UInt64?, isEmpty: Bool) {
+        body(&self)
+        return (takeEvents(), takeGone(), nextDeadline(), isEmpty)
+    }
+}

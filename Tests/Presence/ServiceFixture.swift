@@ -1,0 +1,248 @@
+import Logging
+import NIOCore
+import NIOPosix
+import RTMModel
+import RTMProtocol
+import RTMServiceKit
+import RTMServiceLink
+import RTMWire
+import SwiftProtobuf
+
+@testable import RTMMessagingServer
+@testable import RTMPresenceServer
+
+/// A presence node and a messaging node with real links between them, and an edge's links to both.
+final class ServiceFixture: Sendable {
+    private let group: MultiThreadedEventLoopGroup
+    private let loop: any EventLoop
+    private let messagingEndpoint = InProcessEndpoint(name: "messaging")
+    private let presenceEndpoint = InProcessEndpoint(name: "presence")
+    private let node: NIOLoopBound<PresenceNode>
+    private let presence: ServiceLinkServer
+    let toPresence: RawCaller
+    let toMessaging: RawCaller
+    private let logger: Logger
+
+    static func with(
+        _ configure: @Sendable (inout PresenceRules) -> Void = { _ in },
+        messagingListens: Bool = true, _ body: (ServiceFixture) async throws -> Void
+    ) async throws {
+        var rules = StoreHarness.rules
+        configure(&rules)
+        let fixture = try await ServiceFixture(rules)
+        let failure: (any Error)?
+        do {
+            if messagingListens { try await fixture.startMessaging() }
+            try await fixture.toPresence.start()
+            try await body(fixture)
+            failure = nil
+        } catch {
+            failure = error
+        }
+        try await fixture.close()
+        if let failure { throw failure }
+    }
+
+    private init(_ rules: PresenceRules) async throws {
+        group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+        let loop = group.next()
+        self.loop = loop
+        let logger = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
+        self.logger = logger
+        let settings = PresenceNode.Settings(
+            messaging: .inProcess(messagingEndpoint), link: LinkConfiguration(), states: rules.states,
+            leaseTimeToLive: .seconds(15))
+        let node = try await loop.submit {
+            let store = EmbeddedPresenceStore(rules, source: .random(in: 1...UInt64.max)) {
+                NIODeadline.now().uptimeNanoseconds / 1_000_000
+            }
+            let node = PresenceNode(
+                settings, store: store, on: loop, metrics: PresenceMetrics(MetricsRegistry()),
+                messagingProbe: nil, logger: logger)
+            node.start()
+            let bound = NIOLoopBound(node, eventLoop: loop)
+            loop.scheduleRepeatedTask(initialDelay: .milliseconds(5), delay: .milliseconds(5)) { _ in
+                bound.value.sweep()
+            }
+            return bound
+        }.get()
+        self.node = node
+        presence = ServiceLinkServer(
+            ServiceLinkServerConfiguration(service: "presence"), links: loop, logger: logger
+        ) { _ in node.value }
+        presence.listen(on: presenceEndpoint)
+        toPresence = RawCaller("presence", presenceEndpoint, loop, logger)
+        toMessaging = RawCaller("messaging", messagingEndpoint, loop, logger)
+    }
+
+    /// A messaging node with empty logs.
+    func startMessaging() async throws {
+        let logger = self.logger
+        let loop = self.loop
+        let messaging = try await loop.submit {
+            NIOLoopBound(
+                MessagingNode(
+                    limits: .init(
+                        retention: .init(entriesMax: 1_000, bytesMax: 1 << 20, ageMax: 120_000),
+                        idleMax: 120_000, channelsMax: 1_000),
+                    firstEpoch: 42, metrics: MessagingMetrics(MetricsRegistry()), logger: logger,
+                    clock: WallClock.milliseconds),
+                eventLoop: loop)
+        }.get()
+        let server = ServiceLinkServer(
+            ServiceLinkServerConfiguration(service: "messaging"), links: loop, logger: logger
+        ) { _ in messaging.value }
+        server.listen(on: messagingEndpoint)
+        try await toMessaging.start()
+    }
+
+    private func close() async throws {
+        let node = self.node
+        try await toPresence.stop()
+        try await toMessaging.stop()
+        try await loop.submit { node.value.shutdown() }.get()
+        try await group.shutdownGracefully()
+    }
+}
+
+extension ServiceFixture {
+    func join(
+        _ user: String, session: UInt64, snapshot: Bool = true, timeout: Duration = .seconds(5)
+    ) async throws -> (position: StreamPosition, frames: [Rtm_Client_ServerFrame]) {
+        let answer = try await toPresence.request(
+            PresenceMethod.join,
+            JoinRequest(
+                channel: .room, caller: .of(user, session: session, instance: session), lease: 1,
+                quiet: false, presenceTimeout: .seconds(5), wantsSnapshot: snapshot), timeout: timeout)
+        let response = try Rtm_Service_JoinResponse(serializedBytes: answer)
+        return (response.position.model, try Self.frames(Array(response.frames)))
+    }
+
+    /// What a client's call is answered with.
+    func call(
+        _ user: String, session: UInt64, _ body: Rtm_Client_ClientFrame.OneOf_Body
+    ) async throws -> Rtm_Client_ServerFrame {
+        let frame: [UInt8] = try Rtm_Client_ClientFrame.with { $0.body = body }.serializedBytes()
+        let answer = try await toPresence.request(
+            PresenceMethod.call,
+            RawCall(caller: .of(user, session: session, instance: session), request: frame))
+        let response = try Rtm_Service_CallResponse(serializedBytes: answer)
+        return try Rtm_Client_ServerFrame(serializedBytes: response.response)
+    }
+
+    /// The channel's log after a position.
+    func log(after offset: UInt64 = 0) async throws -> [Rtm_Client_Publication] {
+        let head = try await toMessaging.request(
+            MessagingMethod.attach, AttachRequest(channel: .room, interest: 1, after: nil))
+        let epoch = try Rtm_Service_AttachResponse(serializedBytes: head).position.epoch
+        let answer = try await toMessaging.request(
+            MessagingMethod.read,
+            ReadRequest(
+                channel: .room, after: StreamPosition(epoch: epoch, offset: offset), exceptPublisher: "",
+                features: .all))
+        let response = try Rtm_Service_ReadResponse(serializedBytes: answer)
+        return try Self.frames(Array(response.frames)).map(\.publication)
+    }
+
+    private static func frames(_ bytes: [UInt8]) throws -> [Rtm_Client_ServerFrame] {
+        var frames: [Rtm_Client_ServerFrame] = []
+        var rest = bytes[...]
+        while rest.count >= 4 {
+            let length = rest.prefix(4).reduce(0) { $0 << 8 | Int($1) }
+            frames.append(
+                try Rtm_Client_ServerFrame(serializedBytes: Array(rest.dropFirst(4).prefix(length))))
+            rest = rest.dropFirst(4 + length)
+        }
+        return frames
+    }
+}
+
+extension Rtm_Client_StreamPosition {
+    var model: StreamPosition { StreamPosition(epoch: epoch, offset: offset) }
+}
+
+/// A CallRequest whose bytes the test owns.
+struct RawCall: WireMessage, Sendable {
+    let caller: Caller
+    let request: [UInt8]
+
+    func write(to sink: inout some FieldSink) {
+        sink.field(1, caller)
+        request.withUnsafeBytes { sink.field(2, $0) }
+    }
+}
+
+/// An edge's end of a link: requests as calls to be awaited.
+final class RawCaller: Sendable {
+    private final class Link: ServiceLinkClientDelegate {
+        typealias Context = EventLoopPromise<[UInt8]>
+        let client: ServiceLinkClient<Context>
+        let up: EventLoopPromise<Void>
+
+        init(_ client: ServiceLinkClient<Context>, up: EventLoopPromise<Void>) {
+            self.client = client
+            self.up = up
+        }
+
+        func linkUp(_ link: ServiceLinkClient<Context>, peer: LinkPeer) { up.succeed() }
+        func linkDown(_ link: ServiceLinkClient<Context>, _ reason: LinkDownReason) {}
+        func push(_ link: ServiceLinkClient<Context>, method: UInt32, body: UnsafeRawBufferPointer) {}
+
+        func response(_ link: ServiceLinkClient<Context>, _ context: Context, _ outcome: LinkOutcome) {
+            context.completeWith(
+                outcome.result { Array($0) }.mapError { failure -> any Error in
+                    if case .refused(let error) = failure { error } else { failure }
+                })
+        }
+    }
+
+    private let loop: any EventLoop
+    private let link: EventLoopFuture<NIOLoopBound<Link>>
+    private let up: EventLoopPromise<Void>
+
+    init(_ service: String, _ endpoint: InProcessEndpoint, _ loop: any EventLoop, _ logger: Logger) {
+        self.loop = loop
+        let up = loop.makePromise(of: Void.self)
+        self.up = up
+        link = loop.submit {
+            var configuration = ServiceLinkClientConfiguration(service: service, node: "edge")
+            configuration.backoff = Backoff(first: .milliseconds(5), longest: .milliseconds(20))
+            let client = ServiceLinkClient<EventLoopPromise<[UInt8]>>(
+                configuration, to: .inProcess(endpoint), endOfTurn: EndOfTurn.shared(on: loop),
+                logger: logger)
+            return NIOLoopBound(Link(client, up: up), eventLoop: loop)
+        }
+    }
+
+    func start() async throws {
+        let link = try await self.link.get()
+        try await loop.submit { link.value.client.start(delegate: link.value) }.get()
+        try await up.futureResult.get()
+    }
+
+    func stop() async throws {
+        let link = try await self.link.get()
+        try await loop.submit { link.value.client.shutdown() }.get()
+        up.fail(CancellationError())
+    }
+
+    func request(
+        _ method: UInt32, _ body: some WireMessage & Sendable, timeout: Duration = .seconds(5)
+    ) async throws -> [UInt8] {
+        let link = try await self.link.get()
+        let promise = loop.makePromise(of: [UInt8].self)
+        loop.execute {
+            do {
+                try link.value.client.request(method, body, timeout: timeout, context: promise)
+            } catch {
+                promise.fail(error)
+            }
+        }
+        return try await promise.futureResult.get()
+    }
+
+    func push(_ method: UInt32, _ body: some WireMessage & Sendable) async throws {
+        let link = try await self.link.get()
+        _ = try await loop.submit { link.value.client.push(method, body) }.get()
+    }
+}

@@ -1,0 +1,498 @@
+import RTMModel
+import RTMTestSupport
+import RTMWire
+import Testing
+
+@testable import RTMPresenceServer
+
+/// What every store of rosters promises, whatever keeps it.
+@Suite("The contract of presence stores")
+struct StoreContractTests {
+    typealias Kind = StoreHarness.Kind
+
+    // MARK: Coming and going
+
+    @Test(
+        "a join is told to the others, a second one of the same session to nobody (P-3)",
+        arguments: Kind.allCases)
+    func joins(_ kind: Kind) async throws {
+        try await StoreHarness.with(kind) { store in
+            try await store.enter(.of("anna"))
+            try await store.enter(.of("bob", session: 2))
+            try await store.enter(.of("anna"))
+            #expect(try await store.events() == [.joined("anna"), .joined("bob", except: 2)])
+            #expect(try await store.users() == ["anna", "bob"])
+            #expect(try await store.count() == 2)
+        }
+    }
+
+    @Test(
+        "a leave is told, states vanish, and a leave of another session is passed over (P-4, M-6)",
+        arguments: Kind.allCases)
+    func leaves(_ kind: Kind) async throws {
+        try await StoreHarness.with(kind) { store in
+            try await store.enter(.of("anna"))
+            #expect(try await store.set(.of("anna"), ["a": "1"]))
+            try await store.leave(.of("anna", session: 9))
+            #expect(try await store.users() == ["anna"])
+            try await store.leave(.of("anna"))
+            try await store.leave(.of("anna"))
+            #expect(
+                try await store.events() == [.joined("anna"), .states("anna", ["a": "1"]), .left("anna")])
+            #expect(try await store.states(of: "anna") == nil)
+            #expect(try await store.channels(of: "anna") == [])
+            try await store.enter(.of("anna"))
+            #expect(try await store.states(of: "anna") == [])
+        }
+    }
+
+    @Test(
+        "the same instance in another session is a return: silent, states kept (S-43)",
+        arguments: Kind.allCases)
+    func returns(_ kind: Kind) async throws {
+        try await StoreHarness.with(kind) { store in
+            try await store.enter(.of("anna", instance: 5))
+            #expect(try await store.set(.of("anna"), ["a": "1"]))
+            _ = try await store.events()
+            try await store.end(.of("anna"), .lost)
+            try await store.advance(4_000)
+            try await store.enter(.of("anna", session: 2, instance: 5))
+            try await store.advance(20_000)
+            #expect(try await store.events() == [])
+            #expect(try await store.states(of: "anna") == [StateItem(key: "a", value: "1")])
+            // The first session is over: what it says now is late.
+            try await store.leave(.of("anna", session: 1))
+            #expect(try await store.users() == ["anna"])
+        }
+    }
+
+    @Test("another instance takes over: a leave and a join, states dropped (S-12)", arguments: Kind.allCases)
+    func takeover(_ kind: Kind) async throws {
+        try await StoreHarness.with(kind) { store in
+            try await store.enter(.of("anna", instance: 5))
+            #expect(try await store.set(.of("anna"), ["a": "1"]))
+            _ = try await store.events()
+            try await store.enter(.of("anna", session: 2, instance: 6))
+            #expect(try await store.events() == [.left("anna", except: 2), .joined("anna", except: 2)])
+            #expect(try await store.states(of: "anna") == [])
+            // An unknown instance is never the same.
+            try await store.enter(.of("bob", session: 3, instance: 0))
+            try await store.enter(.of("bob", session: 4, instance: 0))
+            #expect(try await store.events().count == 3)
+            #expect(try await store.totals.members == 2)
+        }
+    }
+
+    @Test(
+        "a lost session times out after its presence timeout, not before (S-42, S-44)",
+        arguments: Kind.allCases)
+    func timesOut(_ kind: Kind) async throws {
+        try await StoreHarness.with(kind) { store in
+            try await store.enter(.of("anna", timeout: 5_000))
+            try await store.enter(.of("anna", timeout: 5_000), .room("other"))
+            _ = try await store.events()
+            try await store.end(.of("anna"), .lost)
+            try await store.advance(4_999)
+            #expect(try await store.events() == [])
+            #expect(try await store.users() == ["anna"])
+            try await store.advance(1)
+            #expect(try await store.events() == [.timedOut("anna")])
+            #expect(try await store.events(.room("other")).last == .timedOut("anna"))
+            #expect(try await store.users() == [])
+            #expect(try await store.channels(of: "anna") == [])
+            try await store.enter(.of("anna", session: 2))
+            #expect(try await store.events() == [.joined("anna", except: 2)])
+        }
+    }
+
+    @Test(
+        "a logout leaves all channels, a superseded session too, without debounce (S-12, S-22)",
+        arguments: Kind.allCases)
+    func ends(_ kind: Kind) async throws {
+        try await StoreHarness.with(kind, { $0.announce.debounce = 2_000 }) { store in
+            for name in ["a", "b"] {
+                try await store.enter(.of("anna"), .room(name))
+                try await store.enter(.of("bob", session: 2), .room(name))
+                _ = try await store.events(.room(name))
+            }
+            try await store.end(.of("anna"), .superseded)
+            try await store.end(.of("bob", session: 2), .loggedOut)
+            for name in ["a", "b"] {
+                #expect(try await store.events(.room(name)) == [.left("anna")])
+                #expect(try await store.users(in: .room(name)) == [])
+            }
+            try await store.advance(2_000)
+            for name in ["a", "b"] {
+                #expect(try await store.events(.room(name)) == [.left("bob", except: 0)])
+            }
+            #expect(try await store.totals.members == 0)
+        }
+    }
+
+    @Test(
+        "a leave is held back for the debounce time, and a rejoin meanwhile is no event (P-25)",
+        arguments: Kind.allCases)
+    func debounce(_ kind: Kind) async throws {
+        try await StoreHarness.with(kind, { $0.announce.debounce = 2_000 }) { store in
+            try await store.enter(.of("anna"))
+            _ = try await store.events()
+            try await store.leave(.of("anna"))
+            #expect(try await store.users() == [])
+            #expect(try await store.channels(of: "anna") == [])
+            #expect(try await store.snapshot().users == [UserState(userID: "anna")])
+            try await store.advance(1_999)
+            try await store.enter(.of("anna", session: 2))
+            try await store.advance(10_000)
+            #expect(try await store.events() == [])
+            #expect(try await store.users() == ["anna"])
+            try await store.leave(.of("anna", session: 2))
+            try await store.advance(2_000)
+            #expect(try await store.events() == [.left("anna", except: 0)])
+        }
+    }
+
+    @Test(
+        "states that a held-back leave dropped are told as gone after the rejoin (M-6, P-25)",
+        arguments: Kind.allCases)
+    func debounceStates(_ kind: Kind) async throws {
+        try await StoreHarness.with(kind, { $0.announce.debounce = 2_000 }) { store in
+            try await store.enter(.of("anna"))
+            #expect(try await store.set(.of("anna"), ["a": "1"]))
+            _ = try await store.events()
+            try await store.leave(.of("anna"))
+            #expect(try await store.states(of: "anna") == nil)
+            #expect(try await store.set(.of("anna"), ["a": "1"]) == false)
+            try await store.enter(.of("anna", session: 2))
+            #expect(try await store.events() == [.states("anna", [:], except: 2)])
+        }
+    }
+
+    // MARK: Quiet
+
+    @Test("a quiet user is in no list, no count and no event (M-7, P-45)", arguments: Kind.allCases)
+    func quiet(_ kind: Kind) async throws {
+        try await StoreHarness.with(kind) { store in
+            try await store.enter(.of("anna", quiet: true))
+            #expect(try await store.set(.of("anna"), ["a": "1"]))
+            #expect(try await store.users() == [])
+            #expect(try await store.count() == 0)
+            #expect(try await store.channels(of: "anna") == [])
+            #expect(try await store.snapshot().users == [])
+            #expect(try await store.states(of: "anna", askedBy: "bob") == nil)
+            #expect(try await store.states(of: "anna", askedBy: "anna") == [StateItem(key: "a", value: "1")])
+            #expect(try await store.events() == [])
+            // Turning visible is a join, turning quiet a leave.
+            try await store.enter(.of("anna"))
+            try await store.enter(.of("anna", quiet: true))
+            try await store.end(.of("anna"), .lost)
+            try await store.advance(5_000)
+            #expect(
+                try await store.events() == [.joined("anna"), .states("anna", ["a": "1"]), .left("anna")])
+            #expect(try await store.totals.members == 0)
+        }
+    }
+
+    // MARK: States
+
+    @Test(
+        "states merge, are told whole, and are removed by key or all (P-6, P-9, P-40, P-44)",
+        arguments: Kind.allCases)
+    func states(_ kind: Kind) async throws {
+        try await StoreHarness.with(kind) { store in
+            try await store.enter(.of("anna"))
+            _ = try await store.events()
+            #expect(try await store.set(.of("anna"), ["b": "1", "a": "\u{1F388}"]))
+            #expect(try await store.set(.of("anna"), ["c": "", "b": "2"]))
+            #expect(try await store.set(.of("anna"), ["b": "2"]))
+            #expect(try await store.remove(.of("anna"), ["a", "x"]))
+            #expect(try await store.remove(.of("anna"), []))
+            #expect(
+                try await store.events() == [
+                    .states("anna", ["a": "\u{1F388}", "b": "1"]),
+                    .states("anna", ["a": "\u{1F388}", "b": "2", "c": ""]),
+                    .states("anna", ["a": "\u{1F388}", "b": "2", "c": ""]),
+                    .states("anna", ["b": "2", "c": ""]), .states("anna", [:]),
+                ])
+            #expect(try await store.states(of: "anna") == [])
+            #expect(try await store.set(.of("bob"), ["a": "1"]) == false)
+            #expect(try await store.remove(.of("bob"), []) == false)
+        }
+    }
+
+    @Test("the 33rd state is refused and nothing of its call is done (L-31)", arguments: Kind.allCases)
+    func stateCount(_ kind: Kind) async throws {
+        try await StoreHarness.with(kind) { store in
+            try await store.enter(.of("anna"))
+            let all = Dictionary(uniqueKeysWithValues: (1...32).map { ("k\($0)", "v") })
+            #expect(try await store.set(.of("anna"), all))
+            let refusal = await code { _ = try await store.set(.of("anna"), ["k1": "w", "k33": "w"]) }
+            #expect(refusal == .presenceStateCountOverflow)
+            #expect(try await store.states(of: "anna")?.count == 32)
+            #expect(try await store.states(of: "anna")?.contains { $0.value == "w" } == false)
+            #expect(try await store.set(.of("anna"), ["k1": "w"]))
+        }
+    }
+
+    // MARK: Interval mode
+
+    @Test(
+        "the 51st user is told by interval, back at 50 one by one (P-21, P-22, P-26)",
+        arguments: Kind.allCases)
+    func modes(_ kind: Kind) async throws {
+        try await StoreHarness.with(kind) { store in
+            for number in 1...50 { try await store.enter(.of("u\(number)")) }
+            #expect(try await store.events().count == 50)
+            try await store.enter(.of("v1"))
+            #expect(try await store.set(.of("v1"), ["a": "1"]))
+            #expect(try await store.set(.of("v1"), ["a": "2"]))
+            try await store.enter(.of("v2"))
+            try await store.leave(.of("v2"))
+            try await store.advance(29_999)
+            #expect(try await store.events() == [])
+            try await store.advance(1)
+            #expect(
+                try await store.events() == [
+                    .interval(
+                        PresenceInterval(
+                            joined: ["v1", "v2"], left: ["v2"],
+                            states: [
+                                UserState(userID: "v1", items: [StateItem(key: "a", value: "1")]),
+                                UserState(userID: "v1", items: [StateItem(key: "a", value: "2")]),
+                            ]))
+                ])
+            try await store.advance(60_000)
+            #expect(try await store.events() == [], "nothing when nothing happened")
+            #expect(try await store.set(.of("u2"), ["b": "3"]))
+            try await store.leave(.of("u1"))
+            #expect(
+                try await store.events() == [
+                    .interval(
+                        PresenceInterval(
+                            states: [UserState(userID: "u2", items: [StateItem(key: "b", value: "3")])])),
+                    .left("u1"),
+                ])
+        }
+    }
+
+    @Test(
+        "who goes and comes again within a period is in joined alone, with new states",
+        arguments: Kind.allCases)
+    func intervalReturn(_ kind: Kind) async throws {
+        try await StoreHarness.with(kind, { $0.announce.announceMax = 0 }) { store in
+            for user in ["anna", "bob", "carl"] { try await store.enter(.of(user)) }
+            try await store.advance(30_000)
+            _ = try await store.events()
+            try await store.leave(.of("anna"))
+            try await store.end(.of("carl"), .lost)
+            try await store.enter(.of("anna", session: 2))
+            try await store.advance(5_000)
+            try await store.advance(25_000)
+            #expect(
+                try await store.events() == [
+                    .interval(
+                        PresenceInterval(
+                            joined: ["anna"], timedOut: ["carl"], states: [UserState(userID: "anna")]))
+                ])
+        }
+    }
+
+    // MARK: Queries
+
+    @Test("pages are in the order of bytes and stable under churn (P-35)", arguments: Kind.allCases)
+    func pages(_ kind: Kind) async throws {
+        try await StoreHarness.with(kind) { store in
+            for number in 0..<250 { try await store.enter(.of("user\(1000 + number)")) }
+            try await store.enter(.of("B"))
+            try await store.enter(.of("a b"))
+            var seen: [String] = []
+            var last: String?
+            repeat {
+                let page = try await store.users(after: last, countMax: 100)
+                seen += page
+                last = page.count == 100 ? page.last : nil
+                try await store.leave(.of(page.first ?? ""))
+                try await store.enter(.of("A\(seen.count)"))
+            } while last != nil
+            #expect(seen == ["B", "a b"] + (0..<250).map { "user\(1000 + $0)" })
+            #expect(try await store.users(in: .room("empty")) == [])
+            #expect(try await store.count(.room("empty")) == 0)
+        }
+    }
+
+    @Test("where a user is, by type and name (P-36)", arguments: Kind.allCases)
+    func whereNow(_ kind: Kind) async throws {
+        try await StoreHarness.with(kind) { store in
+            let stream = ChannelKey(appID: "app", type: .stream, name: "a")
+            try await store.enter(.of("anna"), stream)
+            for name in ["z", "a", "k"] { try await store.enter(.of("anna"), .room(name)) }
+            try await store.enter(.of("anna", quiet: true), .room("hidden"))
+            try await store.enter(.of("anna"), ChannelKey(appID: "other", type: .message, name: "foreign"))
+            let channels: [ChannelKey] = try await store.call {
+                $0.channels(of: UserKey(appID: "app", userID: "anna"), $1)
+            }
+            #expect(channels == [.room("a"), .room("k"), .room("z"), stream])
+            #expect(try await store.channels(of: "nobody") == [])
+        }
+    }
+
+    @Test("a snapshot with the events after it comes to the later snapshot (P-1)", arguments: Kind.allCases)
+    func snapshots(_ kind: Kind) async throws {
+        try await StoreHarness.with(kind) { store in
+            try await store.enter(.of("bob"))
+            #expect(try await store.set(.of("bob"), ["a": "1"]))
+            let sequences = try await store.sequences()
+            #expect(sequences == sequences.sorted() && Set(sequences).count == 2)
+            let snapshot = try await store.snapshot()
+            #expect(snapshot.through == sequences.last)
+            #expect(snapshot.users == [UserState(userID: "bob", items: [StateItem(key: "a", value: "1")])])
+            _ = try await store.events()
+            let through = try await store.enter(.of("anna"))
+            #expect(try await store.sequences() == [through])
+            try await store.leave(.of("bob"))
+            var view = SubscriberView(snapshot.users)
+            for event in try await store.events() { view.receive(event) }
+            #expect(view.states == (try await store.snapshot().users))
+        }
+    }
+
+    @Test("numbers go on when a channel was empty in between", arguments: Kind.allCases)
+    func sequencesGoOn(_ kind: Kind) async throws {
+        try await StoreHarness.with(kind) { store in
+            for _ in 0..<3 {
+                try await store.enter(.of("anna"))
+                try await store.leave(.of("anna"))
+            }
+            let sequences = try await store.sequences()
+            #expect(sequences.count == 6)
+            #expect(Set(sequences).count == 6 && sequences == sequences.sorted())
+        }
+    }
+
+    // MARK: Leases
+
+    @Test("an unknown lease says so, a renewed one is known until it ends", arguments: Kind.allCases)
+    func leases(_ kind: Kind) async throws {
+        try await StoreHarness.with(kind, { $0.leaseTimeToLive = 15_000 }) { store in
+            // A join names the lease, but the edge has yet to learn whether its other members are known.
+            try await store.enter(.of("anna", lease: 7))
+            #expect(try await store.renew(7) == false)
+            #expect(try await store.renew(7))
+            try await store.advance(14_999)
+            #expect(try await store.renew(7))
+            try await store.advance(15_000)
+            #expect(try await store.renew(7) == false)
+            #expect(try await store.expiredLeases() == 1)
+        }
+    }
+
+    @Test(
+        "when a lease ends, its sessions are lost in all channels, each timing out once and in time",
+        arguments: Kind.allCases)
+    func leaseEnds(_ kind: Kind) async throws {
+        try await StoreHarness.with(kind, { $0.leaseTimeToLive = 15_000 }) { store in
+            _ = try await store.renew(7)
+            _ = try await store.renew(8)
+            for number in 0..<40 {
+                let room = ChannelKey.room("r\(number % 10)")
+                try await store.enter(.of("u\(number)", lease: 7), room)
+                try await store.enter(.of("v\(number)", lease: 8), room)
+            }
+            // One has moved to another edge in time.
+            try await store.enter(.of("u0", session: 2, lease: 8), .room("r0"))
+            for number in 0..<10 { _ = try await store.events(.room("r\(number)")) }
+            try await store.advance(10_000)
+            _ = try await store.renew(8)
+            try await store.advance(5_000)
+            try await store.advance(4_999, sweeps: 1)
+            _ = try await store.renew(8)
+            for number in 0..<10 { #expect(try await store.events(.room("r\(number)")) == []) }
+            try await store.advance(1)
+            for room in 0..<10 {
+                let gone = (0..<40).filter { $0 % 10 == room && $0 != 0 }.map { "u\($0)" }
+                let events = try await store.events(.room("r\(room)"))
+                #expect(Set(events) == Set(gone.map { .timedOut($0) }))
+                #expect(events.count == gone.count)
+            }
+            #expect(try await store.totals.members == 41)
+            #expect(try await store.expiredLeases() == 1)
+        }
+    }
+
+    @Test(
+        "an edge that comes back tells its members, and they are there as if nothing had been",
+        arguments: Kind.allCases)
+    func sync(_ kind: Kind) async throws {
+        try await StoreHarness.with(kind, { $0.leaseTimeToLive = 15_000 }) { store in
+            _ = try await store.renew(7)
+            for user in ["anna", "bob"] { try await store.enter(.of(user, lease: 7)) }
+            _ = try await store.events()
+            try await store.advance(15_000)
+            #expect(try await store.renew(7) == false)
+            try await store.adopt(.of("anna", lease: 7))
+            // One whom presence hasn't heard of is told to the others.
+            try await store.adopt(.of("carl", lease: 7))
+            let kept = ["anna", "carl"].map { MemberKey(channel: .room, user: $0, session: 1) }
+            try await store.loseMembers(under: 7, except: Set(kept))
+            try await store.advance(4_999)
+            #expect(try await store.events() == [.joined("carl")])
+            try await store.advance(1)
+            #expect(try await store.events() == [.timedOut("bob")])
+            #expect(try await store.users() == ["anna", "carl"])
+        }
+    }
+
+    @Test("who isn't among the members that an edge tells is lost", arguments: Kind.allCases)
+    func syncLoses(_ kind: Kind) async throws {
+        try await StoreHarness.with(kind, { $0.leaseTimeToLive = 15_000 }) { store in
+            _ = try await store.renew(7)
+            for user in ["anna", "bob"] { try await store.enter(.of(user, lease: 7)) }
+            try await store.enter(.of("carl", lease: 8))
+            _ = try await store.events()
+            try await store.loseMembers(
+                under: 7, except: [MemberKey(channel: .room, user: "anna", session: 1)])
+            try await store.advance(5_000)
+            #expect(try await store.events() == [.timedOut("bob")])
+        }
+    }
+
+    @Test(
+        "a store that begins anew is filled without events, and nobody is timed out falsely",
+        arguments: Kind.allCases)
+    func heals(_ kind: Kind) async throws {
+        try await StoreHarness.with(
+            kind,
+            {
+                $0.grace = 30_000
+                $0.leaseTimeToLive = 15_000
+            }
+        ) { store in
+            #expect(try await store.renew(7) == false)
+            try await store.adopt(.of("anna", lease: 7))
+            try await store.adopt(.of("bob", lease: 7))
+            try await store.loseMembers(
+                under: 7,
+                except: Set(["anna", "bob"].map { MemberKey(channel: .room, user: $0, session: 1) }))
+            #expect(try await store.events() == [])
+            #expect(try await store.users() == ["anna", "bob"])
+            for _ in 0..<10 {
+                try await store.advance(5_000)
+                #expect(try await store.renew(7))
+            }
+            #expect(try await store.events() == [])
+            try await store.adopt(.of("carl", lease: 7))
+            #expect(try await store.events() == [.joined("carl")], "the grace is over")
+        }
+    }
+
+    @Test("rosters of no more channels than allowed", arguments: [Kind.embedded])
+    func channelsMax(_ kind: Kind) async throws {
+        try await StoreHarness.with(kind, { $0.channelsMax = 2 }) { store in
+            try await store.enter(.of("anna"), .room("a"))
+            try await store.enter(.of("anna"), .room("b"))
+            #expect(await code { try await store.enter(.of("anna"), .room("c")) } == .presenceOperationFailed)
+            try await store.leave(.of("anna"), .room("a"))
+            try await store.enter(.of("anna"), .room("c"))
+            #expect(try await store.totals == PresenceTotals(channels: 2, members: 2, leases: 1))
+        }
+    }
+}

@@ -1,0 +1,235 @@
+import NIOCore
+import NIOPosix
+import RTMModel
+import RTMWire
+import Synchronization
+
+@testable import RTMPresenceServer
+
+/// A store of either kind on an event loop, with a clock that only tests move, and what it told its observer.
+final class StoreHarness: Sendable {
+    enum Kind: String, Sendable, CaseIterable {
+        case embedded
+    }
+
+    private final class Journal: PresenceStoreObserver {
+        var events: [ChannelKey: [(sequence: UInt64, event: RosterEvent)]] = [:]
+        var sources: Set<UInt64> = []
+        var leases = 0
+
+        func rosterChanged(_ channel: ChannelKey, _ change: RosterChange) {
+            sources.insert(change.source)
+            events[channel, default: []] += change.events
+        }
+
+        func leasesExpired(_ leases: Int) { self.leases += leases }
+    }
+
+    private struct Life {
+        let store: any PresenceStore
+        let journal: Journal
+    }
+
+    private let loop: any EventLoop
+    private let life: NIOLoopBound<Life>
+    private let clock: TestClock
+
+    final class TestClock: Sendable {
+        private let time = Mutex<UInt64>(1_000_000)
+        var now: UInt64 { time.withLock { $0 } }
+        func advance(_ milliseconds: UInt64) { time.withLock { $0 += milliseconds } }
+    }
+
+    private init(loop: any EventLoop, life: NIOLoopBound<Life>, clock: TestClock) {
+        self.loop = loop
+        self.life = life
+        self.clock = clock
+    }
+
+    static let rules = PresenceRules(
+        announce: AnnounceRules(announceMax: 50, interval: 30_000, debounce: 0),
+        states: StateLimits(countMax: 32, keyBytesMax: 32, valueBytesMax: 1_024), leaseTimeToLive: 3_600_000,
+        grace: 0, channelsMax: 1_000)
+
+    /// Runs the body with a fresh, empty store.
+    static func with(
+        _ kind: Kind, _ configure: (inout PresenceRules) -> Void = { _ in },
+        _ body: (StoreHarness) async throws -> Void
+    ) async throws {
+        var rules = Self.rules
+        configure(&rules)
+        let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+        let loop = group.next()
+        let clock = TestClock()
+        let final = rules
+        let life = try await loop.submit {
+            let store = EmbeddedPresenceStore(final, source: 77) { clock.now }
+            let journal = Journal()
+            store.observer = journal
+            return NIOLoopBound(Life(store: store, journal: journal), eventLoop: loop)
+        }.get()
+        let failure: (any Error)?
+        do {
+            try await body(StoreHarness(loop: loop, life: life, clock: clock))
+            failure = nil
+        } catch {
+            failure = error
+        }
+        try await loop.submit { life.value.store.observer = nil }.get()
+        try await group.shutdownGracefully()
+        if let failure { throw failure }
+    }
+
+    /// Calls the store and awaits its answer.
+    func call<Value: Sendable>(
+        _ body: @escaping @Sendable (any PresenceStore, @escaping (Result<Value, RTMError>) -> Void) -> Void
+    ) async throws -> Value {
+        let promise = loop.makePromise(of: Value.self)
+        let life = self.life
+        loop.execute {
+            body(life.value.store) { outcome in promise.completeWith(outcome.mapError { $0 as any Error }) }
+        }
+        return try await promise.futureResult.get()
+    }
+
+    /// The channel's events since the last look.
+    func events(_ channel: ChannelKey = .room) async throws -> [RosterEvent] {
+        let life = self.life
+        return try await loop.submit {
+            (life.value.journal.events.removeValue(forKey: channel) ?? []).map(\.event)
+        }.get()
+    }
+
+    func sequences(_ channel: ChannelKey = .room) async throws -> [UInt64] {
+        let life = self.life
+        return try await loop.submit {
+            (life.value.journal.events[channel] ?? []).map(\.sequence)
+        }.get()
+    }
+
+    func expiredLeases() async throws -> Int {
+        let life = self.life
+        return try await loop.submit { life.value.journal.leases }.get()
+    }
+
+    var totals: PresenceTotals {
+        get async throws {
+            let life = self.life
+            return try await loop.submit { life.value.store.totals }.get()
+        }
+    }
+
+    /// Lets time pass, with sweeps on the way as a node makes them.
+    func advance(_ milliseconds: UInt64, sweeps: Int = 1) async throws {
+        for _ in 0..<sweeps {
+            clock.advance(milliseconds / UInt64(sweeps))
+            try await sweep()
+        }
+    }
+
+    func sweep() async throws { try await call { $0.sweep($1) } }
+}
+
+// MARK: - What tests say
+
+extension ChannelKey {
+    static let room = ChannelKey(appID: "app", type: .message, name: "room")
+    static func room(_ name: String) -> ChannelKey { ChannelKey(appID: "app", type: .message, name: name) }
+}
+
+extension Entry {
+    static func of(
+        _ user: String, session: UInt64 = 1, instance: UInt64 = 1, lease: UInt64 = 1, quiet: Bool = false,
+        timeout: UInt64 = 5_000
+    ) -> Entry {
+        Entry(
+            user: user, session: session, instance: instance, lease: lease, isQuiet: quiet, timeout: timeout)
+    }
+}
+
+extension Caller {
+    static func of(_ user: String, session: UInt64 = 1, instance: UInt64 = 1) -> Caller {
+        Caller(appID: "app", userID: user, session: SessionID(rawValue: session), instance: instance)
+    }
+}
+
+extension StoreHarness {
+    @discardableResult
+    func enter(_ entry: Entry, _ channel: ChannelKey = .room) async throws -> UInt64 {
+        try await call { $0.enter(entry, channel, $1) }
+    }
+
+    func adopt(_ entry: Entry, _ channel: ChannelKey = .room) async throws {
+        try await call { $0.adopt(entry, channel, $1) }
+    }
+
+    func leave(_ caller: Caller, _ channel: ChannelKey = .room) async throws {
+        try await call { $0.leave(caller, channel, $1) }
+    }
+
+    func end(_ caller: Caller, _ end: SessionEnd) async throws {
+        try await call { $0.end(caller, end, $1) }
+    }
+
+    func set(_ caller: Caller, _ items: [String: String], _ channel: ChannelKey = .room) async throws -> Bool
+    {
+        let states = items.sorted { $0.key < $1.key }.map { StateItem(key: $0.key, value: $0.value) }
+        return try await call { $0.setStates(caller, channel, states, $1) }
+    }
+
+    func remove(_ caller: Caller, _ keys: [String], _ channel: ChannelKey = .room) async throws -> Bool {
+        try await call { $0.removeStates(caller, channel, keys, $1) }
+    }
+
+    func states(of user: String, askedBy asker: String = "?") async throws -> [StateItem]? {
+        try await call { $0.states(of: user, askedBy: asker, .room, $1) }
+    }
+
+    func users(
+        after user: String? = nil, countMax: Int = 1_000, in channel: ChannelKey = .room
+    ) async throws -> [String] {
+        let users: [UserState] = try await call { $0.users(channel, after: user, countMax: countMax, $1) }
+        return users.map(\.userID)
+    }
+
+    func count(_ channel: ChannelKey = .room) async throws -> Int {
+        try await call { $0.onlineCount(channel, $1) }
+    }
+
+    func channels(of user: String) async throws -> [String] {
+        let channels: [ChannelKey] = try await call {
+            $0.channels(of: UserKey(appID: "app", userID: user), $1)
+        }
+        return channels.map(\.name)
+    }
+
+    func snapshot(_ channel: ChannelKey = .room) async throws -> RosterSnapshot {
+        try await call { $0.snapshot(channel, $1) }
+    }
+
+    func renew(_ lease: UInt64) async throws -> Bool { try await call { $0.renew(lease, $1) } }
+
+    func loseMembers(under lease: UInt64, except kept: Set<MemberKey>) async throws {
+        try await call { $0.loseMembers(under: lease, except: kept, $1) }
+    }
+}
+
+extension RosterEvent {
+    static func joined(_ user: String, except: UInt64 = 1) -> RosterEvent {
+        RosterEvent(.joined, user: user, exceptSession: except)
+    }
+    static func left(_ user: String, except: UInt64 = 1) -> RosterEvent {
+        RosterEvent(.left, user: user, exceptSession: except)
+    }
+    static func timedOut(_ user: String) -> RosterEvent {
+        RosterEvent(.timedOut, user: user, exceptSession: 0)
+    }
+    static func states(_ user: String, _ items: [String: String], except: UInt64 = 1) -> RosterEvent {
+        RosterEvent(
+            .statesChanged(items.sorted { $0.key < $1.key }.map { StateItem(key: $0.key, value: $0.value) }),
+            user: user, exceptSession: except)
+    }
+    static func interval(_ interval: PresenceInterval) -> RosterEvent {
+        RosterEvent(.interval(interval), user: "", exceptSession: 0)
+    }
+}
