@@ -31,6 +31,8 @@ final class Link {
         var lateRenewal: (request: UInt64, token: String)?
         /// Acquisitions of locks that nobody waits for any more and that may still be answered.
         var abandonedAcquisitions: [UInt64: LockKey] = [:]
+        /// When `waitingForLocks` stand in line anew.
+        var rejoinLinesAt: Instant?
         /// Events of channels in which locks are being claimed, until the link counts as connected.
         var heldBack: [String: [RTMEvent]] = [:]
     }
@@ -56,7 +58,7 @@ final class Link {
     var userMetadata = SubscriptionTable(.userMetadata)
     var inbox = InboxPosition()
     var locks = LockLedger()
-    /// K-6: acquisitions that lost their connection while they waited, in the order in which they began.
+    /// K-6: acquisitions that lost their place in line, in the order in which they began.
     var waitingForLocks: [LockCall] = []
     /// Of the latest change of the link state.
     private(set) var lastReason = LinkStateReason.unknown
@@ -207,6 +209,7 @@ final class Link {
         let deadlines = [
             machine.deadline, requests.deadline, connection?.heartbeat?.deadline, goodbyes.first?.deadline,
             connection?.settleStatesAt,
+            connection?.rejoinLinesAt,
         ]
         guard let next = deadlines.compactMap({ $0 }).min() else {
             timer?.task.cancel()
@@ -232,6 +235,7 @@ final class Link {
         while let (id, request) = requests.takeExpired(now: now) { expire(id, request) }
         keepHeartbeat()
         settleStatesIfDue()
+        rejoinLinesIfDue()
         for goodbye in goodbyes where goodbye.deadline <= now { goodbyeSaid(goodbye.handler) }
         armTimer()
     }

@@ -50,15 +50,48 @@ struct SampleTests {
         sample002SetState(rtm: client)
         sample002GetState(rtm: client)
         sample002RemoveState(rtm: client)
+        await sample004GetMessages(rtmClient: client)
+        await sample000SetChannelMetadata(rtmClient: client)
+        await sample000GetChannelMetadata(rtmClient: client)
+        await sample000RemoveChannelMetadata(rtmClient: client)
+        await sample000UpdateChannelMetadata(rtmClient: client)
+        await sample000SetUserMetadata(rtmClient: client)
+        await sample000GetUserMetadata(rtmClient: client)
+        await sample000RemoveUserMetadata(rtmClient: client)
+        await sample000UpdateUserMetadata(rtmClient: client)
+        await sample000SubscribeUserMetadata(rtmClient: client)
+        await sample000UnsubscribeUserMetadata(rtmClient: client)
         sample003LoginCallback(rtmClient: client, token: "token")
         sample003LogoutCallback(rtmClient: client)
         sample004PublishTextCallback(rtmClient: client)
         sample004PublishBytesCallback(rtmClient: client)
         sample004PublishToUserCallback(rtmClient: client)
+        sample004GetMessagesCallback(rtmClient: client)
+        storageCallbacks(client)
         // On a destroyed client nothing is waited for, so that the blocks run in the order of the calls.
         await withCheckedContinuation { continuation in
             client.logout { _, _ in continuation.resume() }
         }
+    }
+
+    private func storageCallbacks(_ client: AgoraRtmClientKit) {
+        sample000SetChannelMetadataCallback(rtmClient: client)
+        sample000GetChannelMetadataCallback(rtmClient: client)
+        sample000RemoveChannelMetadataCallback(rtmClient: client)
+        sample000UpdateChannelMetadataCallback(rtmClient: client)
+        sample000SetUserMetadataCallback(rtmClient: client)
+        sample000GetUserMetadataCallback(rtmClient: client)
+        sample000RemoveUserMetadataCallback(rtmClient: client)
+        sample000UpdateUserMetadataCallback(rtmClient: client)
+        sample000SubscribeUserMetadataCallback(rtmClient: client)
+        sample000UnsubscribeUserMetadataCallback(rtmClient: client)
+        sample001SetChannelMetadata(rtm: client)
+        sample001GetChannelMetadata(rtm: client)
+        sample001UpdateChannelMetadata(rtm: client)
+        sample001RemoveChannelMetadata(rtm: client)
+        sample001CompareAndSet(rtm: client)
+        sample001UpdateUnderLock(rtm: client)
+        sample001RemoveWholeSet(rtm: client)
     }
 
     private func makeClient() throws -> AgoraRtmClientKit {

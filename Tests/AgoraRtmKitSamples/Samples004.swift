@@ -1,6 +1,6 @@
 // swift-format-ignore-file
 //
-// The samples of the reference's page on messages, as they stand there: each in a function whose parameters
+// The samples of the reference's page on messages and their history, as they stand there: each in a function whose parameters
 // are the names that the sample takes for granted. That this file compiles is the test; its warnings (unused
 // values, a comparison with nil) are the samples' own.
 
@@ -160,4 +160,41 @@ func sample004Delegate(rtmClient: AgoraRtmClientKit) {
     }
     let messageDelegate = MessageHandler()
     rtmClient.addDelegate(messageDelegate)
+}
+
+// The asynchronous sample of getMessages takes apart the result of `getHistory()?.getMessages`, an optional
+// tuple, which is no Swift: here it is `getHistory()!`.
+
+func sample004GetMessages(rtmClient: AgoraRtmClientKit) async {
+    // async-await
+    let options = AgoraRtmGetHistoryMessagesOptions()
+    options.messageCount = 10
+    let (response, error) = await rtmClient.getHistory()!.getMessages(
+        channelName: "channel",
+        channelType: .message,
+        options: options)
+    if let errorInfo = error {
+        // 处理错误情况
+        print("Failed to get history message with error: \(errorInfo.reason)")
+    } else if let response = response {
+        // 处理历史消息
+        let messageList = response.messageList
+    } else {
+        // 处理未知错误
+        print("Unknown error occurred while get history message the message.")
+    }
+}
+
+func sample004GetMessagesCallback(rtmClient: AgoraRtmClientKit) {
+    // callback
+    let options = AgoraRtmGetHistoryMessagesOptions()
+    options.messageCount = 10
+    rtmClient.getHistory()?.getMessages(channelName: "channel", channelType: .message, options: options) { (response, errorInfo) in
+        if let errorInfo = errorInfo {
+            print("获取历史消息失败,错误代码: \(errorInfo.errorCode),原因: \(errorInfo.reason)")
+        } else if let response = response {
+            // 处理历史消息
+            let messageList = response.messageList
+        }
+    }
 }

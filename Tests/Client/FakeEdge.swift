@@ -57,6 +57,10 @@ final class FakeEdge: Sendable {
             case .whereNow: answer.userChannels = Rtm_Client_UserChannels()
             case .getState(let request): answer.userState.userID = request.userID
             case .setState, .removeState: answer.done = Rtm_Client_Done()
+            case .subscribeUserMetadata(let subscribe):
+                answer.userMetadataSubscribed.position =
+                    subscribe.hasAfter ? subscribe.after : .with { $0.epoch = 1 }
+            case .unsubscribeUserMetadata, .releaseLock: answer.done = Rtm_Client_Done()
             case .logout: answer.loggedOut = Rtm_Client_LoggedOut()
             default: break
             }

@@ -27,6 +27,20 @@ extension RTMEvents.Iterator {
         return nil
     }
 
+    package mutating func nextStorage() async -> StorageEvent? {
+        while let event = await next() {
+            if case .storage(let storage) = event { return storage }
+        }
+        return nil
+    }
+
+    package mutating func nextLock() async -> LockEvent? {
+        while let event = await next() {
+            if case .lock(let lock) = event { return lock }
+        }
+        return nil
+    }
+
     package mutating func nextTokenNotice() async -> TokenWillExpireEvent? {
         while let event = await next() {
             if case .tokenWillExpire(let notice) = event { return notice }

@@ -55,6 +55,7 @@ extension Link {
         let isNotHeld = error.code == .lockNotAcquired || error.code == .lockNotExist
         switch request {
         case .call(let call):
+            if let pause = call.pauseAfter(error) { return rejoin(call, after: pause) }
             if isNotHeld, call.operation == .releaseLock { locks.released(call.key) }
             end(call, .failure(error))
         case .claim(let claim):
@@ -138,7 +139,7 @@ extension Link {
         let id = completion?.id ?? requestIDs.next()
         let deadline = now + configuration.requestTimeout
         requests.add(id, .lock(.letGo(key, completion)), deadline: deadline)
-        send(id) { $0.body = key.release }
+        send(id) { $0.body = key.withdrawal }
         armTimer(by: deadline)
     }
 
@@ -174,6 +175,28 @@ extension Link {
                         locks: details, timestampMilliseconds: serverTimeMilliseconds)))
         }
         deliverHeldBack()
+        rejoinLines()
+    }
+
+    // MARK: Waiting in line
+
+    private func rejoin(_ call: LockCall, after pause: Duration) {
+        var call = call
+        call.isRenewed = true
+        waitingForLocks.append(call)
+        let time = now + pause
+        let earlier = connection?.rejoinLinesAt ?? time
+        connection?.rejoinLinesAt = min(earlier, time)
+        armTimer(by: time)
+    }
+
+    func rejoinLinesIfDue() {
+        guard let time = connection?.rejoinLinesAt, now >= time else { return }
+        rejoinLines()
+    }
+
+    private func rejoinLines() {
+        connection?.rejoinLinesAt = nil
         let waiting = waitingForLocks
         waitingForLocks = []
         for call in waiting { send(call) }

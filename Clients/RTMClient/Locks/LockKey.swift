@@ -44,9 +44,15 @@ extension LockKey {
         return .acquireLock(request)
     }
 
-    var release: ClientBody {
+    var release: ClientBody { release(withdraw: false) }
+
+    /// Whatever this client has of the lock, or waits for, is given up.
+    var withdrawal: ClientBody { release(withdraw: true) }
+
+    private func release(withdraw: Bool) -> ClientBody {
         var request = Rtm_Client_ReleaseLock()
         (request.channelType, request.channel, request.name) = (wireType, channel, name)
+        request.withdraw = withdraw
         return .releaseLock(request)
     }
 

@@ -69,7 +69,7 @@ struct MetadataWrite: Sendable {
             return
         }
         if case .user = target {
-            throw RTMError(.storageInvalidArgument, "the metadata of users have no locks")
+            throw RTMError(.storageInvalidLockName, "the metadata of users have no locks")
         }
         try NameRule.lockOfWrite.check(lock.utf8)
     }

@@ -803,7 +803,7 @@ const ProtobufCMessageDescriptor rtm__client__lock_acquired__descriptor =
   (ProtobufCMessageInit) rtm__client__lock_acquired__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor rtm__client__release_lock__field_descriptors[3] =
+static const ProtobufCFieldDescriptor rtm__client__release_lock__field_descriptors[4] =
 {
   {
     "channel_type",
@@ -841,16 +841,29 @@ static const ProtobufCFieldDescriptor rtm__client__release_lock__field_descripto
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "withdraw",
+    4,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_BOOL,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Client__ReleaseLock, withdraw),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned rtm__client__release_lock__field_indices_by_name[] = {
   1,   /* field[1] = channel */
   0,   /* field[0] = channel_type */
   2,   /* field[2] = name */
+  3,   /* field[3] = withdraw */
 };
 static const ProtobufCIntRange rtm__client__release_lock__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 3 }
+  { 0, 4 }
 };
 const ProtobufCMessageDescriptor rtm__client__release_lock__descriptor =
 {
@@ -860,7 +873,7 @@ const ProtobufCMessageDescriptor rtm__client__release_lock__descriptor =
   "Rtm__Client__ReleaseLock",
   "rtm.client",
   sizeof(Rtm__Client__ReleaseLock),
-  3,
+  4,
   rtm__client__release_lock__field_descriptors,
   rtm__client__release_lock__field_indices_by_name,
   1,  rtm__client__release_lock__number_ranges,

@@ -175,6 +175,9 @@ package nonisolated struct Rtm_Client_ReleaseLock: Sendable {
 
   package var name: String = String()
 
+  /// also leave the line (that AcquireLock gets -14001); not owning it is no error
+  package var withdraw: Bool = false
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
@@ -482,7 +485,7 @@ nonisolated extension Rtm_Client_LockAcquired: SwiftProtobuf.Message, SwiftProto
 
 nonisolated extension Rtm_Client_ReleaseLock: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".ReleaseLock"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}channel_type\0\u{1}channel\0\u{1}name\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}channel_type\0\u{1}channel\0\u{1}name\0\u{1}withdraw\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -493,6 +496,7 @@ nonisolated extension Rtm_Client_ReleaseLock: SwiftProtobuf.Message, SwiftProtob
       case 1: try { try decoder.decodeSingularEnumField(value: &self.channelType) }()
       case 2: try { try decoder.decodeSingularStringField(value: &self.channel) }()
       case 3: try { try decoder.decodeSingularStringField(value: &self.name) }()
+      case 4: try { try decoder.decodeSingularBoolField(value: &self.withdraw) }()
       default: break
       }
     }
@@ -508,6 +512,9 @@ nonisolated extension Rtm_Client_ReleaseLock: SwiftProtobuf.Message, SwiftProtob
     if !self.name.isEmpty {
       try visitor.visitSingularStringField(value: self.name, fieldNumber: 3)
     }
+    if self.withdraw != false {
+      try visitor.visitSingularBoolField(value: self.withdraw, fieldNumber: 4)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -515,6 +522,7 @@ nonisolated extension Rtm_Client_ReleaseLock: SwiftProtobuf.Message, SwiftProtob
     if lhs.channelType != rhs.channelType {return false}
     if lhs.channel != rhs.channel {return false}
     if lhs.name != rhs.name {return false}
+    if lhs.withdraw != rhs.withdraw {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

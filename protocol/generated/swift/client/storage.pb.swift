@@ -107,7 +107,7 @@ package nonisolated struct Rtm_Client_WriteMetadata: Sendable {
 
   package var items: [Rtm_Client_MetadataItem] = []
 
-  /// apply only if this is the set's revision; 0 = don't compare
+  /// apply only if this is the set's; -1 = only if nothing was ever written; 0 = don't compare
   package var majorRevision: Int64 = 0
 
   package var recordTs: Bool = false

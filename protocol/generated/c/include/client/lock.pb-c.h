@@ -145,10 +145,14 @@ struct  Rtm__Client__ReleaseLock
   Rtm__Client__ChannelType channel_type;
   char *channel;
   char *name;
+  /*
+   * also leave the line (that AcquireLock gets -14001); not owning it is no error
+   */
+  protobuf_c_boolean withdraw;
 };
 #define RTM__CLIENT__RELEASE_LOCK__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&rtm__client__release_lock__descriptor) \
-    , RTM__CLIENT__CHANNEL_TYPE__CHANNEL_TYPE_NONE, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string }
+    , RTM__CLIENT__CHANNEL_TYPE__CHANNEL_TYPE_NONE, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, 0 }
 
 
 /*

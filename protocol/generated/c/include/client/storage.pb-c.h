@@ -95,7 +95,7 @@ struct  Rtm__Client__WriteMetadata
   size_t n_items;
   Rtm__Client__MetadataItem **items;
   /*
-   * apply only if this is the set's revision; 0 = don't compare
+   * apply only if this is the set's; -1 = only if nothing was ever written; 0 = don't compare
    */
   int64_t major_revision;
   protobuf_c_boolean record_ts;
