@@ -110,7 +110,7 @@ extension LockRequest {
         case 40: action = .set(ttlSeconds: try fourth?.uint32 ?? 0)
         case 41: action = .remove
         case 42: action = .acquire(retry: try fourth?.uint64 ?? 0 != 0, heldToken: fifth)
-        case 43: action = .release
+        case 43: action = .release(withdraw: try fourth?.uint64 ?? 0 != 0)
         default: action = .revoke(owner: try fourth?.name ?? "")
         }
         self.init(action, name, at: try LockPlace(scanning: bytes))

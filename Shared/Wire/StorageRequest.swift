@@ -36,7 +36,7 @@ package struct WriteMetadata: Sendable, Hashable {
     package var target: MetadataTarget
     package var kind: MetadataWriteKind
     package var items: [MetadataItem]
-    /// Apply only if this is the set's revision; 0 = don't compare.
+    /// Apply only if this is the set's revision; -1 = only if nothing was ever written; 0 = don't compare.
     package var majorRevision: Int64
     package var recordsTime: Bool
     package var recordsAuthor: Bool
@@ -108,7 +108,8 @@ package struct LockRequest: Sendable, Hashable {
         case set(ttlSeconds: UInt32)
         case remove
         case acquire(retry: Bool, heldToken: UInt64)
-        case release
+        /// `withdraw`: also from the line, and content with not owning it.
+        case release(withdraw: Bool)
         case revoke(owner: String)
     }
 

@@ -123,6 +123,28 @@ struct LockTableTests {
         #expect(events.last == "released l anna")
     }
 
+    @Test("K-6: who withdraws leaves the line or gives up the lock, whichever it has, and is never refused")
+    mutating func withdrawal() throws {
+        table.withdraw(from: "l", claimant("ben"), &step)
+        try table.set("l", ttlSeconds: 10, &step)
+        _ = try acquire("anna")
+        _ = try acquire("ben", session: 2, retry: true, ticket: 7)
+        table.withdraw(from: "l", claimant("ben", session: 2), &step)
+        #expect(step.settled.map(\.ticket) == [7])
+        #expect(refusal { try step.settled.first?.outcome.get() }?.code == .lockOperationFailed)
+        table.withdraw(from: "l", claimant("ben", session: 2), &step)
+        #expect(table.locks["l"]?.owner?.user == "anna")
+        guard case .waiting = try acquire("ben", session: 2, retry: true, ticket: 8) else {
+            Issue.record("the place in line is free again")
+            return
+        }
+        table.withdraw(from: "l", claimant("anna", instance: 2), &step)
+        #expect(table.locks["l"]?.owner?.user == "anna", "another client object of the user")
+        table.withdraw(from: "l", claimant("anna"), &step)
+        #expect(table.locks["l"]?.owner?.user == "ben")
+        #expect(events == ["set l ", "acquired l anna", "released l anna", "acquired l ben"])
+    }
+
     @Test("K-11: the ttl runs while the owner is away, and stops when it is back")
     mutating func ttl() throws {
         try table.set("l", ttlSeconds: 10, &step)

@@ -84,6 +84,17 @@ struct MetadataSetTests {
         #expect(set.majorRevision == 3)
     }
 
+    @Test("-1 asks for a set that was never written: of two who create it one wins")
+    func creation() throws {
+        var set = MetadataSet()
+        _ = try apply(write(.set, [("a", "1")], major: -1), to: &set)
+        let second = refusal { try apply(write(.set, [("a", "2")], major: -1), to: &set) }
+        #expect(second?.conflict == .init(majorRevision: 1))
+        _ = try apply(write(.remove, []), to: &set)
+        let third = refusal { try apply(write(.set, [("a", "3")], major: -1), to: &set) }
+        #expect(third?.conflict == .init(majorRevision: 2), "D-10: what was removed was written once")
+    }
+
     @Test("D-11: time and author are recorded when asked for, and reset by a write that doesn't ask")
     func record() throws {
         var set = MetadataSet()

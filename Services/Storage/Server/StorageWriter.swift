@@ -279,7 +279,8 @@ extension LockTable {
         switch request.action {
         case .set(let ttlSeconds): try set(request.name, ttlSeconds: ttlSeconds, &step)
         case .remove: try remove(request.name, &step)
-        case .release: try release(request.name, by: claimant.user, &step)
+        case .release(withdraw: false): try release(request.name, by: claimant.user, &step)
+        case .release(withdraw: true): withdraw(from: request.name, claimant, &step)
         case .revoke(let owner): try revoke(request.name, owner: owner, &step)
         case .acquire(let retry, let heldToken):
             let acquisition =

@@ -173,6 +173,22 @@ struct LockTable: Sendable, Hashable {
         locks[name] = lock
     }
 
+    /// Whoever doesn't want the lock any more gives up its place in line, or the lock that it got meanwhile; it
+    /// need not know which of the two it has. What another client object of its user has stays.
+    mutating func withdraw(from name: String, _ claimant: Claimant, _ step: inout LockStep) {
+        guard var lock = locks[name] else { return }
+        let session = claimant.place.session
+        if let place = lock.waiters.firstIndex(where: { $0.claimant.place.session == session }) {
+            let waiter = lock.waiters.remove(at: place)
+            step.settle(
+                waiter, .failure(RTMError(.lockOperationFailed, "the session left the line")))
+        }
+        if let owner = lock.owner, owner.user == claimant.user, owner.instance == claimant.instance {
+            release(&lock, &step)
+        }
+        locks[name] = lock
+    }
+
     /// K-9.
     mutating func revoke(_ name: String, owner: String, _ step: inout LockStep) throws(RTMError) {
         var lock = try existing(name)

@@ -61,8 +61,10 @@ struct MetadataSet: Sendable, Hashable {
     // MARK: Comparing
 
     private func compare(_ write: WriteMetadata, _ places: [String: Int]) throws(RTMError) {
-        if write.majorRevision != 0, write.majorRevision != majorRevision {
-            throw conflict("the set has the revision \(majorRevision), not \(write.majorRevision)")
+        // What was never written has the revision 0, which on the wire compares nothing: there it is -1.
+        let expected = max(0, write.majorRevision)
+        if write.majorRevision != 0, expected != majorRevision {
+            throw conflict("the set has the revision \(majorRevision), not \(expected)")
         }
         if write.kind == .remove, write.items.isEmpty, entries.isEmpty {
             throw conflict("there is nothing to remove")

@@ -5,7 +5,7 @@ import RTMWire
 extension WriteMetadata {
     /// D-8, D-12, D-13, D-20, D-22.
     func check() throws(RTMError) {
-        guard majorRevision >= 0 else { throw Self.badRevision(majorRevision) }
+        guard majorRevision >= -1 else { throw Self.badRevision(majorRevision) }
         if !lock.isEmpty {
             guard target.channelType != ChannelType.none else {
                 throw RTMError(.storageInvalidLockName, "a user's metadata has no lock")
