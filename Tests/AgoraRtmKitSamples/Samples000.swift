@@ -1,7 +1,8 @@
 // swift-format-ignore-file
 //
-// The samples of the reference's page on the storage API, as they stand there: each in a function whose parameters are the names that the sample
-// takes for granted. That this file compiles is the test; its warnings (unused values) are the samples' own.
+// The samples of the reference's page on the storage API, as they stand there: each in a function whose
+// parameters are the names that the sample takes for granted. That this file compiles is the test; its
+// warnings (unused values) are the samples' own.
 
 import AgoraRtmKit
 

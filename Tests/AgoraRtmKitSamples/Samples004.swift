@@ -1,8 +1,8 @@
 // swift-format-ignore-file
 //
-// The samples of the reference's page on messages and their history, as they stand there: each in a function whose parameters
-// are the names that the sample takes for granted. That this file compiles is the test; its warnings (unused
-// values, a comparison with nil) are the samples' own.
+// The samples of the reference's page on messages and their history, as they stand there: each in a
+// function whose parameters are the names that the sample takes for granted. That this file compiles is
+// the test; its warnings (unused values, a comparison with nil) are the samples' own.
 
 import AgoraRtmKit
 

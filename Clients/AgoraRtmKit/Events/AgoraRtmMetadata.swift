@@ -40,6 +40,8 @@ public final class AgoraRtmMetadataItem: NSObject, @unchecked Sendable {
         self.init()
         self.key = key
         self.value = value
+        // Observers don't run inside initializers.
+        hasValue = true
         self.revision = revision
     }
 }

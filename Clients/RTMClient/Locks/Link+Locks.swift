@@ -60,8 +60,10 @@ extension Link {
             end(call, .failure(error))
         case .claim(let claim):
             // Any other refusal leaves open whose the lock is: the next return asks again.
-            if isNotHeld || error.code == .lockAcquireFailed {
+            if isNotHeld {
                 locks.refused(claim)
+                // An acquisition whose answer was lost may have made it this client's again.
+                if !locks.isWanted(claim.key) { giveBack(claim.key) }
             } else {
                 locks.undecided(claim)
             }

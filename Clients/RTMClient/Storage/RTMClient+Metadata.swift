@@ -24,9 +24,9 @@ extension RTMClient {
     ///   -12008 the named lock isn't this user's, or its fencing token is not the newest; and for what can't
     ///   be written at all: -10008 or -10006 bad name, -10019 no such channel type, -12003 no items, -12009
     ///   or -12011 bad key, -12012 value over 16 KiB, -12006 set over 16 KiB, -12013 a key twice, -12005 bad
-    ///   revision, -12007 bad lock name, or one of a user; -12004 a token without lock. Besides -10002 not logged in,
-    ///   -10025 not connected, or lost before the answer, when it isn't known whether it was written; -10021
-    ///   too often, -12018 no answer in time, -12019 no storage, -12020 no permission.
+    ///   revision, -12007 bad lock name, or one of a user; -12004 a token without lock. Besides -10002 not
+    ///   logged in, -10025 not connected, or lost before the answer, when it isn't known whether it was
+    ///   written; -10021 too often, -12018 no answer in time, -12019 no storage, -12020 no permission.
     @discardableResult
     public func setMetadata(
         _ items: [MetadataChange], of target: MetadataTarget, options: MetadataWriteOptions = .init()

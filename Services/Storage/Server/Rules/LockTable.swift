@@ -173,8 +173,8 @@ struct LockTable: Sendable, Hashable {
         locks[name] = lock
     }
 
-    /// Whoever doesn't want the lock any more gives up its place in line, or the lock that it got meanwhile; it
-    /// need not know which of the two it has. What another client object of its user has stays.
+    /// Whoever doesn't want the lock any more gives up its place in line, or the lock that it got meanwhile;
+    /// it need not know which of the two it has. What another client object of its user has stays.
     mutating func withdraw(from name: String, _ claimant: Claimant, _ step: inout LockStep) {
         guard var lock = locks[name] else { return }
         let session = claimant.place.session
