@@ -47,7 +47,8 @@ final class StorageCaller: Sendable {
 
     func close() async throws { try await loop.submit { self.end.value.link.shutdown() }.get() }
 
-    /// A client's request by its one field, and the frame that answers it. A wait in line lasts until its end.
+    /// A client's request by its one field, and the frame that answers it. A wait in line lasts until its
+    /// end.
     func call(
         _ body: Rtm_Client_ClientFrame.OneOf_Body, by caller: RTMWire.Caller
     ) async throws -> Rtm_Client_ServerFrame {

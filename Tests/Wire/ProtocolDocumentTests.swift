@@ -158,11 +158,10 @@ private enum Document {
         let title = #/message (?<name>\w+) \{.*/#
         let row = #/\s+(?:repeated )?(?<type>[\w.]+) (?<name>\w+) = (?<number>\d+);.*/#
         let names =
-            [
-                "client/frame", "client/session", "client/channel", "client/error", "client/presence",
-                "client/publication", "service/link", "service/call", "service/messaging_service",
-                "service/presence_service", "service/storage_service",
-            ]
+            ["frame", "session", "channel", "publication", "presence", "storage", "lock", "history", "error"]
+            .map { "client/\($0)" }
+            + ["link", "call", "messaging_service", "presence_service", "storage_service"]
+            .map { "service/\($0)" }
         var tables: [String: Set<String>] = [:]
         for name in names {
             var message: String?

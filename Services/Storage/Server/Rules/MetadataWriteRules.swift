@@ -34,7 +34,8 @@ extension WriteMetadata {
         guard kind == .remove || length <= Limits.metadataValueBytesMax else {
             throw RTMError(
                 .storageValueLengthOverflow,
-                "the value of \"\(item.key)\" has \(length) bytes, \(Limits.metadataValueBytesMax) are allowed",
+                "the value of \"\(item.key)\" has \(length) bytes, "
+                    + "\(Limits.metadataValueBytesMax) are allowed",
                 limit: .init(name: "metadata value bytes", value: UInt64(Limits.metadataValueBytesMax)))
         }
     }
