@@ -7,10 +7,11 @@ swift_folders := Package.swift Shared Services Clients Tests
 # A simulated history is the same wherever it runs only if dictionaries are in the same order.
 export SWIFT_DETERMINISTIC_HASHING := 1
 
-timed := ^(Integration|ServiceKit|ServiceLink|Client|AgoraRtmKit)Tests
+timed := ^(Integration|Storage|ServiceKit|ServiceLink|Client|AgoraRtmKit)Tests
 run_tests := swift test --skip-build --disable-xctest
 
-.PHONY: help setup build run test check simulate soak lint format generate fuzz bench bench-micro bench-peers bench-growth clean
+.PHONY: help setup build run test check simulate soak lint format generate fuzz bench bench-micro bench-peers \
+	bench-growth bench-storage soak-storage clean
 
 help:
 	@echo 'make run       set up, build, start the whole stack on this machine'
@@ -25,6 +26,8 @@ help:
 	@echo 'make bench     instructions of each step of a message, then fan-out on this machine'
 	@echo 'make bench-peers  workloads beside other servers; QUICK=1 for a look'
 	@echo 'make bench-growth  how cost grows, into docs/growth.md; QUICK=1 for a look'
+	@echo 'make bench-storage  storage beside bare SQLite; QUICK=1 for a look, DATA= says on which disk'
+	@echo 'make soak-storage  storage is killed a hundred times under load'
 	@echo 'make clean     remove what was built'
 
 # Installs the Debian packages that are missing; does nothing where all are there.
@@ -85,6 +88,14 @@ bench-peers: build
 
 bench-growth: build
 	BENCH='$(BENCH)' Tests/Benchmarks/growth/run.sh
+
+bench-storage:
+	swift build -c release --product rtm-storage-bench
+	$(release)/rtm-storage-bench
+
+soak-storage:
+	swift build --build-tests
+	SOAK=100 $(run_tests) --filter '^StorageTests.StorageKillTests'
 
 clean:
 	swift package clean

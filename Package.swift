@@ -186,6 +186,14 @@ let testing: [Target] = [
             .product(name: "NIOCore", package: "swift-nio"),
         ],
         path: "Tests/Benchmarks/micro", exclude: ["baseline.txt", "measure.py"], swiftSettings: strict),
+    // What storage does per second (`make bench-storage`).
+    .executableTarget(
+        name: "rtm-storage-bench",
+        dependencies: [
+            "RTMModel", "RTMWire", "RTMServiceLink", "RTMServiceKit", "RTMMessagingServer",
+            "RTMStorageServer", "CSQLite", logging,
+        ] + nio,
+        path: "Tests/Benchmarks/storage", swiftSettings: strict),
     // What `make fuzz` feeds with bytes of libFuzzer's making, and FuzzTests with those that are kept.
     room(
         "RTMFuzzTargets", "Tests/Fuzz/Targets",

@@ -30,7 +30,7 @@ struct SchemaSample {
     private mutating func write(_ field: ProtobufCFieldDescriptor, to writer: inout FieldWriter) {
         switch field.type {
         case PROTOBUF_C_TYPE_UINT32: writer.field(field.id, number(.max >> 32))
-        case PROTOBUF_C_TYPE_UINT64: writer.field(field.id, number(.max))
+        case PROTOBUF_C_TYPE_UINT64, PROTOBUF_C_TYPE_INT64: writer.field(field.id, number(.max))
         case PROTOBUF_C_TYPE_BOOL: writer.field(field.id, number(1))
         case PROTOBUF_C_TYPE_ENUM: writer.field(field.id, constant(of: field))
         case PROTOBUF_C_TYPE_STRING: writer.field(field.id, text())

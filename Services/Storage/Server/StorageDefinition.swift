@@ -14,7 +14,7 @@ package enum StorageDefinition {
         name: "storage", summary: summary,
         keys: [
             StorageKeys.listen.declaration, StorageKeys.messaging.declaration, StorageKeys.data.declaration,
-        ] + StorageKeys.rules
+        ] + StorageKeys.rules, commands: StorageCommands.all(data: StorageKeys.data)
     ) { context in
         let configuration = context.configuration
         let data = configuration[StorageKeys.data]
@@ -31,7 +31,10 @@ package enum StorageDefinition {
     package static func inProcess(
         _ endpoint: InProcessEndpoint, messaging: InProcessEndpoint, data: ConfigurationKey<String>
     ) -> ServiceDefinition {
-        ServiceDefinition(name: service.name, summary: summary, keys: StorageKeys.rules) { context in
+        ServiceDefinition(
+            name: service.name, summary: summary, keys: StorageKeys.rules,
+            commands: StorageCommands.all(data: data)
+        ) { context in
             Assembly(
                 try await parts(
                     context, data: context.configuration[data], messaging: .inProcess(messaging),
@@ -46,7 +49,7 @@ package enum StorageDefinition {
         let rules = StorageRules(configuration)
         let metrics = StorageMetrics(context.metrics)
         let options = SQLiteOptions(
-            path: data + "/storage.db", synchronous: configuration[StorageKeys.synchronous],
+            path: StorageCommands.file(data), synchronous: configuration[StorageKeys.synchronous],
             bytesMax: configuration[StorageKeys.bytesMax], cacheBytes: configuration[StorageKeys.cacheBytes])
         let threads = StorageThreads(
             .sqlite(options), readers: configuration[StorageKeys.readers],

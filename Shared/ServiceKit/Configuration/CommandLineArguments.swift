@@ -13,13 +13,16 @@ struct CommandLineArguments {
     }
 
     private(set) var command = Command.run
+    /// Something to be done instead of a run, and what it is to be done with.
+    private(set) var operation: (ProgramCommand, argument: String)?
     private(set) var file: String?
     private(set) var assignments: [Assignment] = []
     private(set) var problems: [ConfigurationProblem] = []
 
-    /// - Parameter arguments: without the program's name.
-    init(_ arguments: [String], schema: ConfigurationSchema) {
+    /// - Parameter arguments: without the program's name. A command comes first.
+    init(_ arguments: [String], schema: ConfigurationSchema, commands: [ProgramCommand] = []) {
         var rest = arguments[...]
+        if let operation = commands.first(where: { $0.name == rest.first }) { take(operation, from: &rest) }
         while let argument = rest.popFirst() {
             guard argument.hasPrefix("--"), argument.count > 2 else {
                 if argument == "-h" { command = .help } else { refuse(stray: argument) }
@@ -51,6 +54,19 @@ struct CommandLineArguments {
 
     private static func known(_ schema: ConfigurationSchema) -> [String] {
         schema.keys.map(\.flag) + ConfigurationSchema.reservedFlags
+    }
+
+    private mutating func take(_ operation: ProgramCommand, from rest: inout ArraySlice<String>) {
+        rest.removeFirst()
+        var argument = ""
+        if operation.argument != nil {
+            if let next = rest.first, !next.hasPrefix("-") {
+                argument = rest.removeFirst()
+            } else {
+                problems.append(.init(operation.name, from: nil, "needs an argument: \(operation.usage)"))
+            }
+        }
+        self.operation = (operation, argument)
     }
 
     private mutating func choose(_ next: Command) {

@@ -10,16 +10,19 @@ package struct ServiceDefinition: Sendable {
     package let summary: String
     package let keys: [KeyDeclaration]
     package let rules: [ConfigurationRule]
+    package let commands: [ProgramCommand]
     package let assemble: @Sendable (ServiceContext) async throws -> Assembly
 
     package init(
         name: String, summary: String, keys: [KeyDeclaration], rules: [ConfigurationRule] = [],
+        commands: [ProgramCommand] = [],
         assemble: @escaping @Sendable (ServiceContext) async throws -> Assembly
     ) {
         self.name = name
         self.summary = summary
         self.keys = keys
         self.rules = rules
+        self.commands = commands
         self.assemble = assemble
     }
 }
@@ -38,6 +41,7 @@ package struct ServiceProgram: Sendable {
     let adminKey: ConfigurationKey<HostPort>
 
     var rules: [ConfigurationRule] { services.flatMap(\.rules) }
+    var commands: [ProgramCommand] { services.flatMap(\.commands) }
 
     /// - Parameters:
     ///   - section: "edge" makes the program `rtm-edge` and the admin key `edge.admin`.

@@ -25,7 +25,22 @@ extension ServiceMain {
             LoggingBootstrap.start(format: .auto, level: .info)
             report(error, of: program)
             exit(ExitCode.configuration.rawValue)
+        case .perform(let command, let argument, let configuration):
+            exit(perform(command, argument, configuration).rawValue)
         case .run(let configuration): exit(await run(program, configuration).rawValue)
+        }
+    }
+
+    private static func perform(
+        _ command: ProgramCommand, _ argument: String, _ configuration: Configuration
+    ) -> ExitCode {
+        do {
+            StandardStream.output.write(try command.run(configuration, argument))
+            return .ok
+        } catch {
+            let failure = ServiceFailure(error)
+            StandardStream.error.write("\(failure.cause)\n")
+            return failure.status
         }
     }
 

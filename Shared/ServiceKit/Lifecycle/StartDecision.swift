@@ -1,6 +1,8 @@
 /// What a program does with its command line: run, or say something and end. Pure.
 enum StartDecision {
     case run(Configuration)
+    /// Something else than a run, with its argument.
+    case perform(ProgramCommand, String, Configuration)
     case say(String, StandardStream, ExitCode)
     /// The configuration is wrong: one critical line per problem.
     case refuse(ConfigurationError)
@@ -9,7 +11,8 @@ enum StartDecision {
         _ program: ServiceProgram, arguments: [String], environment: [String: String],
         readFile: @escaping (String) throws -> String
     ) {
-        let commandLine = CommandLineArguments(arguments, schema: program.schema)
+        let commandLine = CommandLineArguments(
+            arguments, schema: program.schema, commands: program.commands)
         switch commandLine.command {
         case .help:
             self = .say(Self.help(program), .output, .ok)
@@ -28,12 +31,21 @@ enum StartDecision {
             switch commandLine.command {
             case .checkConfiguration: self = .say("ok\n", .output, .ok)
             case .printConfiguration: self = .say(configuration.yaml, .output, .ok)
-            default: self = .run(configuration)
+            default:
+                self =
+                    commandLine.operation.map { .perform($0.0, $0.argument, configuration) }
+                    ?? .run(configuration)
             }
         } catch {
-            let isRun = commandLine.command == .run
+            let isRun = commandLine.command == .run && commandLine.operation == nil
             self = isRun ? .refuse(error) : .say("\(error)\n", .error, .configuration)
         }
+    }
+
+    private static func commands(_ program: ServiceProgram) -> String {
+        program.commands.map {
+            "       \(program.name) \($0.usage) [--FLAG VALUE]…\n            \($0.summary)\n"
+        }.joined()
     }
 
     private static func help(_ program: ServiceProgram) -> String {
@@ -41,7 +53,7 @@ enum StartDecision {
         \(program.name) \(BuildInformation.version): \(program.summary)
 
         Usage: \(program.name) [--config FILE] [--FLAG VALUE]…
-
+        \(commands(program))
         \(ConfigurationReference.help(program.schema))
         """
     }

@@ -51,6 +51,11 @@ final class SQLiteWriter: WritableStore {
         try commit()
     }
 
+    /// Pages of the file, those that are free among them.
+    func pageCount() throws(StoreFailure) -> Int {
+        try connection.texts("PRAGMA page_count").first.flatMap { Int($0) } ?? 0
+    }
+
     // MARK: Channels
 
     private func id(of channel: ChannelKey) throws(StoreFailure) -> Int64? {

@@ -1,21 +1,22 @@
-import Foundation
-import RTMTestSupport
+package import Foundation
 import Synchronization
 import Testing
 
 /// One of our executables as a real process: started on ports that the system chooses, found out from its
 /// start line.
-final class ServiceProcess: Sendable {
-    let name: String
+package final class ServiceProcess: Sendable {
+    package let name: String
     private let process: Mutex<Process>
     private let output: URL
     private let exited = Mutex(false)
 
     /// Where `swift build` puts executables: beside the test bundle that this code runs in.
-    static let executables = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
+    package static let executables = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
         .deletingLastPathComponent()
 
-    init(_ name: String, _ arguments: [String], directory: URL, environment: [String: String] = [:]) throws {
+    package init(_ name: String, _ arguments: [String], directory: URL, environment: [String: String] = [:])
+        throws
+    {
         self.name = name
         output = directory.appending(path: "\(name)-\(UUID().uuidString).log")
         try Data().write(to: output)
@@ -32,14 +33,14 @@ final class ServiceProcess: Sendable {
         try process.run()
     }
 
-    var pid: Int32 { process.withLock { $0.processIdentifier } }
-    var hasExited: Bool { exited.withLock { $0 } }
+    package var pid: Int32 { process.withLock { $0.processIdentifier } }
+    package var hasExited: Bool { exited.withLock { $0 } }
 
     /// Everything it logged.
-    var log: String { (try? String(contentsOf: output, encoding: .utf8)) ?? "" }
+    package var log: String { (try? String(contentsOf: output, encoding: .utf8)) ?? "" }
 
     /// The listeners by purpose ("edge", "admin"), once the process says that it has started.
-    func listening() async throws -> [String: String] {
+    package func listening() async throws -> [String: String] {
         var found: [String: String]?
         try await eventually("\(name) starts: \(log)", within: .seconds(30)) {
             found = startLine()
@@ -57,22 +58,22 @@ final class ServiceProcess: Sendable {
         return nil
     }
 
-    func signal(_ number: Int32) { kill(pid, number) }
+    package func signal(_ number: Int32) { kill(pid, number) }
 
     /// Ends it as a power cut would.
-    func kill9() async throws {
+    package func kill9() async throws {
         signal(SIGKILL)
         try await exit()
     }
 
     /// Waits for the end; returns the exit status.
     @discardableResult
-    func exit() async throws -> Int32 {
+    package func exit() async throws -> Int32 {
         try await eventually("\(name) ends", within: .seconds(30)) { hasExited }
         return process.withLock { $0.terminationStatus }
     }
 }
 
-struct ServiceProcessFailure: Error, CustomStringConvertible {
-    let description: String
+package struct ServiceProcessFailure: Error, CustomStringConvertible {
+    package let description: String
 }

@@ -1,0 +1,162 @@
+import Logging
+import NIOCore
+import RTMModel
+import RTMServiceLink
+import RTMWire
+
+/// Many callers over one link to storage, each with one call under way. Confined to the link's event loop.
+final class BenchCaller: ServiceLinkClientDelegate {
+    private let link: ServiceLinkClient<Int>
+    private let arena = DecodeArena()
+    private let up: EventLoopPromise<Void>
+    private let loop: any EventLoop
+    private var calls: [any BenchCall] = []
+    private var tickets: [UInt64: Int] = [:]
+    private var count = 0
+    private var open = 0
+    private var isOver: (Int) -> Bool = { _ in true }
+    private var finished: EventLoopPromise<Int>?
+    private var appending: Appending?
+    /// By caller: for the measurement of latency.
+    var called: ((Int) -> Void)?
+    var acknowledged: ((Int) -> Void)?
+
+    private struct Appending {
+        var next: Int
+        let end: Int
+        let channels: Int
+        let finished: EventLoopPromise<Void>
+    }
+
+    private init(_ link: ServiceLinkClient<Int>, loop: any EventLoop, up: EventLoopPromise<Void>) {
+        self.link = link
+        self.loop = loop
+        self.up = up
+    }
+
+    static func connected(
+        to storage: InProcessEndpoint, on loop: any EventLoop, logger: Logger
+    ) async throws -> NIOLoopBound<BenchCaller> {
+        let up = loop.makePromise(of: Void.self)
+        let caller = try await loop.submit {
+            let link = ServiceLinkClient<Int>(
+                ServiceLinkClientConfiguration(service: "storage", node: "bench"), to: .inProcess(storage),
+                endOfTurn: .shared(on: loop), logger: logger)
+            let caller = BenchCaller(link, loop: loop, up: up)
+            link.start(delegate: caller)
+            return NIOLoopBound(caller, eventLoop: loop)
+        }.get()
+        try await up.futureResult.get()
+        return caller
+    }
+
+    func close() { link.shutdown() }
+
+    /// Calls until `isOver` of the number of answers; returns that number.
+    func run<Call: BenchCall>(
+        _ callers: Int, until isOver: @escaping (Int) -> Bool, _ make: (Int) -> Call
+    ) -> EventLoopFuture<Int> {
+        let promise = loop.makePromise(of: Int.self)
+        finished = promise
+        self.isOver = isOver
+        calls = (0..<callers).map { make($0) }
+        count = 0
+        open = callers
+        for number in 0..<callers { call(number) }
+        return promise.futureResult
+    }
+
+    private func call(_ number: Int) {
+        called?(number)
+        let call = calls[number]
+        let caller = Caller(
+            appID: "app", userID: call.user, session: SessionID(rawValue: UInt64(number + 1)), instance: 1)
+        call.request().withUnsafeReadableBytes { bytes in
+            do {
+                try link.request(
+                    StorageMethod.call, CallRequest(caller: caller, request: WireText(bytes)),
+                    timeout: .seconds(60), context: number)
+            } catch {
+                finished.take()?.fail(error)
+            }
+        }
+    }
+
+    private func answered(_ number: Int, _ response: UnsafeRawBufferPointer) {
+        acknowledged?(number)
+        calls[number].answered(response)
+        count += 1
+        if isOver(count) {
+            // Whoever stands in line is not waited for: its call ends with the system.
+            finished.take()?.succeed(count)
+        } else {
+            call(number)
+        }
+    }
+
+    func append(_ count: Int, from first: Int, channels: Int, _ callers: Int) -> EventLoopFuture<Void> {
+        let promise = loop.makePromise(of: Void.self)
+        appending = Appending(next: first, end: first + count, channels: channels, finished: promise)
+        open = 0
+        for _ in 0..<callers { appendNext() }
+        return promise.futureResult
+    }
+
+    private func appendNext() {
+        guard var appending else { return }
+        guard appending.next < appending.end else {
+            if open == 0 { appending.finished.succeed(()) }
+            return
+        }
+        let number = appending.next
+        appending.next += 1
+        self.appending = appending
+        open += 1
+        let channel = ChannelKey(appID: "app", type: .message, name: "h\(number % appending.channels)")
+        let payload = [UInt8](repeating: 0x61, count: 100)
+        payload.withUnsafeBytes { payload in
+            do {
+                try link.request(
+                    StorageMethod.appendHistory,
+                    AppendHistoryRequest(
+                        channel: channel, publisher: "user", timestampMilliseconds: UInt64(number + 1),
+                        message: MessageView(type: .text, payload: WireText(payload), customType: .empty)),
+                    timeout: .seconds(60), context: -1)
+            } catch {
+                appending.finished.fail(error)
+            }
+        }
+    }
+
+    // MARK: The link
+
+    func linkUp(_ link: ServiceLinkClient<Int>, peer: LinkPeer) { up.succeed(()) }
+    func linkDown(_ link: ServiceLinkClient<Int>, _ reason: LinkDownReason) {}
+
+    func response(_ link: ServiceLinkClient<Int>, _ context: Int, _ outcome: LinkOutcome) {
+        guard case .success(let body) = outcome else {
+            finished.take()?.fail(BenchFailure(what: "\(outcome)"))
+            return
+        }
+        guard context >= 0 else {
+            open -= 1
+            return appendNext()
+        }
+        guard let response = try? StorageCallResponse(body, in: arena) else { return }
+        guard response.response.isEmpty, response.ticket != 0 else {
+            return answered(context, response.response.bytes)
+        }
+        tickets[response.ticket] = context
+    }
+
+    func push(_ link: ServiceLinkClient<Int>, method: UInt32, body: UnsafeRawBufferPointer) {
+        guard let push = try? LockGrantedPush(scanning: body),
+            let number = tickets.removeValue(forKey: push.ticket)
+        else { return }
+        answered(number, push.response.bytes)
+    }
+}
+
+struct BenchFailure: Error {
+    let what: String
+}

@@ -1,0 +1,106 @@
+import NIOCore
+import RTMModel
+import RTMWire
+
+/// A call that a caller repeats; it may depend on the answer before.
+protocol BenchCall {
+    var user: String { get }
+    /// The one field of ClientFrame.body.
+    func request() -> ByteBuffer
+    mutating func answered(_ response: UnsafeRawBufferPointer)
+}
+
+extension BenchCall {
+    var user: String { "user" }
+    mutating func answered(_ response: UnsafeRawBufferPointer) {}
+}
+
+/// Fields in their order, as a message.
+struct Fields: WireMessage {
+    enum Value {
+        case number(UInt64)
+        case text(String)
+        case nested([(UInt32, Value)])
+    }
+
+    let fields: [(UInt32, Value)]
+
+    func write(to sink: inout some FieldSink) {
+        for (number, value) in fields {
+            switch value {
+            case .number(let value): sink.field(number, value)
+            case .text(let value): sink.field(number, value)
+            case .nested(let fields): sink.field(number, Fields(fields: fields))
+            }
+        }
+    }
+
+    static func buffer(_ number: UInt32, _ fields: [(UInt32, Value)]) -> ByteBuffer {
+        let message = Fields(fields: [(number, .nested(fields))])
+        var buffer = ByteBuffer()
+        message.encode(into: &buffer, length: message.encodedLength)
+        return buffer
+    }
+}
+
+struct CompareAndSet: BenchCall {
+    let channel: String
+    private var revision: UInt64 = 0
+    private let value = String(repeating: "v", count: 128)
+
+    init(channel: String) { self.channel = channel }
+
+    func request() -> ByteBuffer {
+        Fields.buffer(
+            30,
+            [
+                (1, .number(1)), (2, .text(channel)),
+                (4, .nested([(1, .text("price")), (2, .text(value))])), (5, .number(revision)),
+            ])
+    }
+
+    mutating func answered(_ response: UnsafeRawBufferPointer) {
+        var scanner = ProtobufScanner(response)
+        guard let body = try? scanner.next()?.bytes else { return }
+        var inner = ProtobufScanner(body)
+        revision = (try? inner.next()?.uint64) ?? revision
+    }
+}
+
+struct ReadMetadata: BenchCall {
+    let channel: String
+
+    func request() -> ByteBuffer { Fields.buffer(31, [(1, .number(1)), (2, .text(channel))]) }
+}
+
+struct ReadHistory: BenchCall {
+    let channel: String
+    let start: UInt64
+
+    func request() -> ByteBuffer {
+        Fields.buffer(50, [(1, .number(1)), (2, .text(channel)), (3, .number(100)), (4, .number(start))])
+    }
+}
+
+/// Acquires, waiting in line, and releases, in turn.
+struct LockCall: BenchCall {
+    let user: String
+    private let field: UInt32
+    private var holds = false
+
+    private init(user: String, field: UInt32) {
+        self.user = user
+        self.field = field
+    }
+
+    static let set = LockCall(user: "user", field: 40)
+    static func acquire(user: String) -> LockCall { LockCall(user: user, field: 42) }
+
+    func request() -> ByteBuffer {
+        let place: [(UInt32, Fields.Value)] = [(1, .number(1)), (2, .text("lobby")), (3, .text("lock"))]
+        if field == 40 { return Fields.buffer(40, place) }
+        return holds ? Fields.buffer(43, place) : Fields.buffer(42, place + [(4, .number(1))])
+    }
+
+    mutating func answered(_ response: UnsafeRawBufferPointer) { holds.toggle() }
+}

@@ -1,0 +1,99 @@
+import Foundation
+import NIOCore
+
+/// What storage does per second on this machine, with the links, the transactions and the disk of production;
+/// each figure stands beside what SQLite alone makes of the same statements. `make bench-storage`.
+@main struct StorageBench {
+    static func main() async throws {
+        let isQuick = ProcessInfo.processInfo.environment["QUICK"] == "1"
+        let duration = Duration.seconds(isQuick ? 2 : 8)
+        let directory = ProcessInfo.processInfo.environment["DATA"] ?? "/tmp/rtm-storage-bench"
+        try? FileManager.default.removeItem(atPath: directory)
+        try await writes(directory, duration)
+        try await reads(directory, duration)
+        try await locks(directory, duration)
+        try await latency(directory, duration)
+        try await history(directory, messages: isQuick ? 1_000_000 : 10_000_000)
+        try? FileManager.default.removeItem(atPath: directory)
+    }
+
+    static func say(_ line: String) { FileHandle.standardOutput.write(Data((line + "\n").utf8)) }
+
+    /// Compare-and-set writes of 128 bytes, each caller on a channel of its own.
+    private static func writes(_ directory: String, _ duration: Duration) async throws {
+        for synchronous in ["full", "normal"] {
+            for callers in [1, 16, 256] {
+                let bare = try BareLoop.rate(
+                    directory + "/bare-\(synchronous)-\(callers)", synchronous: synchronous, group: callers,
+                    duration: duration)
+                let ours = try await BenchSystem.with(
+                    directory + "/\(synchronous)-\(callers)", ["--storage-synchronous", synchronous]
+                ) { system in
+                    try await system.rate(duration, callers) { number in CompareAndSet(channel: "c\(number)")
+                    }
+                }
+                say(
+                    "CAS writes, synchronous \(synchronous), \(callers) callers: \(Int(ours))/s, bare SQLite "
+                        + "\(Int(bare))/s with \(callers) per transaction, ratio \(ratio(ours, bare))")
+            }
+        }
+    }
+
+    private static func ratio(_ ours: Double, _ bare: Double) -> String {
+        String(format: "%.2f", ours / bare)
+    }
+
+    private static func reads(_ directory: String, _ duration: Duration) async throws {
+        try await BenchSystem.with(directory + "/reads", []) { system in
+            _ = try await system.rate(.milliseconds(300), 100) { CompareAndSet(channel: "c\($0)") }
+            for callers in [1, 16, 256] {
+                let rate = try await system.rate(duration, callers) { ReadMetadata(channel: "c\($0 % 100)") }
+                say("metadata reads, \(callers) callers: \(Int(rate))/s")
+            }
+        }
+    }
+
+    /// Users who stand in line for one lock, and let it go as soon as they have it.
+    private static func locks(_ directory: String, _ duration: Duration) async throws {
+        try await BenchSystem.with(directory + "/locks", []) { system in
+            try await system.call(LockCall.set)
+            let rate = try await system.rate(duration, 16) { LockCall.acquire(user: "u\($0)") }
+            say("lock hand-overs, 16 users in line for one lock: \(Int(rate / 2))/s")
+        }
+    }
+
+    /// From the acknowledgement, and from the call, to a subscriber at messaging.
+    private static func latency(_ directory: String, _ duration: Duration) async throws {
+        for callers in [1, 16] {
+            try await BenchSystem.with(directory + "/latency-\(callers)", []) { system in
+                let (fromCommit, fromCall) = try await system.latency(duration, callers)
+                say("event, \(callers) callers, from acknowledgement to subscriber: \(spread(fromCommit))")
+                say("event, \(callers) callers, from call to subscriber: \(spread(fromCall))")
+            }
+        }
+    }
+
+    private static func spread(_ sorted: [Int64]) -> String {
+        "p50 \(microseconds(sorted, 50)) µs, p99 \(microseconds(sorted, 99)) µs"
+    }
+
+    private static func microseconds(_ sorted: [Int64], _ percent: Int) -> Int64 {
+        sorted.isEmpty ? 0 : sorted[min(sorted.count - 1, sorted.count * percent / 100)] / 1_000
+    }
+
+    /// Messages of 100 bytes in 10,000 channels. The time of a page must not grow with the store.
+    private static func history(_ directory: String, messages: Int) async throws {
+        let arguments = ["--storage-synchronous", "normal", "--storage-history-retention", "permanent"]
+        try await BenchSystem.with(directory + "/history", arguments) { system in
+            var stored = 0
+            for target in [10_000, 100_000, 1_000_000, 10_000_000] where target <= messages {
+                let rate = try await system.append(target - stored, from: stored, callers: 256)
+                stored = target
+                let times = try await system.pageTimes(count: 2_000, stored: stored)
+                say(
+                    "history, \(stored) messages: appended at \(Int(rate))/s; a page of up to 100 takes "
+                        + spread(times))
+            }
+        }
+    }
+}

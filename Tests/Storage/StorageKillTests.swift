@@ -1,0 +1,221 @@
+import Foundation
+import Logging
+import NIOCore
+import NIOPosix
+import RTMMessagingServer
+import RTMModel
+import RTMProtocol
+import RTMServiceKit
+import RTMServiceLink
+import RTMTestSupport
+import RTMWire
+import Synchronization
+import Testing
+
+@testable import RTMStorageServer
+
+/// A real `rtm-storage` that is killed while clients write, again and again over one directory.
+@Suite("Storage is killed under load", .serialized)
+struct StorageKillTests {
+    /// `SOAK=100 swift test --filter StorageKillTests` is the long form.
+    private static let rounds = ProcessInfo.processInfo.environment["SOAK"].flatMap { Int($0) } ?? 5
+    private static let writers = 12
+
+    /// What the writers know, and how many writes were acknowledged in this round.
+    private final class Ledgers: Sendable {
+        private let channels = Mutex<[String: Ledger]>([:])
+        private let acknowledged = Mutex(0)
+
+        subscript(channel: String) -> Ledger { channels.withLock { $0[channel] ?? Ledger() } }
+        var count: Int { acknowledged.withLock { $0 } }
+
+        func attempt(_ value: String, in channel: String) {
+            channels.withLock { _ = $0[channel, default: Ledger()].attempted.insert(value) }
+        }
+
+        func acknowledge(_ value: String, _ revision: Int64, in channel: String) {
+            channels.withLock { $0[channel, default: Ledger()].acknowledged[revision] = value }
+            acknowledged.withLock { $0 += 1 }
+        }
+    }
+
+    /// What a writer knows of its channel.
+    private struct Ledger: Sendable {
+        /// Values by revision, as they were acknowledged.
+        var acknowledged: [Int64: String] = [:]
+        var attempted: Set<String> = []
+    }
+
+    @Test("every acknowledged write is there, none by half, and each change was announced exactly once")
+    func kill() async throws {
+        try await withDirectory { directory in
+            try await LogHost.with { host in
+                let channels = (0..<Self.writers).map { "channel \($0)" }
+                let log = try await host.reader(channels.map { ChannelKey.message($0) })
+                let ledgers = Ledgers()
+                var random = SeededGenerator(seed: 6)
+                for round in 0..<Self.rounds {
+                    let enough = Int.random(in: 20...400, using: &random)
+                    try await host.withStorage(directory) { process, caller in
+                        let goal = ledgers.count + enough
+                        await withTaskGroup(of: Void.self) { group in
+                            for channel in channels {
+                                group.addTask { await write(to: channel, caller, "round \(round)", ledgers) }
+                            }
+                            group.addTask {
+                                try? await eventually("enough writes") { ledgers.count >= goal }
+                                process.signal(SIGKILL)
+                            }
+                        }
+                        try await process.exit()
+                    }
+                }
+                try await host.withStorage(directory) { process, caller in
+                    for channel in channels {
+                        try await check(channel, ledgers[channel], caller, log)
+                    }
+                    process.signal(SIGTERM)
+                    #expect(try await process.exit() == 0)
+                }
+                try await log.close()
+            }
+        }
+    }
+
+    /// Writes two items with one value until the link is lost.
+    private func write(
+        to channel: String, _ caller: StorageCaller, _ prefix: String, _ ledgers: Ledgers
+    ) async {
+        for number in 0... {
+            let value = "\(prefix), \(number)"
+            ledgers.attempt(value, in: channel)
+            guard let revision = try? await caller.write([("a", value), ("b", value)], to: channel) else {
+                return
+            }
+            ledgers.acknowledge(value, revision, in: channel)
+        }
+    }
+
+    private func check(
+        _ channel: String, _ ledger: Ledger, _ caller: StorageCaller, _ log: LogReader
+    ) async throws {
+        let set = try await caller.metadata(of: channel)
+        let last = ledger.acknowledged.keys.max() ?? 0
+        #expect(set.majorRevision >= last, "\(channel): an acknowledged write is lost")
+        func events() -> [Rtm_Client_StorageEvent] {
+            log.publications.filter { $0.channel == channel }.map(\.storage)
+        }
+        try await eventually("every change of \(channel) is announced") {
+            events().last?.majorRevision == set.majorRevision
+        }
+        let found = events()
+        #expect(
+            found.map(\.majorRevision) == Array(1...max(1, set.majorRevision)),
+            "\(channel): each once, in order")
+        for event in found {
+            let values = event.items.map(\.value)
+            #expect(values.count == 2 && values[0] == values[1], "a half write at \(event.majorRevision)")
+            #expect(ledger.attempted.contains(values[0]))
+            if let expected = ledger.acknowledged[event.majorRevision] { #expect(values[0] == expected) }
+        }
+        #expect(Set(found.map { $0.items[0].value }).count == found.count, "no write took place twice")
+    }
+
+    @Test("a lock has one owner over every crash, and its tokens only grow")
+    func locks() async throws {
+        try await withDirectory { directory in
+            try await LogHost.with { host in
+                var tokens: [UInt64] = []
+                for round in 0..<Self.rounds {
+                    try await host.withStorage(directory) { process, caller in
+                        if round == 0 { try await caller.setLock() }
+                        // Nobody is away long enough to lose it, so each owner hands it over itself.
+                        let previous = Caller.user("user \(round - 1)", session: 1)
+                        if round > 0 {
+                            #expect(
+                                await failure { try await caller.acquire(by: .user("x", session: 9)) }?.code
+                                    == .lockAcquireFailed)
+                            #expect(
+                                try await caller.acquire(held: tokens[round - 1], by: previous)
+                                    == tokens[round - 1])
+                            try await caller.release(by: previous)
+                        }
+                        tokens.append(try await caller.acquire(by: .user("user \(round)", session: 2)))
+                        try await process.kill9()
+                    }
+                }
+                #expect(tokens == tokens.sorted() && Set(tokens).count == tokens.count)
+            }
+        }
+    }
+}
+
+/// Messaging at a port of this process, so that its logs outlive the storage processes that announce to it.
+final class LogHost: Sendable {
+    private let group: MultiThreadedEventLoopGroup
+    private let messaging: HostPort
+
+    private init(_ group: MultiThreadedEventLoopGroup, messaging: HostPort) {
+        self.group = group
+        self.messaging = messaging
+    }
+
+    static func with(_ body: (LogHost) async throws -> Void) async throws {
+        let group = MultiThreadedEventLoopGroup(numberOfThreads: 2)
+        let logger = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
+        let definition = MessagingDefinition.service
+        let schema = ConfigurationSchema(definition.keys, section: "messaging")
+        let configuration = try ConfigurationLoader(schema: schema, readFile: { _ in "" })
+            .load(
+                arguments: ["--listen", "127.0.0.1:0", "--tail-entries-max", "1000000"], environment: [:])
+        let context = ServiceContext(
+            service: "messaging", configuration: configuration, logger: logger, metrics: MetricsRegistry(),
+            readiness: ReadinessRegistry(logger: logger), eventLoopGroup: group)
+        let services = try await definition.assemble(context).services
+        for service in services { try await service.start() }
+        var address: HostPort?
+        for service in services { address = await service.listening.first?.address ?? address }
+        let outcome: Result<Void, any Error>
+        do {
+            try await body(LogHost(group, messaging: #require(address)))
+            outcome = .success(())
+        } catch {
+            outcome = .failure(error)
+        }
+        for service in services.reversed() { await service.shutdown(deadline: .now + .seconds(10)) }
+        try await group.shutdownGracefully()
+        try outcome.get()
+    }
+
+    func reader(_ channels: [ChannelKey]) async throws -> LogReader {
+        try await LogReader.attached(
+            to: channels, at: .tcp(host: messaging.host, port: messaging.port), on: group.next())
+    }
+
+    /// A storage process over the directory, and a caller of it. The body ends the process.
+    func withStorage(
+        _ directory: String, _ arguments: [String] = [],
+        _ body: (ServiceProcess, StorageCaller) async throws -> Void
+    ) async throws {
+        let process = try ServiceProcess(
+            "rtm-storage",
+            [
+                "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0", "--data", directory + "/data",
+                "--messaging",
+                "\(messaging)",
+            ] + arguments, directory: URL(fileURLWithPath: directory))
+        let listening = try await process.listening()
+        let parts = try #require(listening["storage"]).split(separator: ":")
+        let caller = try await StorageCaller.connected(
+            to: .tcp(host: String(parts[0]), port: try #require(Int(parts[1]))), on: group.next())
+        do {
+            try await body(process, caller)
+        } catch {
+            Issue.record("log of rtm-storage: \(process.log)")
+            process.signal(SIGKILL)
+            try await caller.close()
+            throw error
+        }
+        try await caller.close()
+    }
+}

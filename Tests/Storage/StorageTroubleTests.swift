@@ -1,0 +1,122 @@
+import Foundation
+import RTMModel
+import RTMProtocol
+import RTMServiceKit
+import RTMTestSupport
+import RTMWire
+import Testing
+
+@testable import RTMStorageServer
+
+/// The service while its database can't do what it should.
+@Suite("Storage in trouble")
+struct StorageTroubleTests {
+    private func isReady(_ running: RunningStorage) -> Bool {
+        running.readiness.snapshot.probes.allSatisfy { $0.status == .ready }
+    }
+
+    @Test(
+        "a full database refuses with a typed error and isn't ready; what was there stays; room makes it ready"
+    )
+    func full() async throws {
+        let arguments = ["--storage-bytes-max", "400KiB", "--storage-history-retention", "1d"]
+        try await RunningStorage.withCaller(arguments) { running, caller in
+            try await caller.write([("a", "1")])
+            try await eventually("ready") { isReady(running) }
+            var refused: RTMError?
+            // As old as possible, so that what fills the file is removed within a second or so.
+            let time = WallClock.milliseconds() - 86_400_000 + 3_000
+            for number in 0..<500 as Range<UInt64> where refused == nil {
+                refused = await failure {
+                    try await caller.appendHistory(
+                        to: .message("lobby"), by: "anna", at: time + number % 100,
+                        Array(repeating: 1, count: 8_000))
+                    try await caller.appendHistory(
+                        to: .message("c\(number)"), by: "anna", at: time, Array(repeating: 1, count: 8_000))
+                }
+            }
+            #expect(refused?.code == .historyOperationFailed && refused?.isRetryable == true)
+            #expect(refused?.reason.contains("full") == true)
+            #expect(!isReady(running))
+            #expect(try await caller.metadata().items.map(\.value) == ["1"])
+            try await eventually("ready again") { isReady(running) }
+            try await caller.write(.metadataUpdate, [("a", "2")])
+        }
+    }
+
+    @Test("a locked database refuses writes with a typed error and answers reads")
+    func locked() async throws {
+        try await withDirectory { directory in
+            try await RunningStorage.with(directory) { running in
+                let caller = try await running.caller()
+                try await caller.write([("a", "1")])
+                let other = try SQLiteConnection(path: directory + "/storage.db", .readWrite)
+                try other.execute("BEGIN IMMEDIATE")
+                let refused = await failure { try await caller.write([("a", "2")]) }
+                #expect(refused?.code == .storageNotAvailable && refused?.retryAfter != nil)
+                #expect(
+                    await failure { try await caller.setLock() }?.code == .lockOperationFailed)
+                #expect(try await caller.metadata().items.map(\.value) == ["1"])
+                #expect(!isReady(running))
+                try other.execute("ROLLBACK")
+                other.close()
+                try await eventually("ready again") { isReady(running) }
+                #expect(try await caller.write([("a", "3")]) == 2, "the refused write left nothing behind")
+                try await caller.close()
+            }
+        }
+    }
+
+    @Test("a directory is used by one service at a time")
+    func exclusive() async throws {
+        try await withDirectory { directory in
+            try await RunningStorage.with(directory) { _ in
+                await #expect(throws: ServiceFailure.self) {
+                    try await RunningStorage.with(directory) { _ in }
+                }
+            }
+        }
+    }
+
+    @Test("a newer schema, a file that is no database and a directory that can't be written end the start")
+    func start() async throws {
+        try await withDirectory { directory in
+            try SQLiteWriter(SQLiteOptions(path: directory + "/storage.db")).close()
+            let connection = try SQLiteConnection(path: directory + "/storage.db", .readWrite)
+            try connection.execute("PRAGMA user_version = 77")
+            connection.close()
+            await #expect(throws: ServiceFailure.self) { try await RunningStorage.with(directory) { _ in } }
+        }
+        try await withDirectory { directory in
+            try Data(repeating: 0x41, count: 8_192).write(to: URL(fileURLWithPath: directory + "/storage.db"))
+            await #expect(throws: ServiceFailure.self) { try await RunningStorage.with(directory) { _ in } }
+        }
+        // /proc takes no files, whoever asks: the tests may run as root, whom no permission stops.
+        await #expect(throws: ServiceFailure.self) {
+            try await RunningStorage.with("/proc/rtm-storage") { _ in }
+        }
+    }
+
+    @Test("one call that can't be kept doesn't take the others of its group down")
+    func group() async throws {
+        try await withDirectory { directory in
+            let store = try SQLiteWriter(SQLiteOptions(path: directory + "/storage.db", synchronous: .off))
+            let now = StorageNow(wall: 1, steady: 1)
+            var writer = try StorageWriter(store, rules: StorageRules(), now: now)
+            let writes = (1...5).map { number in
+                StorageWrite(
+                    .metadata(
+                        WriteMetadata(
+                            .set, of: .lobby, items: [MetadataItem(key: "a", value: "\(number)")],
+                            majorRevision: number == 3 ? 99 : 0), of: .message("lobby")),
+                    caller: .user("anna"), link: 1, request: UInt64(number))
+            }
+            let outcome = writer.run(writes, now: now)
+            #expect(outcome.answers.map(\.request) == [1, 2, 3, 4, 5])
+            let refused = outcome.answers.filter { if case .failure = $0.result { true } else { false } }
+            #expect(refused.map(\.request) == [3])
+            #expect(outcome.events.count == 4 && outcome.failure == nil)
+            writer.close()
+        }
+    }
+}
