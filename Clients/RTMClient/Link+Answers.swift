@@ -108,6 +108,9 @@ extension Link {
                 subscriptions.stay(channel)
             }
             completion.fail(error)
+        case .restore where error.maySoonPass:
+            // S-19: the app asked for this subscription and isn't to ask again because of a bad moment.
+            end(.connectionError("a subscription could not be restored yet: \(error.reason)"))
         case .restore(let restoration):
             ended(restoration.channel)
             connection?.unrestored.append(restoration.channel)
@@ -232,6 +235,11 @@ extension Rtm_Client_StreamPosition {
 }
 
 extension RTMError {
+    /// Of a subscribe: nothing is wrong with the request, the server just couldn't do it.
+    fileprivate var maySoonPass: Bool {
+        code == .channelSubscribeTimeout || code == .channelSubscribeFailed && limit == nil
+    }
+
     /// A code that this version doesn't know is shown by its number in the reason.
     init(_ error: Rtm_Client_Error, unknownCode: ErrorCode) {
         let code = ErrorCode(rawValue: error.code.rawValue)

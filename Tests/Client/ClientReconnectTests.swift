@@ -61,6 +61,28 @@ struct ClientReconnectTests {
         }
     }
 
+    @Test(arguments: [
+        Rtm_Client_ErrorCode.errorChannelSubscribeFailed, .errorChannelSubscribeTimeout,
+    ]) func `S-19: a server that can't restore yet is asked again, and nothing counts as lost`(
+        _ code: Rtm_Client_ErrorCode
+    ) async throws {
+        try await withClient { client, edge in
+            var events = client.events().makeAsyncIterator()
+            try await client.subscribe(to: "a")
+            edge.follow { frame in
+                frame.isSubscribe
+                    ? [FakeEdge.refusal(of: frame, code)] : [FakeEdge.usual(frame)].compactMap { $0 }
+            }
+            edge.dropConnections()
+            try await eventually("several attempts") { edge.received.filter(\.isSubscribe).count > 3 }
+            #expect(client.linkState != .connected)
+            edge.follow { [FakeEdge.usual($0)].compactMap { $0 } }
+            let change = await events.nextLinkState(.connected)
+            #expect(change?.affectedChannels == ["a"])
+            #expect(change?.unrestoredChannels == [])
+        }
+    }
+
     @Test func `S-17, S-18: a restoration with a gap is said, goes on, and the link isn't resumed`()
         async throws
     {
