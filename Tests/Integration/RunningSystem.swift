@@ -19,6 +19,8 @@ final class RunningSystem: Sendable {
     let directory: URL
     private let processes = Mutex<[ServiceProcess]>([])
     private let addresses = Mutex<[String: String]>([:])
+    /// Where edges are sent instead of to the service itself.
+    private let detours = Mutex<[String: String]>([:])
 
     private init(directory: URL) { self.directory = directory }
 
@@ -76,8 +78,8 @@ final class RunningSystem: Sendable {
         try await launch(
             "rtm-edge",
             [
-                "--listen", listen, "--messaging", address("messaging"), "--presence", address("presence"),
-                "--storage", address("storage"), "--threads", "2",
+                "--listen", listen, "--messaging", way("messaging"), "--presence", way("presence"),
+                "--storage", way("storage"), "--threads", "2",
             ] + Self.unlimited("") + arguments)
     }
 
@@ -106,6 +108,11 @@ final class RunningSystem: Sendable {
 
     /// The address of a listener: "edge", "messaging", "rtm-edge admin".
     func address(_ purpose: String) -> String { addresses.withLock { $0[purpose] } ?? "" }
+
+    /// Edges that are launched from now on reach the service through this address.
+    func detour(to service: String, through address: String) { detours.withLock { $0[service] = address } }
+
+    private func way(_ service: String) -> String { detours.withLock { $0[service] } ?? address(service) }
 
     /// Ends a service without warning and starts it again on the same address.
     func restart(_ service: String) async throws {

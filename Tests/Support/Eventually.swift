@@ -16,6 +16,10 @@ package func eventually(
     throw EventuallyTimeout(what: what)
 }
 
+/// Lets time pass for those who maltreat a running system for a while: there the time itself is the test.
+/// Never to wait for something.
+package func letPass(_ duration: Duration) async { try? await Task.sleep(for: duration) }
+
 package struct EventuallyTimeout: Error {
     package let what: String
 }

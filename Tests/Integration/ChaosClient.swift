@@ -1,0 +1,190 @@
+import AgoraRtmKit
+import Foundation
+import RTMClient
+import RTMTestSupport
+import Synchronization
+
+/// One of many clients of a maltreated system: publishes, and notes all that it sees.
+protocol ChaosClient: Sendable {
+    var user: String { get }
+    var isConnected: Bool { get }
+    /// What it has seen, by channel; its inbox is "@" and its name.
+    var views: [DeliveryRecord.View] { get }
+    /// What must not happen to a client, as sentences.
+    var complaints: [String] { get }
+
+    func start(channels: [String]) async throws
+    func publish(_ text: String, to channel: String) async -> DeliveryRecord.Outcome
+    func close() async
+}
+
+extension ChaosClient {
+    /// Whether this text has arrived.
+    func hasSeen(_ text: String, in channel: String) -> Bool {
+        views.contains { view in
+            view.channel == channel
+                && view.sightings.reversed().contains { sighting in
+                    if case .message(text, _, _) = sighting { true } else { false }
+                }
+        }
+    }
+}
+
+/// What a client has seen, filled as it comes.
+private final class Sightings: Sendable {
+    private struct Contents {
+        var byChannel: [String: [DeliveryRecord.Sighting]] = [:]
+        var complaints: [String] = []
+    }
+
+    private let contents = Mutex(Contents())
+
+    func note(_ sighting: DeliveryRecord.Sighting, in channel: String) {
+        contents.withLock { $0.byChannel[channel, default: []].append(sighting) }
+    }
+
+    func complain(_ text: String) { contents.withLock { $0.complaints.append(text) } }
+
+    var complaints: [String] { contents.withLock { $0.complaints } }
+
+    func views(of viewer: String, isToldOfGaps: Bool) -> [DeliveryRecord.View] {
+        contents.withLock(\.byChannel).map {
+            DeliveryRecord.View(
+                viewer: viewer, channel: $0.key, isToldOfGaps: isToldOfGaps, sightings: $0.value)
+        }
+    }
+
+    /// A channel that stays silent has a view, too.
+    func expect(_ channels: [String]) {
+        contents.withLock { contents in
+            for channel in channels { contents.byChannel[channel] = [] }
+        }
+    }
+}
+
+private func destination(of channel: String) -> MessageDestination {
+    channel.hasPrefix("@") ? .user(String(channel.dropFirst())) : .channel(channel)
+}
+
+/// A client of the modern API.
+final class ChaosRTMClient: ChaosClient {
+    private let client: RTMClient
+    private let sightings = Sightings()
+
+    init(_ client: RTMClient) { self.client = client }
+
+    var user: String { client.configuration.userID }
+    var isConnected: Bool { client.linkState == .connected }
+    var views: [DeliveryRecord.View] { sightings.views(of: user, isToldOfGaps: true) }
+    var complaints: [String] { sightings.complaints.map { "\(user): \($0)" } }
+
+    func start(channels: [String]) async throws {
+        sightings.expect(channels + ["@\(user)"])
+        let events = client.events(buffering: .dropOldest(capacity: 1_000_000))
+        // Unstructured: ends with the sequence, which ends when the client is closed.
+        Task { [sightings] in
+            for await event in events { Self.note(event, in: sightings) }
+        }
+        try await client.login()
+        for channel in channels { try await client.subscribe(to: channel, features: .message) }
+    }
+
+    private static func note(_ event: RTMEvent, in sightings: Sightings) {
+        switch event {
+        case .message(let message):
+            let prefix = message.channelType == .user ? "@" : ""
+            guard case .text(let text) = message.payload else { return sightings.complain("bytes") }
+            sightings.note(
+                .message(
+                    text: text, publisher: message.publisher, timestamp: message.timestampMilliseconds),
+                in: prefix + message.channelName)
+        case .gap(let gap):
+            sightings.note(.gap, in: (gap.channelType == .user ? "@" : "") + gap.channelName)
+        case .linkState(let change):
+            if change.currentState == .failed { sightings.complain("failed: \(change.reason)") }
+            if !change.unrestoredChannels.isEmpty {
+                sightings.complain("unrestored: \(change.unrestoredChannels), \(change.reason)")
+            }
+        case .overflow(let dropped): sightings.complain("\(dropped) events dropped")
+        default: break
+        }
+    }
+
+    func publish(_ text: String, to channel: String) async -> DeliveryRecord.Outcome {
+        do {
+            let receipt = try await client.publish(text, to: destination(of: channel))
+            return .acknowledged(timestamp: receipt.timestampMilliseconds)
+        } catch {
+            return .init(error.code)
+        }
+    }
+
+    func close() async { await client.close() }
+}
+
+/// A client of the compatible API, which isn't told of gaps and gets receipts without a timestamp.
+final class ChaosKitClient: NSObject, ChaosClient, AgoraRtmClientDelegate {
+    let user: String
+    private let kit = Mutex<AgoraRtmClientKit?>(nil)
+    private let state = Mutex<AgoraRtmLinkState>(.idle)
+    private let sightings = Sightings()
+
+    init(_ config: AgoraRtmClientConfig) throws {
+        user = config.userId
+        super.init()
+        let kit = try AgoraRtmClientKit(config, delegate: self)
+        self.kit.withLock { $0 = kit }
+    }
+
+    var isConnected: Bool { state.withLock { $0 } == .connected }
+    var views: [DeliveryRecord.View] { sightings.views(of: user, isToldOfGaps: false) }
+    var complaints: [String] { sightings.complaints.map { "\(user): \($0)" } }
+
+    func start(channels: [String]) async throws {
+        sightings.expect(channels + ["@\(user)"])
+        guard let kit = kit.withLock({ $0 }) else { return }
+        if let error = await kit.login(nil).1 { throw error }
+        let options = AgoraRtmSubscribeOptions()
+        options.features = .message
+        for channel in channels {
+            if let error = await kit.subscribe(channelName: channel, option: options).1 { throw error }
+        }
+    }
+
+    func publish(_ text: String, to channel: String) async -> DeliveryRecord.Outcome {
+        guard let kit = kit.withLock({ $0 }) else { return .refused }
+        let options = AgoraRtmPublishOptions()
+        if channel.hasPrefix("@") { options.channelType = .user }
+        let name = channel.hasPrefix("@") ? String(channel.dropFirst()) : channel
+        let (response, error) = await kit.publish(channelName: name, message: text, option: options)
+        if (response == nil) == (error == nil) { sightings.complain("completion with \(text) is unclear") }
+        return error.map { .init($0.errorCode) } ?? .acknowledged(timestamp: nil)
+    }
+
+    func rtmKit(_ rtmKit: AgoraRtmClientKit, didReceiveMessageEvent event: AgoraRtmMessageEvent) {
+        let prefix = event.channelType == .user ? "@" : ""
+        let sighting = DeliveryRecord.Sighting.message(
+            text: event.message.stringData ?? "bytes", publisher: event.publisher, timestamp: event.timestamp)
+        sightings.note(sighting, in: prefix + event.channelName)
+    }
+
+    func rtmKit(_ rtmKit: AgoraRtmClientKit, didReceiveLinkStateEvent event: AgoraRtmLinkStateEvent) {
+        state.withLock { $0 = event.currentState }
+        if event.currentState == .failed { sightings.complain("failed: \(event.reason ?? "")") }
+        let unrestored = event.unrestoredChannels
+        if !unrestored.isEmpty { sightings.complain("unrestored: \(unrestored)") }
+    }
+
+    func close() async {
+        if let kit = kit.withLock({ $0.take() }) { kit.destroy() }
+    }
+}
+
+extension DeliveryRecord.Outcome {
+    init(_ code: ErrorCode) {
+        switch code {
+        case .channelNotConnected, .notLogin, .channelReceiverOffline: self = .refused
+        default: self = .unknown
+        }
+    }
+}

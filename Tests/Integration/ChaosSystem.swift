@@ -1,0 +1,161 @@
+import AgoraRtmKit
+import Foundation
+import NIOCore
+import RTMClient
+import RTMTestSupport
+import Synchronization
+
+/// Four services as processes, two edges of them, every line between clients, edges and messaging a bad one,
+/// and somebody who kills processes.
+///
+/// All chance comes from one seed. It makes the same plan again, though not the same run: processes and the
+/// scheduler have a say, too.
+final class ChaosSystem: Sendable {
+    /// An edge with the bad lines to it and from it to messaging.
+    struct Edge: Sendable {
+        let address: String
+        let clients: FaultProxy
+        let messaging: FaultProxy
+    }
+
+    struct Deeds: Sendable {
+        var edgeKills = 0
+        var messagingKills = 0
+        var lineFaults = 0
+    }
+
+    let system: RunningSystem
+    let edges: [Edge]
+    private let processes: Mutex<[ServiceProcess]>
+    private let done = Mutex(Deeds())
+
+    private init(_ system: RunningSystem, _ edges: [Edge], _ processes: [ServiceProcess]) {
+        self.system = system
+        self.edges = edges
+        self.processes = Mutex(processes)
+    }
+
+    var deeds: Deeds { done.withLock { $0 } }
+
+    /// Beside the edge that the system has, which stays whole for who needs a good one.
+    static func start(in system: RunningSystem) async throws -> ChaosSystem {
+        var edges: [Edge] = []
+        var processes: [ServiceProcess] = []
+        for _ in 0..<2 {
+            let messaging = try await FaultProxy.start(to: system.address("messaging"))
+            system.detour(to: "messaging", through: messaging.address)
+            processes.append(try await system.launchEdge())
+            let address = system.address("edge")
+            let clients = try await FaultProxy.start(to: address)
+            edges.append(Edge(address: address, clients: clients, messaging: messaging))
+        }
+        return ChaosSystem(system, edges, processes)
+    }
+
+    // MARK: Clients
+
+    /// - Parameter number: half of them prefer the one edge, half the other.
+    func client(_ user: String, _ number: Int) throws -> any ChaosClient {
+        let addresses = (number % 2 == 0 ? edges : edges.reversed()).map(\.clients.address)
+        guard number >= 2 else {
+            let config = AgoraRtmClientConfig(appId: "dev", userId: user)
+            let privateConfig = AgoraRtmPrivateConfig()
+            privateConfig.serviceType = [.message]
+            privateConfig.accessPointHosts = addresses
+            config.privateConfig = privateConfig
+            return try ChaosKitClient(config)
+        }
+        let client = try system.client(user) { configuration in
+            configuration.servers = addresses.compactMap { try? ServerAddress($0) }
+            configuration.requestTimeout = .seconds(5)
+            configuration.timing.heartbeatInterval = .milliseconds(500)
+            configuration.timing.heartbeatAnswer = .milliseconds(1_500)
+        }
+        return ChaosRTMClient(client)
+    }
+
+    // MARK: Chaos
+
+    /// Spoils lines until then, and leaves them whole.
+    func spoilLines(until end: ContinuousClock.Instant, _ random: inout SeededGenerator) async {
+        while ContinuousClock.now < end {
+            await letPass(.milliseconds(Int.random(in: 50...600, using: &random)))
+            let edge = edges[Int.random(in: 0..<edges.count, using: &random)]
+            // One line to messaging carries many sessions: it is spoiled less often.
+            let line = random.chance(1, in: 4) ? edge.messaging : edge.clients
+            await spoil(line, &random)
+            done.withLock { $0.lineFaults += 1 }
+        }
+        for line in edges.flatMap({ [$0.clients, $0.messaging] }) {
+            line.refuse(false)
+            line.delayAll(.zero)
+            line.spoil(.resume)
+        }
+    }
+
+    private func spoil(_ line: FaultProxy, _ random: inout SeededGenerator) async {
+        let share: Double = [0.1, 0.3, 0.6, 1.0].randomElement(using: &random) ?? 1
+        switch Int.random(in: 0..<6, using: &random) {
+        case 0: line.spoil(share, .close, using: &random)
+        case 1: line.spoil(share, .reset, using: &random)
+        case 2:
+            line.spoil(share, .stall, using: &random)
+            await letPass(.milliseconds(Int.random(in: 50...2_500, using: &random)))
+            line.spoil(.resume)
+        case 3:
+            // Held up, given up by one side, and cut while things are on the way.
+            line.spoil(share, .stall, using: &random)
+            await letPass(.milliseconds(Int.random(in: 50...2_500, using: &random)))
+            line.spoil(share, .reset, using: &random)
+            line.spoil(.resume)
+        case 4:
+            line.delayAll(.milliseconds(.random(in: 1...150, using: &random)))
+            await letPass(.milliseconds(Int.random(in: 200...1_500, using: &random)))
+            line.delayAll(.zero)
+        default:
+            line.refuse(true)
+            line.spoil(share, .close, using: &random)
+            await letPass(.milliseconds(Int.random(in: 50...500, using: &random)))
+            line.refuse(false)
+        }
+    }
+
+    /// Kills processes until then; at the end all run.
+    func killProcesses(until end: ContinuousClock.Instant, _ random: inout SeededGenerator) async throws {
+        var turn = 0
+        while ContinuousClock.now < end {
+            await letPass(.milliseconds(Int.random(in: 1_500...3_500, using: &random)))
+            turn += 1
+            let pause = Duration.milliseconds(Int.random(in: 0...1_500, using: &random))
+            if turn % 3 == 2 {
+                try await killMessaging(for: pause)
+            } else {
+                try await killEdge(Int.random(in: 0..<edges.count, using: &random), for: pause)
+            }
+        }
+    }
+
+    private func killMessaging(for pause: Duration) async throws {
+        let address = system.address("messaging")
+        try await system.process("rtm-messaging").kill9()
+        done.withLock { $0.messagingKills += 1 }
+        await letPass(pause)
+        try await system.launch("rtm-messaging", ["--listen", address])
+    }
+
+    private func killEdge(_ number: Int, for pause: Duration) async throws {
+        try await processes.withLock { $0[number] }.kill9()
+        done.withLock { $0.edgeKills += 1 }
+        await letPass(pause)
+        system.detour(to: "messaging", through: edges[number].messaging.address)
+        let process = try await system.launchEdge(listen: edges[number].address)
+        processes.withLock { $0[number] = process }
+    }
+
+    func stop() async throws {
+        for edge in edges {
+            try await edge.clients.stop()
+            try await edge.messaging.stop()
+        }
+    }
+}

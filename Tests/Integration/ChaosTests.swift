@@ -1,0 +1,182 @@
+import Foundation
+import RTMClient
+import RTMTestSupport
+import Synchronization
+import Testing
+
+/// The promise of the whole, on real processes: whatever dies and whichever line breaks, everybody receives
+/// the log, once and in its order, or is told of the hole; and every call comes to its end.
+///
+/// `make chaos` runs it for ten minutes, `make chaos MINUTES=60 SEED=1` for as long and with as much chance as
+/// one likes. A failure names its seed.
+@Suite(.serialized) struct ChaosTests {
+    private static let channels = ["north", "east", "south", "west"]
+    /// No call may take longer: the time for one request, and for its connection before that.
+    private static let callMax = Duration.seconds(30)
+
+    private static var duration: Duration {
+        let minutes = ProcessInfo.processInfo.environment["CHAOS_MINUTES"].flatMap(Double.init)
+        return minutes.map { .seconds($0 * 60) } ?? .seconds(25)
+    }
+
+    private static var seed: UInt64 {
+        ProcessInfo.processInfo.environment["CHAOS_SEED"].flatMap(UInt64.init)
+            ?? UInt64.random(in: 0...UInt64.max)
+    }
+
+    /// What has been published so far, and by whom.
+    private final class Ledger: Sendable {
+        let published = Mutex<[DeliveryRecord.Published]>([])
+        let complaints = Mutex<[String]>([])
+        let callsOpen = Mutex(0)
+
+        func publish(_ text: String, to channel: String, by client: any ChaosClient) async
+            -> DeliveryRecord.Outcome
+        {
+            callsOpen.withLock { $0 += 1 }
+            let start = ContinuousClock.now
+            let outcome = await client.publish(text, to: channel)
+            let time = ContinuousClock.now - start
+            if time > ChaosTests.callMax {
+                complaints.withLock { $0.append("'\(text)' took \(time)") }
+            }
+            published.withLock {
+                $0.append(.init(text: text, publisher: client.user, channel: channel, outcome: outcome))
+            }
+            callsOpen.withLock { $0 -= 1 }
+            return outcome
+        }
+    }
+
+    @Test(
+        "Edges and messaging are killed, lines cut, stalled and delayed: 20 clients receive the log, once, in order"
+    )
+    func chaos() async throws {
+        let seed = Self.seed
+        try await RunningSystem.with(.fourProcesses) { system in
+            let whole = try ServerAddress(system.address("edge"))
+            let chaos = try await ChaosSystem.start(in: system)
+            let clients = try (0..<20).map { try chaos.client("user\($0)", $0) }
+            for (number, client) in clients.enumerated() {
+                try await client.start(channels: Self.subscribed(by: number))
+            }
+            let ledger = Ledger()
+            let witness = ChaosRTMClient(
+                try system.client("witness") { $0.servers = [whole] })
+            try await witness.start(channels: Self.channels)
+            try await Self.maltreat(chaos, clients, ledger, seed)
+            do {
+                try await Self.settle(clients, witness, ledger, seed)
+            } catch {
+                // What was missed is reported there; what it looked like from all sides is to be seen, too.
+                for client in clients + [witness] { Issue.record("\(Self.summary(of: client))") }
+            }
+            Self.judge(clients + [witness], ledger, chaos, seed)
+            for client in clients + [witness] { await client.close() }
+            try await chaos.stop()
+        }
+    }
+
+    /// Three of the four.
+    private static func subscribed(by number: Int) -> [String] {
+        channels.indices.filter { $0 != number % channels.count }.map { channels[$0] }
+    }
+
+    private static func maltreat(
+        _ chaos: ChaosSystem, _ clients: [any ChaosClient], _ ledger: Ledger, _ seed: UInt64
+    ) async throws {
+        let end = ContinuousClock.now + duration
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask {
+                var random = SeededGenerator(seed: seed)
+                await chaos.spoilLines(until: end, &random)
+            }
+            group.addTask {
+                var random = SeededGenerator(seed: seed &+ 1)
+                try await chaos.killProcesses(until: end, &random)
+            }
+            for (number, client) in clients.enumerated() {
+                group.addTask {
+                    var random = SeededGenerator(seed: seed &+ 2 &+ UInt64(number))
+                    await publish(by: client, to: clients.map(\.user), ledger, until: end, &random)
+                }
+            }
+            try await group.waitForAll()
+        }
+    }
+
+    /// One message after the other, so that their order is known.
+    private static func publish(
+        by client: any ChaosClient, to users: [String], _ ledger: Ledger, until end: ContinuousClock.Instant,
+        _ random: inout SeededGenerator
+    ) async {
+        var number = 0
+        while ContinuousClock.now < end {
+            let user = users.randomElement(using: &random) ?? ""
+            let isToUser = random.chance(1, in: 5) && user != client.user
+            let channel = isToUser ? "@\(user)" : channels.randomElement(using: &random) ?? ""
+            number += 1
+            _ = await ledger.publish("\(client.user) \(number)", to: channel, by: client)
+            await letPass(.milliseconds(Int.random(in: 20...150, using: &random)))
+        }
+    }
+
+    /// How each channel ended for a client.
+    private static func summary(of client: any ChaosClient) -> String {
+        let ends = client.views.sorted { $0.channel < $1.channel }.map { view in
+            "\(view.channel): \(view.sightings.count), \(view.sightings.suffix(2))"
+        }
+        return "\(client.user) \(client.isConnected ? "connected" : "away"): \(ends)"
+    }
+
+    /// The lines are whole again: everybody comes back, and the last message of every channel reaches all.
+    private static func settle(
+        _ clients: [any ChaosClient], _ witness: any ChaosClient, _ ledger: Ledger, _ seed: UInt64
+    ) async throws {
+        #expect(ledger.callsOpen.withLock { $0 } == 0)
+        for client in clients {
+            try await eventually("\(client.user) is connected (seed \(seed))", within: .seconds(90)) {
+                client.isConnected
+            }
+        }
+        for channel in channels + clients.map({ "@\($0.user)" }) {
+            let viewers = clients.filter { $0.views.contains { $0.channel == channel } }
+            var attempt = 0
+            // An edge that finds messaging again a moment later tells of a gap that such a message lies in:
+            // then the next one counts.
+            try await eventually("all hear the end of \(channel) (seed \(seed))", within: .seconds(60)) {
+                attempt += 1
+                let last = "witness \(channel) \(attempt)"
+                guard case .acknowledged = await ledger.publish(last, to: channel, by: witness) else {
+                    return false
+                }
+                for _ in 0..<60 {
+                    if viewers.allSatisfy({ $0.hasSeen(last, in: channel) }) { return true }
+                    await letPass(.milliseconds(50))
+                }
+                return false
+            }
+        }
+    }
+
+    private static func judge(
+        _ clients: [any ChaosClient], _ ledger: Ledger, _ chaos: ChaosSystem, _ seed: UInt64
+    ) {
+        let record = DeliveryRecord(
+            witness: "witness", published: ledger.published.withLock { $0 }, views: clients.flatMap(\.views))
+        let complaints =
+            ledger.complaints.withLock { $0 } + clients.flatMap(\.complaints) + record.breaches()
+            + record.needlessGaps(epochsMax: chaos.deeds.messagingKills)
+        for complaint in complaints.prefix(40) { Issue.record("seed \(seed): \(complaint)") }
+        #expect(complaints.count == 0, "seed \(seed)")
+        #expect(chaos.deeds.edgeKills > 0 && chaos.deeds.messagingKills > 0)
+        #expect(record.received > record.acknowledged)
+        if ProcessInfo.processInfo.environment["CHAOS_MINUTES"] != nil {
+            let text =
+                "chaos: seed \(seed): \(record.published.count) published, \(record.acknowledged) acknowledged, "
+                + "\(record.received) received, \(record.gaps) gaps told, \(chaos.deeds), "
+                + "\(complaints.count) complaints\n"
+            FileHandle.standardError.write(Data(text.utf8))
+        }
+    }
+}

@@ -1,0 +1,188 @@
+import Foundation
+
+/// What was published and what arrived, gathered from outside while a system is maltreated, and whether the
+/// two agree with what is promised: everybody receives the log, in its order, nothing twice, and a hole only
+/// where it was told of one.
+///
+/// The log itself is nowhere to be seen from outside. It is put together from the acknowledgements and from
+/// what anybody received, by the timestamps, which increase strictly within a channel.
+struct DeliveryRecord {
+    enum Outcome: Equatable {
+        /// - Parameter timestamp: nil where the API doesn't tell it.
+        case acknowledged(timestamp: UInt64?)
+        /// It may be in the log or not.
+        case unknown
+        /// It was refused before it left.
+        case refused
+    }
+
+    struct Published {
+        var text: String
+        var publisher: String
+        var channel: String
+        var outcome: Outcome
+    }
+
+    enum Sighting: Equatable {
+        case message(text: String, publisher: String, timestamp: UInt64)
+        /// The client was told that messages were lost here.
+        case gap
+    }
+
+    /// One client's view of one channel.
+    struct View {
+        var viewer: String
+        var channel: String
+        /// Where it isn't told (AgoraRtmKit), a hole has to lie where somebody else was told of one.
+        var isToldOfGaps = true
+        var sightings: [Sighting] = []
+    }
+
+    /// A client whose own line was never bad.
+    var witness = ""
+    var published: [Published] = []
+    var views: [View] = []
+
+    /// One sentence for each breach; none if all is well.
+    func breaches() -> [String] {
+        let (logs, ambiguities) = logs()
+        let bounds = boundaries()
+        let sources = Dictionary(published.map { ($0.text, $0) }) { first, _ in first }
+        var breaches = ambiguities + refusedButSeen(logs)
+        for view in views {
+            let log = logs[view.channel] ?? [:]
+            let gaps =
+                view.isToldOfGaps ? Self.gaps(of: view) : Self.jumps(of: view, over: bounds[view.channel])
+            breaches += disorder(in: view, sources) + holes(in: view, log: log, gaps: gaps)
+            breaches += unheard(by: view, log: log, mayHaveLost: !gaps.isEmpty)
+        }
+        return breaches
+    }
+
+    var acknowledged: Int {
+        published.count { if case .acknowledged = $0.outcome { true } else { false } }
+    }
+
+    var received: Int { views.reduce(0) { $0 + $1.sightings.count { $0 != .gap } } }
+
+    var gaps: Int { views.reduce(0) { $0 + $1.sightings.count { $0 == .gap } } }
+
+    /// A gap is told where an epoch began, and nowhere else: what was there is always replayed.
+    func needlessGaps(epochsMax: Int) -> [String] {
+        views.filter { $0.sightings.count { $0 == .gap } > epochsMax }
+            .map { "\($0.viewer) was told of more gaps in \($0.channel) than there were" }
+    }
+
+    private func logs() -> (logs: [String: [UInt64: String]], ambiguities: [String]) {
+        var logs: [String: [UInt64: String]] = [:]
+        var places: [String: UInt64] = [:]
+        var breaches: [String] = []
+        func enter(_ text: String, _ channel: String, at timestamp: UInt64, says who: String) {
+            if let other = logs[channel]?[timestamp], other != text {
+                breaches.append("\(who): \(channel) has '\(text)' where others have '\(other)'")
+            }
+            if let place = places["\(channel) \(text)"], place != timestamp {
+                breaches.append("\(who): '\(text)' is in \(channel) twice, at \(place) and \(timestamp)")
+            }
+            logs[channel, default: [:]][timestamp] = text
+            places["\(channel) \(text)"] = timestamp
+        }
+        for message in published {
+            if case .acknowledged(let timestamp?) = message.outcome {
+                enter(message.text, message.channel, at: timestamp, says: "the receipt")
+            }
+        }
+        for view in views {
+            for case .message(let text, _, let timestamp) in view.sightings {
+                enter(text, view.channel, at: timestamp, says: view.viewer)
+            }
+        }
+        return (logs, breaches)
+    }
+
+    private func refusedButSeen(_ logs: [String: [UInt64: String]]) -> [String] {
+        let texts = logs.mapValues { Set($0.values) }
+        return published.filter { $0.outcome == .refused && texts[$0.channel]?.contains($0.text) == true }
+            .map { "'\($0.text)' was refused, and is in \($0.channel) nevertheless" }
+    }
+
+    /// Order, repetition, and what a client must not get.
+    private func disorder(in view: View, _ sources: [String: Published]) -> [String] {
+        var breaches: [String] = []
+        var last: UInt64 = 0
+        var seen: Set<String> = []
+        for case .message(let text, let publisher, let timestamp) in view.sightings {
+            let what = "\(view.viewer) in \(view.channel): '\(text)' at \(timestamp)"
+            if !seen.insert(text).inserted {
+                breaches.append("\(what) came twice")
+            } else if timestamp <= last {
+                breaches.append("\(what) came after one of \(last)")
+            }
+            last = max(last, timestamp)
+            if publisher == view.viewer { breaches.append("\(what) is its own") }
+            let source = sources[text]
+            if source?.publisher != publisher || source?.channel != view.channel {
+                breaches.append("\(what) from \(publisher) was never published so")
+            }
+        }
+        return breaches
+    }
+
+    private func holes(in view: View, log: [UInt64: String], gaps: [ClosedRange<UInt64>]) -> [String] {
+        let seen = Set(
+            view.sightings.compactMap { sighting in
+                if case .message(_, _, let timestamp) = sighting { timestamp } else { nil }
+            })
+        return log.sorted { $0.key < $1.key }.filter { timestamp, text in
+            !seen.contains(timestamp) && !isOwn(text, of: view)
+                && !gaps.contains { $0.contains(timestamp) }
+        }.map { "\(view.viewer) in \(view.channel): '\($1)' at \($0) is missing, and no gap was told" }
+    }
+
+    /// Acknowledgements without a timestamp say that the message is somewhere.
+    private func unheard(by view: View, log: [UInt64: String], mayHaveLost: Bool) -> [String] {
+        let texts = Set(log.values)
+        return published.filter {
+            $0.channel == view.channel && $0.outcome == .acknowledged(timestamp: nil)
+                && $0.publisher != view.viewer && !texts.contains($0.text) && !mayHaveLost
+        }.map { "\(view.viewer) in \(view.channel): '\($0.text)' was acknowledged, and nobody received it" }
+    }
+
+    private func isOwn(_ text: String, of view: View) -> Bool { text.hasPrefix("\(view.viewer) ") }
+
+    /// From the last message before each gap to the first one after it.
+    private static func gaps(of view: View) -> [ClosedRange<UInt64>] {
+        var gaps: [ClosedRange<UInt64>] = []
+        var last: UInt64 = 0
+        var isOpen = false
+        for sighting in view.sightings {
+            switch sighting {
+            case .gap: isOpen = true
+            case .message(_, _, let timestamp):
+                if isOpen, timestamp >= last { gaps.append(last...timestamp) }
+                isOpen = false
+                last = max(last, timestamp)
+            }
+        }
+        if isOpen { gaps.append(last...UInt64.max) }
+        return gaps
+    }
+
+    /// From one message to the next where something was lost for others between the two.
+    private static func jumps(of view: View, over bounds: [ClosedRange<UInt64>]?) -> [ClosedRange<UInt64>] {
+        let places: [UInt64] = view.sightings.compactMap { sighting in
+            if case .message(_, _, let timestamp) = sighting { timestamp } else { nil }
+        }
+        let spans = zip([0] + places, places + [UInt64.max]).filter { $0 <= $1 }.map { $0...$1 }
+        return spans.filter { span in
+            bounds?.contains { max($0.lowerBound, span.lowerBound) < min($0.upperBound, span.upperBound) }
+                == true
+        }
+    }
+
+    /// By channel, as narrow as anybody saw them: whoever was away for long saw wider ones.
+    private func boundaries() -> [String: [ClosedRange<UInt64>]] {
+        Dictionary(grouping: views.filter { $0.viewer == witness }, by: \.channel)
+            .mapValues { $0.flatMap(Self.gaps) }
+    }
+}

@@ -1,0 +1,71 @@
+import Testing
+
+/// The judge of the chaos tests has to see what it is there for.
+struct DeliveryRecordTests {
+    /// Alice publishes 1, 2, 3 to a channel; Bob and the witness saw what is given.
+    private func breaches(
+        _ sightings: [DeliveryRecord.Sighting], witness: [DeliveryRecord.Sighting]? = nil,
+        isToldOfGaps: Bool = true, third: DeliveryRecord.Outcome = .acknowledged(timestamp: 30)
+    ) -> [String] {
+        var record = DeliveryRecord(witness: "witness")
+        let outcomes: [DeliveryRecord.Outcome] = [
+            .acknowledged(timestamp: 10), .acknowledged(timestamp: nil), third,
+        ]
+        for (number, outcome) in outcomes.enumerated() {
+            record.published.append(
+                .init(text: "alice \(number + 1)", publisher: "alice", channel: "c", outcome: outcome))
+        }
+        record.views = [
+            .init(viewer: "bob", channel: "c", isToldOfGaps: isToldOfGaps, sightings: sightings),
+            .init(viewer: "witness", channel: "c", sightings: witness ?? [seen(1), seen(2), seen(3)]),
+        ]
+        return record.breaches()
+    }
+
+    private func seen(_ number: Int, at timestamp: UInt64? = nil, by publisher: String = "alice")
+        -> DeliveryRecord.Sighting
+    {
+        .message(
+            text: "\(publisher) \(number)", publisher: publisher,
+            timestamp: timestamp ?? UInt64(number) * 10)
+    }
+
+    @Test("The whole log in its order is no breach")
+    func clean() {
+        #expect(breaches([seen(1), seen(2), seen(3)]) == [])
+    }
+
+    @Test("A hole is one, in the middle and at the end, unless a gap was told there")
+    func holes() {
+        #expect(breaches([seen(1), seen(3)]).count == 1)
+        #expect(breaches([seen(1), seen(2)]).count == 1)
+        #expect(breaches([seen(1), .gap, seen(3)]) == [])
+        #expect(breaches([.gap, seen(1), seen(3)]).count == 1)
+        #expect(breaches([seen(1), seen(2), .gap]) == [])
+    }
+
+    @Test("Twice, out of order, its own, altered, at two places")
+    func disorder() {
+        #expect(breaches([seen(1), seen(1), seen(2), seen(3)]).count == 1)
+        #expect(breaches([seen(1), seen(3), seen(2)]).count == 1)
+        #expect(breaches([seen(1), seen(2, by: "bob"), seen(2, at: 21), seen(3)]).isEmpty == false)
+        #expect(breaches([seen(1), seen(2, at: 25), seen(3)]).isEmpty == false)
+        #expect(breaches([seen(1), seen(2, at: 10), seen(3)]).isEmpty == false)
+    }
+
+    @Test("An acknowledged message that nobody received, and a refused one that somebody did")
+    func outcomes() {
+        #expect(breaches([seen(1), seen(3)], witness: [seen(1), seen(3)]).count == 2)
+        #expect(breaches([seen(1), seen(2), seen(3)], third: .refused).count == 1)
+        #expect(breaches([seen(1), seen(2), seen(3)], third: .unknown) == [])
+    }
+
+    @Test("Who isn't told of gaps may miss what lies beside one that others were told of")
+    func untold() {
+        #expect(breaches([seen(1), seen(3)], isToldOfGaps: false).count == 1)
+        let cut: [DeliveryRecord.Sighting] = [seen(1), .gap, seen(3)]
+        #expect(breaches([seen(1), seen(3)], witness: cut, isToldOfGaps: false) == [])
+        let late: [DeliveryRecord.Sighting] = [seen(1), seen(2), .gap, seen(3)]
+        #expect(breaches([seen(2), seen(3)], witness: late, isToldOfGaps: false).count == 1)
+    }
+}

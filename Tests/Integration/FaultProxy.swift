@@ -1,0 +1,116 @@
+import NIOCore
+import NIOPosix
+import Synchronization
+
+/// A TCP proxy that does to the connections through it what networks do: cuts them, holds them up, delays
+/// them.
+///
+/// Who connects through it can't tell it from a bad line. It adds no bytes and loses none as long as a
+/// connection lives.
+final class FaultProxy: Sendable {
+    /// What happens to the connections that it is asked to spoil.
+    enum Fault: Sendable {
+        /// Both sides get a FIN, after what has arrived so far.
+        case close
+        /// Both sides get a RST; what is under way is lost.
+        case reset
+        /// Nothing passes any more, in neither direction, and nobody is told: a side that goes away isn't
+        /// missed by the other one.
+        case stall
+        /// What was held up passes again, in order.
+        case resume
+        /// Everything takes this much longer, in order.
+        case delay(TimeAmount)
+    }
+
+    private struct Connections {
+        var lastID = 0
+        var open: [Int: NIOLoopBound<ProxiedConnection>] = [:]
+        /// What new connections begin with.
+        var delay = TimeAmount.zero
+        var refuses = false
+    }
+
+    private let target: SocketAddress
+    private let connections = Mutex(Connections())
+    private let listener = Mutex<(any Channel)?>(nil)
+
+    private init(to target: SocketAddress) { self.target = target }
+
+    static func start(to address: String) async throws -> FaultProxy {
+        let parts = address.split(separator: ":")
+        let proxy = FaultProxy(to: try SocketAddress(ipAddress: String(parts[0]), port: Int(parts[1]) ?? 0))
+        let channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+            .childChannelOption(.autoRead, value: false)
+            .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
+            .childChannelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture { try proxy.accept(channel) }
+            }
+            .bind(host: "127.0.0.1", port: 0).get()
+        proxy.listener.withLock { $0 = channel }
+        return proxy
+    }
+
+    /// Where to connect instead of to the target.
+    var address: String { "127.0.0.1:\(listener.withLock { $0?.localAddress?.port } ?? 0)" }
+
+    var connectionCount: Int { connections.withLock { $0.open.count } }
+
+    /// - Parameter share: how many of the connections, chosen by chance, the newest and the oldest alike.
+    func spoil(_ share: Double = 1, _ fault: Fault, using random: inout some RandomNumberGenerator) {
+        let open = connections.withLock { $0.open.sorted { $0.key < $1.key }.map(\.value) }
+        for connection in open where share >= 1 || Double.random(in: 0..<1, using: &random) < share {
+            connection.eventLoop.execute { connection.value.suffer(fault) }
+        }
+    }
+
+    func spoil(_ fault: Fault) {
+        var random = SystemRandomNumberGenerator()
+        spoil(1, fault, using: &random)
+    }
+
+    /// Connections that begin from now on are delayed, too.
+    func delayAll(_ delay: TimeAmount) {
+        connections.withLock { $0.delay = delay }
+        spoil(.delay(delay))
+    }
+
+    /// New connections are closed as soon as they come.
+    func refuse(_ refuses: Bool) { connections.withLock { $0.refuses = refuses } }
+
+    /// Ends everything.
+    func stop() async throws {
+        refuse(true)
+        spoil(.reset)
+        let channel = listener.withLock { $0.take() }
+        try await channel?.close()
+    }
+
+    private func accept(_ channel: any Channel) throws {
+        let connection = ProxiedConnection(channel)
+        try channel.pipeline.syncOperations.addHandler(ProxiedSide(of: connection, .client))
+        let bound = NIOLoopBound(connection, eventLoop: channel.eventLoop)
+        let id: Int? = connections.withLock { connections in
+            guard !connections.refuses else { return nil }
+            connections.lastID += 1
+            connections.open[connections.lastID] = bound
+            connection.delay = connections.delay
+            return connections.lastID
+        }
+        guard let id else { return channel.close(promise: nil) }
+        channel.closeFuture.whenComplete { _ in
+            self.connections.withLock { _ = $0.open.removeValue(forKey: id) }
+        }
+        ClientBootstrap(group: channel.eventLoop)
+            .channelOption(.autoRead, value: false)
+            .channelOption(.tcpOption(.tcp_nodelay), value: 1)
+            .channelInitializer { server in
+                server.eventLoop.makeCompletedFuture {
+                    try server.pipeline.syncOperations.addHandler(ProxiedSide(of: bound.value, .server))
+                }
+            }
+            .connect(to: target)
+            .whenComplete { outcome in bound.value.connected(outcome) }
+    }
+}

@@ -1,0 +1,124 @@
+import NIOCore
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// One connection through a `FaultProxy`: its two sockets, and what is on the way between them. Belongs to
+/// one event loop.
+final class ProxiedConnection {
+    enum Side { case client, server }
+
+    /// What came from one side and goes to the other.
+    private struct Lane {
+        /// Nil at the end: the side it came from is closed.
+        var waiting: [(due: NIODeadline, bytes: ByteBuffer?)] = []
+    }
+
+    var delay = TimeAmount.zero
+    private let client: any Channel
+    private var server: (any Channel)?
+    private var isStalled = false
+    private var fromClient = Lane()
+    private var fromServer = Lane()
+
+    init(_ client: any Channel) { self.client = client }
+
+    func connected(_ outcome: Result<any Channel, any Error>) {
+        guard case .success(let channel) = outcome, client.isActive else {
+            if case .success(let channel) = outcome { channel.close(promise: nil) }
+            return client.close(promise: nil)
+        }
+        server = channel
+        read()
+    }
+
+    func received(_ bytes: ByteBuffer?, from side: Side) {
+        // The first of what waits decides when the rest may go: order is kept whatever the delay does.
+        let due = NIODeadline.now() + delay
+        switch side {
+        case .client: fromClient.waiting.append((due, bytes))
+        case .server: fromServer.waiting.append((due, bytes))
+        }
+        pass()
+    }
+
+    func suffer(_ fault: FaultProxy.Fault) {
+        switch fault {
+        case .close:
+            client.close(promise: nil)
+            server?.close(promise: nil)
+        case .reset:
+            for channel in [client, server].compactMap({ $0 }) {
+                let linger = linger(l_onoff: 1, l_linger: 0)
+                guard let socket = channel as? any SocketOptionProvider else { continue }
+                // Closed already: there is nothing left to reset.
+                socket.setSoLinger(linger).whenComplete { _ in channel.close(promise: nil) }
+            }
+        case .stall:
+            isStalled = true
+            read()
+        case .resume:
+            isStalled = false
+            read()
+            pass()
+        case .delay(let delay):
+            self.delay = delay
+        }
+    }
+
+    /// While nothing passes nothing is read either, as on a line whose buffers are full.
+    private func read() {
+        for channel in [client, server].compactMap({ $0 }) {
+            channel.setOption(.autoRead, value: !isStalled).whenFailure { _ in }
+        }
+    }
+
+    private func pass() {
+        guard !isStalled, let server else { return }
+        pass(\.fromClient, to: server)
+        pass(\.fromServer, to: client)
+    }
+
+    /// A write that fails comes back here: the lane is left before anything is written.
+    private func pass(_ lane: ReferenceWritableKeyPath<ProxiedConnection, Lane>, to channel: any Channel) {
+        let now = NIODeadline.now()
+        let ready = self[keyPath: lane].waiting.prefix { $0.due <= now }
+        self[keyPath: lane].waiting.removeFirst(ready.count)
+        if let next = self[keyPath: lane].waiting.first {
+            client.eventLoop.assumeIsolated().scheduleTask(deadline: next.due) { self.pass() }
+        }
+        for (_, bytes) in ready {
+            if let bytes {
+                channel.write(bytes, promise: nil)
+            } else {
+                // A FIN comes after what was sent before it.
+                channel.writeAndFlush(ByteBuffer()).whenComplete { _ in channel.close(promise: nil) }
+            }
+        }
+        channel.flush()
+    }
+}
+
+/// One socket of a proxied connection.
+final class ProxiedSide: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+
+    private let connection: ProxiedConnection
+    private let side: ProxiedConnection.Side
+
+    init(of connection: ProxiedConnection, _ side: ProxiedConnection.Side) {
+        self.connection = connection
+        self.side = side
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        connection.received(unwrapInboundIn(data), from: side)
+    }
+
+    func channelInactive(context: ChannelHandlerContext) { connection.received(nil, from: side) }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
+}
