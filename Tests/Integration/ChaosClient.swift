@@ -43,6 +43,10 @@ private final class Sightings: Sendable {
         contents.withLock { $0.byChannel[channel, default: []].append(sighting) }
     }
 
+    func hasGap(in channel: String) -> Bool {
+        contents.withLock { $0.byChannel[channel]?.contains(.gap) == true }
+    }
+
     func complain(_ text: String) { contents.withLock { $0.complaints.append(text) } }
 
     var complaints: [String] { contents.withLock { $0.complaints } }
@@ -102,8 +106,8 @@ final class ChaosRTMClient: ChaosClient {
             sightings.note(.gap, in: (gap.channelType == .user ? "@" : "") + gap.channelName)
         case .linkState(let change):
             if change.currentState == .failed { sightings.complain("failed: \(change.reason)") }
-            if !change.unrestoredChannels.isEmpty {
-                sightings.complain("unrestored: \(change.unrestoredChannels), \(change.reason)")
+            for channel in change.unrestoredChannels where !sightings.hasGap(in: channel) {
+                sightings.complain("\(channel) was not restored: \(change.reason)")
             }
         case .overflow(let dropped): sightings.complain("\(dropped) events dropped")
         default: break
@@ -171,8 +175,6 @@ final class ChaosKitClient: NSObject, ChaosClient, AgoraRtmClientDelegate {
     func rtmKit(_ rtmKit: AgoraRtmClientKit, didReceiveLinkStateEvent event: AgoraRtmLinkStateEvent) {
         state.withLock { $0 = event.currentState }
         if event.currentState == .failed { sightings.complain("failed: \(event.reason ?? "")") }
-        let unrestored = event.unrestoredChannels
-        if !unrestored.isEmpty { sightings.complain("unrestored: \(unrestored)") }
     }
 
     func close() async {

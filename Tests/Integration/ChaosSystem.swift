@@ -20,7 +20,8 @@ final class ChaosSystem: Sendable {
 
     struct Deeds: Sendable {
         var edgeKills = 0
-        var messagingKills = 0
+        /// UTC, in milliseconds since 1970.
+        var messagingKills: [UInt64] = []
         var lineFaults = 0
     }
 
@@ -138,7 +139,8 @@ final class ChaosSystem: Sendable {
     private func killMessaging(for pause: Duration) async throws {
         let address = system.address("messaging")
         try await system.process("rtm-messaging").kill9()
-        done.withLock { $0.messagingKills += 1 }
+        let now = UInt64(Date().timeIntervalSince1970 * 1_000)
+        done.withLock { $0.messagingKills.append(now) }
         await letPass(pause)
         try await system.launch("rtm-messaging", ["--listen", address])
     }

@@ -33,26 +33,26 @@ struct DeliveryRecord {
     struct View {
         var viewer: String
         var channel: String
-        /// Where it isn't told (AgoraRtmKit), a hole has to lie where somebody else was told of one.
+        /// Where it isn't told (AgoraRtmKit), a hole has to lie around the end of an epoch.
         var isToldOfGaps = true
         var sightings: [Sighting] = []
     }
 
-    /// A client whose own line was never bad.
-    var witness = ""
+    /// When logs ended and began anew, in milliseconds since 1970. Only there may anything be lost, and a
+    /// publish that was under way may be in the log before and in the log after.
+    var epochEnds: [UInt64] = []
     var published: [Published] = []
     var views: [View] = []
 
     /// One sentence for each breach; none if all is well.
     func breaches() -> [String] {
         let (logs, ambiguities) = logs()
-        let bounds = boundaries()
         let sources = Dictionary(published.map { ($0.text, $0) }) { first, _ in first }
         var breaches = ambiguities + refusedButSeen(logs)
         for view in views {
             let log = logs[view.channel] ?? [:]
             let gaps =
-                view.isToldOfGaps ? Self.gaps(of: view) : Self.jumps(of: view, over: bounds[view.channel])
+                view.isToldOfGaps ? Self.gaps(of: view) : jumps(of: view)
             breaches += disorder(in: view, sources) + holes(in: view, log: log, gaps: gaps)
             breaches += unheard(by: view, log: log, mayHaveLost: !gaps.isEmpty)
         }
@@ -68,24 +68,27 @@ struct DeliveryRecord {
     var gaps: Int { views.reduce(0) { $0 + $1.sightings.count { $0 == .gap } } }
 
     /// A gap is told where an epoch began, and nowhere else: what was there is always replayed.
-    func needlessGaps(epochsMax: Int) -> [String] {
-        views.filter { $0.sightings.count { $0 == .gap } > epochsMax }
+    func needlessGaps() -> [String] {
+        views.filter { $0.sightings.count { $0 == .gap } > epochEnds.count }
             .map { "\($0.viewer) was told of more gaps in \($0.channel) than there were" }
     }
 
     private func logs() -> (logs: [String: [UInt64: String]], ambiguities: [String]) {
         var logs: [String: [UInt64: String]] = [:]
-        var places: [String: UInt64] = [:]
+        var places: [String: Set<UInt64>] = [:]
         var breaches: [String] = []
         func enter(_ text: String, _ channel: String, at timestamp: UInt64, says who: String) {
             if let other = logs[channel]?[timestamp], other != text {
                 breaches.append("\(who): \(channel) has '\(text)' where others have '\(other)'")
             }
-            if let place = places["\(channel) \(text)"], place != timestamp {
+            for place in places["\(channel) \(text)"] ?? [] where !isSame(text, place, timestamp) {
                 breaches.append("\(who): '\(text)' is in \(channel) twice, at \(place) and \(timestamp)")
             }
             logs[channel, default: [:]][timestamp] = text
-            places["\(channel) \(text)"] = timestamp
+            places["\(channel) \(text)", default: []].insert(timestamp)
+        }
+        func isSame(_ text: String, _ one: UInt64, _ other: UInt64) -> Bool {
+            one == other || isEpochEnd(within: min(one, other)...max(one, other))
         }
         for message in published {
             if case .acknowledged(let timestamp?) = message.outcome {
@@ -110,10 +113,12 @@ struct DeliveryRecord {
     private func disorder(in view: View, _ sources: [String: Published]) -> [String] {
         var breaches: [String] = []
         var last: UInt64 = 0
-        var seen: Set<String> = []
+        var seen: [String: UInt64] = [:]
         for case .message(let text, let publisher, let timestamp) in view.sightings {
             let what = "\(view.viewer) in \(view.channel): '\(text)' at \(timestamp)"
-            if !seen.insert(text).inserted {
+            if let first = seen.updateValue(timestamp, forKey: text),
+                first >= timestamp || !isEpochEnd(within: first...timestamp)
+            {
                 breaches.append("\(what) came twice")
             } else if timestamp <= last {
                 breaches.append("\(what) came after one of \(last)")
@@ -168,21 +173,16 @@ struct DeliveryRecord {
         return gaps
     }
 
-    /// From one message to the next where something was lost for others between the two.
-    private static func jumps(of view: View, over bounds: [ClosedRange<UInt64>]?) -> [ClosedRange<UInt64>] {
+    private func isEpochEnd(within span: ClosedRange<UInt64>) -> Bool {
+        epochEnds.contains { span.contains($0) }
+    }
+
+    /// From one message to the next where an epoch ended between the two.
+    private func jumps(of view: View) -> [ClosedRange<UInt64>] {
         let places: [UInt64] = view.sightings.compactMap { sighting in
             if case .message(_, _, let timestamp) = sighting { timestamp } else { nil }
         }
-        let spans = zip([0] + places, places + [UInt64.max]).filter { $0 <= $1 }.map { $0...$1 }
-        return spans.filter { span in
-            bounds?.contains { max($0.lowerBound, span.lowerBound) < min($0.upperBound, span.upperBound) }
-                == true
-        }
-    }
-
-    /// By channel, as narrow as anybody saw them: whoever was away for long saw wider ones.
-    private func boundaries() -> [String: [ClosedRange<UInt64>]] {
-        Dictionary(grouping: views.filter { $0.viewer == witness }, by: \.channel)
-            .mapValues { $0.flatMap(Self.gaps) }
+        return zip([0] + places, places + [UInt64.max]).filter { $0 <= $1 }.map { $0...$1 }
+            .filter(isEpochEnd)
     }
 }

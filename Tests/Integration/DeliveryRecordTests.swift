@@ -5,9 +5,10 @@ struct DeliveryRecordTests {
     /// Alice publishes 1, 2, 3 to a channel; Bob and the witness saw what is given.
     private func breaches(
         _ sightings: [DeliveryRecord.Sighting], witness: [DeliveryRecord.Sighting]? = nil,
+        epochEnds: [UInt64] = [],
         isToldOfGaps: Bool = true, third: DeliveryRecord.Outcome = .acknowledged(timestamp: 30)
     ) -> [String] {
-        var record = DeliveryRecord(witness: "witness")
+        var record = DeliveryRecord(epochEnds: epochEnds)
         let outcomes: [DeliveryRecord.Outcome] = [
             .acknowledged(timestamp: 10), .acknowledged(timestamp: nil), third,
         ]
@@ -60,12 +61,17 @@ struct DeliveryRecordTests {
         #expect(breaches([seen(1), seen(2), seen(3)], third: .unknown) == [])
     }
 
-    @Test("Who isn't told of gaps may miss what lies beside one that others were told of")
+    @Test("Who isn't told of gaps may miss what lies around the end of an epoch")
     func untold() {
         #expect(breaches([seen(1), seen(3)], isToldOfGaps: false).count == 1)
-        let cut: [DeliveryRecord.Sighting] = [seen(1), .gap, seen(3)]
-        #expect(breaches([seen(1), seen(3)], witness: cut, isToldOfGaps: false) == [])
-        let late: [DeliveryRecord.Sighting] = [seen(1), seen(2), .gap, seen(3)]
-        #expect(breaches([seen(2), seen(3)], witness: late, isToldOfGaps: false).count == 1)
+        #expect(breaches([seen(1), seen(3)], epochEnds: [25], isToldOfGaps: false) == [])
+        #expect(breaches([seen(1), seen(3)], epochEnds: [35], isToldOfGaps: false).count == 1)
+    }
+
+    @Test("What was under way when an epoch ended may be in both, for all alike")
+    func bothEpochs() {
+        let both = [seen(1), seen(2), .gap, seen(2, at: 25), seen(3)]
+        #expect(breaches(both, witness: both, epochEnds: [22]) == [])
+        #expect(breaches(both, witness: both, epochEnds: [27]).isEmpty == false)
     }
 }
