@@ -10,7 +10,7 @@ export SWIFT_DETERMINISTIC_HASHING := 1
 timed := ^(Integration|Storage|ServiceKit|ServiceLink|Client|AgoraRtmKit)Tests
 run_tests := swift test --skip-build --disable-xctest
 
-.PHONY: help setup build run test check simulate soak lint format generate fuzz chaos bench bench-micro bench-peers \
+.PHONY: help setup build run test check simulate soak lint format generate fuzz chaos sanitize bench bench-micro bench-peers \
 	bench-growth bench-storage soak-storage clean
 
 help:
@@ -24,6 +24,7 @@ help:
 	@echo 'make generate  write protocol/generated from protocol/schema'
 	@echo 'make fuzz      inputs from libFuzzer for every decoder, 5 minutes each; SECONDS_EACH=20 for a look'
 	@echo 'make chaos     processes killed and lines cut for 10 minutes; MINUTES=1 for a look, SEED=7 to repeat'
+	@echo 'make sanitize  tests without processes under ThreadSanitizer and AddressSanitizer'
 	@echo 'make bench     instructions of each step of a message, then fan-out on this machine'
 	@echo 'make bench-peers  workloads beside other servers; QUICK=1 for a look'
 	@echo 'make bench-growth  how cost grows, into docs/growth.md; QUICK=1 for a look'
@@ -74,6 +75,10 @@ generate:
 # TARGETS chooses, KEEP=1 adds what reaches something new to Tests/Fuzz/corpus.
 fuzz: setup
 	Tests/Fuzz/fuzz.sh
+
+# SANITIZERS=thread for one of them, FILTER=^EdgeTests for some tests.
+sanitize: setup
+	Tests/Sanitize/sanitize.sh
 
 chaos: setup
 	swift build --build-tests
