@@ -175,8 +175,8 @@ import Testing
         if ProcessInfo.processInfo.environment["CHAOS_MINUTES"] != nil {
             let text =
                 "chaos: seed \(seed): \(record.published.count) published, "
-                + "\(record.acknowledged) acknowledged, \(record.received) received, \(record.gaps) gaps told, \(chaos.deeds), "
-                + "\(complaints.count) complaints\n"
+                + "\(record.acknowledged) acknowledged, \(record.received) received, "
+                + "\(record.gaps) gaps told, \(chaos.deeds), \(complaints.count) complaints\n"
             FileHandle.standardError.write(Data(text.utf8))
         }
     }
