@@ -52,7 +52,8 @@ struct ModelLog {
     func timestamp(at offset: UInt64) -> UInt64 { entries[Int(offset) - 1].timestamp }
 
     func offsets(after offset: UInt64, except publisher: String) -> [UInt64] {
-        entries.indices.dropFirst(Int(offset)).filter { entries[$0].publisher != publisher }
+        entries.indices.dropFirst(Int(offset))
+            .filter { publisher.isEmpty || entries[$0].publisher != publisher }
             .map { UInt64($0) + 1 }
     }
 
