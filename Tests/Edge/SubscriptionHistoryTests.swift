@@ -24,7 +24,7 @@ struct SubscriptionHistoryTests {
         #expect(total.losses > 300)
         #expect(total.timeouts > 250)
         #expect(total.entries > 10_000)
-        #expect(total.gaps > 400)
+        #expect(total.gaps > 300)
         #expect(total.preparations > 2500)
         #expect(total.returns > 300)
     }
