@@ -124,21 +124,30 @@ import Testing
         }
     }
 
-    @Test("Storing is refused with its own codes while storage keeps nothing (M-27, M-32)")
+    @Test("Storing has its own codes, for a receiver who is offline and for lost storage (M-27, M-32)")
     func history() async throws {
         try await RunningSystem.with(.fourProcesses) { system in
             try await system.withClients("alice", "bob") { clients in
-                var heard = clients[1].events().makeAsyncIterator()
-                try await clients[1].subscribe(to: "lobby")
+                let (alice, bob) = (clients[0], clients[1])
+                var heard = bob.events().makeAsyncIterator()
+                try await bob.subscribe(to: "lobby", features: .message)
+                try await alice.publish("kept", to: .channel("lobby"), storeInHistory: true)
+                #expect(await heard.nextMessage()?.payload == .text("kept"))
+                let offline = await code {
+                    try await alice.publish("for later", to: .user("carol"), storeInHistory: true)
+                }
+                #expect(offline == .channelReceiverOfflineButMessageStoreSucceeded)
+
+                try await system.process("rtm-storage").kill9()
                 let delivered = await code {
-                    try await clients[0].publish("kept?", to: .channel("lobby"), storeInHistory: true)
+                    try await alice.publish("lost?", to: .channel("lobby"), storeInHistory: true)
                 }
                 #expect(delivered == .channelMessageDeliveredButStoreFailed)
-                #expect(await heard.nextMessage()?.payload == .text("kept?"))
-                let offline = await code {
-                    try await clients[0].publish("kept?", to: .user("carol"), storeInHistory: true)
+                #expect(await heard.nextMessage()?.payload == .text("lost?"))
+                let neither = await code {
+                    try await alice.publish("lost?", to: .user("carol"), storeInHistory: true)
                 }
-                #expect(offline == .channelReceiverOfflineAndMessageStoreFailed)
+                #expect(neither == .channelReceiverOfflineAndMessageStoreFailed)
             }
         }
     }

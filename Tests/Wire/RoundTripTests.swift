@@ -12,8 +12,8 @@ import Testing
 struct RoundTripTests {
     @Test("a full message goes through the C codec and comes back equal", arguments: SchemaMessage.all)
     func full(_ message: SchemaMessage) throws {
-        // No message has a `oneof` of more than 16 members.
-        for choice in 0..<16 {
+        // No message has a `oneof` of more than 32 members.
+        for choice in 0..<32 {
             let generator = SeededGenerator(seed: UInt64(choice))
             var sample = SchemaSample(generator: generator, filling: .full(choice: choice))
             try check(message, sample.bytes(message.descriptor()), "choice \(choice)")

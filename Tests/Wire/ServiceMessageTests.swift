@@ -23,8 +23,8 @@ struct ServiceMessageTests {
             #expect(read.interest == message.interest)
             #expect(read.after == (message.hasAfter ? message.after.model : nil))
             #expect(read.claim == (message.exclusive ? message.claim : nil))
-            // Without exclusive a claim means nothing, and isn't passed on.
-            guard message.exclusive || message.claim == 0 else { return }
+            // Without exclusive a claim and a holder mean nothing, and aren't passed on.
+            guard message.exclusive || message.claim == 0 && message.holder == 0 else { return }
             try writes(read, message)
         }
     }
