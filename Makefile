@@ -7,11 +7,11 @@ swift_folders := Package.swift Shared Services Clients Tests
 # A simulated history is the same wherever it runs only if dictionaries are in the same order.
 export SWIFT_DETERMINISTIC_HASHING := 1
 
-timed := ^(Integration|Storage|ServiceKit|ServiceLink|Client|AgoraRtmKit)Tests
+timed := ^(Integration|Presence|Storage|ServiceKit|ServiceLink|Client|AgoraRtmKit)Tests
 run_tests := swift test --skip-build --disable-xctest
 
 .PHONY: help setup build run test check simulate soak lint format generate fuzz chaos sanitize bench bench-micro bench-peers \
-	bench-growth bench-storage soak-storage clean
+	bench-growth bench-presence bench-storage soak-storage clean
 
 help:
 	@echo 'make run       set up, build, start the whole stack on this machine'
@@ -30,6 +30,7 @@ help:
 	@echo 'make bench-growth  how cost grows, into docs/growth.md; QUICK=1 for a look'
 	@echo 'make bench-storage  storage beside bare SQLite; QUICK=1 for a look, DATA= says on which disk'
 	@echo 'make soak-storage  storage is killed a hundred times under load'
+	@echo 'make bench-presence  what joins, pages, sweeps and members of presence cost, in memory and over Redis'
 	@echo 'make clean     remove what was built'
 
 # Installs the Debian packages that are missing; does nothing where all are there.
@@ -106,6 +107,9 @@ bench-storage:
 soak-storage:
 	swift build --build-tests
 	SOAK=100 $(run_tests) --filter '^StorageTests.StorageKillTests'
+
+bench-presence: setup build
+	Tests/Benchmarks/presence/run.sh
 
 clean:
 	swift package clean

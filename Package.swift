@@ -26,21 +26,27 @@ let collections: Target.Dependency = .product(name: "DequeModule", package: "swi
 
 let heap: Target.Dependency = .product(name: "HeapModule", package: "swift-collections")
 
-func room(_ name: String, _ path: String, _ dependencies: [Target.Dependency]) -> Target {
-    .target(name: name, dependencies: dependencies, path: path, swiftSettings: strict)
+func room(
+    _ name: String, _ path: String, _ dependencies: [Target.Dependency], resources: [Resource]? = nil
+) -> Target {
+    .target(
+        name: name, dependencies: dependencies, path: path, resources: resources, swiftSettings: strict)
 }
 
 /// The targets of one service: the client that other services call it with (where they do), the server that
 /// holds all its logic, and an executable of a few lines.
 func service(
-    _ name: String, hasClient: Bool = true, calls: [String] = [], server: [Target.Dependency] = []
+    _ name: String, hasClient: Bool = true, calls: [String] = [], server: [Target.Dependency] = [],
+    resources: [Resource]? = nil
 ) -> [Target] {
     let clients: [Target.Dependency] = ((hasClient ? [name] : []) + calls).map {
         .target(name: "RTM\($0)Client")
     }
     let own: [Target.Dependency] = ["RTMModel", "RTMWire", "RTMServiceLink", "RTMServiceKit", logging]
     var targets = [
-        room("RTM\(name)Server", "Services/\(name)/Server", own + clients + nio + server),
+        room(
+            "RTM\(name)Server", "Services/\(name)/Server", own + clients + nio + server,
+            resources: resources),
         Target.executableTarget(
             name: "rtm-" + name.lowercased(),
             dependencies: [.target(name: "RTM\(name)Server"), "RTMServiceKit"],
@@ -73,6 +79,9 @@ let shared: [Target] = [
     .systemLibrary(
         name: "CSQLite", path: "Shared/CSQLite", pkgConfig: "sqlite3",
         providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite"])]),
+    // Without pkg-config: it names a flag that the package manager warns of, and the module map says enough.
+    .systemLibrary(
+        name: "CHiredis", path: "Shared/CHiredis", providers: [.apt(["libhiredis-dev"]), .brew(["hiredis"])]),
     room("RTMAccessToken", "Shared/AccessToken", ["RTMModel", "CCrypto", "CZlib"]),
     .target(name: "RTMProtocolC", dependencies: ["CProtobufC"], path: "protocol/generated/c"),
     .target(
@@ -82,6 +91,7 @@ let shared: [Target] = [
         "RTMWire", "Shared/Wire",
         ["RTMModel", "RTMProtocolC", "CProtobufC", .product(name: "NIOCore", package: "swift-nio")]),
     room("RTMServiceLink", "Shared/ServiceLink", ["RTMModel", "RTMWire", logging] + nio),
+    room("RTMRedis", "Shared/Redis", ["RTMServiceLink", "CHiredis", logging, collections] + nio),
     room(
         "RTMServiceKit", "Shared/ServiceKit",
         [
@@ -92,7 +102,10 @@ let shared: [Target] = [
 
 let services: [Target] =
     service("Messaging", server: [collections])
-    + service("Presence", calls: ["Messaging"], server: [collections])
+    + service(
+        "Presence", calls: ["Messaging"], server: ["RTMRedis", collections],
+        // The Lua scripts travel in the binary.
+        resources: [.embedInCode("Scripts")])
     + service("Storage", server: ["RTMMessagingClient", "CSQLite", collections, heap])
     + service(
         "Edge", hasClient: false, calls: ["Messaging", "Presence", "Storage"],
@@ -151,7 +164,7 @@ let testing: [Target] = [
         "Presence",
         [
             "RTMModel", "RTMWire", "RTMServiceLink", "RTMServiceKit", "RTMMessagingServer",
-            "RTMPresenceServer", "RTMProtocol", protobuf, logging,
+            "RTMPresenceServer", "RTMRedis", "RTMProtocol", protobuf, logging,
         ] + nio),
     tests("Client", ["RTMModel", "RTMClient", "RTMProtocol", protobuf, logging] + nio + webSocket),
     tests("AgoraRtmKit", ["AgoraRtmKit", "RTMClient", "RTMModel"]),
@@ -194,6 +207,11 @@ let testing: [Target] = [
             "RTMStorageServer", "CSQLite", logging,
         ] + nio,
         path: "Tests/Benchmarks/storage", swiftSettings: strict),
+    // What presence costs, in memory and over Redis (`make bench-presence`).
+    .executableTarget(
+        name: "rtm-presence-bench",
+        dependencies: ["RTMModel", "RTMWire", "RTMRedis", "RTMPresenceServer", logging] + nio,
+        path: "Tests/Benchmarks/presence", exclude: ["run.sh"], swiftSettings: strict),
     // What `make fuzz` feeds with bytes of libFuzzer's making, and FuzzTests with those that are kept.
     room(
         "RTMFuzzTargets", "Tests/Fuzz/Targets",

@@ -2,8 +2,8 @@ import CProtobufC
 import RTMModel
 import RTMProtocolC
 
-/// Reads what a CallRequest carries: the one field of ClientFrame.body, with its key, is a ClientFrame without
-/// its request id.
+/// Reads what a CallRequest carries: the one field of ClientFrame.body, with its key, is a ClientFrame
+/// without its request id.
 extension PresenceCall: ArenaDecodable {
     package init(_ bytes: UnsafeRawBufferPointer, in arena: borrowing DecodeArena) throws(WireError) {
         let frame = try Self.unpack(bytes, in: arena, with: rtm__client__client_frame__unpack)

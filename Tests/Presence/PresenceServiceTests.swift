@@ -110,7 +110,7 @@ struct PresenceServiceTests {
 
     @Test("a lease that isn't renewed takes its users with it")
     func leaseEnds() async throws {
-        try await ServiceFixture.with({ $0.leaseTimeToLive = 20 }) { service in
+        try await ServiceFixture.with(.with { $0.leaseTimeToLive = 20 }) { service in
             let answer = try await service.toPresence.request(PresenceMethod.lease, LeaseRequest(lease: 1))
             #expect(try Rtm_Service_LeaseResponse(serializedBytes: answer).known == false)
             _ = try await service.toPresence.request(

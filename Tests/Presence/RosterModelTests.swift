@@ -34,7 +34,7 @@ struct RosterModelTests {
             let events = roster.takeEvents()
             #expect(events == model.events, "step \(step)")
             model.events = []
-            for index in views.indices { events.forEach { views[index].receive($0) } }
+            for index in views.indices { for event in events { views[index].receive(event) } }
             #expect(roster.users(after: nil, countMax: .max) == model.listed, "step \(step)")
             #expect(roster.snapshot() == model.snapshot, "step \(step)")
             #expect(roster.onlineCount == model.listed.count)

@@ -24,11 +24,9 @@ final class ServiceFixture: Sendable {
     private let logger: Logger
 
     static func with(
-        _ configure: @Sendable (inout PresenceRules) -> Void = { _ in },
+        _ rules: PresenceRules = StoreHarness.rules,
         messagingListens: Bool = true, _ body: (ServiceFixture) async throws -> Void
     ) async throws {
-        var rules = StoreHarness.rules
-        configure(&rules)
         let fixture = try await ServiceFixture(rules)
         let failure: (any Error)?
         do {

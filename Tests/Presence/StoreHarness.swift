@@ -1,8 +1,15 @@
+import Foundation
+import Logging
 import NIOCore
 import NIOPosix
 import RTMModel
+import RTMRedis
+import RTMServiceKit
+import RTMServiceLink
+import RTMTestSupport
 import RTMWire
 import Synchronization
+import Testing
 
 @testable import RTMPresenceServer
 
@@ -10,6 +17,8 @@ import Synchronization
 final class StoreHarness: Sendable {
     enum Kind: String, Sendable, CaseIterable {
         case embedded
+        /// Over a redis-server of its own.
+        case redis
     }
 
     private final class Journal: PresenceStoreObserver {
@@ -32,7 +41,11 @@ final class StoreHarness: Sendable {
 
     private let loop: any EventLoop
     private let life: NIOLoopBound<Life>
-    private let clock: TestClock
+    let clock: TestClock
+    /// Nil for the embedded store.
+    let redis: RedisServerProcess?
+    private let readiness: ReadinessRegistry
+    private let rules: PresenceRules
 
     final class TestClock: Sendable {
         private let time = Mutex<UInt64>(1_000_000)
@@ -40,10 +53,45 @@ final class StoreHarness: Sendable {
         func advance(_ milliseconds: UInt64) { time.withLock { $0 += milliseconds } }
     }
 
-    private init(loop: any EventLoop, life: NIOLoopBound<Life>, clock: TestClock) {
+    private init(
+        _ rules: PresenceRules, _ redis: RedisServerProcess?, password: String, on loop: any EventLoop,
+        clock: TestClock
+    ) async throws {
         self.loop = loop
-        self.life = life
+        self.redis = redis
         self.clock = clock
+        self.rules = rules
+        let logger = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
+        let readiness = ReadinessRegistry(logger: logger)
+        self.readiness = readiness
+        let socket = redis?.socket
+        life = try await loop.submit {
+            let store: any PresenceStore
+            if let socket {
+                var configuration = RedisConfiguration(.unixSocket(socket))
+                configuration.commandTimeout = .milliseconds(1_500)
+                configuration.backoff = .init(first: .milliseconds(5), longest: .milliseconds(50))
+                configuration.user = password.isEmpty ? "" : "rtm"
+                configuration.password = password
+                store = RedisPresenceStore(
+                    configuration, prefix: "test:", rules: rules, on: loop, probe: readiness.probe("redis"),
+                    logger: logger, clock: { clock.now })
+            } else {
+                store = EmbeddedPresenceStore(rules, source: 77) { clock.now }
+            }
+            let journal = Journal()
+            store.observer = journal
+            store.start()
+            return NIOLoopBound(Life(store: store, journal: journal), eventLoop: loop)
+        }.get()
+    }
+
+    private func close() async throws {
+        let life = self.life
+        try await loop.submit {
+            life.value.store.shutdown()
+            life.value.store.observer = nil
+        }.get()
     }
 
     static let rules = PresenceRules(
@@ -53,31 +101,82 @@ final class StoreHarness: Sendable {
 
     /// Runs the body with a fresh, empty store.
     static func with(
-        _ kind: Kind, _ configure: (inout PresenceRules) -> Void = { _ in },
+        _ kind: Kind, _ rules: PresenceRules = StoreHarness.rules,
         _ body: (StoreHarness) async throws -> Void
     ) async throws {
-        var rules = Self.rules
-        configure(&rules)
+        let server = kind == .redis ? try RedisServerProcess() : nil
+        defer { server?.remove() }
+        try await server?.isListening()
+        try await with(kind, rules, at: server, body)
+    }
+
+    /// - Parameter waits: for the store to be usable.
+    static func with(
+        _ kind: Kind, _ rules: PresenceRules = StoreHarness.rules, at server: RedisServerProcess?,
+        password: String = "", waits: Bool = true, _ body: (StoreHarness) async throws -> Void
+    ) async throws {
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
-        let loop = group.next()
-        let clock = TestClock()
-        let final = rules
-        let life = try await loop.submit {
-            let store = EmbeddedPresenceStore(final, source: 77) { clock.now }
-            let journal = Journal()
-            store.observer = journal
-            return NIOLoopBound(Life(store: store, journal: journal), eventLoop: loop)
-        }.get()
         let failure: (any Error)?
         do {
-            try await body(StoreHarness(loop: loop, life: life, clock: clock))
-            failure = nil
+            let harness = try await StoreHarness(
+                rules, server, password: password, on: group.next(), clock: TestClock())
+            do {
+                if waits { try await eventually("the store is ready") { harness.isReady } }
+                try await body(harness)
+                failure = nil
+            } catch {
+                failure = error
+            }
+            try await harness.close()
         } catch {
-            failure = error
+            try await group.shutdownGracefully()
+            throw error
         }
-        try await loop.submit { life.value.store.observer = nil }.get()
         try await group.shutdownGracefully()
         if let failure { throw failure }
+    }
+
+    /// Another node over the same Redis, with the same clock.
+    func withSecondNode(_ body: (StoreHarness) async throws -> Void) async throws {
+        let second = try await StoreHarness(rules, redis, password: "", on: loop, clock: clock)
+        try await eventually("the second node is ready") { second.isReady }
+        do {
+            try await body(second)
+        } catch {
+            try await second.close()
+            throw error
+        }
+        try await second.close()
+    }
+
+    var isReady: Bool { readiness.snapshot.isReady }
+
+    /// Why it isn't ready.
+    var cause: String { readiness.snapshot.probes.map { "\($0.status)" }.joined() }
+
+    func command(_ words: String...) async throws {
+        let life = self.life
+        let promise = loop.makePromise(of: Void.self)
+        loop.execute {
+            guard let store = life.value.store as? RedisPresenceStore else { return promise.succeed() }
+            store.client.send(RedisCommand(words.map { .text($0) })) { outcome in
+                promise.completeWith(outcome.map { _ in }.mapError { $0 as any Error })
+            }
+        }
+        try await promise.futureResult.get()
+    }
+
+    func acknowledge(through sequence: UInt64) async throws {
+        let life = self.life
+        try await loop.submit {
+            life.value.store.acknowledge(
+                .room, through: sequence, at: StreamPosition(epoch: 4, offset: sequence))
+        }.get()
+    }
+
+    func numbered() async throws -> [(sequence: UInt64, event: RosterEvent)] {
+        let life = self.life
+        return try await loop.submit { life.value.journal.events[.room] ?? [] }.get()
     }
 
     /// Calls the store and awaits its answer.
@@ -131,6 +230,15 @@ final class StoreHarness: Sendable {
 }
 
 // MARK: - What tests say
+
+extension PresenceRules {
+    /// Those of the tests, changed.
+    static func with(_ change: (inout PresenceRules) -> Void) -> PresenceRules {
+        var rules = StoreHarness.rules
+        change(&rules)
+        return rules
+    }
+}
 
 extension ChannelKey {
     static let room = ChannelKey(appID: "app", type: .message, name: "room")
@@ -205,6 +313,12 @@ extension StoreHarness {
 
     func snapshot(_ channel: ChannelKey = .room) async throws -> RosterSnapshot {
         try await call { $0.snapshot(channel, $1) }
+    }
+
+    /// Over all channels; Redis doesn't count them.
+    func hasMembers(_ count: Int) async throws {
+        guard redis == nil else { return }
+        #expect(try await totals.members == count)
     }
 
     func renew(_ lease: UInt64) async throws -> Bool { try await call { $0.renew(lease, $1) } }

@@ -18,6 +18,7 @@ struct ImportRules {
         "Shared/AccessToken": ["RTMModel", "CCrypto", "CZlib"],
         "Shared/Wire": ["RTMModel", "RTMProtocolC", "CProtobufC", "NIOCore"],
         "Shared/ServiceLink": ["RTMModel", "RTMWire", "Logging", "DequeModule", "NIOCore", "NIOPosix"],
+        "Shared/Redis": ["RTMServiceLink", "CHiredis", "Logging", "DequeModule", "NIOCore", "NIOPosix"],
         "Shared/ServiceKit": [
             "RTMModel", "RTMWire", "RTMServiceLink", "Logging", "Yams", "NIOCore", "NIOPosix", "NIOHTTP1",
         ],
@@ -26,7 +27,9 @@ struct ImportRules {
         "Services/Presence/Client": calling,
         "Services/Storage/Client": calling,
         "Services/Messaging/Server": serving.union(["RTMMessagingClient"]),
-        "Services/Presence/Server": serving.union(["RTMPresenceClient", "RTMMessagingClient"]),
+        "Services/Presence/Server": serving.union([
+            "RTMPresenceClient", "RTMMessagingClient", "RTMRedis",
+        ]),
         "Services/Storage/Server": serving.union(["RTMStorageClient", "RTMMessagingClient", "HeapModule"]),
         "Services/Storage/Server/SQLite": ["CSQLite", "RTMModel", "RTMWire", "Logging"],
         "Services/Edge/Server": serving.union([
@@ -90,6 +93,8 @@ struct ImportRules {
         switch module {
         case "RTMProtocolC", "CProtobufC":
             "only Shared/Wire sees the generated C; use RTMWire's messages"
+        case "CHiredis":
+            "only Shared/Redis sees hiredis; use RTMRedis"
         case "CCrypto", "CZlib":
             "only Shared/AccessToken sees OpenSSL and zlib"
         case "CSQLite":

@@ -2,8 +2,8 @@ import DequeModule
 import RTMModel
 import RTMWire
 
-/// Events between the rosters and the logs of their channels: one append of a channel at a time, the next when
-/// the one before is acknowledged, and the same again when its answer was lost. Pure.
+/// Events between the rosters and the logs of their channels: one append of a channel at a time, the next
+/// when the one before is acknowledged, and the same again when its answer was lost. Pure.
 ///
 /// One at a time because messaging passes over what isn't above a source's last number: an event that is
 /// refused must not be overtaken. Events of different channels don't wait for each other.

@@ -3,8 +3,8 @@ import RTMWire
 /// What is collected in interval mode until the period's end (P-22 to P-24). Pure.
 ///
 /// A subscriber has to know from the lists alone who is there afterwards, whatever it knew when the period
-/// began or in its midst. So who joined and departed stands in both lists (P-24) and is gone; who departed and
-/// joined again stands in `joined` alone.
+/// began or in its midst. So who joined and departed stands in both lists (P-24) and is gone; who departed
+/// and joined again stands in `joined` alone.
 struct IntervalBatch: Sendable {
     /// Limit: bytes of names and states in one event. A fuller batch becomes several.
     static let bytesMax = 32 * 1024

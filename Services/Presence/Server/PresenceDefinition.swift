@@ -1,6 +1,7 @@
 import NIOCore
 import NIOPosix
 import RTMModel
+import RTMRedis
 package import RTMServiceKit
 package import RTMServiceLink
 import RTMWire
@@ -13,11 +14,12 @@ package enum PresenceDefinition {
     package static let service = ServiceDefinition(
         name: "presence", summary: summary,
         keys: [PresenceKeys.listen.declaration, PresenceKeys.messaging.declaration] + PresenceKeys.own
+            + PresenceKeys.redis
     ) { context in
         let messaging = context.configuration[PresenceKeys.messaging]
         return try await assemble(
             context, at: .address(context.configuration[PresenceKeys.listen]),
-            messaging: .tcp(host: messaging.host, port: messaging.port))
+            messaging: .tcp(host: messaging.host, port: messaging.port), hasRedis: true)
     }
 
     /// Reached by callers of the same process, and finds messaging there.
@@ -25,15 +27,17 @@ package enum PresenceDefinition {
         _ endpoint: InProcessEndpoint, messaging: InProcessEndpoint
     ) -> ServiceDefinition {
         ServiceDefinition(name: "presence", summary: summary, keys: PresenceKeys.own) { context in
-            try await assemble(context, at: .inProcess(endpoint), messaging: .inProcess(messaging))
+            try await assemble(
+                context, at: .inProcess(endpoint), messaging: .inProcess(messaging), hasRedis: false)
         }
     }
 
     private static func assemble(
-        _ context: ServiceContext, at place: LinkPlace, messaging: ServiceLinkAddress
+        _ context: ServiceContext, at place: LinkPlace, messaging: ServiceLinkAddress, hasRedis: Bool
     ) async throws -> Assembly {
         let configuration = context.configuration
         let rules = PresenceRules(configuration)
+        let redis = hasRedis ? RedisConfiguration(configuration) : nil
         let loop = context.eventLoopGroup.next()
         let metrics = PresenceMetrics(context.metrics)
         metrics.goneBound.set(bound(configuration))
@@ -41,10 +45,9 @@ package enum PresenceDefinition {
             messaging: messaging, link: LinkConfiguration(configuration), states: rules.states,
             leaseTimeToLive: configuration[PresenceKeys.leaseTimeToLive])
         let probe = context.probe("messaging")
+        let redisProbe = redis.map { _ in context.probe("redis") }
         let node = try await loop.submit {
-            let store = EmbeddedPresenceStore(rules, source: .random(in: 1...UInt64.max)) {
-                NIODeadline.now().uptimeNanoseconds / 1_000_000
-            }
+            let store = store(rules, redis, context, redisProbe, on: loop)
             return NIOLoopBound(
                 PresenceNode(
                     settings, store: store, on: loop, metrics: metrics, messagingProbe: probe,
@@ -58,6 +61,20 @@ package enum PresenceDefinition {
         return Assembly([
             PresenceLife(node: node, loop: loop, sweepInterval: sweep), LinkListener(links, at: place),
         ])
+    }
+
+    private static func store(
+        _ rules: PresenceRules, _ redis: RedisConfiguration?, _ context: ServiceContext,
+        _ probe: ReadinessProbe?, on loop: any EventLoop
+    ) -> any PresenceStore {
+        guard let redis else {
+            return EmbeddedPresenceStore(rules, source: .random(in: 1...UInt64.max)) {
+                NIODeadline.now().uptimeNanoseconds / 1_000_000
+            }
+        }
+        return RedisPresenceStore(
+            redis, prefix: context.configuration[PresenceKeys.redisPrefix], rules: rules, on: loop,
+            probe: probe, logger: context.logger, clock: WallClock.milliseconds)
     }
 
     /// In whole seconds: after the last word of an edge its lease ends, then the presence timeouts begin, and

@@ -1,4 +1,5 @@
 import RTMModel
+import RTMRedis
 package import RTMServiceKit
 import RTMWire
 
@@ -40,11 +41,51 @@ package enum PresenceKeys {
         "presence.channels.max", default: 1_000_000, in: 1...100_000_000,
         "Channels with a roster in this node; a join to one more is refused.")
 
+    package static let redisAddress = ConfigurationKey<HostPort?>.optionalAddress(
+        "presence.redis.address",
+        "A Redis in which rosters are kept, shared by several presence nodes. Unset: in this process.")
+    package static let redisSocket = ConfigurationKey<String?>.optionalString(
+        "presence.redis.socket", "The same by the path of its unix socket.")
+    package static let redisUser = ConfigurationKey<String?>.optionalString(
+        "presence.redis.user", "Its ACL user. Unset: the default one.")
+    package static let redisPassword = ConfigurationKey<Secret?>.secret(
+        "presence.redis.password", "The password of that user.")
+    package static let redisDatabase = ConfigurationKey<Int>.int(
+        "presence.redis.database", default: 0, in: 0...65_535, "Its database.")
+    package static let redisPrefix = ConfigurationKey<String>.string(
+        "presence.redis.prefix", default: "rtm:presence:", "In front of every key in Redis.")
+    package static let redisTimeout = ConfigurationKey<Duration>.duration(
+        "presence.redis.timeout", default: .seconds(2), in: .milliseconds(10) ... .seconds(60),
+        "After so long without an answer of Redis a call is refused, and the connection made anew.")
+
+    static let redis: [KeyDeclaration] = [
+        redisAddress.declaration, redisSocket.declaration, redisUser.declaration, redisPassword.declaration,
+        redisDatabase.declaration, redisPrefix.declaration, redisTimeout.declaration,
+    ]
+
     static let own: [KeyDeclaration] = [
         LinkKeys.secret.declaration, announceMax.declaration, interval.declaration, debounce.declaration,
         statesMax.declaration, stateKeyBytesMax.declaration, stateValueBytesMax.declaration,
         leaseTimeToLive.declaration, grace.declaration, sweepInterval.declaration, channelsMax.declaration,
     ]
+}
+
+extension RedisConfiguration {
+    /// Nil: rosters are kept in this process.
+    init?(_ configuration: Configuration) {
+        if let path = configuration[PresenceKeys.redisSocket] {
+            self.init(.unixSocket(path))
+        } else if let address = configuration[PresenceKeys.redisAddress] {
+            self.init(.tcp(host: address.host, port: address.port))
+        } else {
+            return nil
+        }
+        user = configuration[PresenceKeys.redisUser] ?? ""
+        password = configuration[PresenceKeys.redisPassword]?.revealed ?? ""
+        database = configuration[PresenceKeys.redisDatabase]
+        commandTimeout = configuration[PresenceKeys.redisTimeout]
+        connectTimeout = configuration[PresenceKeys.redisTimeout]
+    }
 }
 
 extension PresenceRules {

@@ -54,7 +54,7 @@ extension PresenceNode {
         guard let join = finish(number) else { return }
         // Nothing was ever appended: a position that no event of any log is before.
         let position =
-            self.position(of: join.channel) ?? join.snapshot?.position
+            join.snapshot?.position ?? self.position(of: join.channel)
             ?? StreamPosition(epoch: 0, offset: 0)
         join.succeed(position)
     }

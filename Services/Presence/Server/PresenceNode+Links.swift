@@ -86,8 +86,8 @@ extension PresenceNode: ServiceLinkHandler {
                     channel: membership.channel, user: membership.caller.userID,
                     session: membership.caller.session.rawValue))
         }
-        let pending = PendingSync(count: request.memberships.count + 1) { [self] failure in
-            if let failure { return refuse(id, failure, link) }
+        let pending = Gathering(count: request.memberships.count + 1) { [self] outcome in
+            if case .failure(let failure) = outcome { return refuse(id, failure, link) }
             guard request.isLast, let kept = syncs.removeValue(forKey: key) else {
                 return link.respond(to: id, SyncResponse())
             }
@@ -102,23 +102,5 @@ extension PresenceNode: ServiceLinkHandler {
             store.adopt(Entry(membership, lease: request.lease), membership.channel) { pending.finished($0) }
         }
         pending.finished(.success(()))
-    }
-}
-
-/// Waits for several answers of the store, and gives the first failure among them.
-private final class PendingSync {
-    private var count: Int
-    private var failure: RTMError?
-    private let done: (RTMError?) -> Void
-
-    init(count: Int, done: @escaping (RTMError?) -> Void) {
-        self.count = count
-        self.done = done
-    }
-
-    func finished(_ outcome: Result<Void, RTMError>) {
-        if case .failure(let error) = outcome { failure = failure ?? error }
-        count -= 1
-        if count == 0 { done(failure) }
     }
 }

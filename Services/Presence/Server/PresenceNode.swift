@@ -63,12 +63,14 @@ final class PresenceNode {
     /// A started node lives until `shutdown`.
     func start() {
         store.observer = self
+        store.start()
         messagingProbe?.notReady("no connection to messaging at \(messaging.address)")
         messaging.start(caller: self)
     }
 
     func shutdown() {
         messaging.shutdown()
+        store.shutdown()
         store.observer = nil
     }
 

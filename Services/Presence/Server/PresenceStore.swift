@@ -1,8 +1,8 @@
 package import RTMModel
 package import RTMWire
 
-/// Where the rosters live: in this process (`EmbeddedPresenceStore`) or in Redis, shared by several nodes. One
-/// contract, which the tests run against both.
+/// Where the rosters live: in this process (`EmbeddedPresenceStore`) or in Redis, shared by several nodes.
+/// One contract, which the tests run against both.
 ///
 /// Confined to one event loop. Every call completes exactly once, on that loop, perhaps before it returns.
 /// Before it completes, the `observer` has heard of every event that it caused, in the order of each channel.
@@ -12,6 +12,10 @@ package protocol PresenceStore: AnyObject {
     typealias Completion<Value> = (Result<Value, RTMError>) -> Void
 
     var observer: (any PresenceStoreObserver)? { get set }
+
+    /// Connects to whatever keeps the rosters, and connects again for ever after.
+    func start()
+    func shutdown()
 
     /// A session's user comes into a channel or returns (S-12, S-43). Gives the number of the channel's last
     /// event: when that is in the log, so is what this caused.
@@ -55,6 +59,11 @@ package protocol PresenceStore: AnyObject {
     func sweep(_ done: @escaping Completion<Void>)
 
     var totals: PresenceTotals { get }
+}
+
+extension PresenceStore {
+    package func start() {}
+    package func shutdown() {}
 }
 
 /// Hears what happens to the rosters.

@@ -5,9 +5,9 @@ package import RTMWire
 /// milliseconds, it collects events to be taken by `takeEvents`.
 ///
 /// A member is **online**; **away** from the loss of its session until its presence timeout, while nobody is
-/// told anything (S-42 to S-44); or **leaving**, when it has left and the leave is held back for a quick return
-/// (P-25). Queries know the first two. A snapshot shows all three: it must agree with the events that follow
-/// it, and a return within the debounce time is no event.
+/// told anything (S-42 to S-44); or **leaving**, when it has left and the leave is held back for a quick
+/// return (P-25). Queries know the first two. A snapshot shows all three: it must agree with the events that
+/// follow it, and a return within the debounce time is no event.
 package struct Roster: Sendable {
     package enum Phase: Sendable, Hashable {
         case online
@@ -63,7 +63,7 @@ package struct Roster: Sendable {
 
     /// A session's user comes, returns, or changes how it is there.
     ///
-    /// - Parameter silently: others know of it already, or are not to be told (a roster that is filled again).
+    /// - Parameter silently: others know of it already (a roster that is filled again).
     package mutating func enter(_ entry: Entry, silently: Bool = false, now: UInt64) {
         guard let present = members[entry.user] else { return arrive(entry, silently: silently, now) }
         let isSame =

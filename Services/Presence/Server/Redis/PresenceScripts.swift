@@ -1,0 +1,33 @@
+import RTMRedis
+
+/// The Lua scripts, out of the binary. Each says at its top what it wants, gives and costs.
+enum PresenceScripts {
+    static let enter = roster("enter", PackageResources.enter_lua)
+    static let leave = roster("leave", PackageResources.leave_lua)
+    static let lose = roster("lose", PackageResources.lose_lua)
+    static let advance = roster("advance", PackageResources.advance_lua)
+    static let setStates = roster("set_states", PackageResources.set_states_lua)
+    static let removeStates = roster("remove_states", PackageResources.remove_states_lua)
+    static let acknowledge = alone("acknowledge", PackageResources.acknowledge_lua)
+    static let snapshot = alone("snapshot", PackageResources.snapshot_lua)
+    static let page = alone("page", PackageResources.page_lua)
+    static let renew = alone("renew", PackageResources.renew_lua)
+    static let expire = alone("expire", PackageResources.expire_lua)
+    static let claim = alone("claim", PackageResources.claim_lua)
+    static let settle = alone("settle", PackageResources.settle_lua)
+
+    static let all = [
+        enter, leave, lose, advance, setStates, removeStates, acknowledge, snapshot, page, renew, expire,
+        claim, settle,
+    ]
+
+    private static func roster(_ name: String, _ bytes: [UInt8]) -> RedisScript {
+        RedisScript(name: name, source: text(PackageResources.roster_lua) + text(bytes))
+    }
+
+    private static func alone(_ name: String, _ bytes: [UInt8]) -> RedisScript {
+        RedisScript(name: name, source: text(bytes))
+    }
+
+    private static func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
+}

@@ -1,0 +1,51 @@
+import RTMModel
+import RTMRedis
+
+/// The names of the keys in Redis (docs/presence-redis.md).
+struct RedisKeys: Sendable {
+    /// In front of every key.
+    let prefix: String
+
+    /// The eight keys of a channel's roster, in the order in which its scripts want them. They share a hash
+    /// tag.
+    func roster(_ channel: ChannelKey) -> [String] {
+        let base = "\(prefix){\(channel.appID)/\(channel.type.rawValue)/\(channel.name)}"
+        return [
+            "members", "states", "online", "deadlines", "header", "batch", "changes", "outbox",
+        ].map { "\(base):\($0)" }
+    }
+
+    /// Set: the channels of a user, as `field` writes them. Perhaps with some that he has left.
+    func channels(of user: UserKey) -> String { "\(prefix){user/\(user.appID)/\(user.userID)}:channels" }
+
+    /// Set: the members under a lease, as `field` writes them. Perhaps with some that have left.
+    func members(under lease: UInt64) -> String { "\(prefix){lease/\(lease)}:members" }
+
+    /// Sorted set: leases and when they end.
+    var leases: String { "\(prefix){leases}:ends" }
+    /// Set: leases that were renewed and haven't ended since.
+    var knownLeases: String { "\(prefix){leases}:known" }
+    /// Sorted set: channels and when to look at them.
+    var due: String { "\(prefix)due" }
+    /// When these data began.
+    var born: String { "\(prefix)born" }
+
+    // MARK: - Fields
+
+    /// Parts that may hold any character but NUL, which no name has.
+    static func field(_ channel: ChannelKey, _ user: String? = nil) -> String {
+        ([channel.appID, "\(channel.type.rawValue)", channel.name] + (user.map { [$0] } ?? []))
+            .joined(separator: "\0")
+    }
+
+    static func parse(_ field: RedisReply) -> (channel: ChannelKey, user: String)? {
+        let parts = field.string?.split(separator: "\0", omittingEmptySubsequences: false) ?? []
+        guard parts.count == 3 || parts.count == 4,
+            let type = Int(parts[1]).flatMap(ChannelType.init(rawValue:))
+        else { return nil }
+        return (
+            ChannelKey(appID: String(parts[0]), type: type, name: String(parts[2])),
+            parts.count == 4 ? String(parts[3]) : ""
+        )
+    }
+}

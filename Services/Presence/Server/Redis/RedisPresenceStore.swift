@@ -1,0 +1,204 @@
+package import Logging
+package import NIOCore
+package import RTMModel
+package import RTMRedis
+package import RTMServiceKit
+import RTMWire
+
+/// The rosters in Redis, for any number of presence nodes (docs/presence-redis.md).
+///
+/// Every change of a roster is one script, which also gives its events their numbers and puts them into the
+/// channel's outbox; they leave it when they are in the log. So it doesn't matter which node made a change
+/// and which one brings its events into the log: all use the roster's source and numbers, and a node that
+/// sees that it doesn't know the events before its own fetches them first. What a node that died has left in
+/// an outbox is found by the next sweep of any other: a channel is marked as due before it is changed.
+package final class RedisPresenceStore: PresenceStore {
+    package var observer: (any PresenceStoreObserver)?
+    let client: RedisClient
+    let keys: RedisKeys
+    let rules: PresenceRules
+    let clock: () -> UInt64
+    private let probe: ReadinessProbe?
+    private let logger: Logger
+    /// Up to which event of which source the observer has been told.
+    private var told: [ChannelKey: (source: UInt64, sequence: UInt64)] = [:]
+    private var emptied: Set<ChannelKey> = []
+    /// Leases that were renewed over this connection. All others may have changed while it was away, so
+    /// their edges are asked to tell their members.
+    var trustedLeases: Set<UInt64> = []
+    /// When the data in Redis began: after a loss of all of them, edges fill the rosters in silence.
+    var born: UInt64?
+    /// Before it no lease ends: edges couldn't renew them while Redis, or this node, was away.
+    var leasesEndFrom: UInt64 = 0
+    package internal(set) var totals = PresenceTotals()
+
+    /// - Parameter clock: UTC in milliseconds; the clocks of all nodes should agree closely.
+    package init(
+        _ redis: RedisConfiguration, prefix: String, rules: PresenceRules, on eventLoop: any EventLoop,
+        probe: ReadinessProbe?, logger: Logger, clock: @escaping () -> UInt64
+    ) {
+        client = RedisClient(redis, scripts: PresenceScripts.all, on: eventLoop, logger: logger)
+        keys = RedisKeys(prefix: prefix)
+        self.rules = rules
+        self.clock = clock
+        self.probe = probe
+        self.logger = logger
+        probe?.notReady("no connection to Redis at \(redis.place) yet")
+    }
+
+    package func start() { client.start(delegate: self) }
+
+    package func shutdown() { client.shutdown() }
+
+    package var isReady: Bool { client.isUp }
+    /// Commands sent so far, for measurements.
+    package var commandsSent: Int { client.commandsSent }
+
+    // MARK: - Changes
+
+    /// Runs a roster script, hands over its events, and gives its answer.
+    func change(
+        _ channel: ChannelKey, _ script: RedisScript, _ arguments: [RedisArgument],
+        marksDue: Bool = true, _ done: @escaping Completion<RosterReply>
+    ) {
+        let now = clock()
+        if marksDue {
+            // First: if this node dies in the midst of it, another one looks after the channel.
+            send("ZADD", .text(keys.due), "LT", RedisArgument(now), .text(RedisKeys.field(channel)))
+        }
+        let rules = self.rules.announce
+        let head: [RedisArgument] = [
+            RedisArgument(now), RedisArgument(UInt64(rules.announceMax)), RedisArgument(rules.interval),
+            RedisArgument(rules.debounce), RedisArgument(.random(in: 1...UInt64.max)),
+        ]
+        client.run(script, keys: keys.roster(channel), head + arguments) { [self] outcome in
+            switch outcome {
+            case .failure(let failure): done(.failure(RTMError(failure)))
+            case .success(let reply):
+                guard let reply = RosterReply(reply) else { return done(.failure(Self.unreadable)) }
+                cleanUp(after: reply, channel)
+                report(reply, channel) { failure in
+                    done(failure.map { .failure($0) } ?? .success(reply))
+                }
+            }
+        }
+    }
+
+    /// Tells the observer the events up to the reply's, with those that other nodes have made before.
+    private func report(_ reply: RosterReply, _ channel: ChannelKey, _ done: @escaping (RTMError?) -> Void) {
+        if reply.isEmpty { emptied.insert(channel) } else { emptied.remove(channel) }
+        let base = base(channel, reply)
+        let own = reply.events.filter { $0.sequence > base }
+        guard reply.sequence > base, own.first?.sequence != base + 1 else {
+            tell(channel, reply, own)
+            return done(nil)
+        }
+        let command = RedisCommand("LRANGE", .text(keys.roster(channel)[7]), "0", "-1")
+        client.send(command) { [self] outcome in
+            switch outcome {
+            case .failure(let failure): done(RTMError(failure))
+            case .success(let pending):
+                let base = self.base(channel, reply)
+                let events = (pending.elements ?? []).compactMap(RosterReply.event)
+                tell(channel, reply, events.filter { $0.sequence > base })
+                done(nil)
+            }
+        }
+    }
+
+    /// The last event that the observer has been told or doesn't need to be.
+    private func base(_ channel: ChannelKey, _ reply: RosterReply) -> UInt64 {
+        guard let told = told[channel], told.source == reply.source else { return reply.acknowledged }
+        return max(told.sequence, reply.acknowledged)
+    }
+
+    private func tell(
+        _ channel: ChannelKey, _ reply: RosterReply, _ events: [(sequence: UInt64, event: RosterEvent)]
+    ) {
+        let last = max(events.last?.sequence ?? 0, base(channel, reply))
+        if reply.isEmpty && events.isEmpty && last <= reply.acknowledged {
+            told[channel] = nil
+        } else {
+            told[channel] = (reply.source, last)
+        }
+        guard !events.isEmpty || reply.isEmpty else { return }
+        observer?.rosterChanged(
+            channel, RosterChange(source: reply.source, events: events, isEmpty: reply.isEmpty))
+    }
+
+    package func acknowledge(_ channel: ChannelKey, through sequence: UInt64, at position: StreamPosition) {
+        guard let known = told[channel] else { return }
+        let roster = keys.roster(channel)
+        client.run(
+            PresenceScripts.acknowledge, keys: [roster[4], roster[7]],
+            [
+                RedisArgument(known.source), RedisArgument(sequence),
+                .text("\(position.epoch) \(position.offset)"),
+            ]
+        ) { _ in
+            // When it fails, the event stays in the outbox, is appended again, and is known there.
+        }
+        if sequence >= known.sequence, emptied.remove(channel) != nil { told[channel] = nil }
+    }
+
+    // MARK: - The indexes of users and leases
+
+    /// A member's entries are written before and after it enters, and removed after it has gone unless it is
+    /// there again: so none is ever missing, and one too many does no harm.
+    func index(_ user: String, _ lease: UInt64, _ channel: ChannelKey) {
+        let key = UserKey(appID: channel.appID, userID: user)
+        send("SADD", .text(keys.channels(of: key)), .text(RedisKeys.field(channel)))
+        send("SADD", .text(keys.members(under: lease)), .text(RedisKeys.field(channel, user)))
+    }
+
+    private func cleanUp(after reply: RosterReply, _ channel: ChannelKey) {
+        for (user, lease) in reply.gone {
+            let key = UserKey(appID: channel.appID, userID: user)
+            send("SREM", .text(keys.channels(of: key)), .text(RedisKeys.field(channel)))
+            send("SREM", .text(keys.members(under: lease)), .text(RedisKeys.field(channel, user)))
+            client.send(RedisCommand("HGET", .text(keys.roster(channel)[0]), .text(user))) { [self] outcome in
+                guard case .success(let reply) = outcome, let row = RosterRow(reply) else { return }
+                index(user, row.lease, channel)
+            }
+        }
+    }
+
+    /// A command whose answer changes nothing: when the connection is lost, everything else fails, too.
+    func send(_ arguments: RedisArgument...) { client.send(RedisCommand(arguments)) { _ in } }
+
+    static var unreadable: RTMError {
+        RTMError(.presenceOperationFailed, "an answer of Redis that no script of this version gives")
+    }
+}
+
+extension RedisPresenceStore: RedisClientDelegate {
+    package func redisIsUp() {
+        trustedLeases = []
+        leasesEndFrom = clock() + min(rules.grace, rules.leaseTimeToLive)
+        readBirth()
+        probe?.ready()
+    }
+
+    package func redisIsDown(_ cause: String) { probe?.notReady(cause) }
+}
+
+extension RTMError {
+    init(_ failure: RedisFailure) {
+        switch failure {
+        case .notConnected(let cause):
+            self.init(
+                .presenceOperationFailed, "presence has no connection to Redis: \(cause)",
+                retryAfter: .seconds(1))
+        case .tooManyCommands(let countMax):
+            self.init(
+                .presenceOperationFailed, "too many commands wait for Redis", retryAfter: .seconds(1),
+                limit: .init(name: "Redis commands", value: UInt64(countMax)))
+        case .timedOut, .disconnected:
+            self.init(
+                .presenceOperationTimeout, "Redis did not answer; whether it was done is not known",
+                retryAfter: .seconds(1))
+        case .refused(let text):
+            self.init(.presenceOperationFailed, "Redis refused: \(text.prefix(80))")
+        }
+    }
+}

@@ -1,0 +1,113 @@
+import RTMModel
+import RTMRedis
+import RTMWire
+
+/// What a roster script answers (Scripts/roster.lua, `finish`).
+struct RosterReply {
+    let outcome: Int
+    let source: UInt64
+    /// Of the channel's last event.
+    let sequence: UInt64
+    let acknowledged: UInt64
+    let isEmpty: Bool
+    /// When the channel is to be looked at.
+    let due: UInt64?
+    /// Those that this script has made.
+    let events: [(sequence: UInt64, event: RosterEvent)]
+    let gone: [(user: String, lease: UInt64)]
+
+    /// Nil: not what the scripts write.
+    init?(_ reply: RedisReply) {
+        guard let parts = reply.elements, parts.count == 9, case .integer(let outcome) = parts[0],
+            let sequence = parts[2].number, let acknowledged = parts[3].number,
+            let isEmpty = parts[5].number, let events = parts[7].elements, let gone = parts[8].elements
+        else { return nil }
+        self.outcome = outcome
+        source = parts[1].number ?? 0
+        self.sequence = sequence
+        self.acknowledged = acknowledged
+        self.isEmpty = isEmpty == 1
+        due = parts[6].number
+        self.events = events.compactMap(Self.event)
+        guard self.events.count == events.count else { return nil }
+        var leavers: [(user: String, lease: UInt64)] = []
+        for index in stride(from: 0, to: gone.count - 1, by: 2) {
+            leavers.append((gone[index].string ?? "", gone[index + 1].number ?? 0))
+        }
+        self.gone = leavers
+    }
+
+    /// An entry of the outbox: number, kind, user, session, payload.
+    static func event(_ entry: RedisReply) -> (sequence: UInt64, event: RosterEvent)? {
+        guard case .string(let bytes) = entry else { return nil }
+        let parts = Netstrings.split(bytes[...])
+        guard parts.count == 5, let sequence = UInt64(text(parts[0])), let session = UInt64(text(parts[3]))
+        else { return nil }
+        let event: PresenceEvent
+        switch text(parts[1]) {
+        case "join": event = .joined
+        case "leave": event = .left
+        case "timeout": event = .timedOut
+        case "state": event = .statesChanged(states(parts[4]))
+        case "interval": event = .interval(interval(parts[4]))
+        default: return nil
+        }
+        return (sequence, RosterEvent(event, user: text(parts[2]), exceptSession: session))
+    }
+
+    /// Keys and values, one behind the other.
+    static func states(_ bytes: ArraySlice<UInt8>) -> [StateItem] {
+        let parts = Netstrings.split(bytes).map(text)
+        return stride(from: 0, to: parts.count - 1, by: 2)
+            .map { StateItem(key: parts[$0], value: parts[$0 + 1]) }
+    }
+
+    private static func interval(_ bytes: ArraySlice<UInt8>) -> PresenceInterval {
+        let lists = Netstrings.split(bytes).map { Netstrings.split($0) }
+        guard lists.count == 4 else { return PresenceInterval() }
+        return PresenceInterval(
+            joined: lists[0].map(text), left: lists[1].map(text), timedOut: lists[2].map(text),
+            states: lists[3].map { change in
+                let parts = Netstrings.split(change)
+                return UserState(
+                    userID: parts.first.map(text) ?? "", items: parts.count > 1 ? states(parts[1]) : [])
+            })
+    }
+
+    private static func text(_ bytes: ArraySlice<UInt8>) -> String { String(decoding: bytes, as: UTF8.self) }
+}
+
+/// Texts one behind the other, each after its length: "3:abc2:de".
+enum Netstrings {
+    static func split(_ bytes: ArraySlice<UInt8>) -> [ArraySlice<UInt8>] {
+        var parts: [ArraySlice<UInt8>] = []
+        var rest = bytes
+        while let colon = rest.firstIndex(of: UInt8(ascii: ":")),
+            let length = Int(String(decoding: rest[..<colon], as: UTF8.self)), length >= 0,
+            rest.endIndex - colon > length
+        {
+            parts.append(rest[(colon + 1)..<(colon + 1 + length)])
+            rest = rest[(colon + 1 + length)...]
+        }
+        return parts
+    }
+}
+
+/// A member as the hash of a roster holds it.
+struct RosterRow {
+    let session: UInt64
+    let lease: UInt64
+    let isQuiet: Bool
+    let isLeaving: Bool
+
+    init?(_ reply: RedisReply) {
+        let fields = reply.string?.split(separator: " ") ?? []
+        guard fields.count == 8, let session = UInt64(fields[0]), let lease = UInt64(fields[2]) else {
+            return nil
+        }
+        self.session = session
+        self.lease = lease
+        isQuiet = fields[3] == "1"
+        isLeaving = fields[5] == "l"
+    }
+}

@@ -1,0 +1,29 @@
+-- A session's user comes, returns (S-43), takes over (S-12), or changes how it is there.
+-- ARGV  6 user, 7 session, 8 instance, 9 lease, 10 quiet, 11 timeout, 12 silently
+-- Result: as `finish`, outcome 1. Cost: O(log n) in interval mode and out of it; a mode switch O(batch).
+local user, silently = ARGV[6], ARGV[12] == '1'
+local new = { session = ARGV[7], instance = ARGV[8], lease = ARGV[9], quiet = ARGV[10] == '1', timeout = ARGV[11],
+  phase = 'o', till = '0', had = false }
+local old = member(user)
+local same = old and (old.session == new.session or (new.instance ~= '0' and old.instance == new.instance)
+  or old.phase == 'l')
+if old and not same then
+  depart(user, old, 'leave', new.session)
+  old, silently = nil, false
+end
+save(user, new)
+if not old then
+  if not new.quiet then appear(user, new, silently) end
+else
+  redis.call('ZREM', D, user)
+  if old.quiet and not new.quiet then
+    appear(user, new, false)
+    if states(user) ~= '' then announceStates(user, new) end
+  elseif not old.quiet and new.quiet then
+    disappear(user, 'leave', new.session)
+  elseif not new.quiet then
+    redis.call('ZADD', O, 0, user)
+    if old.phase == 'l' and old.had then announceStates(user, new) end
+  end
+end
+return finish(1)

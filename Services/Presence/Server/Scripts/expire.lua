@@ -1,0 +1,9 @@
+-- Takes leases that have ended, as `claim` does; from now on they are unknown, so their edges tell their members again.
+-- KEYS  1 leases, 2 known    ARGV  1 now, 2 until when they are this node's, 3 how many
+-- Result: the leases. Cost: O(ended * log leases).
+local ended = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', ARGV[1], 'LIMIT', 0, ARGV[3])
+for _, lease in ipairs(ended) do
+  redis.call('SREM', KEYS[2], lease)
+  redis.call('ZADD', KEYS[1], ARGV[2], lease)
+end
+return ended

@@ -1,0 +1,17 @@
+-- A session has left; held back for the debounce time unless it was superseded (P-25, S-12).
+-- ARGV  6 user, 7 session, 8 superseded
+-- Result: as `finish`, outcome 1. Cost: O(log n).
+local user, session = ARGV[6], ARGV[7]
+local m = member(user)
+if m and m.session == session and m.phase ~= 'l' then
+  if m.quiet or ARGV[8] == '1' or debounce == 0 then
+    depart(user, m, 'leave', session)
+  else
+    m.phase, m.till, m.had = 'l', int(now + debounce), states(user) ~= ''
+    save(user, m)
+    redis.call('HDEL', S, user)
+    redis.call('ZREM', O, user)
+    redis.call('ZADD', D, m.till, user)
+  end
+end
+return finish(1)

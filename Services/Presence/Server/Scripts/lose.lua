@@ -1,0 +1,12 @@
+-- A session is lost: its user has the presence timeout to come back (S-42).
+-- ARGV  6 user, 7 session ('' = whichever), 8 lease ('' = whichever)
+-- Result: as `finish`, outcome 1 if it was lost now. Cost: O(log n).
+local user = ARGV[6]
+local m = member(user)
+local hit = m and m.phase == 'o' and (ARGV[7] == '' or m.session == ARGV[7]) and (ARGV[8] == '' or m.lease == ARGV[8])
+if hit then
+  m.phase, m.till = 'a', int(now + tonumber(m.timeout))
+  save(user, m)
+  redis.call('ZADD', D, m.till, user)
+end
+return finish(hit and 1 or 0)

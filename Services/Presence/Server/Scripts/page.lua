@@ -1,0 +1,12 @@
+-- Visible users in the order of their bytes, with their states.
+-- KEYS  1 online, 2 states    ARGV  1 from: '-' or '(' and a user, 2 how many
+-- Result: user and states of each. Cost: O(log n + page).
+local users = redis.call('ZRANGEBYLEX', KEYS[1], ARGV[1], '+', 'LIMIT', 0, ARGV[2])
+local result = {}
+if #users == 0 then return result end
+local states = redis.call('HMGET', KEYS[2], unpack(users))
+for i, user in ipairs(users) do
+  result[#result + 1] = user
+  result[#result + 1] = states[i] or ''
+end
+return result

@@ -1,0 +1,15 @@
+-- Removes states of the session's user (P-44).
+-- ARGV  6 user, 7 session, then the keys; none = all
+-- Result: as `finish`; outcome 1 done, 0 not there. Cost: O(states).
+local user = ARGV[6]
+local m = member(user)
+if not m or m.session ~= ARGV[7] or m.phase == 'l' then return finish(0) end
+local named, kept = {}, {}
+for i = 8, #ARGV do named[ARGV[i]] = true end
+local old = split(states(user))
+for i = 1, #old, 2 do
+  if #ARGV >= 8 and not named[old[i]] then kept[#kept + 1] = net(old[i]) .. net(old[i + 1]) end
+end
+if #kept == 0 then redis.call('HDEL', S, user) else redis.call('HSET', S, user, table.concat(kept)) end
+if not m.quiet then announceStates(user, m) end
+return finish(1)

@@ -1,0 +1,179 @@
+-- What the roster scripts share: one channel's roster, its events, its mode. Put in front of each of them.
+-- The same rules as Roster.swift and IntervalBatch.swift, and the same tests.
+--
+-- KEYS  1 members   hash   user -> "session instance lease quiet timeout phase until hadStates"
+--       2 states    hash   user -> key and value of each state as netstrings, by key
+--       3 online    zset   visible users that aren't leaving, score 0: in the order of their bytes
+--       4 deadlines zset   users that are away or leaving -> when it ends
+--       5 header    hash   src, seq, acked, pos, n (visible), mode, flush
+--       6 batch     zset   users of the pending interval -> 1 joined, 2 joined left, 3 joined timed out, 4 left, 5 timed out
+--       7 changes   list   states of the pending interval: netstrings user, states
+--       8 outbox    list   events that aren't acknowledged yet
+-- ARGV  1 now, 2 announce max, 3 interval, 4 debounce (milliseconds), 5 source for a new roster
+-- All time is in milliseconds; all numbers are below 2^53, others (sessions, instances, leases, sources) stay text.
+local M, S, O, D, H, B, C, X = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7], KEYS[8]
+local now = tonumber(ARGV[1])
+local announceMax, interval, debounce = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
+local intervalBytesMax = 32 * 1024
+
+local head = redis.call('HMGET', H, 'src', 'seq', 'acked', 'n', 'mode', 'flush', 'pos')
+local src = head[1]
+local seq, acked, visible = tonumber(head[2] or 0), tonumber(head[3] or 0), tonumber(head[4] or 0)
+local mode, flushAt, position = head[5] == '1', tonumber(head[6] or nil), head[7] or ''
+local events, gone = {}, {}
+
+local function int(number) return string.format('%.0f', number) end
+local function net(text) return #text .. ':' .. text end
+
+-- The netstrings of a text.
+local function split(text)
+  local parts, at = {}, 1
+  while at <= #text do
+    local colon = string.find(text, ':', at, true)
+    local length = tonumber(string.sub(text, at, colon - 1))
+    parts[#parts + 1] = string.sub(text, colon + 1, colon + length)
+    at = colon + length + 1
+  end
+  return parts
+end
+
+-- Redis compares strings by the locale; names are in the order of their bytes.
+local function before(a, b)
+  for i = 1, math.min(#a, #b) do
+    local x, y = string.byte(a, i), string.byte(b, i)
+    if x ~= y then return x < y end
+  end
+  return #a < #b
+end
+
+local function member(user)
+  local row = redis.call('HGET', M, user)
+  if not row then return nil end
+  local f = {}
+  for field in string.gmatch(row, '%S+') do f[#f + 1] = field end
+  return { session = f[1], instance = f[2], lease = f[3], quiet = f[4] == '1', timeout = f[5],
+    phase = f[6], till = f[7], had = f[8] == '1' }
+end
+
+local function save(user, m)
+  redis.call('HSET', M, user, table.concat({ m.session, m.instance, m.lease, m.quiet and '1' or '0', m.timeout,
+    m.phase, m.till, m.had and '1' or '0' }, ' '))
+end
+
+local function states(user) return redis.call('HGET', S, user) or '' end
+
+local function emit(kind, user, session, payload)
+  seq = seq + 1
+  local event = net(int(seq)) .. net(kind) .. net(user) .. net(session) .. net(payload)
+  events[#events + 1] = event
+  redis.call('RPUSH', X, event)
+end
+
+-- The pending interval as events of bounded size.
+local function flush()
+  flushAt = nil
+  local users = redis.call('ZRANGE', B, 0, -1, 'WITHSCORES')
+  local changes = redis.call('LRANGE', C, 0, -1)
+  redis.call('DEL', B, C)
+  local parts, bytes, departed = {}, 0, {}
+  local function add(list, text, cost)
+    if #parts == 0 or bytes + cost > intervalBytesMax then
+      parts[#parts + 1] = { {}, {}, {}, {} }
+      bytes = 0
+    end
+    bytes = bytes + cost + 2
+    local into = parts[#parts][list]
+    into[#into + 1] = net(text)
+  end
+  for i = 1, #users, 2 do
+    if users[i + 1] < '4' then add(1, users[i], #users[i]) end
+    if users[i + 1] ~= '1' then departed[users[i]] = true end
+  end
+  for i = 1, #users, 2 do
+    if users[i + 1] == '2' or users[i + 1] == '4' then add(2, users[i], #users[i]) end
+  end
+  for i = 1, #users, 2 do
+    if users[i + 1] == '3' or users[i + 1] == '5' then add(3, users[i], #users[i]) end
+  end
+  for _, change in ipairs(changes) do
+    if not departed[split(change)[1]] then add(4, change, #change) end
+  end
+  for _, part in ipairs(parts) do
+    local lists = {}
+    for list = 1, 4 do lists[list] = net(table.concat(part[list])) end
+    emit('interval', '', '0', table.concat(lists))
+  end
+end
+
+-- P-21; what was collected goes out before the first event of the other mode (P-26).
+local function chooseMode()
+  local shall = visible > announceMax
+  if mode and not shall then flush() end
+  mode = shall
+end
+
+local function collect() if not flushAt then flushAt = now + interval end end
+
+local function announceStates(user, m)
+  if not mode then return emit('state', user, m.session, states(user)) end
+  redis.call('RPUSH', C, net(user) .. net(states(user)))
+  collect()
+end
+
+local function appear(user, m, silently)
+  visible = visible + 1
+  redis.call('ZADD', O, 0, user)
+  chooseMode()
+  if silently then return end
+  if not mode then return emit('join', user, m.session, '') end
+  local was = tonumber(redis.call('ZSCORE', B, user) or 0)
+  redis.call('ZADD', B, 1, user)
+  if was > 1 then redis.call('RPUSH', C, net(user) .. net('')) end
+  collect()
+end
+
+-- kind: 'leave' or 'timeout'.
+local function disappear(user, kind, session)
+  visible = visible - 1
+  redis.call('ZREM', O, user)
+  chooseMode()
+  if not mode then return emit(kind, user, session, '') end
+  local was = tonumber(redis.call('ZSCORE', B, user) or 0)
+  local joined = was >= 1 and was <= 3
+  local code = kind == 'leave' and (joined and 2 or 4) or (joined and 3 or 5)
+  redis.call('ZADD', B, code, user)
+  collect()
+end
+
+local function depart(user, m, kind, session)
+  redis.call('HDEL', M, user)
+  redis.call('HDEL', S, user)
+  redis.call('ZREM', D, user)
+  gone[#gone + 1] = user
+  gone[#gone + 1] = m.lease
+  if not m.quiet then disappear(user, kind, session) end
+end
+
+-- Writes the header and gives: outcome, source, number of the last event, of the last acknowledged one, its position,
+-- 1 if nobody is there, when something is due (or ''), events, those who are gone (user, lease, ...).
+local function finish(outcome)
+  local isEmpty = redis.call('HLEN', M) == 0 and not flushAt
+  local due = redis.call('ZRANGE', D, 0, 0, 'WITHSCORES')[2]
+  due = due and tonumber(due) or nil
+  if flushAt and (not due or flushAt < due) then due = flushAt end
+  if not src then
+    if not isEmpty or seq > 0 then src = ARGV[5] end
+  end
+  if src then
+    redis.call('HSET', H, 'src', src, 'seq', int(seq), 'n', int(visible), 'mode', mode and '1' or '0')
+    if flushAt then redis.call('HSET', H, 'flush', int(flushAt)) else redis.call('HDEL', H, 'flush') end
+    if isEmpty then
+      redis.call('PEXPIRE', H, 3600000)
+      redis.call('PEXPIRE', X, 3600000)
+    else
+      redis.call('PERSIST', H)
+      redis.call('PERSIST', X)
+    end
+  end
+  return { outcome, src or '', int(seq), int(acked), position, isEmpty and 1 or 0, due and int(due) or '', events, gone }
+end

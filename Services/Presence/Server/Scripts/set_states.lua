@@ -1,0 +1,17 @@
+-- Merges states of the session's user (P-40).
+-- ARGV  6 user, 7 session, 8 most states, then key and value of each
+-- Result: as `finish`; outcome 1 done, 0 not there, -n too many: there would be n (L-31). Cost: O(states).
+local user = ARGV[6]
+local m = member(user)
+if not m or m.session ~= ARGV[7] or m.phase == 'l' then return finish(0) end
+local values, keys = {}, {}
+local old = split(states(user))
+for i = 1, #old, 2 do values[old[i]] = old[i + 1] end
+for i = 9, #ARGV, 2 do values[ARGV[i]] = ARGV[i + 1] end
+for key in pairs(values) do keys[#keys + 1] = key end
+if #keys > tonumber(ARGV[8]) then return finish(-#keys) end
+table.sort(keys, before)
+for i, key in ipairs(keys) do keys[i] = net(key) .. net(values[key]) end
+redis.call('HSET', S, user, table.concat(keys))
+if not m.quiet then announceStates(user, m) end
+return finish(1)

@@ -1,0 +1,23 @@
+-- Who is there as the events so far say: also those whose leave is held back, without states.
+-- KEYS  1 online, 2 deadlines, 3 members, 4 states, 5 header
+-- Result: number of the last event, of the last acknowledged one, its position, then user and states of each. Cost: O(n).
+local head = redis.call('HMGET', KEYS[5], 'seq', 'acked', 'pos')
+local result = { head[1] or '0', head[2] or '0', head[3] or '' }
+local function add(users, withStates)
+  for from = 1, #users, 1000 do
+    local some = { unpack(users, from, math.min(from + 999, #users)) }
+    local states = withStates and redis.call('HMGET', KEYS[4], unpack(some)) or {}
+    for i, user in ipairs(some) do
+      result[#result + 1] = user
+      result[#result + 1] = states[i] or ''
+    end
+  end
+end
+add(redis.call('ZRANGE', KEYS[1], 0, -1), true)
+local leaving = {}
+for _, user in ipairs(redis.call('ZRANGE', KEYS[2], 0, -1)) do
+  local row = redis.call('HGET', KEYS[3], user)
+  if row and string.match(row, '^%S+ %S+ %S+ 0 %S+ l ') then leaving[#leaving + 1] = user end
+end
+add(leaving, false)
+return result

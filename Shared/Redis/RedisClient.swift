@@ -1,0 +1,277 @@
+import DequeModule
+package import Logging
+package import NIOCore
+import NIOPosix
+import RTMServiceLink
+
+/// Hears of the connection. All calls come on the client's event loop.
+package protocol RedisClientDelegate: AnyObject {
+    /// Commands are accepted from now on. The server may be another one than before, with other data.
+    func redisIsUp()
+    /// Open commands have failed before. The connection comes back by itself.
+    func redisIsDown(_ cause: String)
+}
+
+/// One connection to Redis: keeps it, logs in, sends commands one behind the other, and completes each
+/// exactly once, in their order. Confined to one event loop; what is sent in a turn goes out in one write at
+/// its end.
+///
+/// The bytes travel through a channel of that loop; hiredis's reader makes replies of them. So nothing
+/// blocks, and there is no thread to be shared (docs/presence-redis.md).
+package final class RedisClient {
+    package typealias Completion = (Result<RedisReply, RedisFailure>) -> Void
+
+    private struct Open {
+        let deadline: NIODeadline
+        let done: Completion
+    }
+
+    package let configuration: RedisConfiguration
+    private let eventLoop: any EventLoop
+    private let endOfTurn: EndOfTurn
+    private let scripts: [RedisScript]
+    private let logger: Logger
+    private var hashes: [ObjectIdentifier: String] = [:]
+    private var delegate: (any RedisClientDelegate)?
+    private var channel: (any Channel)?
+    private var open = Deque<Open>()
+    private var outgoing = ByteBuffer()
+    private var isDirty = false
+    private var backoff: Backoff
+    private var isStopped = true
+    /// Grows with each connection, so that what an old one still says is passed over.
+    private var attempt = 0
+    private var downCause = "not started"
+    package private(set) var isUp = false
+    /// Since the start, for measurements.
+    package private(set) var commandsSent = 0
+
+    /// - Parameter scripts: loaded on every connection before it is used.
+    package init(
+        _ configuration: RedisConfiguration, scripts: [RedisScript], on eventLoop: any EventLoop,
+        logger: Logger
+    ) {
+        self.configuration = configuration
+        self.scripts = scripts
+        self.eventLoop = eventLoop
+        self.logger = logger
+        endOfTurn = EndOfTurn.shared(on: eventLoop)
+        backoff = configuration.backoff
+    }
+
+    /// A started client and its delegate live until `shutdown`.
+    package func start(delegate: any RedisClientDelegate) {
+        self.delegate = delegate
+        isStopped = false
+        connect()
+    }
+
+    package func shutdown() {
+        isStopped = true
+        lost("shut down")
+        delegate = nil
+    }
+
+    // MARK: - Commands
+
+    package func send(_ command: RedisCommand, _ done: @escaping Completion) {
+        eventLoop.assertInEventLoop()
+        guard isUp else { return done(.failure(.notConnected(downCause))) }
+        guard open.count < configuration.commandsMax else {
+            return done(.failure(.tooManyCommands(configuration.commandsMax)))
+        }
+        write(command, done)
+    }
+
+    /// Runs a script; a server that has forgotten it is told its text again.
+    package func run(
+        _ script: RedisScript, keys: [String], _ arguments: [RedisArgument], _ done: @escaping Completion
+    ) {
+        let rest = [RedisArgument(UInt64(keys.count))] + keys.map { .text($0) } + arguments
+        guard let hash = hashes[ObjectIdentifier(script)] else {
+            return send(RedisCommand(["EVAL", .text(script.source)] + rest), done)
+        }
+        send(RedisCommand(["EVALSHA", .text(hash)] + rest)) { [self] outcome in
+            guard case .failure(.refused(let text)) = outcome, text.hasPrefix("NOSCRIPT") else {
+                return done(outcome)
+            }
+            send(RedisCommand(["EVAL", .text(script.source)] + rest), done)
+        }
+    }
+
+    private func write(_ command: RedisCommand, _ done: @escaping Completion) {
+        command.encode(into: &outgoing)
+        commandsSent += 1
+        open.append(Open(deadline: endOfTurn.now + .init(configuration.commandTimeout), done: done))
+        guard !isDirty else { return }
+        isDirty = true
+        endOfTurn.scheduleWrite(self)
+    }
+
+    // MARK: - Connection
+
+    private func connect() {
+        attempt += 1
+        let number = attempt
+        let handler = NIOLoopBound(RedisChannelHandler(self, attempt: number), eventLoop: eventLoop)
+        let bootstrap = ClientBootstrap(group: eventLoop)
+            .connectTimeout(.init(configuration.connectTimeout))
+            .channelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.addHandler(handler.value)
+                }
+            }
+        let connected =
+            switch configuration.place {
+            case .tcp(let host, let port): bootstrap.connect(host: host, port: port)
+            case .unixSocket(let path): bootstrap.connect(unixDomainSocketPath: path)
+            }
+        connected.assumeIsolated().whenFailure { error in self.connectionLost(number, "\(error)") }
+    }
+
+    fileprivate func connectionOpened(_ number: Int, _ channel: any Channel) {
+        guard number == attempt, !isStopped else { return channel.close(promise: nil) }
+        self.channel = channel
+        watch(number)
+        var steps: [RedisCommand] = []
+        if !configuration.password.isEmpty {
+            let user: [RedisArgument] = configuration.user.isEmpty ? [] : [.text(configuration.user)]
+            steps.append(RedisCommand(["AUTH"] + user + [.text(configuration.password)]))
+        }
+        if configuration.database != 0 {
+            steps.append(RedisCommand("SELECT", RedisArgument(UInt64(configuration.database))))
+        }
+        steps.append(RedisCommand("PING"))
+        for step in steps {
+            write(step) { outcome in
+                guard case .failure(.refused(let text)) = outcome else { return }
+                self.connectionLost(number, "Redis refuses the connection: \(text)")
+            }
+        }
+        for script in scripts {
+            write(RedisCommand("SCRIPT", "LOAD", .text(script.source))) { outcome in
+                switch outcome {
+                case .success(let reply): self.hashes[ObjectIdentifier(script)] = reply.string
+                case .failure(.refused(let text)):
+                    self.connectionLost(number, "Redis refuses the script \(script.name): \(text)")
+                case .failure: break
+                }
+            }
+        }
+        write(RedisCommand("PING")) { outcome in
+            if case .success = outcome { self.connectionIsReady(number) }
+        }
+    }
+
+    private func connectionIsReady(_ number: Int) {
+        guard number == attempt, channel != nil else { return }
+        backoff.reset()
+        isUp = true
+        logger.notice("Redis is connected", metadata: ["address": "\(configuration.place)"])
+        delegate?.redisIsUp()
+    }
+
+    fileprivate func connectionLost(
+        _ number: Int, _ cause: String, _ failure: RedisFailure = .disconnected
+    ) {
+        guard number == attempt else { return }
+        lost(cause, failure)
+        guard !isStopped else { return }
+        let wait = backoff.next(random: .random(in: 0..<1))
+        eventLoop.assumeIsolated().scheduleTask(in: .init(wait)) {
+            if !self.isStopped, number + 1 == self.attempt { self.connect() }
+        }
+    }
+
+    private func lost(_ cause: String, _ failure: RedisFailure = .disconnected) {
+        attempt += 1
+        channel?.close(promise: nil)
+        channel = nil
+        outgoing.clear()
+        hashes = [:]
+        let wasUp = isUp
+        isUp = false
+        if wasUp || cause != downCause {
+            logger.warning(
+                "Redis is not connected",
+                metadata: ["address": "\(configuration.place)", "cause": "\(cause)"])
+        }
+        downCause = cause
+        let failed = open
+        open.removeAll()
+        // Readiness first: whoever hears of the failure may look at it.
+        delegate?.redisIsDown("no connection to Redis at \(configuration.place): \(cause)")
+        for command in failed { command.done(.failure(failure)) }
+    }
+
+    /// Gives up a connection whose oldest command has waited too long.
+    private func watch(_ number: Int) {
+        eventLoop.assumeIsolated().scheduleTask(in: .milliseconds(100)) {
+            guard number == self.attempt else { return }
+            if let first = self.open.first, first.deadline <= .now() {
+                return self.connectionLost(
+                    number, "no answer within \(self.configuration.commandTimeout)", .timedOut)
+            }
+            self.watch(number)
+        }
+    }
+
+    fileprivate func received(_ number: Int, _ reply: RedisReply) {
+        guard number == attempt else { return }
+        guard let command = open.popFirst() else {
+            return connectionLost(number, "a reply that nothing asked for")
+        }
+        if case .error(let text) = reply { return command.done(.failure(.refused(text))) }
+        command.done(.success(reply))
+    }
+
+    fileprivate func isCurrent(_ number: Int) -> Bool { number == attempt }
+}
+
+extension RedisClient: Flushable {
+    package func flushAtEndOfTurn() {
+        isDirty = false
+        guard let channel, outgoing.readableBytes > 0 else { return outgoing.clear() }
+        channel.writeAndFlush(outgoing, promise: nil)
+        outgoing = ByteBuffer()
+    }
+}
+
+/// The channel's end: bytes to the reader, replies to the client.
+private final class RedisChannelHandler: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+
+    private let client: RedisClient
+    private let attempt: Int
+    private let reader = ReplyReader()
+
+    init(_ client: RedisClient, attempt: Int) {
+        self.client = client
+        self.attempt = attempt
+    }
+
+    func channelActive(context: ChannelHandlerContext) {
+        client.connectionOpened(attempt, context.channel)
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        guard unwrapInboundIn(data).withUnsafeReadableBytes({ reader.feed($0) }) else {
+            return client.connectionLost(attempt, "malformed bytes")
+        }
+        while client.isCurrent(attempt) {
+            switch reader.next() {
+            case .reply(let reply): client.received(attempt, reply)
+            case .incomplete: return
+            case .malformed: return client.connectionLost(attempt, "malformed bytes")
+            }
+        }
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        client.connectionLost(attempt, "closed by Redis")
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        client.connectionLost(attempt, "\(error)")
+    }
+}

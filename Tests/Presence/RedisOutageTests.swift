@@ -1,0 +1,181 @@
+import Logging
+import NIOCore
+import NIOPosix
+import RTMModel
+import RTMRedis
+import RTMServiceKit
+import RTMTestSupport
+import RTMWire
+import Testing
+
+@testable import RTMPresenceServer
+
+/// What is promised when Redis goes, comes back, forgets, and when several nodes share it.
+@Suite("Presence over Redis")
+struct RedisOutageTests {
+    @Test("a killed Redis: calls are refused with its cause, readiness is off, and all recovers by itself")
+    func killed() async throws {
+        try await StoreHarness.with(.redis, .with { $0.grace = 30_000 }) { store in
+            _ = try await store.renew(7)
+            try await store.enter(.of("anna", lease: 7))
+            _ = try await store.events()
+            store.redis?.end()
+            try await eventually("the loss is noticed") { store.isReady == false }
+            #expect(await code { try await store.enter(.of("bob")) } == .presenceOperationFailed)
+            #expect(await code { _ = try await store.users() } == .presenceOperationFailed)
+            #expect(await code { try await store.sweep() } == .presenceOperationFailed)
+            let server = try store.redis?.again()
+            defer { server?.remove() }
+            try await eventually("Redis is back") { store.isReady }
+            // Everything is forgotten: the edge hears of it, and fills the roster without an event.
+            #expect(try await store.renew(7) == false)
+            try await store.adopt(.of("anna", lease: 7))
+            #expect(try await store.users() == ["anna"])
+            #expect(try await store.events() == [])
+            #expect(try await store.renew(7))
+        }
+    }
+
+    @Test("a Redis that doesn't answer: calls fail within the timeout and never hang")
+    func stalled() async throws {
+        try await StoreHarness.with(.redis) { store in
+            try await store.enter(.of("anna"))
+            store.redis?.pause()
+            let start = ContinuousClock.now
+            #expect(await code { try await store.enter(.of("bob")) } == .presenceOperationTimeout)
+            #expect(ContinuousClock.now - start < .seconds(10))
+            #expect(store.isReady == false)
+            store.redis?.goOn()
+            try await eventually("Redis is back") { store.isReady }
+            // Its edge is asked to tell its members: pushes may have been lost.
+            #expect(try await store.renew(7) == false)
+            #expect(try await store.users().contains("anna"))
+        }
+    }
+
+    @Test("forgotten scripts are told again")
+    func scriptsFlushed() async throws {
+        try await StoreHarness.with(.redis) { store in
+            try await store.enter(.of("anna"))
+            try await store.command("SCRIPT", "FLUSH")
+            try await store.enter(.of("bob"))
+            #expect(try await store.users() == ["anna", "bob"])
+        }
+    }
+
+    @Test("flushed data: leases are unknown, rosters are filled again without false events")
+    func flushed() async throws {
+        try await StoreHarness.with(
+            .redis,
+            .with {
+                $0.grace = 30_000
+                $0.leaseTimeToLive = 15_000
+            }
+        ) { store in
+            _ = try await store.renew(7)
+            for user in ["anna", "bob"] { try await store.enter(.of(user, lease: 7)) }
+            try await store.advance(60_000)
+            _ = try await store.renew(7)
+            _ = try await store.events()
+            try await store.command("FLUSHALL")
+            #expect(try await store.users() == [])
+            #expect(try await store.renew(7) == false)
+            for user in ["anna", "bob"] { try await store.adopt(.of(user, lease: 7)) }
+            try await store.advance(10_000)
+            #expect(try await store.events() == [])
+            #expect(try await store.users() == ["anna", "bob"])
+        }
+    }
+
+    @Test("several nodes over one Redis: every event once, in one order, whoever made it")
+    func severalNodes() async throws {
+        try await StoreHarness.with(.redis) { first in
+            try await first.withSecondNode { second in
+                let nodes = [first, second]
+                try await withThrowingTaskGroup { group in
+                    for (number, node) in nodes.enumerated() {
+                        group.addTask {
+                            for step in 0..<20 {
+                                let user = "u\(number)-\(step)"
+                                try await node.enter(.of(user))
+                                _ = try await node.set(.of(user), ["a": "\(step)"])
+                                try await node.leave(.of(user))
+                            }
+                        }
+                    }
+                    try await group.waitForAll()
+                }
+                for node in nodes { try await node.enter(.of("last\(node === first)")) }
+                // A node may tell what the other one has told, too: the numbers make it once.
+                var all: [UInt64: RosterEvent] = [:]
+                for node in nodes {
+                    let told = try await node.numbered()
+                    let sequences = told.map(\.sequence)
+                    #expect(sequences == sequences.sorted() && Set(sequences).count == sequences.count)
+                    for (sequence, event) in told {
+                        #expect(all[sequence] == nil || all[sequence] == event)
+                        all[sequence] = event
+                    }
+                }
+                #expect(all.keys.sorted() == Array(1...122))
+                var view = SubscriberView([])
+                for sequence in all.keys.sorted() { all[sequence].map { view.receive($0) } }
+                #expect(view.states == (try await first.snapshot().users))
+            }
+        }
+    }
+
+    @Test("a lease ends once, whichever node notices, and its users time out once")
+    func oneNodeEnds() async throws {
+        try await StoreHarness.with(.redis, .with { $0.leaseTimeToLive = 15_000 }) { first in
+            try await first.withSecondNode { second in
+                for number in 0..<10 { try await first.enter(.of("u\(number)", lease: 7)) }
+                for _ in 0..<2 {
+                    first.clock.advance(15_000)
+                    async let one: Void = first.sweep()
+                    async let two: Void = second.sweep()
+                    _ = try await (one, two)
+                }
+                #expect(try await first.expiredLeases() + second.expiredLeases() == 1)
+                var all: [UInt64: RosterEvent] = [:]
+                for node in [first, second] {
+                    for (sequence, event) in try await node.numbered() { all[sequence] = event }
+                }
+                #expect(all.count == 20)
+                #expect(all.values.count { $0.event == .timedOut } == 10)
+                #expect(try await second.users() == [])
+            }
+        }
+    }
+
+    @Test("what a node that died left in the outbox is told by another one")
+    func leftInOutbox() async throws {
+        try await StoreHarness.with(.redis) { first in
+            try await first.enter(.of("anna"))
+            try await first.enter(.of("bob", session: 2))
+            try await first.acknowledge(through: 1)
+            try await first.withSecondNode { second in
+                try await second.advance(6_000)
+                #expect(try await second.events() == [.joined("bob", except: 2)])
+            }
+        }
+    }
+
+    @Test("an ACL user with a password is used; a wrong password is a cause for readiness")
+    func acl() async throws {
+        let server = try RedisServerProcess(password: "s3cret")
+        defer { server.remove() }
+        try await server.isListening()
+        try await StoreHarness.with(.redis, at: server, password: "s3cret") { store in
+            try await store.enter(.of("anna"))
+            #expect(try await store.users() == ["anna"])
+        }
+        try await StoreHarness.with(.redis, at: server, password: "wrong", waits: false) { store in
+            try await eventually("the refusal is the cause") {
+                await code { try await store.enter(.of("anna")) } == .presenceOperationFailed
+                    && store.cause.contains("WRONGPASS")
+            }
+            #expect(!store.cause.contains("wrong"))
+        }
+    }
+}

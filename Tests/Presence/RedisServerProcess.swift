@@ -1,0 +1,57 @@
+import Foundation
+import RTMTestSupport
+import Testing
+
+/// A redis-server of its own on a unix socket, with data that go with it.
+final class RedisServerProcess: Sendable {
+    let socket: String
+    private let directory: URL
+    private let process: Process
+
+    /// - Parameter password: of the user `rtm`, who may do everything; the default user is off then.
+    init(password: String? = nil, directory: URL? = nil) throws {
+        let place =
+            directory
+            ?? FileManager.default.temporaryDirectory.appending(path: "redis-\(UUID().uuidString.prefix(8))")
+        try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
+        self.directory = place
+        socket = place.appending(path: "s").path
+        process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments =
+            [
+                "redis-server", "--port", "0", "--unixsocket", socket, "--save", "", "--appendonly", "no",
+                "--dir", place.path,
+            ]
+            + (password.map {
+                ["--user", "default", "off", "--user", "rtm", "on", ">\($0)", "~*", "&*", "+@all"]
+            } ?? [])
+        process.standardOutput = FileHandle.nullDevice
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+    }
+
+    func isListening() async throws {
+        let socket = self.socket
+        try await eventually("redis-server listens") { FileManager.default.fileExists(atPath: socket) }
+    }
+
+    /// Stops answering, without closing anything.
+    func pause() { kill(process.processIdentifier, SIGSTOP) }
+    func goOn() { kill(process.processIdentifier, SIGCONT) }
+
+    /// As a crash: all data are lost.
+    func end() {
+        kill(process.processIdentifier, SIGKILL)
+        process.waitUntilExit()
+        try? FileManager.default.removeItem(atPath: socket)
+    }
+
+    /// Another one at the same place.
+    func again() throws -> RedisServerProcess { try RedisServerProcess(directory: directory) }
+
+    func remove() {
+        end()
+        try? FileManager.default.removeItem(at: directory)
+    }
+}
