@@ -77,7 +77,7 @@ struct StorageRequestTests {
                     })) == .lock(LockRequest(.acquire(retry: true, heldToken: 9), "n", at: place)))
         #expect(
             try read(.releaseLock(.with { ($0.channelType, $0.channel, $0.name) = (.message, "c", "n") }))
-                == .lock(LockRequest(.release, "n", at: place)))
+                == .lock(LockRequest(.release(withdraw: false), "n", at: place)))
         #expect(
             try read(
                 .revokeLock(
