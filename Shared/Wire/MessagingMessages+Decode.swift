@@ -29,7 +29,8 @@ extension AttachRequest: ArenaDecodable {
             channel: ChannelKey(decoded: message.channel), interest: message.interest,
             after: StreamPosition(message.after),
             claim: message.exclusive != 0 ? message.claim : nil,
-            holder: message.exclusive != 0 ? message.holder : 0)
+            holder: message.exclusive != 0 ? message.holder : 0,
+            returns: message.exclusive != 0 && message.returns != 0)
     }
 }
 

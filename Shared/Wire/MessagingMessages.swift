@@ -29,16 +29,19 @@ package struct AttachRequest: WireMessage, Sendable, Hashable {
     package var claim: UInt64?
     /// Who has the claim, for the one who loses it: the instance of a client; 0 = unknown.
     package var holder: UInt64
+    /// The holder has had it before and comes back: no newer one must lose it for that.
+    package var returns: Bool
 
     package init(
         channel: ChannelKey, interest: UInt64, after: StreamPosition?, claim: UInt64? = nil,
-        holder: UInt64 = 0
+        holder: UInt64 = 0, returns: Bool = false
     ) {
         self.channel = channel
         self.interest = interest
         self.after = after
         self.claim = claim
         self.holder = holder
+        self.returns = returns
     }
 
     package func write(to sink: inout some FieldSink) {
@@ -49,6 +52,7 @@ package struct AttachRequest: WireMessage, Sendable, Hashable {
             sink.field(4, true)
             sink.field(5, claim)
             sink.field(6, holder)
+            sink.field(7, returns)
         }
     }
 }

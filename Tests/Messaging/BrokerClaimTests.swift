@@ -45,6 +45,20 @@ struct BrokerClaimTests {
         #expect(try broker.publish("m", to: inbox, now: 5).interests == [new])
     }
 
+    @Test("a client that comes back by itself doesn't take the place of one that has logged in since")
+    mutating func returnIsNoLogin() throws {
+        _ = try broker.attach(old, to: inbox, after: nil, claim: 0, holder: 1, now: 2)
+        broker.linkClosed(1, now: 3)
+        let back = Interest(link: 3, id: 1)
+        _ = try broker.attach(back, to: inbox, after: nil, claim: 0, holder: 1, returns: true, now: 4)
+        #expect(try attach(new, holder: 2).superseded == back)
+        #expect(throws: RTMError.self) {
+            try broker.attach(old, to: inbox, after: nil, claim: 0, holder: 1, returns: true, now: 6)
+        }
+        #expect(try broker.publish("m", to: inbox, now: 7).interests == [new])
+        #expect(try attach(old, holder: 1).superseded == new, "a login by the app wins as ever")
+    }
+
     @Test("a holder whose link was away comes back under his number, to any node, in any order")
     mutating func comesBack() throws {
         let first = try attach(old)
@@ -85,7 +99,7 @@ struct BrokerClaimTests {
         #expect(try broker.publish("m", to: inbox, now: 3).interests == [other, new])
     }
 
-    private mutating func attach(_ interest: Interest) throws -> EmbeddedBroker.Attached {
-        try broker.attach(interest, to: inbox, after: nil, claim: 0, now: 2)
+    private mutating func attach(_ interest: Interest, holder: UInt64 = 0) throws -> EmbeddedBroker.Attached {
+        try broker.attach(interest, to: inbox, after: nil, claim: 0, holder: holder, now: 2)
     }
 }

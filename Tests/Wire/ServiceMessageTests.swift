@@ -23,8 +23,10 @@ struct ServiceMessageTests {
             #expect(read.interest == message.interest)
             #expect(read.after == (message.hasAfter ? message.after.model : nil))
             #expect(read.claim == (message.exclusive ? message.claim : nil))
-            // Without exclusive a claim and a holder mean nothing, and aren't passed on.
-            guard message.exclusive || message.claim == 0 && message.holder == 0 else { return }
+            #expect(read.returns == (message.exclusive && message.returns))
+            // Without exclusive a claim, a holder and his return mean nothing, and aren't passed on.
+            let isNothing = message.claim == 0 && message.holder == 0 && !message.returns
+            guard message.exclusive || isNothing else { return }
             try writes(read, message)
         }
     }

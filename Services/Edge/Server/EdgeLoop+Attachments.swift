@@ -20,6 +20,10 @@ extension EdgeLoop {
             reattachNext()
         case .failure(.refused(let error)) where error.code == .loginAborted:
             messagingSuperseded(interest, by: 0)
+            // A login that is refused so is still waiting for its inbox.
+            if let (place, refused) = index.attachFailed(interest) {
+                for pending in refused { giveUp(pending, at: place, error) }
+            }
             reattachNext()
         case .failure(let failure):
             guard let (place, refused) = index.attachFailed(interest) else { return }

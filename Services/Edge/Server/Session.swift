@@ -54,8 +54,13 @@ final class Session {
         }
     }
 
+    /// Its client was logged in before and comes back: the app has not asked for it, so it must not end the
+    /// session of another client that has logged in since (S-10).
+    let isReturn: Bool
+
     init(
-        id: SessionID, application: Application, userID: String, instance: UInt64 = 0, heartbeatInterval: Int,
+        id: SessionID, application: Application, userID: String, instance: UInt64 = 0, isReturn: Bool = false,
+        heartbeatInterval: Int,
         presenceTimeout: Int = Limits.presenceTimeout.upperBound,
         grant: TokenGrant? = nil, connection: any SessionConnection
     ) {
@@ -64,6 +69,7 @@ final class Session {
         self.application = application
         self.userID = userID
         self.instance = instance
+        self.isReturn = isReturn
         self.heartbeatInterval = heartbeatInterval
         self.grant = grant
         self.connection = connection

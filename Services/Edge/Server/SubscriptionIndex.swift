@@ -218,7 +218,8 @@ extension SubscriptionIndex {
         let channel = channels[place]
         return AttachRequest(
             channel: channel.key, interest: channel.interest, after: channel.position,
-            claim: channel.owner == nil ? nil : channel.claim, holder: channel.owner?.instance ?? 0)
+            claim: channel.owner == nil ? nil : channel.claim, holder: channel.owner?.instance ?? 0,
+            returns: channel.owner?.isReturn ?? false)
     }
 
     private mutating func takeWaiting(_ place: Int) -> [PendingSubscribe] {

@@ -53,6 +53,8 @@ package struct EmbeddedBroker {
         var number: UInt64
         /// Nil while the holder's link is away.
         var interest: Interest?
+        /// Who it is; 0 = unknown.
+        var holder: UInt64
     }
 
     /// Far beyond every clock. A greater number than this is none of ours, and what follows the greatest
@@ -95,15 +97,18 @@ extension EmbeddedBroker {
     /// From now on every entry of the channel goes to this interest. The same number again moves it to this
     /// channel.
     ///
-    /// - Parameter claim: as in `AttachRequest`. A holder who comes back after a newer one is refused (S-10).
+    /// - Parameters: `claim`, `holder` and `returns` as in `AttachRequest`. A holder who comes back after a
+    ///   newer one is refused (S-10).
     package mutating func attach(
         _ interest: Interest, to key: ChannelKey, after position: StreamPosition?, claim: UInt64? = nil,
-        now: UInt64
+        holder: UInt64 = 0, returns: Bool = false, now: UInt64
     ) throws(RTMError) -> Attached {
         detach(interest, now: now)
         let index = try index(of: key, now: now)
         let superseded = try claim.flatMap { number throws(RTMError) in
-            try supersede(number, by: interest, at: index, now: now)
+            let isLate = returns && number == 0 && isHeld(at: index, byOtherThan: holder)
+            if isLate { throw RTMError(.loginAborted, "the user has logged in elsewhere meanwhile") }
+            return try supersede(number, by: interest, holder, at: index, now: now)
         }
         interestsOfLinks[interest.link, default: [:]][interest.id] = index
         return withChannel(index) { channel in
@@ -118,7 +123,7 @@ extension EmbeddedBroker {
 
     /// Gives the channel to a new holder (number 0) or back to a former one. Returns who had it.
     private mutating func supersede(
-        _ number: UInt64, by interest: Interest, at index: Int, now: UInt64
+        _ number: UInt64, by interest: Interest, _ holder: UInt64, at index: Int, now: UInt64
     ) throws(RTMError) -> Interest? {
         guard number <= Self.claimMax else {
             throw RTMError(.invalidParameter, "the claim \(number) was given by no messaging node")
@@ -131,8 +136,15 @@ extension EmbeddedBroker {
         lastClaim = max(lastClaim + 1, number, now << 10)
         let superseded = present?.interest
         if let superseded { detach(superseded, now: now) }
-        channels[index].claim = Claim(number: number == 0 ? lastClaim : number, interest: interest)
+        channels[index].claim = Claim(
+            number: number == 0 ? lastClaim : number, interest: interest, holder: holder)
         return superseded
+    }
+
+    /// Somebody else has had the channel last. That holds while its holder is away, and after it has left.
+    private func isHeld(at index: Int, byOtherThan holder: UInt64) -> Bool {
+        guard holder != 0, let last = channels[index].claim?.holder else { return false }
+        return last != 0 && last != holder
     }
 
     package mutating func detach(_ interest: Interest, now: UInt64) {

@@ -7,13 +7,15 @@ struct SessionCheck: Check {
     private struct App {
         var state = LinkState.idle
         var reason = LinkStateReason.unknown
-        /// Its latest login that counts: called, and accepted.
-        var loggedInAt: Duration?
+        /// Its latest login that was accepted: when it was called, and when it was done.
+        var login: (called: Duration, done: Duration)?
         var loginCalls: [Int: Duration] = [:]
     }
 
     private var apps: [DeviceID: App] = [:]
     private var logins: [(device: DeviceID, time: Duration)] = []
+    /// Then it has forgotten who was the newest.
+    private var messagingLost: [Duration] = []
     private var found: [Finding] = []
 
     mutating func observe(_ entry: Entry) {
@@ -22,11 +24,13 @@ struct SessionCheck: Check {
             apps[device, default: App()].loginCalls[number] = entry.time
             logins.append((device, entry.time))
         case .ended(let device, let number, .done):
-            if let time = apps[device]?.loginCalls[number] { apps[device]?.loggedInAt = time }
+            if let time = apps[device]?.loginCalls[number] { apps[device]?.login = (time, entry.time) }
         case .link(let device, let state, let reason, _):
             apps[device, default: App()].state = state
             apps[device]?.reason = reason
             if state == .failed { failed(device, reason, entry.time) }
+        case .messagingLost:
+            messagingLost.append(entry.time)
         case .died(let device):
             apps[device] = nil
         case .leaving:
@@ -57,6 +61,20 @@ struct SessionCheck: Check {
             if connected.count > 1 {
                 found.append(Finding(time: time, text: "\(user) has the sessions \(connected.sorted())"))
             }
+            newestWins(devices, connected, time)
+        }
+    }
+
+    /// Who was logged in before another one asked for it doesn't get the session back by itself.
+    private mutating func newestWins(_ devices: [DeviceID], _ connected: [DeviceID], _ time: Duration) {
+        guard let winner = connected.first, let login = apps[winner]?.login else { return }
+        let lastCall = logins.last { $0.device == winner }?.time ?? .zero
+        for device in devices.sorted() where apps[device]?.reason == .sameUidLogin {
+            guard let newer = apps[device]?.login, newer.called > max(login.done, lastCall),
+                !messagingLost.contains(where: { $0 > login.done })
+            else { continue }
+            found.append(
+                Finding(time: time, text: "\(device) logged in last and was thrown out for \(winner)"))
         }
     }
 

@@ -611,7 +611,7 @@ const ProtobufCMessageDescriptor rtm__service__channel_key__descriptor =
   (ProtobufCMessageInit) rtm__service__channel_key__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor rtm__service__attach_request__field_descriptors[6] =
+static const ProtobufCFieldDescriptor rtm__service__attach_request__field_descriptors[7] =
 {
   {
     "channel",
@@ -685,6 +685,18 @@ static const ProtobufCFieldDescriptor rtm__service__attach_request__field_descri
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "returns",
+    7,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_BOOL,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__AttachRequest, returns),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned rtm__service__attach_request__field_indices_by_name[] = {
   2,   /* field[2] = after */
@@ -693,11 +705,12 @@ static const unsigned rtm__service__attach_request__field_indices_by_name[] = {
   3,   /* field[3] = exclusive */
   5,   /* field[5] = holder */
   1,   /* field[1] = interest */
+  6,   /* field[6] = returns */
 };
 static const ProtobufCIntRange rtm__service__attach_request__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 6 }
+  { 0, 7 }
 };
 const ProtobufCMessageDescriptor rtm__service__attach_request__descriptor =
 {
@@ -707,7 +720,7 @@ const ProtobufCMessageDescriptor rtm__service__attach_request__descriptor =
   "Rtm__Service__AttachRequest",
   "rtm.service",
   sizeof(Rtm__Service__AttachRequest),
-  6,
+  7,
   rtm__service__attach_request__field_descriptors,
   rtm__service__attach_request__field_indices_by_name,
   1,  rtm__service__attach_request__number_ranges,

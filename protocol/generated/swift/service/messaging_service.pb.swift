@@ -154,6 +154,9 @@ package nonisolated struct Rtm_Service_AttachRequest: Sendable {
   /// with `exclusive`: who it is, for the one who loses its place; an edge says Login.instance
   package var holder: UInt64 = 0
 
+  /// the holder has had it before: refused if another one has had it since (S-10)
+  package var returns: Bool = false
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
@@ -491,7 +494,7 @@ nonisolated extension Rtm_Service_ChannelKey: SwiftProtobuf.Message, SwiftProtob
 
 nonisolated extension Rtm_Service_AttachRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".AttachRequest"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}channel\0\u{1}interest\0\u{1}after\0\u{1}exclusive\0\u{1}claim\0\u{1}holder\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}channel\0\u{1}interest\0\u{1}after\0\u{1}exclusive\0\u{1}claim\0\u{1}holder\0\u{1}returns\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -505,6 +508,7 @@ nonisolated extension Rtm_Service_AttachRequest: SwiftProtobuf.Message, SwiftPro
       case 4: try { try decoder.decodeSingularBoolField(value: &self.exclusive) }()
       case 5: try { try decoder.decodeSingularUInt64Field(value: &self.claim) }()
       case 6: try { try decoder.decodeSingularUInt64Field(value: &self.holder) }()
+      case 7: try { try decoder.decodeSingularBoolField(value: &self.returns) }()
       default: break
       }
     }
@@ -533,6 +537,9 @@ nonisolated extension Rtm_Service_AttachRequest: SwiftProtobuf.Message, SwiftPro
     if self.holder != 0 {
       try visitor.visitSingularUInt64Field(value: self.holder, fieldNumber: 6)
     }
+    if self.returns != false {
+      try visitor.visitSingularBoolField(value: self.returns, fieldNumber: 7)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -543,6 +550,7 @@ nonisolated extension Rtm_Service_AttachRequest: SwiftProtobuf.Message, SwiftPro
     if lhs.exclusive != rhs.exclusive {return false}
     if lhs.claim != rhs.claim {return false}
     if lhs.holder != rhs.holder {return false}
+    if lhs.returns != rhs.returns {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

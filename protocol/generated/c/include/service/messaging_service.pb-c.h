@@ -110,10 +110,14 @@ struct  Rtm__Service__AttachRequest
    * with `exclusive`: who it is, for the one who loses its place; an edge says Login.instance
    */
   uint64_t holder;
+  /*
+   * the holder has had it before: refused if another one has had it since (S-10)
+   */
+  protobuf_c_boolean returns;
 };
 #define RTM__SERVICE__ATTACH_REQUEST__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&rtm__service__attach_request__descriptor) \
-    , NULL, 0, NULL, 0, 0, 0 }
+    , NULL, 0, NULL, 0, 0, 0, 0 }
 
 
 struct  Rtm__Service__AttachResponse
