@@ -43,6 +43,11 @@ extension Link {
         case .tokenRenewed:
             guard let late = connection?.lateRenewal, late.request == id else { return }
             machine.tokenRenewed(late.token)
+        case .subscribed(let answer):
+            guard let channel = connection?.lateSubscribes.removeValue(forKey: id) else { return }
+            let gap = subscriptions.confirm(
+                channel, request: nil, position: StreamPosition(answer.position), hasGap: answer.gap)
+            if let gap { hub.emit(.gap(gap)) }
         case .lockAcquired:
             acquiredLate(id)
         default: break
@@ -151,6 +156,8 @@ extension Link {
             // The server may have subscribed: what nobody heard of must not stay.
             if subscriptions.abandon(channel, request: id) {
                 send(requestIDs.next()) { $0.unsubscribe.channel = channel }
+            } else if subscriptions.contains(channel) {
+                connection?.lateSubscribes[id] = channel
             }
             completion.fail(error(.subscribe))
         case .unsubscribe(let completion, let channel):

@@ -29,6 +29,9 @@ final class Link {
         var settleStatesAt: Instant?
         /// The latest renewal that nobody waits for any more and that may still be answered.
         var lateRenewal: (request: UInt64, token: String)?
+        /// Subscribes of running subscriptions that nobody waits for any more: their answers may say that
+        /// something was lost.
+        var lateSubscribes: [UInt64: String] = [:]
         /// Acquisitions of locks that nobody waits for any more and that may still be answered.
         var abandonedAcquisitions: [UInt64: LockKey] = [:]
         /// When `waitingForLocks` stand in line anew.

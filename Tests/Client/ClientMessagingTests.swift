@@ -236,6 +236,28 @@ struct ClientMessagingTests {
         }
     }
 
+    @Test func `What an answer says is lost is told though its subscribe has timed out meanwhile`()
+        async throws
+    {
+        try await withClient(
+            { [FakeEdge.usual($0)].compactMap { $0 } }, { $0.requestTimeout = .milliseconds(300) }
+        ) {
+            client, edge in
+            var events = client.events().makeAsyncIterator()
+            try await client.subscribe(to: "lobby")
+            edge.follow { $0.isSubscribe ? [] : [FakeEdge.usual($0)].compactMap { $0 } }
+            #expect(await code { try await client.subscribe(to: "lobby") } == .channelSubscribeTimeout)
+            let late = try #require(edge.received.last { $0.isSubscribe })
+            edge.push([
+                FakeEdge.answer(to: late) {
+                    $0.subscribed.position = .with { ($0.epoch, $0.offset) = (2, 7) }
+                    $0.subscribed.gap = true
+                }
+            ])
+            #expect(await events.nextGap()?.continuesAfter == StreamPosition(epoch: 2, offset: 7))
+        }
+    }
+
     @Test func `A cancelled task completes its publish at once`() async throws {
         let script: FakeEdge.Script = { $0.isPublish ? [] : [FakeEdge.usual($0)].compactMap { $0 } }
         try await withClient(script) { client, edge in

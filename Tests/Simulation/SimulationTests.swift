@@ -6,7 +6,7 @@ import Testing
 @Suite("Simulated histories of an installation")
 struct SimulationTests {
     /// What every test run looks at. CI adds the commit's number (SEED), `make soak` very many.
-    static let seeds: [UInt64] = Array(1...10)
+    static let seeds: [UInt64] = Array(1...10) + [2260]
 
     @Test("the promises of architecture section 6 hold", arguments: seeds)
     func promises(seed: UInt64) {
