@@ -236,13 +236,10 @@ struct ClientMessagingTests {
         }
     }
 
-    @Test func `What an answer says is lost is told though its subscribe has timed out meanwhile`()
-        async throws
-    {
-        try await withClient(
-            { [FakeEdge.usual($0)].compactMap { $0 } }, { $0.requestTimeout = .milliseconds(300) }
-        ) {
-            client, edge in
+    @Test func `What an answer says is lost is told though its subscribe timed out`() async throws {
+        let script: FakeEdge.Script = { [FakeEdge.usual($0)].compactMap { $0 } }
+        let impatient: (inout RTMClient.Configuration) -> Void = { $0.requestTimeout = .milliseconds(300) }
+        try await withClient(script, impatient) { client, edge in
             var events = client.events().makeAsyncIterator()
             try await client.subscribe(to: "lobby")
             edge.follow { $0.isSubscribe ? [] : [FakeEdge.usual($0)].compactMap { $0 } }

@@ -52,6 +52,21 @@ struct RepeatedPublishTests {
         #expect(again.entries.count == 0 && again.entries.offset == first.entries.offset)
     }
 
+    @Test("is not published twice when the first sending was only late, over another link")
+    mutating func lateFirst() throws {
+        _ = try broker.publish("m", to: lobby, origin: origin(3, after: 50), now: 100)
+        _ = try broker.publish("m", to: lobby, origin: origin(4, after: 50), now: 100)
+        for late in [origin(3), origin(4)] {
+            #expect(throws: RTMError.self) {
+                try broker.publish("m", to: lobby, origin: late, now: 7_000)
+            }
+        }
+        #expect(try broker.publish("new", to: lobby, origin: origin(5), now: 7_000).entries.offset == 3)
+        #expect(
+            try broker.publish("m", to: lobby, origin: origin(1, instance: 8), now: 7_000).entries.offset == 4
+        )
+    }
+
     @Test("belongs to its channel, its client and its user")
     mutating func identity() throws {
         _ = try broker.publish("m", to: lobby, origin: origin(1), now: 100)

@@ -44,6 +44,7 @@ package struct EmbeddedBroker {
         /// When the last interest left. Whoever was behind it may come back.
         var leftAt: UInt64 = 0
         var claim: Claim?
+        var repeated = RepeatedPublishes()
         var sources = AppendSources()
     }
 
@@ -191,6 +192,10 @@ extension EmbeddedBroker {
             throw RTMError(.channelReceiverOffline, "user \(key.name) is not online")
         }
         let index = try index(of: key, now: now)
+        guard !channels[index].repeated.isLate(request.origin) else {
+            throw RTMError(
+                .channelPublishMessageFailed, "the client has sent the message again over another connection")
+        }
         let entries = channels[index].log.append(
             request.messages, session: request.publisherSession, feature: .message, origin: request.origin,
             now: now
@@ -200,6 +205,7 @@ extension EmbeddedBroker {
                 timestampMilliseconds: timestamp, publisher: request.publisher, message: message)
             publication.encodeFrame(into: &frames)
         }
+        channels[index].repeated.appended(request.origin, now: now)
         channels[index].log.trim(to: limits.retention, now: now)
         return Appended(entries: entries, interests: channels[index].interests)
     }
