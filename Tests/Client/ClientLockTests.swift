@@ -126,7 +126,8 @@ struct ClientLockTests {
             default: [FakeEdge.usual(frame)].compactMap { $0 }
             }
         }
-        try await withClient(script, { $0.requestTimeout = .milliseconds(50) }) { client, edge in
+        let change: (inout RTMClient.Configuration) -> Void = { $0.requestTimeout = .milliseconds(50) }
+        try await withClient(script, change) { client, edge in
             let wait = Task { try await client.acquireLock("manage", in: "lobby", retry: true) }
             #expect(
                 await code { _ = try await client.acquireLock("other", in: "lobby") } == .lockOperationTimeout
@@ -198,7 +199,10 @@ struct ClientLockTests {
     @Test func `A lock that withLock could not release for lack of a connection is released on the next one`()
         async throws
     {
-        try await withClient(Self.granting(7), { $0.timing.firstRetryDelay = .milliseconds(200) }) {
+        let change: (inout RTMClient.Configuration) -> Void = {
+            $0.timing.firstRetryDelay = .milliseconds(200)
+        }
+        try await withClient(Self.granting(7), change) {
             client, edge in
             var events = client.events().makeAsyncIterator()
             try await client.withLock("manage", in: "lobby") { _ in
@@ -298,7 +302,8 @@ struct ClientLockTests {
     }
 
     @Test func `A claim without an answer costs the lock's certainty, not the session`() async throws {
-        try await withClient(Self.granting(7), { $0.requestTimeout = .milliseconds(400) }) { client, edge in
+        let change: (inout RTMClient.Configuration) -> Void = { $0.requestTimeout = .milliseconds(400) }
+        try await withClient(Self.granting(7), change) { client, edge in
             var events = client.events().makeAsyncIterator()
             _ = try await client.acquireLock("manage", in: "lobby")
             edge.follow { $0.isAcquireLock ? [] : Self.granting(7)($0) }
@@ -341,7 +346,8 @@ struct ClientLockTests {
     }
 
     @Test func `K-6: the wait ends with the session, and with the channel`() async throws {
-        try await withClient(Self.busy, { $0.timing.firstRetryDelay = .seconds(60) }) { client, edge in
+        let change: (inout RTMClient.Configuration) -> Void = { $0.timing.firstRetryDelay = .seconds(60) }
+        try await withClient(Self.busy, change) { client, edge in
             var events = client.events().makeAsyncIterator()
             try await client.subscribe(to: "lobby")
             let left = Task { try await client.acquireLock("a", in: "lobby", retry: true) }

@@ -243,7 +243,10 @@ struct ClientStorageTests {
     }
 
     @Test func `D-15, S-16: unsubscribing needs a subscription, and no connection`() async throws {
-        try await withClient(nil, { $0.timing.firstRetryDelay = .milliseconds(300) }) { client, edge in
+        let change: (inout RTMClient.Configuration) -> Void = {
+            $0.timing.firstRetryDelay = .milliseconds(300)
+        }
+        try await withClient(nil, change) { client, edge in
             var events = client.events().makeAsyncIterator()
             #expect(await code { try await client.unsubscribeUserMetadata("bob") } == .storageNotSubscribe)
             try await client.subscribeUserMetadata("bob")
