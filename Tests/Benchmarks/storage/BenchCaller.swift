@@ -86,12 +86,10 @@ final class BenchCaller: ServiceLinkClientDelegate {
         acknowledged?(number)
         calls[number].answered(response)
         count += 1
-        if isOver(count) {
-            // Whoever stands in line is not waited for: its call ends with the system.
-            finished.take()?.succeed(count)
-        } else {
-            call(number)
-        }
+        // Nobody is left with a lock that others stand in line for.
+        guard isOver(count), calls[number].isComplete else { return call(number) }
+        open -= 1
+        if open == 0 { finished.take()?.succeed(count) }
     }
 
     func append(_ count: Int, from first: Int, channels: Int, _ callers: Int) -> EventLoopFuture<Void> {

@@ -8,11 +8,14 @@ protocol BenchCall {
     /// The one field of ClientFrame.body.
     func request() -> ByteBuffer
     mutating func answered(_ response: UnsafeRawBufferPointer)
+    /// Whether its caller may stop here.
+    var isComplete: Bool { get }
 }
 
 extension BenchCall {
     var user: String { "user" }
     mutating func answered(_ response: UnsafeRawBufferPointer) {}
+    var isComplete: Bool { true }
 }
 
 /// Fields in their order, as a message.
@@ -102,5 +105,7 @@ struct LockCall: BenchCall {
         return holds ? Fields.buffer(43, place) : Fields.buffer(42, place + [(4, .number(1))])
     }
 
-    mutating func answered(_ response: UnsafeRawBufferPointer) { holds.toggle() }
+    var isComplete: Bool { !holds }
+
+    mutating func answered(_ response: UnsafeRawBufferPointer) { if field == 42 { holds.toggle() } }
 }
