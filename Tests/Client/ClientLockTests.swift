@@ -319,12 +319,11 @@ struct ClientLockTests {
 
     @Test func `K-6: who waits goes on waiting over a loss of the link`() async throws {
         try await withClient(Self.busy) { client, edge in
-            var events = client.events().makeAsyncIterator()
             let wait = Task { try await client.acquireLock("manage", in: "lobby", retry: true) }
             try await eventually("it waits") { edge.received.contains(where: \.isAcquireLock) }
-            edge.dropConnections()
-            _ = await events.nextLinkState(.disconnected)
+            // Before the client can be back: what the old script is asked stays without an answer.
             edge.follow(Self.granting(11))
+            edge.dropConnections()
             let token = try await wait.value
             #expect(token == 11)
             #expect(edge.received.filter(\.isAcquireLock).map(\.acquireLock.retry) == [true, true])
