@@ -7,7 +7,7 @@ swift_folders := Package.swift Shared Services Clients Tests
 # A simulated history is the same wherever it runs only if dictionaries are in the same order.
 export SWIFT_DETERMINISTIC_HASHING := 1
 
-timed := ^(Integration|Presence|Storage|ServiceKit|ServiceLink|Client|AgoraRtmKit)Tests
+timed := ^(Integration|ServiceKit|ServiceLink|Client|AgoraRtmKit)Tests
 run_tests := swift test --skip-build --disable-xctest
 
 .PHONY: help setup build run test check simulate soak lint format generate fuzz chaos sanitize bench bench-micro bench-peers \

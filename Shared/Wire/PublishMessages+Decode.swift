@@ -15,8 +15,7 @@ extension PublishRequest: ScanDecodable {
         var origin = PublishOrigin.none
         var isAgain = false
         var age: UInt32 = 0
-        /// From the first of the messages to the end of the last.
-        var run: Range<Int>?
+        var first: Int?
         var count = 0
         var scanner = ProtobufScanner(bytes)
         var place = 0
@@ -28,7 +27,7 @@ extension PublishRequest: ScanDecodable {
             case 4: needsReceiver = try field.uint64 != 0
             case MessageRun.field:
                 _ = try MessageView(scanning: try field.bytes)
-                run = (run?.lowerBound ?? place)..<scanner.place
+                first = first ?? place
                 count += 1
             case 6: origin.instance = try field.uint64
             case 7: origin.sequence = try field.uint64
@@ -38,13 +37,13 @@ extension PublishRequest: ScanDecodable {
             }
             place = scanner.place
         }
-        guard let run, let channelType = key.type else { throw .undecodable }
+        guard let first, let channelType = key.type else { throw .undecodable }
         if isAgain { origin.againAfter = age }
         self.init(
             appID: key.appID, channelType: ChannelType(rawValue: channelType), channel: key.name,
             publisher: publisher, publisherSession: publisherSession, needsReceiver: needsReceiver,
             origin: origin,
-            messages: MessageRun(UnsafeRawBufferPointer(rebasing: bytes[run]), count: count))
+            messages: MessageRun(UnsafeRawBufferPointer(rebasing: bytes[first...]), count: count))
     }
 
     private struct ScannedKey: ScanDecodable {

@@ -40,13 +40,14 @@ package struct PublishRequest: WireMessage {
         sink.field(2, publisher)
         sink.field(3, publisherSession)
         sink.field(4, needsReceiver)
-        sink.raw(messages.bytes)
         sink.field(6, origin.instance)
         sink.field(7, origin.sequence)
         if let age = origin.againAfter {
             sink.field(8, true)
             sink.field(9, UInt64(age))
         }
+        // Last: a reader takes everything from the first message on as the run.
+        sink.raw(messages.bytes)
     }
 
     /// The request's channel key as views.

@@ -137,7 +137,7 @@ struct ClientPresenceTests {
         let silent: FakeEdge.Script = { frame in
             frame.isPresenceCall ? [] : [FakeEdge.usual(frame)].compactMap { $0 }
         }
-        let hasty: (inout RTMClient.Configuration) -> Void = { $0.requestTimeout = .milliseconds(100) }
+        let hasty: (inout RTMClient.Configuration) -> Void = { $0.requestTimeout = .seconds(1) }
         try await withClient(silent, hasty) { client, edge in
             try await client.subscribe(to: "lobby")
             #expect(await code { try await call(client) } == .presenceOperationTimeout)

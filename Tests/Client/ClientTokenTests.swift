@@ -84,7 +84,7 @@ struct ClientTokenTests {
         let script: FakeEdge.Script = { $0.isRenewToken ? [] : Self.usual($0) }
         let brief: (inout RTMClient.Configuration) -> Void = {
             $0.token = "old"
-            $0.requestTimeout = .milliseconds(500)
+            $0.requestTimeout = .seconds(2)
         }
         try await withClient(script, brief) { client, edge in
             #expect(await code { try await client.renewToken("new") } == .renewTokenTimeout)

@@ -109,10 +109,10 @@ struct RegressionTests {
             if number < 4 { return [FakeEdge.refusal(of: frame, .errorLoginNoServerResources)] }
             return number < 6 ? [] : [FakeEdge.usual(frame)].compactMap { $0 }
         }
-        let client = try RTMClient.forTest(edge) { $0.requestTimeout = .milliseconds(200) }
+        let client = try RTMClient.forTest(edge) { $0.requestTimeout = .milliseconds(500) }
         try await client.login()
         #expect(client.linkState == .connected)
-        #expect(logins.withLock { $0 } == 6)
+        #expect(logins.withLock { $0 } >= 6)
         await client.close()
         try await edge.stop()
     }

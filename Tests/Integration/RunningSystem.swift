@@ -68,7 +68,12 @@ final class RunningSystem: Sendable {
 
     /// Where a service finds those that it calls.
     private func callees(of service: String) -> [String] {
-        service == "storage" ? ["--messaging", address("messaging")] : []
+        switch service {
+        case "presence": ["--messaging", address("messaging")]
+        case "storage":
+            ["--messaging", address("messaging"), "--data", directory.appending(path: "storage").path]
+        default: []
+        }
     }
 
     /// One more edge beside what is there.

@@ -92,7 +92,8 @@ struct ServiceMessageTests {
             #expect(expected.isEmpty)
             // The age of what isn't sent again means nothing, and isn't passed on.
             guard message.channel.isOurs, message.again || message.ageMs == 0 else { return }
-            try writes(read, message)
+            // The run stands behind the other fields, so the bytes are in another order.
+            #expect(try Rtm_Service_PublishRequest(serializedBytes: read.encoded) == message)
         }
     }
 
