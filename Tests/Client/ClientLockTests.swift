@@ -379,7 +379,8 @@ struct ClientLockTests {
 
     @Test func `K-8: a release whose answer was lost is repeated, and the lock isn't claimed`() async throws {
         let script: FakeEdge.Script = { frame in frame.isReleaseLock ? [] : Self.granting(7)(frame) }
-        try await withClient(script) { client, edge in
+        let change: @Sendable (inout RTMClient.Configuration) -> Void = { $0.requestTimeout = .seconds(5) }
+        try await withClient(script, change) { client, edge in
             var events = client.events().makeAsyncIterator()
             _ = try await client.acquireLock("manage", in: "lobby")
             let release = Task { try await client.releaseLock("manage", in: "lobby") }
