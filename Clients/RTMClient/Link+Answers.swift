@@ -7,6 +7,7 @@ import RTMProtocol
 extension Link {
     func answered(_ id: UInt64, _ body: Rtm_Client_ServerFrame.OneOf_Body) {
         if case .heartbeatAck = body { connection?.heartbeat?.answered(id) }
+        if case .error(let error) = body, willPublishAgain(id, error) { return }
         guard let request = requests.take(id) else { return answeredLate(id, body) }
         switch (request, body) {
         case (.call(let call), _):
@@ -148,7 +149,7 @@ extension Link {
         case .userMetadata(let request): giveUp(request, error(request.operation))
         case .lock(let request): giveUp(id, request, error(request.operation))
         case .refresh: break
-        case .publish(let publish): publish.call.fail(error(.publish))
+        case .publish(let publish): giveUp(publish, error(.publish))
         case .renewToken(let completion, let token):
             connection?.lateRenewal = (id, token)
             completion.fail(error(completion.operation))

@@ -34,6 +34,8 @@ extension Link {
         login.heartbeatIntervalS = configuration.heartbeatSeconds
         login.presenceTimeoutS = configuration.presenceTimeoutSeconds
         login.instance = instance
+        login.attempt = connection?.attempt ?? 0
+        login.asked = machine.pendingLogin != nil
         if let seen = inbox.seen { login.inboxAfter = Rtm_Client_StreamPosition(seen) }
         return login
     }
@@ -115,8 +117,14 @@ extension Link {
             guard case .published(let published) = body else { return nil }
             return PublishReceipt(timestampMilliseconds: published.timestampMs, offset: published.offset)
         }
-        request(completion, .publish(.init(call: call, request: publish, sentAt: now))) {
-            $0.publish = publish
+        let isBehind = connection?.publishAgainAt != nil
+        let unanswered = RequestTable.UnansweredPublish(
+            call: call, request: publish, sentAt: now, epoch: inbox.seen?.epoch ?? 0,
+            waiting: isBehind ? .unsent : nil)
+        if isBehind {
+            add(completion.id, .publish(unanswered), deadline: now + configuration.requestTimeout)
+        } else {
+            request(completion, .publish(unanswered)) { $0.publish = publish }
         }
     }
 
@@ -157,9 +165,12 @@ extension Link {
         _ completion: Completion<Value>, _ request: RequestTable.Request, within time: AnswerTime = .usual,
         _ fill: (inout Rtm_Client_ClientFrame) -> Void
     ) {
-        let deadline = time == .usual ? now + configuration.requestTimeout : nil
-        requests.add(completion.id, request, deadline: deadline)
+        add(completion.id, request, deadline: time == .usual ? now + configuration.requestTimeout : nil)
         send(completion.id, fill)
+    }
+
+    private func add(_ id: UInt64, _ request: RequestTable.Request, deadline: Instant?) {
+        requests.add(id, request, deadline: deadline)
         if let deadline { armTimer(by: deadline) }
     }
 

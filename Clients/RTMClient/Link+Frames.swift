@@ -77,27 +77,6 @@ extension Link: FrameReceiver {
         armTimer()
     }
 
-    /// What the lost connection left without an answer, in order and before anything new. The server
-    /// publishes only what it hasn't published before, and answers the rest as the first time.
-    private func publishAgain() {
-        for (id, publish) in requests.publishes {
-            let age = now - publish.sentAt
-            guard age < configuration.timing.resumeWindow else {
-                requests.take(id)
-                publish.call.fail(
-                    RTMError(
-                        .channelPublishMessageTimeout,
-                        "the connection was away for too long to ask; whether the message was published is "
-                            + "unknown"))
-                continue
-            }
-            var request = publish.request
-            request.again = true
-            request.ageMs = UInt32(clamping: Int(age / .milliseconds(1)) + 1)
-            send(id) { $0.publish = request }
-        }
-    }
-
     /// S-19. Locks come first: what became of them is told before what the channels say (K-12).
     private func restore() {
         restoreLocks()

@@ -34,6 +34,8 @@ final class Link {
         var lateSubscribes: [UInt64: String] = [:]
         /// Acquisitions of locks that nobody waits for any more and that may still be answered.
         var abandonedAcquisitions: [UInt64: LockKey] = [:]
+        /// When publishes that were refused for the moment, and those behind them, are sent.
+        var publishAgainAt: Instant?
         /// When `waitingForLocks` stand in line anew.
         var rejoinLinesAt: Instant?
         /// Events of channels in which locks are being claimed, until the link counts as connected.
@@ -211,8 +213,7 @@ final class Link {
     func armTimer() {
         let deadlines = [
             machine.deadline, requests.deadline, connection?.heartbeat?.deadline, goodbyes.first?.deadline,
-            connection?.settleStatesAt,
-            connection?.rejoinLinesAt,
+            connection?.settleStatesAt, connection?.rejoinLinesAt, connection?.publishAgainAt,
         ]
         guard let next = deadlines.compactMap({ $0 }).min() else {
             timer?.task.cancel()
@@ -237,6 +238,7 @@ final class Link {
         perform(machine.timerFired(now: now, random: &random))
         while let (id, request) = requests.takeExpired(now: now) { expire(id, request) }
         keepHeartbeat()
+        publishWaitingIfDue()
         settleStatesIfDue()
         rejoinLinesIfDue()
         for goodbye in goodbyes where goodbye.deadline <= now { goodbyeSaid(goodbye.handler) }

@@ -32,6 +32,17 @@ struct RequestTable {
         let request: Rtm_Client_Publish
         /// The first time.
         let sentAt: Instant
+        /// Of the inbox at that time: by it the server knows whether its logs go back so far.
+        let epoch: UInt64
+        /// Nil while an answer is awaited; else it waits for its turn to be sent.
+        var waiting: Waiting?
+    }
+
+    enum Waiting {
+        /// Behind others that have to be sent again first.
+        case unsent
+        /// Once more: the server had no messaging service at that moment.
+        case refused(RTMError)
     }
 
     private var requests: [UInt64: Request] = [:]
@@ -69,6 +80,21 @@ struct RequestTable {
             if case .publish(let publish) = request { (id, publish) } else { nil }
         }
         .sorted { $0.publish.request.sequence < $1.publish.request.sequence }
+    }
+
+    /// A publish that was refused for the moment waits to be sent again. False: it is none, or nobody waits.
+    mutating func postpone(_ id: UInt64, _ refusal: RTMError) -> Bool {
+        guard case .publish(var publish) = requests[id] else { return false }
+        publish.waiting = .refused(refusal)
+        requests[id] = .publish(publish)
+        return true
+    }
+
+    /// It is sent now, and waits for an answer.
+    mutating func resume(_ id: UInt64) {
+        guard case .publish(var publish) = requests[id] else { return }
+        publish.waiting = nil
+        requests[id] = .publish(publish)
     }
 
     /// The connection is lost: what can't be sent once more on the next one. The oldest `keptMax` publishes

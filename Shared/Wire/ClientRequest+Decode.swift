@@ -61,6 +61,7 @@ extension ClientRequest.Publish: ScanDecodable {
         var sequence: UInt64 = 0
         var isAgain = false
         var age: UInt32 = 0
+        var epoch: UInt64 = 0
         var scanner = ProtobufScanner(bytes)
         while let field = try scanner.next() {
             switch field.number {
@@ -73,6 +74,7 @@ extension ClientRequest.Publish: ScanDecodable {
             case 7: sequence = try field.uint64
             case 8: isAgain = try field.uint64 != 0
             case 9: age = try field.uint32
+            case 10: epoch = try field.uint64
             default: break
             }
         }
@@ -80,7 +82,7 @@ extension ClientRequest.Publish: ScanDecodable {
             channelType: ChannelType(rawValue: Int(channelType)), channel: channel,
             message: MessageView(
                 type: MessageType(rawValue: Int(messageType)), payload: payload, customType: customType),
-            storeInHistory: storeInHistory, sequence: sequence, againAfter: isAgain ? age : nil)
+            storeInHistory: storeInHistory, sequence: sequence, againAfter: isAgain ? age : nil, epoch: epoch)
     }
 }
 
@@ -136,6 +138,8 @@ extension ClientRequest.Login {
         presenceTimeoutSeconds = login.presence_timeout_s
         inboxAfter = StreamPosition(login.inbox_after)
         instance = login.instance
+        attempt = login.attempt
+        isAsked = login.asked != 0
     }
 }
 
@@ -149,6 +153,7 @@ extension ClientRequest.Publish {
         storeInHistory = publish.store_in_history != 0
         sequence = publish.sequence
         againAfter = publish.again != 0 ? publish.age_ms : nil
+        epoch = publish.epoch
     }
 }
 

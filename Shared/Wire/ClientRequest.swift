@@ -37,6 +37,10 @@ package struct ClientRequest {
         package let inboxAfter: StreamPosition?
         /// Of the client object, kept over its reconnections; 0 = unknown.
         package let instance: UInt64
+        /// Counts the logins of the instance; 0 = not counted.
+        package let attempt: UInt64
+        /// Of one that comes back: the app has asked for it.
+        package let isAsked: Bool
     }
 
     package struct Subscribe {
@@ -60,10 +64,12 @@ package struct ClientRequest {
         package let sequence: UInt64
         /// Sent before, so many milliseconds ago; nil for what is sent for the first time.
         package let againAfter: UInt32?
+        /// Of what was sent before: of the inbox, as the client knew it then; 0 = unknown.
+        package let epoch: UInt64
 
         package init(
             channelType: ChannelType?, channel: WireText, message: MessageView, storeInHistory: Bool,
-            sequence: UInt64 = 0, againAfter: UInt32? = nil
+            sequence: UInt64 = 0, againAfter: UInt32? = nil, epoch: UInt64 = 0
         ) {
             self.channelType = channelType
             self.channel = channel
@@ -71,6 +77,7 @@ package struct ClientRequest {
             self.storeInHistory = storeInHistory
             self.sequence = sequence
             self.againAfter = againAfter
+            self.epoch = epoch
         }
     }
 }

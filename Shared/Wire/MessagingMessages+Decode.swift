@@ -30,7 +30,8 @@ extension AttachRequest: ArenaDecodable {
             after: StreamPosition(message.after),
             claim: message.exclusive != 0 ? message.claim : nil,
             holder: message.exclusive != 0 ? message.holder : 0,
-            returns: message.exclusive != 0 && message.returns != 0)
+            returns: message.exclusive != 0 && message.returns != 0,
+            attempt: message.exclusive != 0 ? message.attempt : 0)
     }
 }
 

@@ -31,10 +31,12 @@ package struct AttachRequest: WireMessage, Sendable, Hashable {
     package var holder: UInt64
     /// The holder has had it before and comes back: no newer one must lose it for that.
     package var returns: Bool
+    /// Of a new holder: counts its attempts, so that a late one is known; 0 = not counted.
+    package var attempt: UInt64
 
     package init(
         channel: ChannelKey, interest: UInt64, after: StreamPosition?, claim: UInt64? = nil,
-        holder: UInt64 = 0, returns: Bool = false
+        holder: UInt64 = 0, returns: Bool = false, attempt: UInt64 = 0
     ) {
         self.channel = channel
         self.interest = interest
@@ -42,6 +44,7 @@ package struct AttachRequest: WireMessage, Sendable, Hashable {
         self.claim = claim
         self.holder = holder
         self.returns = returns
+        self.attempt = attempt
     }
 
     package func write(to sink: inout some FieldSink) {
@@ -53,6 +56,7 @@ package struct AttachRequest: WireMessage, Sendable, Hashable {
             sink.field(5, claim)
             sink.field(6, holder)
             sink.field(7, returns)
+            sink.field(8, attempt)
         }
     }
 }

@@ -15,6 +15,7 @@ extension PublishRequest: ScanDecodable {
         var origin = PublishOrigin.none
         var isAgain = false
         var age: UInt32 = 0
+        var epoch: UInt64 = 0
         var first: Int?
         var count = 0
         var scanner = ProtobufScanner(bytes)
@@ -33,12 +34,16 @@ extension PublishRequest: ScanDecodable {
             case 7: origin.sequence = try field.uint64
             case 8: isAgain = try field.uint64 != 0
             case 9: age = try field.uint32
+            case 10: epoch = try field.uint64
             default: break
             }
             place = scanner.place
         }
         guard let first, let channelType = key.type else { throw .undecodable }
-        if isAgain { origin.againAfter = age }
+        if isAgain {
+            origin.againAfter = age
+            origin.epoch = epoch
+        }
         self.init(
             appID: key.appID, channelType: ChannelType(rawValue: channelType), channel: key.name,
             publisher: publisher, publisherSession: publisherSession, needsReceiver: needsReceiver,

@@ -45,6 +45,7 @@ package struct PublishRequest: WireMessage {
         if let age = origin.againAfter {
             sink.field(8, true)
             sink.field(9, UInt64(age))
+            sink.field(10, origin.epoch)
         }
         // Last: a reader takes everything from the first message on as the run.
         sink.raw(messages.bytes)
@@ -72,11 +73,14 @@ package struct PublishOrigin: Sendable, Hashable {
     package var sequence: UInt64
     /// Sent before: how long ago, in milliseconds. Nil for what is sent for the first time.
     package var againAfter: UInt32?
+    /// Of what was sent before: of a log that the client knew then; 0 = unknown.
+    package var epoch: UInt64
 
-    package init(instance: UInt64, sequence: UInt64, againAfter: UInt32? = nil) {
+    package init(instance: UInt64, sequence: UInt64, againAfter: UInt32? = nil, epoch: UInt64 = 0) {
         self.instance = instance
         self.sequence = sequence
         self.againAfter = againAfter
+        self.epoch = epoch
     }
 
     package static let none = PublishOrigin(instance: 0, sequence: 0)

@@ -174,6 +174,88 @@ struct ClientRepublishTests {
         }
     }
 
+    /// The edge has no messaging service at present.
+    private static let withoutMessaging: FakeEdge.Script = { frame in
+        guard frame.isPublish else { return [FakeEdge.usual(frame)].compactMap { $0 } }
+        var refusal = FakeEdge.refusal(of: frame, .errorChannelPublishMessageFailed, "messaging is away")
+        // Longer than two answers in a row can be apart.
+        refusal.error.retryAfterMs = 250
+        return [refusal]
+    }
+
+    @Test
+    func
+        `A publish whose server lost messaging is sent again, and the next ones behind it`()
+        async throws
+    {
+        try await withClient(Self.withoutMessaging) { client, edge in
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for number in 1...3 {
+                    group.addTask { try await client.publish("\(number)", to: .channel("c")) }
+                    try await eventually("\(number) is refused, and sent again") {
+                        let sent = edge.received.filter(\.isPublish).map(\.publish)
+                        return sent.contains { $0.sequence == number && $0.again }
+                    }
+                }
+                edge.follow { [FakeEdge.usual($0)].compactMap { $0 } }
+                try await group.waitForAll()
+            }
+            let sent = edge.received.filter(\.isPublish).map(\.publish)
+            #expect(sent.allSatisfy { $0.payload == .init("\($0.sequence)".utf8) })
+            #expect(Array(sent.suffix(3).map(\.sequence)) == [1, 2, 3])
+            for (publish, before) in zip(sent.dropFirst(), sent) where publish.sequence > 1 {
+                #expect(before.sequence == publish.sequence - 1, "nothing overtakes what waits")
+            }
+            for sequence in 1...3 as ClosedRange<UInt64> {
+                let tries = sent.filter { $0.sequence == sequence }
+                #expect(tries.map(\.again) == [false] + Array(repeating: true, count: tries.count - 1))
+            }
+            try await client.publish("4", to: .channel("c"))
+            #expect(edge.received.last { $0.isPublish }?.publish.again == false)
+        }
+    }
+
+    @Test func `While messaging stays away the request timeout runs on, and the last refusal is told`()
+        async throws
+    {
+        let quick: (inout RTMClient.Configuration) -> Void = { $0.requestTimeout = .milliseconds(900) }
+        try await withClient(Self.withoutMessaging, quick) { client, edge in
+            let error = await #expect(throws: RTMError.self) {
+                try await client.publish("x", to: .channel("c"))
+            }
+            #expect(error?.code == .channelPublishMessageFailed)
+            #expect(error?.reason.contains("messaging is away") == true)
+            #expect(error?.reason.contains("unknown") == true)
+            #expect(error?.retryAfter != nil)
+        }
+    }
+
+    @Test func `What waits to be sent again outlives the loss of the connection`() async throws {
+        try await withClient(Self.withoutMessaging) { client, edge in
+            async let first: PublishReceipt = client.publish("1", to: .channel("c"))
+            try await eventually("it is refused") { edge.received.contains(where: \.isPublish) }
+            edge.follow { [FakeEdge.usual($0)].compactMap { $0 } }
+            edge.dropConnections()
+            _ = try await first
+            let sent = edge.received.filter(\.isPublish).map(\.publish)
+            #expect(Set(sent.map(\.sequence)) == [1] && sent.last?.again == true)
+        }
+    }
+
+    @Test func `A refusal that says nothing of a repetition is final`() async throws {
+        let final: FakeEdge.Script = { frame in
+            frame.isPublish
+                ? [FakeEdge.refusal(of: frame, .errorChannelPublishMessageFailed)]
+                : [FakeEdge.usual(frame)].compactMap { $0 }
+        }
+        try await withClient(final) { client, edge in
+            #expect(
+                await code { try await client.publish("x", to: .channel("c")) }
+                    == .channelPublishMessageFailed)
+            #expect(edge.received.filter(\.isPublish).count == 1)
+        }
+    }
+
     @Test func `A cancelled publish isn't sent again`() async throws {
         try await withClient(Self.silent) { client, edge in
             let task = Task { await code { try await client.publish("x", to: .channel("c")) } }

@@ -37,6 +37,28 @@ struct ClientSessionTests {
         try await withClient { _, edge in #expect(edge.received.last?.login.token == "app") }
     }
 
+    @Test
+    func `S-10: a login that the app asks for says so, a return by itself doesn't, and all are counted`()
+        async throws
+    {
+        try await withClient { client, edge in
+            edge.follow { $0.isLogin ? [] : [FakeEdge.usual($0)].compactMap { $0 } }
+            edge.dropConnections()
+            try await eventually("it comes back") { edge.received.filter(\.isLogin).count == 2 }
+            async let login: Void = client.login()
+            try await eventually("the app's login arrived") {
+                edge.received.contains { $0.login.hasInboxAfter && $0.login.asked }
+            }
+            edge.follow { [FakeEdge.usual($0)].compactMap { $0 } }
+            edge.dropConnections()
+            try await login
+            let logins = edge.received.filter(\.isLogin).map(\.login)
+            #expect(logins[1].hasInboxAfter && !logins[1].asked)
+            #expect(logins[0].attempt > 0)
+            #expect(zip(logins, logins.dropFirst()).allSatisfy { $0.attempt < $1.attempt })
+        }
+    }
+
     @Test func `A refused login throws the server's code and reason, and the link fails`() async throws {
         let edge = try await FakeEdge.start { frame in
             frame.isLogin

@@ -134,7 +134,8 @@ struct ConnectionStateMachineTests {
             .login(
                 .init(
                     appID: channel, userID: user, token: user, heartbeatIntervalSeconds: 5,
-                    presenceTimeoutSeconds: 5, inboxAfter: nil, instance: 0))
+                    presenceTimeoutSeconds: 5, inboxAfter: nil, instance: 0, attempt: 0,
+                    isAsked: false))
         case .renewToken: .renewToken(user)
         case .logout: .logout
         case .heartbeat: .heartbeat

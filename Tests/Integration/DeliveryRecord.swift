@@ -38,8 +38,7 @@ struct DeliveryRecord {
         var sightings: [Sighting] = []
     }
 
-    /// When logs ended and began anew, in milliseconds since 1970. Only there may anything be lost, and a
-    /// publish that was under way may be in the log before and in the log after.
+    /// When logs ended and began anew, in milliseconds since 1970. Only there may anything be lost.
     var epochEnds: [UInt64] = []
     var published: [Published] = []
     var views: [View] = []
@@ -81,14 +80,11 @@ struct DeliveryRecord {
             if let other = logs[channel]?[timestamp], other != text {
                 breaches.append("\(who): \(channel) has '\(text)' where others have '\(other)'")
             }
-            for place in places["\(channel) \(text)"] ?? [] where !isSame(text, place, timestamp) {
+            for place in places["\(channel) \(text)"] ?? [] where place != timestamp {
                 breaches.append("\(who): '\(text)' is in \(channel) twice, at \(place) and \(timestamp)")
             }
             logs[channel, default: [:]][timestamp] = text
             places["\(channel) \(text)", default: []].insert(timestamp)
-        }
-        func isSame(_ text: String, _ one: UInt64, _ other: UInt64) -> Bool {
-            one == other || isEpochEnd(within: min(one, other)...max(one, other))
         }
         for message in published {
             if case .acknowledged(let timestamp?) = message.outcome {
@@ -113,12 +109,10 @@ struct DeliveryRecord {
     private func disorder(in view: View, _ sources: [String: Published]) -> [String] {
         var breaches: [String] = []
         var last: UInt64 = 0
-        var seen: [String: UInt64] = [:]
+        var seen: Set<String> = []
         for case .message(let text, let publisher, let timestamp) in view.sightings {
             let what = "\(view.viewer) in \(view.channel): '\(text)' at \(timestamp)"
-            if let first = seen.updateValue(timestamp, forKey: text),
-                first >= timestamp || !isEpochEnd(within: first...timestamp)
-            {
+            if !seen.insert(text).inserted {
                 breaches.append("\(what) came twice")
             } else if timestamp <= last {
                 breaches.append("\(what) came after one of \(last)")

@@ -72,11 +72,11 @@ struct BrokerAppendTests {
 
     @Test("so many sources are remembered per log; the one that was silent for longest makes room")
     func sourcesAreBounded() {
-        var sources = AppendSources()
-        for source in 1...UInt64(AppendSources.countMax) { admits(source, 5, true) }
+        var sources = HighWaterMarks()
+        for source in 1...UInt64(HighWaterMarks.countMax) { admits(source, 5, true) }
         admits(1, 6, true)
         admits(100, 1, true)
-        #expect(sources.count == AppendSources.countMax)
+        #expect(sources.count == HighWaterMarks.countMax)
         admits(1, 6, false)
         admits(3, 5, false)
         // It was forgotten.

@@ -59,6 +59,41 @@ struct BrokerClaimTests {
         #expect(try attach(old, holder: 1).superseded == new, "a login by the app wins as ever")
     }
 
+    @Test("an attempt that is late behind a newer one of the same client ends nobody's session")
+    mutating func lateAttempt() throws {
+        _ = try attach(old, holder: 1, attempt: 2)
+        for late in [1, 2] as [UInt64] {
+            let refusal = #expect(throws: RTMError.self) {
+                try attach(Interest(link: 4, id: 1), holder: 1, attempt: late)
+            }
+            #expect(refusal?.code == .loginAborted)
+        }
+        #expect(try attach(new, holder: 2, attempt: 1).superseded == old, "another client counts for itself")
+        #expect(throws: RTMError.self) { try attach(old, holder: 1, attempt: 1) }
+        #expect(try broker.publish("m", to: inbox, now: 7).interests == [new])
+        #expect(try attach(old, holder: 1, attempt: 3).superseded == new, "a newer one wins as ever")
+    }
+
+    @Test("a former holder who attaches again under his number needs no new attempt")
+    mutating func sameAttempt() throws {
+        let first = try broker.attach(old, to: inbox, after: nil, claim: 0, holder: 1, attempt: 5, now: 1)
+        broker.linkClosed(1, now: 2)
+        let back = try broker.attach(
+            new, to: inbox, after: nil, claim: first.claim, holder: 1, attempt: 5, now: 3)
+        #expect(back.claim == first.claim)
+    }
+
+    @Test("a refused return counts as an attempt, too")
+    mutating func refusedReturn() throws {
+        _ = try attach(old, holder: 1, attempt: 1)
+        _ = try attach(new, holder: 2, attempt: 1)
+        #expect(throws: RTMError.self) {
+            try broker.attach(
+                old, to: inbox, after: nil, claim: 0, holder: 1, attempt: 3, returns: true, now: 6)
+        }
+        #expect(throws: RTMError.self) { try attach(old, holder: 1, attempt: 2) }
+    }
+
     @Test("a holder whose link was away comes back under his number, to any node, in any order")
     mutating func comesBack() throws {
         let first = try attach(old)
@@ -99,7 +134,10 @@ struct BrokerClaimTests {
         #expect(try broker.publish("m", to: inbox, now: 3).interests == [other, new])
     }
 
-    private mutating func attach(_ interest: Interest, holder: UInt64 = 0) throws -> EmbeddedBroker.Attached {
-        try broker.attach(interest, to: inbox, after: nil, claim: 0, holder: holder, now: 2)
+    private mutating func attach(
+        _ interest: Interest, holder: UInt64 = 0, attempt: UInt64 = 0
+    ) throws -> EmbeddedBroker.Attached {
+        try broker.attach(
+            interest, to: inbox, after: nil, claim: 0, holder: holder, attempt: attempt, now: 2)
     }
 }

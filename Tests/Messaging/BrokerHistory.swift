@@ -183,8 +183,10 @@ extension BrokerHistory {
         }
         #expect(entries.offset == log.head + 1, "seed \(seed)")
         #expect(log.offset(ofSequence: origin.sequence) == nil, "seed \(seed): a message twice in one log")
+        let lastSequence = log.lastSequence(of: origin.instance)
+        #expect(lastSequence < origin.sequence, "seed \(seed): behind a newer one of its client")
         if origin.againAfter != nil { events.afresh += 1 }
-        log.append(entries, by: publisher, sequence: origin.sequence)
+        log.append(entries, by: publisher, sequence: origin.sequence, instance: origin.instance)
         logs[key] = log
         #expect(Set(appended.interests) == expected, "seed \(seed)")
         #expect(appended.interests.count == expected.count, "seed \(seed): an interest twice")

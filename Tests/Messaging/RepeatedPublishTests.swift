@@ -11,8 +11,10 @@ struct RepeatedPublishTests {
     private var broker = EmbeddedBroker(limits: .limits(), firstEpoch: 1000)
     private let lobby = ChannelKey.message("lobby")
 
-    private func origin(_ sequence: UInt64, instance: UInt64 = 7, after age: UInt32? = nil) -> PublishOrigin {
-        PublishOrigin(instance: instance, sequence: sequence, againAfter: age)
+    private func origin(
+        _ sequence: UInt64, instance: UInt64 = 7, after age: UInt32? = nil, epoch: UInt64 = 0
+    ) -> PublishOrigin {
+        PublishOrigin(instance: instance, sequence: sequence, againAfter: age, epoch: epoch)
     }
 
     @Test("is answered as the first time, appends nothing and is delivered to nobody")
@@ -73,9 +75,12 @@ struct RepeatedPublishTests {
         let others = [
             try broker.publish("m", to: .message("hall"), origin: origin(1, after: 5), now: 101),
             try broker.publish("m", to: lobby, origin: origin(1, instance: 8, after: 5), now: 102),
-            try broker.publish("m", to: lobby, by: "mallory", origin: origin(1, after: 5), now: 103),
         ]
-        #expect(others.map(\.entries.count) == [1, 1, 1])
+        #expect(others.map(\.entries.count) == [1, 1])
+        let refusal = #expect(throws: RTMError.self) {
+            try broker.publish("m", to: lobby, by: "mallory", origin: origin(1, after: 5), now: 103)
+        }
+        #expect(refusal?.code == .channelPublishMessageFailed, "whose it is isn't told")
     }
 
     @Test("M-31: succeeds when it was accepted before, although the receiver has gone since")
@@ -126,12 +131,46 @@ struct RepeatedPublishTests {
                 == 0)
     }
 
-    @Test("is published anew in a log that began anew: the old one and its messages are gone")
+    @Test("is refused as unknown when the logs began anew since: the old ones may have had it")
     mutating func newEpoch() throws {
-        _ = try broker.publish("m", to: lobby, origin: origin(1), now: 100)
         var successor = EmbeddedBroker(limits: .limits(), firstEpoch: 2000)
+        let inbox = try successor.attach(.init(link: 1, id: 1), to: .user("anna"), after: nil, now: 90)
+        for channel in [lobby, .message("hall")] {
+            if channel == lobby { _ = try successor.publish("m", to: channel, now: 100) }
+            let refusal = #expect(throws: RTMError.self) {
+                try successor.publish("m", to: channel, origin: origin(1, after: 50, epoch: 1000), now: 150)
+            }
+            #expect(refusal?.code == .channelPublishMessageFailed)
+            #expect(refusal?.reason.contains("unknown") == true)
+        }
+        let (own, unknown) = (inbox.position.epoch, 0 as UInt64)
+        for (sequence, epoch) in [(2, own), (3, unknown)] as [(UInt64, UInt64)] {
+            let origin = origin(sequence, after: 50, epoch: epoch)
+            #expect(try successor.publish("m", to: lobby, origin: origin, now: 150).entries.count == 1)
+        }
+    }
+
+    @Test("is answered though the logs began anew since, if it is in the new one")
+    mutating func foundInNewEpoch() throws {
+        let first = try broker.publish("m", to: lobby, origin: origin(1), now: 100).entries
+        let again = try broker.publish("m", to: lobby, origin: origin(1, after: 5, epoch: 77), now: 110)
+        #expect(again.entries.count == 0 && again.entries.offset == first.offset)
+    }
+
+    @Test("is refused when newer messages of its client are in the log: nobody sees them in another order")
+    mutating func behindNewer() throws {
+        _ = try broker.publish("m", times: 3, to: lobby, origin: origin(5), now: 100)
+        _ = try broker.publish("m", to: lobby, origin: origin(9, instance: 8), now: 100)
+        for late in [origin(4), origin(4, after: 50), origin(7), origin(9, instance: 8)] {
+            let refusal = #expect(throws: RTMError.self) {
+                try broker.publish("m", to: lobby, origin: late, now: 9_000)
+            }
+            #expect(refusal?.code == .channelPublishMessageFailed)
+            #expect(refusal?.reason.contains("late") == true)
+        }
         #expect(
-            try successor.publish("m", to: lobby, origin: origin(1, after: 50), now: 150).entries.count == 1)
+            try broker.publish("m", to: .message("hall"), origin: origin(4), now: 9_000).entries.count == 1)
+        #expect(try broker.publish("m", to: lobby, origin: origin(8), now: 9_000).entries.offset == 5)
     }
 
     @Test("needs an instance and a sequence, and comes alone")

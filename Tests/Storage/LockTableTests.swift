@@ -162,6 +162,23 @@ struct LockTableTests {
         #expect(events.last == "released l anna")
     }
 
+    @Test(
+        "S-45: the ttl begins when the owner is judged offline, though presence lists him for longer (S-44)")
+    mutating func ttlBeginsAtTheLoss() throws {
+        let presenceTimeout: UInt64 = 300_000
+        try table.set("l", ttlSeconds: 30, &step)
+        _ = try acquire("anna")
+        _ = try acquire("ben", session: 2, retry: true, ticket: 7)
+        // What the edge says at S-41: the session's end, whatever timeout it has.
+        table.left(SessionID(rawValue: 1), now: 15_000, &step)
+        #expect(table.nextDeadline == 45_000)
+        #expect(45_000 < 15_000 + presenceTimeout)
+        table.expire(now: 44_999, &step)
+        #expect(table.locks["l"]?.owner?.user == "anna")
+        table.expire(now: 45_000, &step)
+        #expect(events.suffix(2) == ["released l anna", "acquired l ben"])
+    }
+
     @Test("K-11, K-5: at the end of the ttl the first in line has the lock")
     mutating func succession() throws {
         try table.set("l", ttlSeconds: 10, &step)

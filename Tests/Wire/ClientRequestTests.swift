@@ -105,6 +105,7 @@ struct ClientRequestTests {
             [
                 "login", login.appID.string, login.userID.string, login.token.string,
                 "\(login.heartbeatIntervalSeconds)", "\(login.presenceTimeoutSeconds)", "\(login.instance)",
+                "\(login.attempt) \(login.isAsked)",
             ]
         case .renewToken(let token): ["renewToken", token.string]
         case .logout: ["logout"]
@@ -157,7 +158,7 @@ struct ClientRequestTests {
         case .login(let login):
             [
                 "login", login.appID, login.userID, login.token, "\(login.heartbeatIntervalS)",
-                "\(login.presenceTimeoutS)", "\(login.instance)",
+                "\(login.presenceTimeoutS)", "\(login.instance)", "\(login.attempt) \(login.asked)",
             ]
         case .renewToken(let renewToken): ["renewToken", renewToken.token]
         case .logout: ["logout"]

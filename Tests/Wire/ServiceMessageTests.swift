@@ -24,8 +24,10 @@ struct ServiceMessageTests {
             #expect(read.after == (message.hasAfter ? message.after.model : nil))
             #expect(read.claim == (message.exclusive ? message.claim : nil))
             #expect(read.returns == (message.exclusive && message.returns))
+            #expect(read.attempt == (message.exclusive ? message.attempt : 0))
             // Without exclusive a claim, a holder and his return mean nothing, and aren't passed on.
-            let isNothing = message.claim == 0 && message.holder == 0 && !message.returns
+            let isNothing =
+                message.claim == 0 && message.holder == 0 && !message.returns && message.attempt == 0
             guard message.exclusive || isNothing else { return }
             try writes(read, message)
         }
@@ -81,6 +83,7 @@ struct ServiceMessageTests {
             #expect(read.origin.instance == message.instance)
             #expect(read.origin.sequence == message.sequence)
             #expect(read.origin.againAfter == (message.again ? message.ageMs : nil))
+            #expect(read.origin.epoch == (message.again ? message.epoch : 0))
             #expect(read.messages.count == message.messages.count)
             var expected = message.messages[...]
             for read in read.messages {
@@ -90,8 +93,9 @@ struct ServiceMessageTests {
                 #expect(read.type?.rawValue == (message.isOurs ? message.type.rawValue : nil))
             }
             #expect(expected.isEmpty)
-            // The age of what isn't sent again means nothing, and isn't passed on.
-            guard message.channel.isOurs, message.again || message.ageMs == 0 else { return }
+            // The age and the epoch of what isn't sent again mean nothing, and aren't passed on.
+            let isNothing = message.ageMs == 0 && message.epoch == 0
+            guard message.channel.isOurs, message.again || isNothing else { return }
             // The run stands behind the other fields, so the bytes are in another order.
             #expect(try Rtm_Service_PublishRequest(serializedBytes: read.encoded) == message)
         }

@@ -15,9 +15,14 @@ extension EdgeLoop {
         /// Of the first; the others follow it without a hole.
         let requestID: UInt64
         let count: Int
+        /// Its client can send it once more, and it will be published once.
+        let isRepeatable: Bool
         /// Only for a run of one.
         let history: HistoryCopy?
     }
+
+    /// A link that was lost is back after some tenths of a second, unless messaging is away.
+    private static let repeatAfter: Duration = .milliseconds(200)
 
     /// A message that is to be stored once it has its timestamp. A copy, because the frame that it came in is
     /// gone then.
@@ -35,12 +40,15 @@ extension EdgeLoop {
             let type = continues ? run.type : try Self.checkChannel(of: request)
             if !continues { try session.checkMayWrite(type, request.channel) }
             try Self.check(request.message)
+            // Before the rates: what is sent again because of this has been paid for.
+            guard continues || messaging.isUp else {
+                throw .messagingUnreachable(.channelPublishMessageFailed)
+            }
             if request.againAfter == nil || !session.rates.repeats() {
                 try session.rates.publish(
                     type, request.channel, session.application.rates, now: endOfTurn.now)
             }
             if !continues {
-                guard messaging.isUp else { throw .messagingUnreachable(.channelPublishMessageFailed) }
                 run.begin(session, requestID, type, request)
             }
             run.append(request.message)
@@ -60,7 +68,9 @@ extension EdgeLoop {
             messaging.publish(
                 request,
                 context: PendingPublish(
-                    session: session, requestID: requestID, count: request.messages.count, history: history))
+                    session: session, requestID: requestID, count: request.messages.count,
+                    isRepeatable: request.origin.instance != 0 && request.origin.sequence != 0,
+                    history: history))
         }
     }
 
@@ -99,8 +109,9 @@ extension EdgeLoop {
             store(history, PendingHistory(publish: pending, published: response))
         case .failure(let failure):
             metrics.publishFailed(pending.count)
-            let error = RTMError(
+            var error = RTMError(
                 failure, .channelPublishMessageFailed, timeout: .channelPublishMessageTimeout)
+            if failure == .disconnected, pending.isRepeatable { error.retryAfter = Self.repeatAfter }
             guard error.code == .channelReceiverOffline, let history = pending.history else {
                 for place in 0..<UInt64(pending.count) {
                     pending.session.answer(pending.requestID &+ place, error)

@@ -112,7 +112,7 @@ extension EdgeLoop {
         guard messaging.isUp else { throw .messagingUnreachable(.loginNoServerResources) }
         let session = Session(
             id: sessionIDs.next(), application: application, userID: userID, instance: login.instance,
-            isReturn: login.inboxAfter != nil,
+            attempt: login.attempt, isReturn: login.inboxAfter != nil && !login.isAsked,
             heartbeatInterval: Limits.clamp(
                 Int(login.heartbeatIntervalSeconds), to: Limits.heartbeatInterval),
             presenceTimeout: Limits.presenceTimeout(Int(login.presenceTimeoutSeconds)),

@@ -19,6 +19,7 @@ final class PublishRun {
     private var firstRequestID: UInt64 = 0
     private var firstSequence: UInt64 = 0
     private var againAfter: UInt32?
+    private var epoch: UInt64 = 0
     private(set) var type = ChannelType.none
     private var channel = ByteBuffer()
     private var messages = ByteBuffer()
@@ -47,6 +48,7 @@ final class PublishRun {
         firstRequestID = requestID
         firstSequence = request.sequence
         againAfter = request.againAfter
+        epoch = request.epoch
         self.type = type
         channel.writeBytes(request.channel.bytes)
     }
@@ -63,7 +65,7 @@ final class PublishRun {
         // Only an inbox's owner sees his own message (M-33); elsewhere the publisher is left out (M-21).
         let except = type == .user ? 0 : session.id.rawValue
         let origin = PublishOrigin(
-            instance: session.instance, sequence: firstSequence, againAfter: againAfter)
+            instance: session.instance, sequence: firstSequence, againAfter: againAfter, epoch: epoch)
         session.appID.withWireText { appID in
             session.userID.withWireText { publisher in
                 channel.withUnsafeReadableBytes { channel in

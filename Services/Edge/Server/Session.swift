@@ -11,6 +11,8 @@ final class Session {
     /// Of the client object, on every connection of it: it tells a return from a takeover (S-12b), and what
     /// it publishes is known by it. 0 = unknown.
     let instance: UInt64
+    /// Counts the logins of the instance; 0 = not counted.
+    let attempt: UInt64
     /// How often the client will send a heartbeat, in seconds.
     let heartbeatInterval: Int
     /// How long the user stays listed after a loss, in seconds (L-45).
@@ -59,7 +61,8 @@ final class Session {
     let isReturn: Bool
 
     init(
-        id: SessionID, application: Application, userID: String, instance: UInt64 = 0, isReturn: Bool = false,
+        id: SessionID, application: Application, userID: String, instance: UInt64 = 0, attempt: UInt64 = 0,
+        isReturn: Bool = false,
         heartbeatInterval: Int,
         presenceTimeout: Int = Limits.presenceTimeout.upperBound,
         grant: TokenGrant? = nil, connection: any SessionConnection
@@ -69,6 +72,7 @@ final class Session {
         self.application = application
         self.userID = userID
         self.instance = instance
+        self.attempt = attempt
         self.isReturn = isReturn
         self.heartbeatInterval = heartbeatInterval
         self.grant = grant

@@ -219,7 +219,7 @@ extension SubscriptionIndex {
         return AttachRequest(
             channel: channel.key, interest: channel.interest, after: channel.position,
             claim: channel.owner == nil ? nil : channel.claim, holder: channel.owner?.instance ?? 0,
-            returns: channel.owner?.isReturn ?? false)
+            returns: channel.owner?.isReturn ?? false, attempt: channel.owner?.attempt ?? 0)
     }
 
     private mutating func takeWaiting(_ place: Int) -> [PendingSubscribe] {

@@ -81,6 +81,7 @@ package struct ChannelLog {
     private var forgottenTimestamp: UInt64?
     private var heads = Deque<Head>()
     private var frames = FrameTail()
+    private var publishers = PublisherMarks()
 
     package init(epoch: UInt64, now: UInt64) {
         self.epoch = epoch
@@ -96,6 +97,13 @@ package struct ChannelLog {
 // MARK: - Appending
 
 extension ChannelLog {
+    /// Whether so many messages follow all that their client has in the log. To be asked before they are
+    /// appended, which has to follow then.
+    package mutating func admits(_ origin: PublishOrigin, count: Int) -> Bool {
+        publishers.admits(
+            origin, count: count, end: head + UInt64(count), tail: head + 1 - UInt64(heads.count))
+    }
+
     /// Appends an entry for each message; `encode` is told the offset and the timestamp that it got, and
     /// writes its frame behind what is in the buffer.
     package mutating func append(
@@ -152,7 +160,10 @@ extension ChannelLog {
             heads.removeFirst()
         }
         // A channel that was busy once must not hold the room for it while it is silent.
-        if heads.isEmpty { heads = Deque() }
+        if heads.isEmpty {
+            heads = Deque()
+            publishers = PublisherMarks()
+        }
     }
 }
 

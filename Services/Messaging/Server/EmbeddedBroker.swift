@@ -44,8 +44,9 @@ package struct EmbeddedBroker {
         /// When the last interest left. Whoever was behind it may come back.
         var leftAt: UInt64 = 0
         var claim: Claim?
-        var repeated = RepeatedPublishes()
-        var sources = AppendSources()
+        /// By holder: its attempts.
+        var logins = HighWaterMarks()
+        var sources = HighWaterMarks()
     }
 
     /// Who has a channel for himself, or had it last: of two the one with the greater number, in whatever
@@ -63,6 +64,7 @@ package struct EmbeddedBroker {
     private static let claimMax = UInt64.max >> 1
 
     let limits: Limits
+    private let firstEpoch: UInt64
     private var nextEpoch: UInt64
     private var lastClaim: UInt64 = 0
     private var indexes: [ChannelKey: Int] = [:]
@@ -75,6 +77,7 @@ package struct EmbeddedBroker {
     ///   taken for a position of ours.
     package init(limits: Limits, firstEpoch: UInt64) {
         self.limits = limits
+        self.firstEpoch = firstEpoch
         nextEpoch = firstEpoch
     }
 
@@ -98,17 +101,17 @@ extension EmbeddedBroker {
     /// From now on every entry of the channel goes to this interest. The same number again moves it to this
     /// channel.
     ///
-    /// - Parameters: `claim`, `holder` and `returns` as in `AttachRequest`. A holder who comes back after a
-    ///   newer one is refused (S-10).
+    /// - Parameters: `claim`, `holder`, `attempt` and `returns` as in `AttachRequest`. A holder who comes
+    ///   back after a newer one is refused (S-10), and so is an attempt that is late behind a newer one of
+    ///   its holder.
     package mutating func attach(
         _ interest: Interest, to key: ChannelKey, after position: StreamPosition?, claim: UInt64? = nil,
-        holder: UInt64 = 0, returns: Bool = false, now: UInt64
+        holder: UInt64 = 0, attempt: UInt64 = 0, returns: Bool = false, now: UInt64
     ) throws(RTMError) -> Attached {
         detach(interest, now: now)
         let index = try index(of: key, now: now)
         let superseded = try claim.flatMap { number throws(RTMError) in
-            let isLate = returns && number == 0 && isHeld(at: index, byOtherThan: holder)
-            if isLate { throw RTMError(.loginAborted, "the user has logged in elsewhere meanwhile") }
+            if number == 0 { try admit(holder, attempt, returns: returns, at: index) }
             return try supersede(number, by: interest, holder, at: index, now: now)
         }
         interestsOfLinks[interest.link, default: [:]][interest.id] = index
@@ -119,6 +122,18 @@ extension EmbeddedBroker {
             return Attached(
                 position: log.position, gap: missed == nil, missed: missed ?? [],
                 claim: claim == nil ? 0 : channel.claim?.number ?? 0, superseded: superseded)
+        }
+    }
+
+    /// Whether a holder may have the channel anew.
+    private mutating func admit(
+        _ holder: UInt64, _ attempt: UInt64, returns: Bool, at index: Int
+    ) throws(RTMError) {
+        guard attempt == 0 || channels[index].logins.admits(holder, attempt) else {
+            throw RTMError(.loginAborted, "the same client has logged in again meanwhile")
+        }
+        guard !returns || !isHeld(at: index, byOtherThan: holder) else {
+            throw RTMError(.loginAborted, "the user has logged in elsewhere meanwhile")
         }
     }
 
@@ -192,9 +207,10 @@ extension EmbeddedBroker {
             throw RTMError(.channelReceiverOffline, "user \(key.name) is not online")
         }
         let index = try index(of: key, now: now)
-        guard !channels[index].repeated.isLate(request.origin) else {
+        guard channels[index].log.admits(request.origin, count: request.messages.count) else {
             throw RTMError(
-                .channelPublishMessageFailed, "the client has sent the message again over another connection")
+                .channelPublishMessageFailed,
+                "the message comes late: what its client published after it is in the log already")
         }
         let entries = channels[index].log.append(
             request.messages, session: request.publisherSession, feature: .message, origin: request.origin,
@@ -205,10 +221,12 @@ extension EmbeddedBroker {
                 timestampMilliseconds: timestamp, publisher: request.publisher, message: message)
             publication.encodeFrame(into: &frames)
         }
-        channels[index].repeated.appended(request.origin, now: now)
         channels[index].log.trim(to: limits.retention, now: now)
         return Appended(entries: entries, interests: channels[index].interests)
     }
+
+    /// Whether a log of this process has, or had, this epoch.
+    private func hasHad(epoch: UInt64) -> Bool { epoch &- firstEpoch < nextEpoch &- firstEpoch }
 
     /// The first result of a message that is sent once more; nil when there is none and it is to be appended.
     private func published(
@@ -221,9 +239,16 @@ extension EmbeddedBroker {
                 .invalidParameter, "a message that is sent again has an instance and a sequence, and no other"
             )
         }
-        guard let index = indexes[key] else { return nil }
-        switch channels[index].log.memory(of: origin, age: UInt64(age), now: now) {
-        case .new: return nil
+        let memory = indexes[key].map { channels[$0].log.memory(of: origin, age: UInt64(age), now: now) }
+        switch memory ?? .new {
+        case .new:
+            guard origin.epoch == 0 || hasHad(epoch: origin.epoch) else {
+                throw RTMError(
+                    .channelPublishMessageFailed,
+                    "the logs were lost since the message was sent first: whether it was published is unknown"
+                )
+            }
+            return nil
         case .unknown:
             throw RTMError(
                 .channelPublishMessageFailed,

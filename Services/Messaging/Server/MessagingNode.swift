@@ -114,7 +114,8 @@ extension MessagingNode: ServiceLinkHandler {
     private func attach(_ request: AttachRequest, _ id: UInt64, _ link: ServerLink) throws(RTMError) {
         let attached = try broker.attach(
             .init(link: Int(link.id), id: request.interest), to: request.channel, after: request.after,
-            claim: request.claim, holder: request.holder, returns: request.returns, now: clock())
+            claim: request.claim, holder: request.holder, attempt: request.attempt,
+            returns: request.returns, now: clock())
         if let superseded = attached.superseded {
             links[superseded.link]?.push(
                 MessagingMethod.superseded, SupersededPush(interest: superseded.id, holder: request.holder))

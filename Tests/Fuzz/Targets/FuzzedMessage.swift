@@ -106,7 +106,8 @@ extension FuzzedMessage {
     private static func origin(_ request: Rtm__Service__PublishRequest) -> PublishOrigin {
         PublishOrigin(
             instance: request.instance, sequence: request.sequence,
-            againAfter: request.again != 0 ? request.age_ms : nil)
+            againAfter: request.again != 0 ? request.age_ms : nil,
+            epoch: request.again != 0 ? request.epoch : 0)
     }
 
     private static func channelType(_ request: Rtm__Service__PublishRequest) -> Int {

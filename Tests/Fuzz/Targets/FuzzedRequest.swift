@@ -34,7 +34,7 @@ extension ClientRequest.Body {
             [
                 "login", login.appID.hex, login.userID.hex, login.token.hex,
                 "\(login.heartbeatIntervalSeconds) \(login.presenceTimeoutSeconds)",
-                "\(String(describing: login.inboxAfter))",
+                "\(String(describing: login.inboxAfter)) \(login.instance) \(login.attempt) \(login.isAsked)",
             ]
         case .logout: ["logout"]
         case .heartbeat: ["heartbeat"]

@@ -5,11 +5,6 @@ import RTMModel
 ///
 /// A channel's timestamps grow strictly, over all its logs, so they are the order: whoever sees a message
 /// sees it under one offset and one timestamp, and every app sees a channel's timestamps grow.
-///
-/// A publish that was under way while messaging lost its logs may be in the old log and in the new one:
-/// nobody can know. Such a message may be seen twice, and its place isn't judged. A publish that ended
-/// without an answer may still arrive behind later ones of its publisher (seed 2159): only its offset is
-/// judged.
 struct OrderCheck: Check {
     private struct Stamp: Hashable {
         let offset: UInt64
@@ -35,9 +30,6 @@ struct OrderCheck: Check {
     private var received: [DeviceID: Set<String>] = [:]
     private var publishes: [String: Publish] = [:]
     private var calls: [DeviceID: [Int: String]] = [:]
-    private var underWay: Set<String> = []
-    private var doubtful: Set<String> = []
-    private var unanswered: Set<String> = []
     private var found: [Finding] = []
 
     mutating func observe(_ entry: Entry) {
@@ -45,16 +37,10 @@ struct OrderCheck: Check {
         case .called(let device, let number, .publish(let text, let place)):
             publishes[text] = Publish(device: device, number: number, place: place)
             calls[device, default: [:]][number] = text
-            underWay.insert(text)
-        case .messagingLost:
-            doubtful.formUnion(underWay)
         case .ended(let device, let number, let outcome):
-            guard let text = calls[device]?[number], let publish = publishes[text] else { return }
-            underWay.remove(text)
-            guard case .published(let offset, let timestamp) = outcome else {
-                unanswered.insert(text)
-                return
-            }
+            guard let text = calls[device]?[number], let publish = publishes[text],
+                case .published(let offset, let timestamp) = outcome
+            else { return }
             stamp(text, publish.place, Stamp(offset: offset, timestamp: timestamp), entry.time)
         case .message(let device, let place, let message):
             receive(message, View(device: device, place: place), entry.time)
@@ -65,7 +51,7 @@ struct OrderCheck: Check {
 
     private mutating func receive(_ message: Message, _ view: View, _ time: Duration) {
         let isNew = received[view.device, default: []].insert(message.text).inserted
-        if !isNew, !doubtful.contains(message.text) {
+        if !isNew {
             found.append(Finding(time: time, text: "\(view.device) receives \(message) again"))
         }
         guard let publish = publishes[message.text], publish.place == view.place else {
@@ -87,7 +73,6 @@ struct OrderCheck: Check {
     }
 
     private mutating func stamp(_ text: String, _ place: Place, _ stamp: Stamp, _ time: Duration) {
-        if doubtful.contains(text) { return }
         if let other = stamps[place]?[text], other != stamp {
             found.append(Finding(time: time, text: "\(text) lies at \(other) and at \(stamp) of \(place)"))
         }
@@ -102,7 +87,7 @@ struct OrderCheck: Check {
         for (place, stamps) in stamps {
             var newest: [DeviceID: (number: Int, text: String)] = [:]
             for (text, _) in stamps.sorted(by: { $0.value.timestamp < $1.value.timestamp }) {
-                guard let publish = publishes[text], !unanswered.contains(text) else { continue }
+                guard let publish = publishes[text] else { continue }
                 if let last = newest[publish.device], last.number > publish.number {
                     let order = "\(last.text) lies before \(text) in \(place), and was published after it"
                     found.append(Finding(time: .zero, text: order))

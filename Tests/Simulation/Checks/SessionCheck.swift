@@ -7,9 +7,11 @@ struct SessionCheck: Check {
     private struct App {
         var state = LinkState.idle
         var reason = LinkStateReason.unknown
-        /// Its latest login that was accepted: when it was called, and when it was done.
+        /// When it called the login that isn't through yet. The call may have ended meanwhile: attempts go on
+        /// after its time, and any of them may be the one that gets through (S-13).
+        var calledAt: Duration?
+        /// Its latest login that got through: when it was called, and when it was connected.
         var login: (called: Duration, done: Duration)?
-        var loginCalls: [Int: Duration] = [:]
     }
 
     private var apps: [DeviceID: App] = [:]
@@ -20,15 +22,22 @@ struct SessionCheck: Check {
 
     mutating func observe(_ entry: Entry) {
         switch entry.what {
-        case .called(let device, let number, .login):
-            apps[device, default: App()].loginCalls[number] = entry.time
+        case .called(let device, _, .login):
+            // Who is connected is logged in already (S-7).
+            if apps[device]?.state != .connected { apps[device, default: App()].calledAt = entry.time }
             logins.append((device, entry.time))
-        case .ended(let device, let number, .done):
-            if let time = apps[device]?.loginCalls[number] { apps[device]?.login = (time, entry.time) }
         case .link(let device, let state, let reason, _):
             apps[device, default: App()].state = state
             apps[device]?.reason = reason
-            if state == .failed { failed(device, reason, entry.time) }
+            switch state {
+            case .connected:
+                if let called = apps[device]?.calledAt.take() { apps[device]?.login = (called, entry.time) }
+            case .idle: apps[device]?.calledAt = nil
+            case .failed:
+                apps[device]?.calledAt = nil
+                failed(device, reason, entry.time)
+            case .connecting, .disconnected, .suspended: break
+            }
         case .messagingLost:
             messagingLost.append(entry.time)
         case .died(let device):

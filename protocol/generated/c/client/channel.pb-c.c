@@ -647,7 +647,7 @@ const ProtobufCMessageDescriptor rtm__client__unsubscribed__descriptor =
   (ProtobufCMessageInit) rtm__client__unsubscribed__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor rtm__client__publish__field_descriptors[9] =
+static const ProtobufCFieldDescriptor rtm__client__publish__field_descriptors[10] =
 {
   {
     "channel_type",
@@ -757,6 +757,18 @@ static const ProtobufCFieldDescriptor rtm__client__publish__field_descriptors[9]
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "epoch",
+    10,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Client__Publish, epoch),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned rtm__client__publish__field_indices_by_name[] = {
   7,   /* field[7] = again */
@@ -764,6 +776,7 @@ static const unsigned rtm__client__publish__field_indices_by_name[] = {
   1,   /* field[1] = channel */
   0,   /* field[0] = channel_type */
   4,   /* field[4] = custom_type */
+  9,   /* field[9] = epoch */
   2,   /* field[2] = message_type */
   3,   /* field[3] = payload */
   6,   /* field[6] = sequence */
@@ -772,7 +785,7 @@ static const unsigned rtm__client__publish__field_indices_by_name[] = {
 static const ProtobufCIntRange rtm__client__publish__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 9 }
+  { 0, 10 }
 };
 const ProtobufCMessageDescriptor rtm__client__publish__descriptor =
 {
@@ -782,7 +795,7 @@ const ProtobufCMessageDescriptor rtm__client__publish__descriptor =
   "Rtm__Client__Publish",
   "rtm.client",
   sizeof(Rtm__Client__Publish),
-  9,
+  10,
   rtm__client__publish__field_descriptors,
   rtm__client__publish__field_indices_by_name,
   1,  rtm__client__publish__number_ranges,

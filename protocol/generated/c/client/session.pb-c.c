@@ -746,7 +746,7 @@ const ProtobufCMessageDescriptor rtm__client__welcome__descriptor =
   (ProtobufCMessageInit) rtm__client__welcome__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor rtm__client__login__field_descriptors[7] =
+static const ProtobufCFieldDescriptor rtm__client__login__field_descriptors[9] =
 {
   {
     "app_id",
@@ -832,9 +832,35 @@ static const ProtobufCFieldDescriptor rtm__client__login__field_descriptors[7] =
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "attempt",
+    8,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Client__Login, attempt),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "asked",
+    9,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_BOOL,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Client__Login, asked),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned rtm__client__login__field_indices_by_name[] = {
   0,   /* field[0] = app_id */
+  8,   /* field[8] = asked */
+  7,   /* field[7] = attempt */
   3,   /* field[3] = heartbeat_interval_s */
   5,   /* field[5] = inbox_after */
   6,   /* field[6] = instance */
@@ -845,7 +871,7 @@ static const unsigned rtm__client__login__field_indices_by_name[] = {
 static const ProtobufCIntRange rtm__client__login__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 7 }
+  { 0, 9 }
 };
 const ProtobufCMessageDescriptor rtm__client__login__descriptor =
 {
@@ -855,7 +881,7 @@ const ProtobufCMessageDescriptor rtm__client__login__descriptor =
   "Rtm__Client__Login",
   "rtm.client",
   sizeof(Rtm__Client__Login),
-  7,
+  9,
   rtm__client__login__field_descriptors,
   rtm__client__login__field_indices_by_name,
   1,  rtm__client__login__number_ranges,

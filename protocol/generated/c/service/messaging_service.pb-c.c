@@ -611,7 +611,7 @@ const ProtobufCMessageDescriptor rtm__service__channel_key__descriptor =
   (ProtobufCMessageInit) rtm__service__channel_key__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor rtm__service__attach_request__field_descriptors[7] =
+static const ProtobufCFieldDescriptor rtm__service__attach_request__field_descriptors[8] =
 {
   {
     "channel",
@@ -697,9 +697,22 @@ static const ProtobufCFieldDescriptor rtm__service__attach_request__field_descri
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "attempt",
+    8,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__AttachRequest, attempt),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned rtm__service__attach_request__field_indices_by_name[] = {
   2,   /* field[2] = after */
+  7,   /* field[7] = attempt */
   0,   /* field[0] = channel */
   4,   /* field[4] = claim */
   3,   /* field[3] = exclusive */
@@ -710,7 +723,7 @@ static const unsigned rtm__service__attach_request__field_indices_by_name[] = {
 static const ProtobufCIntRange rtm__service__attach_request__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 7 }
+  { 0, 8 }
 };
 const ProtobufCMessageDescriptor rtm__service__attach_request__descriptor =
 {
@@ -720,7 +733,7 @@ const ProtobufCMessageDescriptor rtm__service__attach_request__descriptor =
   "Rtm__Service__AttachRequest",
   "rtm.service",
   sizeof(Rtm__Service__AttachRequest),
-  7,
+  8,
   rtm__service__attach_request__field_descriptors,
   rtm__service__attach_request__field_indices_by_name,
   1,  rtm__service__attach_request__number_ranges,
@@ -880,7 +893,7 @@ const ProtobufCMessageDescriptor rtm__service__detach_push__descriptor =
   (ProtobufCMessageInit) rtm__service__detach_push__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor rtm__service__publish_request__field_descriptors[9] =
+static const ProtobufCFieldDescriptor rtm__service__publish_request__field_descriptors[10] =
 {
   {
     "channel",
@@ -990,11 +1003,24 @@ static const ProtobufCFieldDescriptor rtm__service__publish_request__field_descr
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "epoch",
+    10,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__PublishRequest, epoch),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned rtm__service__publish_request__field_indices_by_name[] = {
   7,   /* field[7] = again */
   8,   /* field[8] = age_ms */
   0,   /* field[0] = channel */
+  9,   /* field[9] = epoch */
   5,   /* field[5] = instance */
   4,   /* field[4] = messages */
   3,   /* field[3] = needs_receiver */
@@ -1005,7 +1031,7 @@ static const unsigned rtm__service__publish_request__field_indices_by_name[] = {
 static const ProtobufCIntRange rtm__service__publish_request__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 9 }
+  { 0, 10 }
 };
 const ProtobufCMessageDescriptor rtm__service__publish_request__descriptor =
 {
@@ -1015,7 +1041,7 @@ const ProtobufCMessageDescriptor rtm__service__publish_request__descriptor =
   "Rtm__Service__PublishRequest",
   "rtm.service",
   sizeof(Rtm__Service__PublishRequest),
-  9,
+  10,
   rtm__service__publish_request__field_descriptors,
   rtm__service__publish_request__field_indices_by_name,
   1,  rtm__service__publish_request__number_ranges,

@@ -234,6 +234,9 @@ package nonisolated struct Rtm_Client_Publish: Sendable {
   /// of one that is sent again: how long ago it was sent first
   package var ageMs: UInt32 = 0
 
+  /// of one that is sent again: that of the inbox, as the client knew it when it sent it first; 0 = unknown
+  package var epoch: UInt64 = 0
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
@@ -483,7 +486,7 @@ nonisolated extension Rtm_Client_Unsubscribed: SwiftProtobuf.Message, SwiftProto
 
 nonisolated extension Rtm_Client_Publish: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".Publish"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}channel_type\0\u{1}channel\0\u{3}message_type\0\u{1}payload\0\u{3}custom_type\0\u{3}store_in_history\0\u{1}sequence\0\u{1}again\0\u{3}age_ms\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}channel_type\0\u{1}channel\0\u{3}message_type\0\u{1}payload\0\u{3}custom_type\0\u{3}store_in_history\0\u{1}sequence\0\u{1}again\0\u{3}age_ms\0\u{1}epoch\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -500,6 +503,7 @@ nonisolated extension Rtm_Client_Publish: SwiftProtobuf.Message, SwiftProtobuf._
       case 7: try { try decoder.decodeSingularUInt64Field(value: &self.sequence) }()
       case 8: try { try decoder.decodeSingularBoolField(value: &self.again) }()
       case 9: try { try decoder.decodeSingularUInt32Field(value: &self.ageMs) }()
+      case 10: try { try decoder.decodeSingularUInt64Field(value: &self.epoch) }()
       default: break
       }
     }
@@ -533,6 +537,9 @@ nonisolated extension Rtm_Client_Publish: SwiftProtobuf.Message, SwiftProtobuf._
     if self.ageMs != 0 {
       try visitor.visitSingularUInt32Field(value: self.ageMs, fieldNumber: 9)
     }
+    if self.epoch != 0 {
+      try visitor.visitSingularUInt64Field(value: self.epoch, fieldNumber: 10)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -546,6 +553,7 @@ nonisolated extension Rtm_Client_Publish: SwiftProtobuf.Message, SwiftProtobuf._
     if lhs.sequence != rhs.sequence {return false}
     if lhs.again != rhs.again {return false}
     if lhs.ageMs != rhs.ageMs {return false}
+    if lhs.epoch != rhs.epoch {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

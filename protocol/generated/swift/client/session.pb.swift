@@ -210,6 +210,12 @@ package nonisolated struct Rtm_Client_Login: Sendable {
   /// random for each client object, kept over its reconnections: it tells a return from a takeover; 0 = none
   package var instance: UInt64 = 0
 
+  /// one more for each Login of this instance: one that is late behind a newer one of its own is refused; 0 = not counted
+  package var attempt: UInt64 = 0
+
+  /// with inbox_after: the app has asked for this login, so it wins over one of another client meanwhile (S-10)
+  package var asked: Bool = false
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
@@ -464,7 +470,7 @@ nonisolated extension Rtm_Client_Welcome: SwiftProtobuf.Message, SwiftProtobuf._
 
 nonisolated extension Rtm_Client_Login: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".Login"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}app_id\0\u{3}user_id\0\u{1}token\0\u{3}heartbeat_interval_s\0\u{3}presence_timeout_s\0\u{3}inbox_after\0\u{1}instance\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}app_id\0\u{3}user_id\0\u{1}token\0\u{3}heartbeat_interval_s\0\u{3}presence_timeout_s\0\u{3}inbox_after\0\u{1}instance\0\u{1}attempt\0\u{1}asked\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -479,6 +485,8 @@ nonisolated extension Rtm_Client_Login: SwiftProtobuf.Message, SwiftProtobuf._Me
       case 5: try { try decoder.decodeSingularUInt32Field(value: &self.presenceTimeoutS) }()
       case 6: try { try decoder.decodeSingularMessageField(value: &self._inboxAfter) }()
       case 7: try { try decoder.decodeSingularUInt64Field(value: &self.instance) }()
+      case 8: try { try decoder.decodeSingularUInt64Field(value: &self.attempt) }()
+      case 9: try { try decoder.decodeSingularBoolField(value: &self.asked) }()
       default: break
       }
     }
@@ -510,6 +518,12 @@ nonisolated extension Rtm_Client_Login: SwiftProtobuf.Message, SwiftProtobuf._Me
     if self.instance != 0 {
       try visitor.visitSingularUInt64Field(value: self.instance, fieldNumber: 7)
     }
+    if self.attempt != 0 {
+      try visitor.visitSingularUInt64Field(value: self.attempt, fieldNumber: 8)
+    }
+    if self.asked != false {
+      try visitor.visitSingularBoolField(value: self.asked, fieldNumber: 9)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -521,6 +535,8 @@ nonisolated extension Rtm_Client_Login: SwiftProtobuf.Message, SwiftProtobuf._Me
     if lhs.presenceTimeoutS != rhs.presenceTimeoutS {return false}
     if lhs._inboxAfter != rhs._inboxAfter {return false}
     if lhs.instance != rhs.instance {return false}
+    if lhs.attempt != rhs.attempt {return false}
+    if lhs.asked != rhs.asked {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -157,6 +157,9 @@ package nonisolated struct Rtm_Service_AttachRequest: Sendable {
   /// the holder has had it before: refused if another one has had it since (S-10)
   package var returns: Bool = false
 
+  /// of a new claim: grows with each of this holder; refused if a greater one came before; 0 = not counted
+  package var attempt: UInt64 = 0
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
@@ -222,7 +225,7 @@ package nonisolated struct Rtm_Service_DetachPush: Sendable {
 }
 
 /// Messages that one session publishes to one channel, one behind the other: they get consecutive offsets, or are refused
-/// together.
+/// together. A sequence that isn't above the last one of its instance in the log comes late, behind newer ones, and is refused.
 package nonisolated struct Rtm_Service_PublishRequest: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -260,6 +263,9 @@ package nonisolated struct Rtm_Service_PublishRequest: Sendable {
   /// response comes once more. ERROR_CHANNEL_PUBLISH_MESSAGE_FAILED when the log's tail
   /// doesn't reach back far enough to know
   package var ageMs: UInt32 = 0
+
+  /// of one that is sent again: of a log that the client knew then. If this node never had it, another
+  package var epoch: UInt64 = 0
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -494,7 +500,7 @@ nonisolated extension Rtm_Service_ChannelKey: SwiftProtobuf.Message, SwiftProtob
 
 nonisolated extension Rtm_Service_AttachRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".AttachRequest"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}channel\0\u{1}interest\0\u{1}after\0\u{1}exclusive\0\u{1}claim\0\u{1}holder\0\u{1}returns\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}channel\0\u{1}interest\0\u{1}after\0\u{1}exclusive\0\u{1}claim\0\u{1}holder\0\u{1}returns\0\u{1}attempt\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -509,6 +515,7 @@ nonisolated extension Rtm_Service_AttachRequest: SwiftProtobuf.Message, SwiftPro
       case 5: try { try decoder.decodeSingularUInt64Field(value: &self.claim) }()
       case 6: try { try decoder.decodeSingularUInt64Field(value: &self.holder) }()
       case 7: try { try decoder.decodeSingularBoolField(value: &self.returns) }()
+      case 8: try { try decoder.decodeSingularUInt64Field(value: &self.attempt) }()
       default: break
       }
     }
@@ -540,6 +547,9 @@ nonisolated extension Rtm_Service_AttachRequest: SwiftProtobuf.Message, SwiftPro
     if self.returns != false {
       try visitor.visitSingularBoolField(value: self.returns, fieldNumber: 7)
     }
+    if self.attempt != 0 {
+      try visitor.visitSingularUInt64Field(value: self.attempt, fieldNumber: 8)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -551,6 +561,7 @@ nonisolated extension Rtm_Service_AttachRequest: SwiftProtobuf.Message, SwiftPro
     if lhs.claim != rhs.claim {return false}
     if lhs.holder != rhs.holder {return false}
     if lhs.returns != rhs.returns {return false}
+    if lhs.attempt != rhs.attempt {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -667,7 +678,7 @@ nonisolated extension Rtm_Service_DetachPush: SwiftProtobuf.Message, SwiftProtob
 
 nonisolated extension Rtm_Service_PublishRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".PublishRequest"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}channel\0\u{1}publisher\0\u{3}publisher_session\0\u{3}needs_receiver\0\u{1}messages\0\u{1}instance\0\u{1}sequence\0\u{1}again\0\u{3}age_ms\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}channel\0\u{1}publisher\0\u{3}publisher_session\0\u{3}needs_receiver\0\u{1}messages\0\u{1}instance\0\u{1}sequence\0\u{1}again\0\u{3}age_ms\0\u{1}epoch\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -684,6 +695,7 @@ nonisolated extension Rtm_Service_PublishRequest: SwiftProtobuf.Message, SwiftPr
       case 7: try { try decoder.decodeSingularUInt64Field(value: &self.sequence) }()
       case 8: try { try decoder.decodeSingularBoolField(value: &self.again) }()
       case 9: try { try decoder.decodeSingularUInt32Field(value: &self.ageMs) }()
+      case 10: try { try decoder.decodeSingularUInt64Field(value: &self.epoch) }()
       default: break
       }
     }
@@ -721,6 +733,9 @@ nonisolated extension Rtm_Service_PublishRequest: SwiftProtobuf.Message, SwiftPr
     if self.ageMs != 0 {
       try visitor.visitSingularUInt32Field(value: self.ageMs, fieldNumber: 9)
     }
+    if self.epoch != 0 {
+      try visitor.visitSingularUInt64Field(value: self.epoch, fieldNumber: 10)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -734,6 +749,7 @@ nonisolated extension Rtm_Service_PublishRequest: SwiftProtobuf.Message, SwiftPr
     if lhs.sequence != rhs.sequence {return false}
     if lhs.again != rhs.again {return false}
     if lhs.ageMs != rhs.ageMs {return false}
+    if lhs.epoch != rhs.epoch {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

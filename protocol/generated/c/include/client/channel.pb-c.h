@@ -169,10 +169,14 @@ struct  Rtm__Client__Publish
    * of one that is sent again: how long ago it was sent first
    */
   uint32_t age_ms;
+  /*
+   * of one that is sent again: that of the inbox, as the client knew it when it sent it first; 0 = unknown
+   */
+  uint64_t epoch;
 };
 #define RTM__CLIENT__PUBLISH__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&rtm__client__publish__descriptor) \
-    , RTM__CLIENT__CHANNEL_TYPE__CHANNEL_TYPE_NONE, (char *)protobuf_c_empty_string, RTM__CLIENT__MESSAGE_TYPE__MESSAGE_TYPE_BINARY, {0,NULL}, (char *)protobuf_c_empty_string, 0, 0, 0, 0 }
+    , RTM__CLIENT__CHANNEL_TYPE__CHANNEL_TYPE_NONE, (char *)protobuf_c_empty_string, RTM__CLIENT__MESSAGE_TYPE__MESSAGE_TYPE_BINARY, {0,NULL}, (char *)protobuf_c_empty_string, 0, 0, 0, 0, 0 }
 
 
 struct  Rtm__Client__Published

@@ -182,10 +182,18 @@ struct  Rtm__Client__Login
    * random for each client object, kept over its reconnections: it tells a return from a takeover; 0 = none
    */
   uint64_t instance;
+  /*
+   * one more for each Login of this instance: one that is late behind a newer one of its own is refused; 0 = not counted
+   */
+  uint64_t attempt;
+  /*
+   * with inbox_after: the app has asked for this login, so it wins over one of another client meanwhile (S-10)
+   */
+  protobuf_c_boolean asked;
 };
 #define RTM__CLIENT__LOGIN__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&rtm__client__login__descriptor) \
-    , (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, 0, 0, NULL, 0 }
+    , (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, 0, 0, NULL, 0, 0, 0 }
 
 
 struct  Rtm__Client__LoggedIn

@@ -114,10 +114,14 @@ struct  Rtm__Service__AttachRequest
    * the holder has had it before: refused if another one has had it since (S-10)
    */
   protobuf_c_boolean returns;
+  /*
+   * of a new claim: grows with each of this holder; refused if a greater one came before; 0 = not counted
+   */
+  uint64_t attempt;
 };
 #define RTM__SERVICE__ATTACH_REQUEST__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&rtm__service__attach_request__descriptor) \
-    , NULL, 0, NULL, 0, 0, 0, 0 }
+    , NULL, 0, NULL, 0, 0, 0, 0, 0 }
 
 
 struct  Rtm__Service__AttachResponse
@@ -170,7 +174,7 @@ struct  Rtm__Service__DetachPush
 
 /*
  * Messages that one session publishes to one channel, one behind the other: they get consecutive offsets, or are refused
- * together.
+ * together. A sequence that isn't above the last one of its instance in the log comes late, behind newer ones, and is refused.
  */
 struct  Rtm__Service__PublishRequest
 {
@@ -210,10 +214,14 @@ struct  Rtm__Service__PublishRequest
    * of one that is sent again: how long ago the client sent it first
    */
   uint32_t age_ms;
+  /*
+   * of one that is sent again: of a log that the client knew then. If this node never had it, another
+   */
+  uint64_t epoch;
 };
 #define RTM__SERVICE__PUBLISH_REQUEST__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&rtm__service__publish_request__descriptor) \
-    , NULL, (char *)protobuf_c_empty_string, 0, 0, 0,NULL, 0, 0, 0, 0 }
+    , NULL, (char *)protobuf_c_empty_string, 0, 0, 0,NULL, 0, 0, 0, 0, 0 }
 
 
 /*
