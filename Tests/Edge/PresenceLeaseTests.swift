@@ -90,6 +90,32 @@ struct PresenceLeaseTests {
         #expect(request.isFirst && request.isLast && request.memberships.count == 1)
     }
 
+    @Test("P-1: snapshots that the loss of the link cut off are given after the next sync")
+    mutating func refreshesCutOff() {
+        let sessions = (1...100 as ClosedRange<UInt64>).map(Self.session)
+        _ = lease.renewed(isKnown: false, sessions)
+        _ = lease.nextSync { _ in [] }
+        _ = lease.synced(sessions)
+        // All that are under way come to their end, with a snapshot; the others have yet to begin.
+        for _ in 0..<PresenceLease.refreshesMax { #expect(lease.nextRefresh { _ in [0] } != nil) }
+        lease.linkDown()
+        for _ in 0..<PresenceLease.refreshesMax { lease.refreshed() }
+        lease.linkUp()
+        #expect(lease.renewed(isKnown: true, sessions) == true)
+        _ = lease.nextSync { _ in [] }
+        #expect(lease.synced(sessions) == .done(refreshes: true))
+    }
+
+    @Test("departures that presence wasn't told of are kept in order, up to the limit, and told once")
+    mutating func departures() {
+        let departures = (0...PresenceLease.untoldMax).map { number in
+            PresenceLease.Departure.ended(Self.session(UInt64(number)).caller, .loggedOut)
+        }
+        for departure in departures { lease.remember(departure) }
+        #expect(lease.takeUntold() == Array(departures.dropLast()))
+        #expect(lease.takeUntold() == [])
+    }
+
     // MARK: -
 
     private mutating func sync(isKnown: Bool) {

@@ -34,6 +34,23 @@ extension EdgeLoop {
         }
     }
 
+    // MARK: Departures
+
+    func tellPresence(_ departure: PresenceLease.Departure) {
+        let isTold =
+            switch departure {
+            case .left(let channel, let caller):
+                presence.leave(LeavePush(channel: channel, caller: caller))
+            case .ended(let caller, let end):
+                presence.sessionEnded(SessionEndedPush(caller: caller, end: end))
+            }
+        if !isTold { lease.remember(departure) }
+    }
+
+    func tellPresenceAgain() {
+        for departure in lease.takeUntold() { tellPresence(departure) }
+    }
+
     // MARK: All memberships
 
     private func syncNext() {

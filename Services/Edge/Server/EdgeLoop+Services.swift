@@ -23,6 +23,7 @@ extension EdgeLoop: MessagingCaller, PresenceCaller, StorageCaller {
     func presenceIsUp() {
         reachability.changed(.presence, isUp: true)
         lease.linkUp()
+        tellPresenceAgain()
         renewLease()
     }
 

@@ -142,7 +142,7 @@ extension EdgeLoop {
         if index.isCurrent(pending, at: place) {
             pending.session.entered(key)
             if key.type == .message, pending.session.isMember {
-                presence.leave(LeavePush(channel: key, caller: pending.session.caller))
+                tellPresence(.left(key, pending.session.caller))
             }
         }
         if let detach = index.abandon(pending, at: place) { messaging.detach(detach) }
@@ -183,7 +183,7 @@ extension EdgeLoop {
             if let detach = index.remove(session, at: place) { messaging.detach(detach) }
             session.entering.remove(key.name)
             reportChannels()
-            presence.leave(LeavePush(channel: key, caller: session.caller))
+            tellPresence(.left(key, session.caller))
             tellLocks(of: session, .left, key)
             session.answer(requestID, Unsubscribed())
         } catch {

@@ -135,9 +135,7 @@ extension EdgeLoop {
         sendRun()
         guard sessions.removeValue(forKey: session.id) != nil else { return }
         metrics.sessionsChanged(by: -1)
-        if session.isMember {
-            presence.sessionEnded(SessionEndedPush(caller: session.caller, end: end))
-        }
+        if session.isMember { tellPresence(.ended(session.caller, end)) }
         endLocks(of: session)
         for detach in index.removeAll(session) { messaging.detach(detach) }
         reportChannels()

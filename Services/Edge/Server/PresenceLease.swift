@@ -13,6 +13,15 @@ struct PresenceLease {
     static let refreshesMax = 32
     /// How long to wait with a renewal when the last one failed.
     static let retryDelay = Duration.seconds(1)
+    /// Limit: departures remembered while presence is away. Who goes beyond it is lost to presence with the
+    /// next sync, and gone when the presence timeout is over.
+    static let untoldMax = 10_000
+
+    /// A session has left a channel, or has ended.
+    enum Departure: Equatable {
+        case left(ChannelKey, Caller)
+        case ended(Caller, SessionEnd)
+    }
 
     let id: UInt64
     private var isSyncNeeded = true
@@ -25,6 +34,8 @@ struct PresenceLease {
     private var unrefreshed: [Session] = []
     private var unrefreshedPlaces: (session: Session, places: [Int])?
     private var refreshing = 0
+    /// In order.
+    private var untold: [Departure] = []
 
     init(id: UInt64) { self.id = id }
 
@@ -34,8 +45,22 @@ struct PresenceLease {
         isSyncNeeded = true
         isSyncing = false
         unsynced = []
+        if !unrefreshed.isEmpty || unrefreshedPlaces != nil { isRefreshNeeded = true }
         unrefreshed = []
         unrefreshedPlaces = nil
+    }
+
+    // MARK: Departures
+
+    /// Presence could not be told.
+    mutating func remember(_ departure: Departure) {
+        if untold.count < Self.untoldMax { untold.append(departure) }
+    }
+
+    /// To be told before a sync: a user who unsubscribed has left, and is not lost.
+    mutating func takeUntold() -> [Departure] {
+        defer { untold = [] }
+        return untold
     }
 
     /// A membership that presence was not told of, or not for certain.

@@ -85,11 +85,13 @@ package final class PresenceClient<Caller: PresenceCaller> {
         try link.request(PresenceMethod.sync, request, timeout: timeout, context: .sync)
     }
 
-    /// Without an answer: when the link is down, the next sync tells it.
-    package func leave(_ push: LeavePush) { link.push(PresenceMethod.leave, push) }
+    /// Without an answer. False: the link is down, it was not sent.
+    package func leave(_ push: LeavePush) -> Bool { link.push(PresenceMethod.leave, push) }
 
     /// As `leave`.
-    package func sessionEnded(_ push: SessionEndedPush) { link.push(PresenceMethod.sessionEnded, push) }
+    package func sessionEnded(_ push: SessionEndedPush) -> Bool {
+        link.push(PresenceMethod.sessionEnded, push)
+    }
 }
 
 extension PresenceClient: ServiceLinkClientDelegate {
