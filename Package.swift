@@ -159,6 +159,7 @@ let testing: [Target] = [
         [
             "RTMModel", "RTMAccessToken", "RTMWire", "RTMServiceLink", "RTMServiceKit", "RTMEdgeServer",
             "RTMMessagingServer", "RTMProtocol", protobuf, logging,
+            .product(name: "NIOEmbedded", package: "swift-nio"),
         ] + nio + webSocket),
     tests(
         "Presence",

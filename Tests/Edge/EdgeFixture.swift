@@ -1,0 +1,184 @@
+import Logging
+import NIOCore
+import NIOEmbedded
+import RTMMessagingServer
+import RTMModel
+import RTMProtocol
+import RTMServiceKit
+import RTMWire
+import SwiftProtobuf
+import Testing
+
+@testable import RTMEdgeServer
+@testable import RTMServiceLink
+
+/// One loop of an edge with the pipelines of its clients and its real links: to a real messaging node, and to
+/// a presence and a storage that do what the test says. Time passes only when the test lets it.
+final class EdgeFixture {
+    let time = EmbeddedEventLoop()
+    let edge: EdgeLoop
+    let presence: FakeService
+    let storage: FakeService
+    private var messaging: ServiceLinkServer?
+
+    /// With all links up; presence has been told that there is nobody.
+    init() {
+        let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        let metrics = MetricsRegistry()
+        presence = FakeService("presence", on: time)
+        storage = FakeService("storage", on: time)
+        let messages = InProcessEndpoint(name: "messaging")
+        var link = LinkConfiguration()
+        link.random = { 0.5 }
+        let links = EdgeLinks(
+            messaging: .inProcess(messages), presence: .inProcess(presence.endpoint),
+            storage: .inProcess(storage.endpoint), link: link, node: "edge")
+        let probe = ReadinessRegistry(logger: logger).probe("messaging")
+        edge = EdgeLoop(
+            eventLoop: time, configuration: .forTest, links: links, metrics: EdgeMetrics(metrics),
+            reachability: Reachability(loops: 1, messaging: probe, metrics: metrics), logger: logger)
+        let node = NIOLoopBound(
+            MessagingNode(
+                limits: .init(
+                    retention: .init(entriesMax: 1_000, bytesMax: 1 << 20, ageMax: 600_000), idleMax: 600_000,
+                    channelsMax: 1_000),
+                firstEpoch: 1, metrics: MessagingMetrics(MetricsRegistry()), logger: logger,
+                clock: { 1_800_000_000_000 }), eventLoop: time)
+        messaging = ServiceLinkServer(.init(service: "messaging"), links: time, logger: logger) { _ in
+            node.value
+        }
+        messaging?.listen(on: messages)
+        presence.start()
+        storage.start()
+        edge.start()
+        pass(.milliseconds(10))
+        renewLease(isKnown: true)
+        presence.answerSync()
+        pass()
+        presence.forget()
+    }
+
+    func pass(_ time: TimeAmount = .milliseconds(1)) { self.time.advanceTime(by: time) }
+
+    /// Ends the links: nothing of the loop must be left behind.
+    func end() {
+        edge.stop()
+        presence.stop()
+        storage.stop()
+        pass(.seconds(10))
+    }
+
+    /// Answers the request to renew the lease that the edge has made.
+    func renewLease(isKnown: Bool, timeToLive: Duration = .seconds(15)) {
+        presence.answer(PresenceMethod.lease, LeaseResponse(timeToLive: timeToLive, isKnown: isKnown))
+        pass()
+    }
+
+    /// A client that is logged in.
+    func client(
+        _ user: String, instance: UInt64 = 0, heartbeat: UInt32 = 1_800, presenceTimeout: UInt32 = 0
+    ) -> EdgeClient {
+        let client = EdgeClient(self)
+        client.send(1, .hello(.with { ($0.versionMin, $0.versionMax) = (1, 1) }))
+        client.send(
+            2,
+            .login(
+                .with {
+                    $0.appID = "app"
+                    $0.userID = user
+                    $0.instance = instance
+                    $0.heartbeatIntervalS = heartbeat
+                    $0.presenceTimeoutS = presenceTimeout
+                }))
+        pass()
+        #expect(client.take().count { if case .loggedIn = $0.body { true } else { false } } == 1)
+        return client
+    }
+
+    func key(_ channel: String) -> ChannelKey {
+        ChannelKey(appID: "app", type: .message, name: channel)
+    }
+}
+
+/// The client's end of a connection.
+final class EdgeClient {
+    private let channel: EmbeddedChannel
+    private let fixture: EdgeFixture
+    private var bytes = ByteBuffer()
+
+    init(_ fixture: EdgeFixture) {
+        self.fixture = fixture
+        channel = EmbeddedChannel(
+            handlers: [ConnectionHandler(loop: fixture.edge, isOnSocket: false)], loop: fixture.time)
+        // An embedded channel is active once it is connected, to wherever.
+        if let somewhere = try? SocketAddress(ipAddress: "192.0.2.1", port: 1) {
+            channel.connect(to: somewhere, promise: nil)
+        }
+    }
+
+    /// Sends a request and lets it be dealt with.
+    func send(_ id: UInt64, _ body: Rtm_Client_ClientFrame.OneOf_Body) {
+        let frame = Rtm_Client_ClientFrame.with {
+            $0.requestID = id
+            $0.body = body
+        }
+        guard let body: [UInt8] = try? frame.serializedBytes() else { return }
+        var bytes = ByteBuffer()
+        bytes.writeInteger(UInt32(body.count))
+        bytes.writeBytes(body)
+        channel.pipeline.syncOperations.fireChannelRead(NIOAny(bytes))
+        channel.pipeline.syncOperations.fireChannelReadComplete()
+        fixture.pass()
+    }
+
+    /// What has come since the last time.
+    func take() -> [Rtm_Client_ServerFrame] {
+        while var chunk = try? channel.readOutbound(as: ByteBuffer.self) { bytes.writeBuffer(&chunk) }
+        var frames: [Rtm_Client_ServerFrame] = []
+        while let length = bytes.readInteger(as: UInt32.self),
+            let frame = bytes.readBytes(length: Int(length)),
+            let decoded = try? Rtm_Client_ServerFrame(serializedBytes: frame)
+        {
+            frames.append(decoded)
+        }
+        return frames
+    }
+
+    /// The bodies alone, for who asks for one thing at a time.
+    func bodies() -> [Rtm_Client_ServerFrame.OneOf_Body] { take().compactMap(\.body) }
+
+    var isOpen: Bool { channel.isActive }
+
+    /// Its socket is gone, without a word.
+    func vanish() {
+        channel.close(promise: nil)
+        fixture.pass()
+    }
+
+    func subscribe(_ id: UInt64, _ channel: String, _ features: SubscriptionFeatures = [.message, .presence])
+    {
+        send(
+            id,
+            .subscribe(
+                .with {
+                    $0.channel = channel
+                    $0.features = features.rawValue
+                }))
+    }
+
+    func acquire(_ id: UInt64, _ lock: String, in channel: String = "lobby") {
+        send(
+            id,
+            .acquireLock(
+                .with { ($0.channelType, $0.channel, $0.name, $0.retry) = (.message, channel, lock, true) }))
+    }
+}
+
+extension EdgeConfiguration {
+    fileprivate static let forTest = EdgeConfiguration(
+        applications: [.forTest],
+        limits: EdgeLimits(
+            connectionsMax: 1_000, connectionsPerAddressMax: 1_000, frameBytesMax: 64 * 1024,
+            outboundBytesMax: 1024 * 1024, handshakeTimeout: .seconds(10)),
+        serverName: "test")
+}

@@ -1,0 +1,176 @@
+import Logging
+import NIOCore
+import NIOEmbedded
+import RTMModel
+import RTMProtocol
+import RTMWire
+import SwiftProtobuf
+
+@testable import RTMServiceLink
+
+/// A service that notes what it is asked and told, and answers what the test says, when it says so.
+final class FakeService {
+    struct Heard {
+        let method: UInt32
+        /// Nil of a push.
+        let request: UInt64?
+        let body: [UInt8]
+    }
+
+    let endpoint: InProcessEndpoint
+    private let name: String
+    private let loop: EmbeddedEventLoop
+    private var server: ServiceLinkServer?
+    private var link: ServerLink?
+    /// In order, since the last `forget`.
+    private(set) var heard: [Heard] = []
+    private var answered: Set<UInt64> = []
+
+    init(_ name: String, on loop: EmbeddedEventLoop) {
+        self.name = name
+        self.loop = loop
+        endpoint = InProcessEndpoint(name: name)
+    }
+
+    var isLinked: Bool { link != nil }
+
+    func start() {
+        let bound = NIOLoopBound(self, eventLoop: loop)
+        let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        server = ServiceLinkServer(.init(service: name), links: loop, logger: logger) { _ in bound.value }
+        server?.listen(on: endpoint)
+    }
+
+    /// It is gone, and its callers notice.
+    func stop() {
+        endpoint.stopListening()
+        link?.close()
+        loop.advanceTime(by: .milliseconds(1))
+        heard.removeAll { $0.request != nil }
+    }
+
+    func forget() { heard = [] }
+
+    // MARK: What it heard
+
+    /// Bodies of one method, in order.
+    func bodies<Message>(
+        _ method: UInt32, _ decode: (UnsafeRawBufferPointer, borrowing DecodeArena) throws -> Message
+    ) -> [Message] {
+        let arena = DecodeArena()
+        return heard.filter { $0.method == method }.compactMap { heard in
+            heard.body.withUnsafeBytes { try? decode($0, arena) }
+        }
+    }
+
+    // MARK: What it says
+
+    /// Answers the first request of the method that has no answer yet.
+    @discardableResult
+    func answer(_ method: UInt32, _ body: some WireEncodable) -> Bool {
+        guard let id = open(method) else { return false }
+        link?.respond(to: id, body)
+        return true
+    }
+
+    func refuse(_ method: UInt32, _ error: RTMError) {
+        if let id = open(method) { link?.fail(id, error) }
+    }
+
+    func push(_ method: UInt32, _ body: some WireEncodable) { _ = link?.push(method, body) }
+
+    private func open(_ method: UInt32) -> UInt64? {
+        let id = heard.first { heard in
+            heard.method == method && heard.request.map { !answered.contains($0) } == true
+        }?.request
+        if let id { answered.insert(id) }
+        return id
+    }
+}
+
+extension FakeService: ServiceLinkHandler {
+    func linkOpened(_ link: ServerLink) {
+        self.link = link
+        answered = []
+    }
+
+    func linkClosed(_ link: ServerLink, _ reason: LinkDownReason) { self.link = nil }
+
+    func request(
+        _ id: UInt64, method: UInt32, timeout: Duration, body: UnsafeRawBufferPointer, from link: ServerLink
+    ) {
+        heard.append(Heard(method: method, request: id, body: Array(body)))
+    }
+
+    func push(method: UInt32, body: UnsafeRawBufferPointer, from link: ServerLink) {
+        heard.append(Heard(method: method, request: nil, body: Array(body)))
+    }
+}
+
+// MARK: - Presence
+
+extension FakeService {
+    var joins: [JoinRequest] { bodies(PresenceMethod.join) { try JoinRequest($0, in: $1) } }
+    var leaves: [LeavePush] { bodies(PresenceMethod.leave) { try LeavePush($0, in: $1) } }
+    var ends: [SessionEndedPush] { bodies(PresenceMethod.sessionEnded) { try SessionEndedPush($0, in: $1) } }
+    var leases: [LeaseRequest] { bodies(PresenceMethod.lease) { try LeaseRequest($0, in: $1) } }
+    var syncs: [SyncRequest] { bodies(PresenceMethod.sync) { try SyncRequest($0, in: $1) } }
+
+    /// The order in which the methods were called.
+    var methods: [UInt32] { heard.map(\.method) }
+
+    @discardableResult
+    func answerJoin(_ users: [String]? = nil, in channel: String = "lobby") -> Bool {
+        let snapshot = users.map { users in
+            Rtm_Client_ServerFrame.with {
+                $0.presenceSnapshot.channelType = .message
+                $0.presenceSnapshot.channel = channel
+                $0.presenceSnapshot.users = users.map { user in .with { $0.userID = user } }
+            }
+        }
+        return Self.bytes(snapshot.map { [$0] } ?? []).withUnsafeBytes { frames in
+            answer(
+                PresenceMethod.join,
+                JoinResponse(position: StreamPosition(epoch: 1, offset: 0), frames: WireText(frames)))
+        }
+    }
+
+    func answerSync() { answer(PresenceMethod.sync, SyncResponse()) }
+
+    static func bytes(_ frames: [Rtm_Client_ServerFrame]) -> [UInt8] {
+        frames.flatMap { frame -> [UInt8] in
+            guard let bytes: [UInt8] = try? frame.serializedBytes() else { return [] }
+            return withUnsafeBytes(of: UInt32(bytes.count).bigEndian, Array.init) + bytes
+        }
+    }
+}
+
+// MARK: - Storage
+
+extension FakeService {
+    var sessions: [SessionPush] { bodies(StorageMethod.session) { try SessionPush($0, in: $1) } }
+    var snapshots: [SnapshotRequest] { bodies(StorageMethod.snapshot) { try SnapshotRequest($0, in: $1) } }
+    var callCount: Int { heard.count { $0.method == StorageMethod.call } }
+
+    /// Puts the caller in line.
+    func answerWithTicket(_ ticket: UInt64) {
+        answer(StorageMethod.call, StorageCallResponse(response: .empty, ticket: ticket))
+    }
+
+    static func acquired(_ token: UInt64) -> [UInt8] {
+        let frame = Rtm_Client_ServerFrame.with { $0.lockAcquired.fencingToken = token }
+        return (try? frame.serializedBytes()) ?? []
+    }
+
+    func answerAcquired(_ token: UInt64) {
+        Self.acquired(token).withUnsafeBytes { bytes in
+            _ = answer(StorageMethod.call, StorageCallResponse(response: WireText(bytes)))
+        }
+    }
+
+    func grant(_ ticket: UInt64, _ token: UInt64) {
+        Self.acquired(token).withUnsafeBytes { bytes in
+            push(StorageMethod.lockGranted, LockGrantedPush(ticket: ticket, response: WireText(bytes)))
+        }
+    }
+}
