@@ -8,7 +8,8 @@ extension AgoraRtmClientKit {
     ///   - subscribeOption: nil means messages and presence.
     ///   - completionBlock: errors are -10008 bad name, -10002 not logged in, -10025 not connected, -10017 a
     ///     `subscribe` of this channel is under way, -11021 too many channels or refused, -11019 no answer in
-    ///     time, -11020 too often.
+    ///     time, -11020 too often; -11032 presence was asked for and isn't ready (M-4): then the channel is
+    ///     subscribed all the same, and presence begins with a snapshot as soon as it is there.
     @preconcurrency
     public func subscribe(
         channelName: String, option subscribeOption: AgoraRtmSubscribeOptions?,
@@ -46,7 +47,13 @@ extension AgoraRtmClientKit {
 
     private static func subscribe(_ channelName: String, _ option: AgoraRtmSubscribeOptions?) -> Call<Void> {
         let features = option?.features.subscriptionFeatures ?? .default
-        return { client in try await client.subscribe(to: channelName, features: features) }
+        return { client throws(RTMError) in
+            let subscription = try await client.subscribe(to: channelName, features: features)
+            guard subscription.unavailableFeatures.contains(.presence) else { return }
+            throw RTMError(
+                .channelPresenceNotReady,
+                "the channel is subscribed, but presence can't say yet who is there", operation: "subscribe")
+        }
     }
 
     private static func unsubscribe(_ channelName: String) -> Call<Void> {
