@@ -1,4 +1,5 @@
 import AgoraRtmKit
+import Foundation
 import RTMTestSupport
 import Synchronization
 import Testing
@@ -117,6 +118,51 @@ import Testing
             try await eventually("logout") { completed.withLock { $0.last } == "logout" }
             alice.destroy()
             bob.destroy()
+        }
+    }
+
+    @Test(
+        "M-4, -11032: presence that isn't there, or gives no snapshot within 5 s, is said; the channel is subscribed"
+    )
+    func presenceNotReady() async throws {
+        try await RunningSystem.with(.fourProcesses) { system in
+            let (hearsAlice, hearsBob) = (Listener(), Listener())
+            let alice = try kit(system, "alice", hearsAlice)
+            let bob = try kit(system, "bob", hearsBob)
+            for client in [alice, bob] { #expect(await client.login(nil).1 == nil) }
+            // It is there and says nothing.
+            let presence = try system.process("rtm-presence")
+            presence.signal(SIGSTOP)
+            let (response, error) = await bob.subscribe(channelName: "lobby", option: nil)
+            #expect(response == nil)
+            #expect(error?.errorCode == .channelPresenceNotReady && error?.operation == "subscribe")
+            try await eventually("it is said") {
+                hearsBob.presence.withLock { $0 } == [.errorOutOfService]
+            }
+            #expect(await alice.publish(channelName: "lobby", message: "still", option: nil).1 == nil)
+            #expect(try await hearsBob.hears(1) == ["lobby alice  still"])
+            // It is not there at all, which is known at once.
+            try await presence.kill9()
+            let away = "http://\(system.address("rtm-edge admin"))/metrics"
+            try await eventually("the edge notices") {
+                try await system.get(away).body.contains("rtm_edge_links{service=\"presence\"} 0")
+            }
+            let (_, refusal) = await bob.subscribe(channelName: "hall", option: nil)
+            #expect(refusal?.errorCode == .channelPresenceNotReady)
+            let (_, call) =
+                await bob.getPresence()?.whoNow(
+                    channelName: "lobby", channelType: .message, options: nil) ?? (nil, nil)
+            #expect(call?.errorCode == .presenceOperationFailed)
+            // Who doesn't ask for presence misses nothing.
+            let options = AgoraRtmSubscribeOptions()
+            options.features = [.message]
+            #expect(await alice.subscribe(channelName: "lobby", option: options).1 == nil)
+            try await system.launchPresence()
+            try await eventually("snapshots of both channels") {
+                hearsBob.presence.withLock { $0.count { $0 == .snapshot } } >= 2
+            }
+            #expect(await bob.subscribe(channelName: "lobby", option: nil).1 == nil)
+            for client in [alice, bob] { #expect(client.destroy() == .ok) }
         }
     }
 }

@@ -21,17 +21,25 @@ final class RunningSystem: Sendable {
     private let addresses = Mutex<[String: String]>([:])
     /// Where edges are sent instead of to the service itself.
     private let detours = Mutex<[String: String]>([:])
+    /// What presence is started with, each time.
+    private let presence: [String]
 
-    private init(directory: URL) { self.directory = directory }
+    private init(directory: URL, presence: [String]) {
+        self.directory = directory
+        self.presence = presence
+    }
 
     /// Runs the body against a started system; ends every process afterwards, and shows their logs if a test
     /// failed.
+    ///
+    /// - Parameter presence: options of presence, as its own program knows them ("--debounce").
     static func with(
-        _ deployment: Deployment, edge: [String] = [], _ body: (RunningSystem) async throws -> Void
+        _ deployment: Deployment, edge: [String] = [], presence: [String] = [],
+        _ body: (RunningSystem) async throws -> Void
     ) async throws {
         let directory = FileManager.default.temporaryDirectory.appending(path: "rtm-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
-        let system = RunningSystem(directory: directory)
+        let system = RunningSystem(directory: directory, presence: presence)
         do {
             try await system.start(deployment, edge: edge)
             try await body(system)
@@ -56,7 +64,8 @@ final class RunningSystem: Sendable {
             let data = directory.appending(path: "data").path
             try await launch(
                 "rtm-standalone",
-                ["--listen", "127.0.0.1:0", "--data", data] + Self.unlimited("edge-") + edge)
+                ["--listen", "127.0.0.1:0", "--data", data] + Self.unlimited("edge-") + edge
+                    + presence.map { $0.hasPrefix("--") ? "--presence-\($0.dropFirst(2))" : $0 })
         case .fourProcesses:
             for name in ["messaging", "presence", "storage"] {
                 try await launch("rtm-\(name)", ["--listen", "127.0.0.1:0"] + callees(of: name))
@@ -66,10 +75,10 @@ final class RunningSystem: Sendable {
         try await ready()
     }
 
-    /// Where a service finds those that it calls.
+    /// Where a service finds those that it calls, and how it is set.
     private func callees(of service: String) -> [String] {
         switch service {
-        case "presence": ["--messaging", address("messaging")]
+        case "presence": ["--messaging", address("messaging")] + presence
         case "storage":
             ["--messaging", address("messaging"), "--data", directory.appending(path: "storage").path]
         default: []
@@ -86,6 +95,11 @@ final class RunningSystem: Sendable {
                 "--listen", listen, "--messaging", way("messaging"), "--presence", way("presence"),
                 "--storage", way("storage"), "--threads", "2",
             ] + Self.unlimited("") + arguments)
+    }
+
+    /// Presence where it was before, without waiting for anything.
+    func launchPresence() async throws {
+        try await launch("rtm-presence", ["--listen", address("presence")] + callees(of: "presence"))
     }
 
     /// Tests are in a greater hurry than clients may be. Those about the rates set them.

@@ -1,15 +1,14 @@
-import Foundation
-import RTMTestSupport
+package import Foundation
 import Testing
 
 /// A redis-server of its own on a unix socket, with data that go with it.
-final class RedisServerProcess: Sendable {
-    let socket: String
+package final class RedisServerProcess: Sendable {
+    package let socket: String
     private let directory: URL
     private let process: Process
 
     /// - Parameter password: of the user `rtm`, who may do everything; the default user is off then.
-    init(password: String? = nil, directory: URL? = nil) throws {
+    package init(password: String? = nil, directory: URL? = nil) throws {
         let place =
             directory
             ?? FileManager.default.temporaryDirectory.appending(path: "redis-\(UUID().uuidString.prefix(8))")
@@ -31,26 +30,39 @@ final class RedisServerProcess: Sendable {
         try process.run()
     }
 
-    func isListening() async throws {
+    package func isListening() async throws {
         let socket = self.socket
         try await eventually("redis-server listens") { FileManager.default.fileExists(atPath: socket) }
     }
 
     /// Stops answering, without closing anything.
-    func pause() { kill(process.processIdentifier, SIGSTOP) }
-    func goOn() { kill(process.processIdentifier, SIGCONT) }
+    package func pause() { kill(process.processIdentifier, SIGSTOP) }
+    package func goOn() { kill(process.processIdentifier, SIGCONT) }
 
     /// As a crash: all data are lost.
-    func end() {
+    package func end() {
         kill(process.processIdentifier, SIGKILL)
         process.waitUntilExit()
         try? FileManager.default.removeItem(atPath: socket)
     }
 
-    /// Another one at the same place.
-    func again() throws -> RedisServerProcess { try RedisServerProcess(directory: directory) }
+    /// All data are lost, and nobody is told.
+    package func flush() throws {
+        let client = Process()
+        client.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        client.arguments = ["redis-cli", "-s", socket, "FLUSHALL"]
+        client.standardOutput = FileHandle.nullDevice
+        try client.run()
+        client.waitUntilExit()
+        guard client.terminationStatus == 0 else {
+            throw ServiceProcessFailure(description: "redis-cli ended with \(client.terminationStatus)")
+        }
+    }
 
-    func remove() {
+    /// Another one at the same place.
+    package func again() throws -> RedisServerProcess { try RedisServerProcess(directory: directory) }
+
+    package func remove() {
         end()
         try? FileManager.default.removeItem(at: directory)
     }

@@ -1,0 +1,135 @@
+import RTMClient
+import RTMModel
+import RTMTestSupport
+import Testing
+
+/// A process of presence's dies, or its memory does: who is there stays there, nobody is told a false leave,
+/// and what really happened meanwhile is known in the end (docs/decisions: leases, not counters).
+@Suite(.serialized, .timeLimit(.minutes(4))) struct PresenceRecoveryTests {
+    /// Where the rosters are.
+    enum Memory: CaseIterable, Sendable { case embedded, redis }
+
+    private static let options = ["--debounce", "0s", "--lease-ttl", "3s"]
+
+    static func withSystem(
+        _ memory: Memory, _ options: [String] = options,
+        _ body: (RunningSystem, RedisServerProcess?) async throws -> Void
+    ) async throws {
+        let redis = memory == .redis ? try RedisServerProcess() : nil
+        defer { redis?.remove() }
+        try await redis?.isListening()
+        let place = redis.map { ["--redis-socket", $0.socket] } ?? []
+        try await RunningSystem.with(.fourProcesses, presence: options + place) { system in
+            try await body(system, redis)
+        }
+    }
+
+    /// Three users with states, of whom one leaves while presence can't hear it.
+    private func heals(
+        _ system: RunningSystem, _ outage: (RTMClient) async throws -> Void
+    ) async throws {
+        let names = ["anna", "ben", "cleo"]
+        let clients = try names.map { try system.client($0) }
+        let records = clients.map { PresenceRecord($0) }
+        for (name, client) in zip(names, clients) {
+            try await client.login()
+            try await client.subscribe(to: "lobby")
+            try await client.setState(["of": name], in: "lobby")
+        }
+        try await records[0].first("state cleo[of=cleo]")
+        let before = records.map(\.all.count)
+        try await outage(clients[2])
+        let expected = ["anna", "ben"].map { UserState(userID: $0, states: ["of": $0]) }
+        try await eventually("presence knows everybody again", within: .seconds(60)) {
+            await (try? clients[0].whoNow(in: "lobby", includeState: true))?.users == expected
+        }
+        // It has long answered; what it had to tell about the outage was told before this.
+        try await clients[1].setState(["of": "later"], in: "lobby")
+        try await records[0].first("state ben[of=later]", within: .seconds(60))
+        for (record, count) in zip(records.prefix(2), before) {
+            let since = record.all.dropFirst(count).map(\.text)
+            #expect(
+                !since.contains { $0.hasPrefix("timeout") || ["leave anna", "leave ben"].contains($0) },
+                "\(since)")
+            #expect(!since.contains { $0.hasPrefix("join") }, "\(since)")
+        }
+        // Whatever the events were, the rosters agree with presence.
+        var roster = clients[0].roster(of: "lobby").makeAsyncIterator()
+        let last = ["anna": ["of": "anna"], "ben": ["of": "later"]]
+        while let update = await roster.next(), update.members != last {}
+        for client in clients { await client.close() }
+    }
+
+    @Test(
+        "A presence node is killed and started again: rosters and states heal from the edges, without false leaves",
+        arguments: Memory.allCases)
+    func nodeKilled(_ memory: Memory) async throws {
+        try await Self.withSystem(memory) { system, _ in
+            try await heals(system) { cleo in
+                try await system.process("rtm-presence").kill9()
+                let refusal = await code { _ = try await cleo.whoNow(in: "lobby") }
+                #expect([.presenceOperationFailed, .presenceOperationTimeout].contains(refusal))
+                try await cleo.unsubscribe(from: "lobby")
+                try await system.launchPresence()
+            }
+        }
+    }
+
+    @Test("Redis loses everything: rosters and states heal from the edges, without false leaves")
+    func redisFlushed() async throws {
+        try await Self.withSystem(.redis) { system, redis in
+            try await heals(system) { cleo in
+                try await cleo.unsubscribe(from: "lobby")
+                try redis?.flush()
+            }
+        }
+    }
+
+    @Test("Redis is away: readiness says so, calls are refused and don't hang, and all recovers by itself")
+    func redisAway() async throws {
+        try await Self.withSystem(.redis, Self.options + ["--redis-timeout", "500ms"]) { system, redis in
+            try await heals(system) { cleo in
+                redis?.pause()
+                let refusal = await code { _ = try await cleo.whoNow(in: "lobby") }
+                #expect([.presenceOperationFailed, .presenceOperationTimeout].contains(refusal))
+                let ready = "http://\(system.address("rtm-presence admin"))/ready"
+                try await eventually("presence says that it isn't ready") {
+                    let answer = try await system.get(ready)
+                    return answer.status == 503 && answer.body.contains("redis")
+                }
+                redis?.goOn()
+                try await eventually("presence is ready") { try await system.get(ready).status == 200 }
+                try await cleo.unsubscribe(from: "lobby")
+            }
+        }
+    }
+
+    @Test("What happens while presence is away is known afterwards: a new subscriber, and a logout")
+    func changesMeanwhile() async throws {
+        try await Self.withSystem(.embedded, Self.options + ["--grace", "1s"]) { system, _ in
+            let (anna, ben, cleo) = (
+                try system.client("anna"), try system.client("ben"), try system.client("cleo")
+            )
+            let (hears, heard) = (PresenceRecord(anna), PresenceRecord(cleo))
+            for client in [anna, ben, cleo] { try await client.login() }
+            for client in [anna, ben] { try await client.subscribe(to: "lobby") }
+            try await hears.expect(["snapshot anna", "join ben"])
+            try await system.process("rtm-presence").kill9()
+            let away = "http://\(system.address("rtm-edge admin"))/metrics"
+            try await eventually("the edge notices") {
+                try await system.get(away).body.contains("rtm_edge_links{service=\"presence\"} 0")
+            }
+            let subscription = try await cleo.subscribe(to: "lobby")
+            #expect(subscription.unavailableFeatures == .presence)
+            try await ben.logout()
+            try await system.launchPresence()
+            // P-7: with a snapshot presence is back for who had none.
+            try await heard.expect(["out of service: unavailable", "snapshot anna cleo"])
+            try await eventually("presence knows who is there") {
+                await (try? anna.whoNow(in: "lobby"))?.users.map(\.userID) == ["anna", "cleo"]
+            }
+            try await hears.first("snapshot anna cleo")
+            for client in [anna, ben, cleo] { await client.close() }
+        }
+    }
+}
