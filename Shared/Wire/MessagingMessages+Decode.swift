@@ -78,17 +78,6 @@ extension ReadResponse: ArenaDecodable {
     }
 }
 
-extension AppendRequest: ArenaDecodable {
-    package init(_ bytes: UnsafeRawBufferPointer, in arena: borrowing DecodeArena) throws(WireError) {
-        let message = try Self.unpack(bytes, in: arena, with: rtm__service__append_request__unpack)
-        try self.init(
-            channel: ChannelKey(decoded: message.channel), publisher: WireText(message.publisher),
-            publisherSession: message.publisher_session,
-            feature: SubscriptionFeatures(rawValue: message.feature), event: WireText(message.event),
-            source: message.source, sequence: message.sequence)
-    }
-}
-
 extension AppendResponse: ArenaDecodable {
     package init(_ bytes: UnsafeRawBufferPointer, in arena: borrowing DecodeArena) throws(WireError) {
         let message = try Self.unpack(bytes, in: arena, with: rtm__service__append_response__unpack)

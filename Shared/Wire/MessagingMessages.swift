@@ -151,48 +151,8 @@ package struct ReadResponse: WireMessage {
     }
 }
 
-/// An event of presence or storage, to become an entry of a channel's log.
-package struct AppendRequest: WireMessage {
-    /// Type none: the log of a user's metadata.
-    package let channel: ChannelKey
-    /// The user it is about; may be empty.
-    package let publisher: WireText
-    /// Doesn't receive the entry; 0 = everybody does.
-    package let publisherSession: UInt64
-    package let feature: SubscriptionFeatures
-    /// The one field of Publication.event, with its key.
-    package let event: WireText
-    /// Who appends, by a number of its own; 0 = doesn't ask twice.
-    package let source: UInt64
-    /// Of this source, growing: what isn't above the last one of the channel was appended before.
-    package let sequence: UInt64
-
-    package init(
-        channel: ChannelKey, publisher: WireText, publisherSession: UInt64, feature: SubscriptionFeatures,
-        event: WireText, source: UInt64, sequence: UInt64
-    ) {
-        self.channel = channel
-        self.publisher = publisher
-        self.publisherSession = publisherSession
-        self.feature = feature
-        self.event = event
-        self.source = source
-        self.sequence = sequence
-    }
-
-    package func write(to sink: inout some FieldSink) {
-        sink.field(1, channel)
-        sink.field(2, publisher)
-        sink.field(3, publisherSession)
-        sink.field(4, UInt64(feature.rawValue))
-        sink.field(5, event)
-        sink.field(6, source)
-        sink.field(7, sequence)
-    }
-}
-
 package struct AppendResponse: WireMessage, Sendable, Hashable {
-    /// Of the entry; of the log's head when it was appended before.
+    /// Of the last entry; of the log's head when it was appended before.
     package var position: StreamPosition
     package var timestampMilliseconds: UInt64
 

@@ -50,25 +50,26 @@ extension PublishRequest: ScanDecodable {
             origin: origin,
             messages: MessageRun(UnsafeRawBufferPointer(rebasing: bytes[first...]), count: count))
     }
+}
 
-    private struct ScannedKey: ScanDecodable {
-        var appID = WireText.empty
-        /// Nil: there is no key at all.
-        var type: Int?
-        var name = WireText.empty
+/// A ChannelKey as views.
+struct ScannedKey: ScanDecodable {
+    var appID = WireText.empty
+    /// Nil: there is no key at all.
+    var type: Int?
+    var name = WireText.empty
 
-        init() {}
+    init() {}
 
-        init(scanning bytes: UnsafeRawBufferPointer) throws(WireError) {
-            type = 0
-            var scanner = ProtobufScanner(bytes)
-            while let field = try scanner.next() {
-                switch field.number {
-                case 1: appID = WireText(try field.bytes)
-                case 2: type = Int(try field.int32)
-                case 3: name = WireText(try field.bytes)
-                default: break
-                }
+    init(scanning bytes: UnsafeRawBufferPointer) throws(WireError) {
+        type = 0
+        var scanner = ProtobufScanner(bytes)
+        while let field = try scanner.next() {
+            switch field.number {
+            case 1: appID = WireText(try field.bytes)
+            case 2: type = Int(try field.int32)
+            case 3: name = WireText(try field.bytes)
+            default: break
             }
         }
     }

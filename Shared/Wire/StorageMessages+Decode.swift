@@ -11,7 +11,8 @@ extension AppendHistoryRequest: ArenaDecodable {
             timestampMilliseconds: message.timestamp_ms,
             message: MessageView(
                 type: MessageType(rawValue: Int(content.type.rawValue)), payload: WireText(content.payload),
-                customType: WireText(content.custom_type)))
+                customType: WireText(content.custom_type)),
+            origin: PublishOrigin(instance: message.instance, sequence: message.sequence))
     }
 }
 

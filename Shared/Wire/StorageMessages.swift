@@ -9,18 +9,25 @@ package enum StorageMethod {
     package static let session: UInt32 = 5
 }
 
+/// A message to be found later. It is kept once, however often it is sent.
 package struct AppendHistoryRequest: WireMessage {
     package let channel: ChannelKey
     package let publisher: String
+    /// When another message of the channel has it, one behind the newest is taken.
     package let timestampMilliseconds: UInt64
     package let message: MessageView
+    /// By what it is known again. Without one it is by its time and content.
+    package let origin: PublishOrigin
 
-    package init(channel: ChannelKey, publisher: String, timestampMilliseconds: UInt64, message: MessageView)
-    {
+    package init(
+        channel: ChannelKey, publisher: String, timestampMilliseconds: UInt64, message: MessageView,
+        origin: PublishOrigin = .none
+    ) {
         self.channel = channel
         self.publisher = publisher
         self.timestampMilliseconds = timestampMilliseconds
         self.message = message
+        self.origin = origin
     }
 
     package func write(to sink: inout some FieldSink) {
@@ -28,6 +35,8 @@ package struct AppendHistoryRequest: WireMessage {
         sink.field(2, publisher)
         sink.field(3, timestampMilliseconds)
         sink.field(4, message)
+        sink.field(5, origin.instance)
+        sink.field(6, origin.sequence)
     }
 }
 

@@ -46,13 +46,15 @@ struct RawConnection {
     }
 
     func logIn(
-        _ user: String, app: String = "dev", token: String = "", inboxAfter: Rtm_Client_StreamPosition? = nil
+        _ user: String, app: String = "dev", token: String = "", inboxAfter: Rtm_Client_StreamPosition? = nil,
+        instance: UInt64 = 0
     ) async throws {
         try await hello()
         var login = Rtm_Client_Login()
         login.appID = app
         login.userID = user
         login.token = token
+        login.instance = instance
         if let inboxAfter { login.inboxAfter = inboxAfter }
         try await send(2, .login(login))
     }

@@ -19,7 +19,7 @@ struct BrokerAppendTests {
             to: key, by: "anna", session: 5, feature: .presence, source: 3, sequence: 1, now: 1000)
         #expect(event.position == StreamPosition(epoch: 7, offset: 2))
         #expect(event.timestamp == 1002)
-        let appended = try #require(event.appended)
+        let appended = try #require(event.appended.first)
         #expect(appended.interests == [interest])
         #expect(appended.entries.count == 1 && appended.entries.publisherSession == 5)
         #expect(appended.entries.feature == .presence)
@@ -31,7 +31,7 @@ struct BrokerAppendTests {
         let key = ChannelKey(appID: "app", type: .stream, name: "stage")
         let event = try broker.append(
             to: key, by: "anna", event: [0x42, 2, 1, 2], source: 0, sequence: 0, now: 50)
-        let frame = try #require(event.appended?.entries.frames)
+        let frame = try #require(event.appended.first?.entries.frames)
         let body: [UInt8] = [
             0x08, 2, 0x12, 5, 0x73, 0x74, 0x61, 0x67, 0x65, 0x18, 1, 0x20, 51, 0x2A, 4, 0x61, 0x6E, 0x6E,
             0x61,
@@ -48,15 +48,15 @@ struct BrokerAppendTests {
         let key = ChannelKey.message("lobby")
         for sequence in [4, 9] as [UInt64] {
             let event = try broker.append(to: key, source: 1, sequence: sequence, now: 10)
-            #expect(event.appended != nil)
+            #expect(event.appended.count == 1)
         }
         for sequence in [1, 4, 9] as [UInt64] {
             let again = try broker.append(to: key, source: 1, sequence: sequence, now: 99)
-            #expect(again.appended == nil && again.position.offset == 2 && again.timestamp == 12)
+            #expect(again.appended.isEmpty && again.position.offset == 2 && again.timestamp == 12)
         }
         let other = try broker.append(to: key, source: 2, sequence: 4, now: 10)
         let elsewhere = try broker.append(to: .message("hall"), source: 1, sequence: 4, now: 10)
-        #expect(other.appended != nil && elsewhere.appended != nil)
+        #expect(other.appended.count == 1 && elsewhere.appended.count == 1)
         let next = try broker.append(to: key, source: 1, sequence: 10, now: 10)
         #expect(next.position.offset == 4)
     }
@@ -95,7 +95,7 @@ struct BrokerAppendTests {
         let attached = try broker.attach(.init(link: 1, id: 1), to: key, after: nil, now: 10)
         let event = try broker.append(
             to: key, by: "anna", feature: .metadata, source: 1, sequence: 1, now: 10)
-        #expect(event.appended?.interests.count == 1)
+        #expect(event.appended.first?.interests.count == 1)
         let page = try broker.read(key, after: attached.position, now: 10)
         #expect(page.entries.map(\.offset) == [1])
     }
@@ -123,6 +123,28 @@ struct BrokerAppendTests {
         #expect(broker.channelCount == 0)
     }
 
+    @Test("several events of one request are entries in its order; those that are there already are left out")
+    func run() throws {
+        var broker = EmbeddedBroker(limits: .limits(), firstEpoch: 7)
+        let key = ChannelKey.message("lobby")
+        let first = try broker.append([(1, [0x42, 1, 1]), (2, [0x42, 1, 2])], to: key, source: 4, now: 10)
+        #expect(first.position.offset == 2 && first.appended.map(\.entries.offset) == [1, 2])
+        let again = try broker.append(
+            [(1, [0x42, 1, 1]), (2, [0x42, 1, 2]), (5, [0x4A, 1, 3])], to: key, source: 4, now: 10)
+        #expect(again.position.offset == 3 && again.appended.map(\.entries.offset) == [3])
+    }
+
+    @Test("when one event of a request is none, nothing of it is appended")
+    func runWithOneThatIsNoEvent() throws {
+        var broker = EmbeddedBroker(limits: .limits(), firstEpoch: 7)
+        let key = ChannelKey.message("lobby")
+        #expect(throws: RTMError.self) {
+            try broker.append([(1, [0x42, 1, 1]), (2, [0x32, 1, 0])], to: key, source: 4, now: 10)
+        }
+        let after = try broker.append([(1, [0x42, 1, 1])], to: key, source: 4, now: 10)
+        #expect(after.position.offset == 1)
+    }
+
     @Test("M-35: an inbox has no events")
     func inbox() throws {
         var broker = EmbeddedBroker(limits: .limits(), firstEpoch: 7)
@@ -138,16 +160,30 @@ extension EmbeddedBroker {
         to key: ChannelKey, by publisher: String = "", session: UInt64 = 0,
         feature: SubscriptionFeatures = .presence, event: [UInt8] = [0x3A, 2, 0x08, 3], source: UInt64,
         sequence: UInt64, now: UInt64
-    ) throws(RTMError) -> EventAppended {
-        let result: Result<EventAppended, RTMError> = event.withUnsafeBytes { event in
-            publisher.withWireText { publisher in
-                Result { () throws(RTMError) in
-                    try append(
-                        AppendRequest(
-                            channel: key, publisher: publisher, publisherSession: session, feature: feature,
-                            event: WireText(event), source: source, sequence: sequence),
-                        now: now)
+    ) throws(RTMError) -> EventsAppended {
+        try append(
+            [(sequence, event)], to: key, by: publisher, session: session, feature: feature, source: source,
+            now: now)
+    }
+
+    mutating func append(
+        _ events: [(sequence: UInt64, event: [UInt8])], to key: ChannelKey, by publisher: String = "",
+        session: UInt64 = 0, feature: SubscriptionFeatures = .presence, source: UInt64, now: UInt64
+    ) throws(RTMError) -> EventsAppended {
+        var run = ByteBuffer()
+        for event in events {
+            event.event.withUnsafeBytes { bytes in
+                publisher.withWireText { publisher in
+                    EventRun.append(
+                        AppendedEvent(
+                            publisher: publisher, publisherSession: session, feature: feature,
+                            event: WireText(bytes), sequence: event.sequence), to: &run)
                 }
+            }
+        }
+        let result: Result<EventsAppended, RTMError> = run.withUnsafeReadableBytes { run in
+            Result { () throws(RTMError) in
+                try append(AppendRequest(channel: key, source: source, events: EventRun(run)), now: now)
             }
         }
         return try result.get()

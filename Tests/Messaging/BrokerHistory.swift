@@ -206,14 +206,14 @@ extension BrokerHistory {
         let session = UInt64.random(in: 0...1, using: &random)
         let event = try broker.append(
             to: key, by: publisher, session: session, source: source, sequence: sequence, now: now)
-        if event.appended?.entries.offset == 1 {
+        if event.appended.first?.entries.offset == 1 {
             if (logs[key]?.head ?? 0) > 0 { forgotten(key) }
             sources[key] = nil
             logs[key] = ModelLog(touched: now)
         } else if event.position.epoch != logs[key]?.epoch ?? event.position.epoch {
             Issue.record("seed \(seed): another log, and yet it is not empty")
         }
-        guard let appended = event.appended else {
+        guard let appended = event.appended.first else {
             events.repetitions += 1
             #expect(source != 0 && sequence <= last, "seed \(seed): an event was passed over")
             return observe(key, at: event.position)

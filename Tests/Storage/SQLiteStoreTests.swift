@@ -141,6 +141,36 @@ struct SQLiteStoreTests {
         }
     }
 
+    @Test("a file of the first version is migrated, and what its apps have is counted")
+    func migration() async throws {
+        try await withDirectory { directory in
+            let path = directory + "/storage.db"
+            let old = try SQLiteConnection(path: path, .readWrite, creating: true)
+            try SQLiteSchema.migrate(old, to: 1)
+            try old.execute(
+                """
+                INSERT INTO channels VALUES (1, 'app', 1, 'a', 3), (2, 'app', 2, 'b', 1), (3, 'app', 0, 'u', 1),
+                    (4, 'app', 1, 'empty', 9), (5, 'other', 1, 'a', 0);
+                INSERT INTO metadata VALUES (1, 'k', 1, 'v', 3, 0, ''), (1, 'l', 2, 'v', 3, 0, ''),
+                    (2, 'k', 1, 'v', 1, 0, ''), (3, 'k', 1, 'v', 1, 0, '');
+                INSERT INTO locks VALUES (1, 'x', 10, NULL, 0, 0), (1, 'y', 10, 'anna', 1, 5),
+                    (5, 'x', 10, NULL, 0, 0);
+                INSERT INTO history VALUES (1, 1000, NULL, 'anna', 1, '', x'01');
+                """)
+            old.close()
+            let writer = try SQLiteWriter(options(directory))
+            #expect(try writer.usage(of: "app") == AppUsage(channelSets: 2, userSets: 1, locks: 2))
+            #expect(try writer.usage(of: "other") == AppUsage(channelSets: 0, userSets: 0, locks: 1))
+            #expect(try writer.usage(of: "nobody") == AppUsage())
+            #expect(try writer.metadata(of: .message("a")).items.map(\.key) == ["k", "l"])
+            writer.close()
+            let reader = try SQLiteReader(options(directory))
+            let get = GetHistory(channelType: .message, channel: "a", count: 9, start: 0, end: 0)
+            #expect(try reader.messages(HistoryQuery(get, of: .user("anna")), now: 5).count == 1)
+            reader.close()
+        }
+    }
+
     // MARK: When the file is not as it should be
 
     @Test("a file of a newer version is refused, with advice")

@@ -75,7 +75,7 @@ final class StorageCaller: Sendable {
     func appendHistory(
         to channel: ChannelKey, by publisher: String, at time: UInt64, _ payload: [UInt8],
         type: MessageType = .text,
-        customType: String = ""
+        customType: String = "", origin: PublishOrigin = .none
     ) async throws {
         _ = try await request(StorageMethod.appendHistory) { link, timeout, context in
             try payload.withUnsafeBytes { payload in
@@ -86,7 +86,8 @@ final class StorageCaller: Sendable {
                             AppendHistoryRequest(
                                 channel: channel, publisher: publisher, timestampMilliseconds: time,
                                 message: MessageView(
-                                    type: type, payload: WireText(payload), customType: customType)),
+                                    type: type, payload: WireText(payload), customType: customType),
+                                origin: origin),
                             timeout: timeout, context: context)
                     }
                 }.get()

@@ -164,8 +164,6 @@ struct StorageServiceTests {
             let lobby = ChannelKey.message("lobby")
             try await caller.appendHistory(
                 to: lobby, by: "anna", at: 1_000, [0, 255], type: .binary, customType: "x")
-            try await caller.appendHistory(to: lobby, by: "ben", at: 2_000, Array("hi".utf8))
-            try await caller.appendHistory(to: lobby, by: "ben", at: 2_000, Array("again".utf8))
             #expect(
                 await failure {
                     try await caller.appendHistory(
@@ -179,7 +177,7 @@ struct StorageServiceTests {
             try await caller.appendHistory(
                 to: lobby, by: "anna", at: 1_000, [0, 255], type: .binary, customType: "x")
             try await caller.appendHistory(to: lobby, by: "ben", at: 2_000, Array("hi".utf8))
-            try await caller.appendHistory(to: lobby, by: "ben", at: 2_000, Array("again".utf8))
+            try await caller.appendHistory(to: lobby, by: "ben", at: 2_000, Array("hi".utf8))
             let page = try await caller.history()
             #expect(page.messages.map(\.timestampMs) == [2_000, 1_000] && page.newStartMs == 0)
             #expect(page.messages.map(\.publisher) == ["ben", "anna"])
@@ -192,6 +190,71 @@ struct StorageServiceTests {
                 try await caller.history(count: 1, start: first.newStartMs).messages.map(\.timestampMs) == [
                     1_000
                 ])
+        }
+    }
+
+    @Test(
+        "M-25: a message that is sent again is stored once, also at another time and to the end of its life")
+    func historyAgain() async throws {
+        try await RunningStorage.withCaller(["--storage-history-retention", "permanent"]) { _, caller in
+            let inbox = ChannelKey(appID: "app", type: .user, name: "anna")
+            let first = PublishOrigin(instance: 7, sequence: 1)
+            for time in [1_000, 1_500, 900] as [UInt64] {
+                try await caller.appendHistory(
+                    to: inbox, by: "ben", at: time, Array("hi".utf8), origin: first)
+            }
+            // The same words as another message, of the same client or of another one.
+            for (instance, sequence) in [(7, 2), (8, 1)] as [(UInt64, UInt64)] {
+                try await caller.appendHistory(
+                    to: inbox, by: "ben", at: 2_000, Array("hi".utf8),
+                    origin: PublishOrigin(instance: instance, sequence: sequence))
+            }
+            let page = try await caller.history(.user, "anna")
+            #expect(page.messages.map(\.timestampMs) == [2_001, 2_000, 1_000])
+        }
+    }
+
+    @Test("H-8: two messages of one millisecond are both kept, at times of their own")
+    func historyOfOneMillisecond() async throws {
+        try await RunningStorage.withCaller(["--storage-history-retention", "permanent"]) { _, caller in
+            let inbox = ChannelKey(appID: "app", type: .user, name: "anna")
+            for publisher in ["ben", "cora", "dan", "ben"] {
+                try await caller.appendHistory(to: inbox, by: publisher, at: 1_000, Array("hi".utf8))
+            }
+            let page = try await caller.history(.user, "anna")
+            #expect(page.messages.map(\.timestampMs) == [1_002, 1_001, 1_000])
+            #expect(page.messages.map(\.publisher) == ["dan", "cora", "ben"])
+        }
+    }
+
+    @Test("L-42: what an app may have is limited where an operator says so, and given back by removal")
+    func quotas() async throws {
+        let arguments = [
+            "--storage-metadata-channels-max", "2", "--storage-metadata-users-max", "1",
+            "--storage-locks-max", "2",
+        ]
+        try await RunningStorage.withCaller(arguments) { running, caller in
+            try await caller.write([("k", "v")], to: "a")
+            try await caller.write([("k", "v")], to: "b")
+            let refused = await failure { try await caller.write([("k", "v")], to: "c") }
+            #expect(refused?.code == .storageOperationFailed && refused?.limit?.value == 2)
+            try await caller.write([("k", "w")], to: "b")
+            #expect(try await caller.metadata(of: "c").majorRevision == 0)
+            try await caller.write(.metadataRemove, [], to: "a")
+            try await caller.write([("k", "v")], to: "c")
+
+            try await caller.write([("k", "v")], to: "anna", type: .none)
+            #expect(
+                await failure { try await caller.write([("k", "v")], to: "ben", type: .none) }?.code
+                    == .storageOperationFailed)
+
+            try await caller.setLock("x")
+            try await caller.setLock("y", in: "a")
+            let lock = await failure { try await caller.setLock("z", in: "b") }
+            #expect(lock?.code == .lockOperationFailed && lock?.limit?.value == 2)
+            try await caller.removeLock("x")
+            try await caller.setLock("z", in: "b")
+            #expect(try await caller.locks().locks.isEmpty)
         }
     }
 

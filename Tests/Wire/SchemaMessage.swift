@@ -144,6 +144,7 @@ extension SchemaMessage {
         SchemaMessage(Rtm_Service_CallRequest.self, rtm__service__call_request__unpack),
         SchemaMessage(Rtm_Service_CallResponse.self, rtm__service__call_response__unpack),
         SchemaMessage(Rtm_Service_AppendRequest.self, rtm__service__append_request__unpack),
+        SchemaMessage(Rtm_Service_AppendedEvent.self, rtm__service__appended_event__unpack),
         SchemaMessage(Rtm_Service_AppendResponse.self, rtm__service__append_response__unpack),
         SchemaMessage(Rtm_Service_JoinResponse.self, rtm__service__join_response__unpack),
         SchemaMessage(Rtm_Service_LeavePush.self, rtm__service__leave_push__unpack),

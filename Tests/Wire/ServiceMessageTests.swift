@@ -183,7 +183,8 @@ struct ServiceMessageTests {
                     timestampMilliseconds: message.timestampMs,
                     message: MessageView(
                         type: MessageType(rawValue: content.type.rawValue), payload: texts[0],
-                        customType: texts[1]))
+                        customType: texts[1]),
+                    origin: PublishOrigin(instance: message.instance, sequence: message.sequence))
                 try writes(append, message)
             }
         }

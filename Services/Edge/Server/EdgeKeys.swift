@@ -150,8 +150,8 @@ extension Application {
             subscribesMax: record.subscribeRate ?? configuration[EdgeKeys.subscribeRate],
             login: record.loginRate ?? configuration[EdgeKeys.loginRate],
             subscriptionsMax: subscriptionsMax,
-            channelMetadata: configuration[EdgeKeys.channelMetadataRate],
-            userMetadata: configuration[EdgeKeys.userMetadataRate],
-            acquireLock: configuration[EdgeKeys.acquireLockRate])
+            channelMetadata: record.channelMetadataRate ?? configuration[EdgeKeys.channelMetadataRate],
+            userMetadata: record.userMetadataRate ?? configuration[EdgeKeys.userMetadataRate],
+            acquireLock: record.acquireLockRate ?? configuration[EdgeKeys.acquireLockRate])
     }
 }

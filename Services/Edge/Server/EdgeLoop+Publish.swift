@@ -31,6 +31,8 @@ extension EdgeLoop {
         let type: MessageType
         let payload: ByteBuffer
         let customType: String
+        /// By what storage knows it again, when the client sends it once more.
+        let origin: PublishOrigin
     }
 
     func publish(_ session: Session, _ request: ClientRequest.Publish, _ requestID: UInt64) {
@@ -149,7 +151,7 @@ extension EdgeLoop {
                     AppendHistoryRequest(
                         channel: history.channel, publisher: pending.publish.session.userID,
                         timestampMilliseconds: pending.published?.timestampMilliseconds ?? wallClock(),
-                        message: message),
+                        message: message, origin: history.origin),
                     context: pending)
             }
         }
@@ -190,5 +192,6 @@ extension EdgeLoop.HistoryCopy {
         self.type = request.message.type ?? .binary
         payload = ByteBuffer(bytes: request.message.payload.bytes)
         customType = request.message.customType.string
+        origin = PublishOrigin(instance: session.instance, sequence: request.sequence)
     }
 }

@@ -61,7 +61,7 @@ extension MessagingNode: ServiceLinkHandler {
             case MessagingMethod.publish: try publish(PublishRequest(scanning: body), id, link)
             case MessagingMethod.attach: try attach(AttachRequest(body, in: arena), id, link)
             case MessagingMethod.read: try read(ReadRequest(body, in: arena), id, link)
-            case MessagingMethod.append: try append(AppendRequest(body, in: arena), id, link)
+            case MessagingMethod.append: try append(AppendRequest(scanning: body), id, link)
             default: throw RTMError(.serviceNotSupport, "messaging has no method \(method)")
             }
         } catch let error as RTMError {
@@ -88,10 +88,11 @@ extension MessagingNode: ServiceLinkHandler {
     }
 
     private func append(_ request: AppendRequest, _ id: UInt64, _ link: ServerLink) throws(RTMError) {
-        let event = try broker.append(request, now: clock())
+        let events = try broker.append(request, now: clock())
         link.respond(
-            to: id, AppendResponse(position: event.position, timestampMilliseconds: event.timestamp))
-        if let appended = event.appended { deliver(appended) } else { metrics.repeated.increment() }
+            to: id, AppendResponse(position: events.position, timestampMilliseconds: events.timestamp))
+        if events.appended.isEmpty { metrics.repeated.increment() }
+        for appended in events.appended { deliver(appended) }
     }
 
     private func deliver(_ appended: EmbeddedBroker.Appended) {

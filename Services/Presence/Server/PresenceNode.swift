@@ -128,16 +128,20 @@ extension PresenceNode: PresenceStoreObserver {
     }
 
     private func send(_ append: EventOutbox.Append) throws(RTMError) {
-        let outcome = append.event.event.field.withUnsafeReadableBytes { event in
+        var run = ByteBuffer()
+        append.event.event.field.withUnsafeReadableBytes { event in
             append.event.user.withWireText { user in
-                Result { () throws(RTMError) in
-                    try messaging.append(
-                        AppendRequest(
-                            channel: append.channel, publisher: user,
-                            publisherSession: append.event.exceptSession, feature: .presence,
-                            event: WireText(event), source: append.source, sequence: append.sequence),
-                        context: append)
-                }
+                EventRun.append(
+                    AppendedEvent(
+                        publisher: user, publisherSession: append.event.exceptSession, feature: .presence,
+                        event: WireText(event), sequence: append.sequence), to: &run)
+            }
+        }
+        let outcome = run.withUnsafeReadableBytes { run in
+            Result { () throws(RTMError) in
+                try messaging.append(
+                    AppendRequest(channel: append.channel, source: append.source, events: EventRun(run)),
+                    context: append)
             }
         }
         try outcome.get()

@@ -16,8 +16,6 @@ final class Outbox {
     /// store in groups of this interval.
     private static let timeout = Duration.seconds(10)
     private static let interval = TimeAmount.milliseconds(100)
-    /// Limit: events removed in one write.
-    private static let removedMax = 1_000
 
     private let appender: MessagingAppender<Outbox>
     private let threads: StorageThreads
@@ -25,6 +23,7 @@ final class Outbox {
     private let probe: ReadinessProbe
     private let logger: Logger
     private var schedule = OutboxSchedule()
+    private var run = ByteBuffer()
     private var timer: RepeatedTask?
 
     init(
@@ -78,31 +77,41 @@ final class Outbox {
             let work = StorageRead.Work.events(after: fetch.after, limit: fetch.limit)
             if !threads.reads.put(StorageRead(work: work, link: 0, request: 0)) { schedule.fetched(nil) }
         }
-        while appender.isUp, let event = schedule.next() { send(event) }
+        while appender.isUp, let run = schedule.next() { send(run) }
         metrics.outboxWaiting.set(schedule.count)
     }
 
-    private func send(_ event: OutboxEvent) {
+    private func send(_ events: OutboxSchedule.Run) {
+        guard let first = events.events.first else { return }
+        run.clear()
+        for event in events.events { event.append(to: &run) }
         do throws(RTMError) {
-            try event.withRequest { request throws(RTMError) in
-                try appender.append(request, context: event.channel)
-            }
+            try run.withUnsafeReadableBytes { bytes in
+                Result { () throws(RTMError) in
+                    try appender.append(
+                        AppendRequest(channel: first.channel, source: first.source, events: EventRun(bytes)),
+                        context: Sent(line: events.line, count: events.events.count))
+                }
+            }.get()
         } catch {
-            schedule.answered(event.channel, isAppended: false)
+            schedule.answered(events.line, isAppended: false)
         }
     }
 
     private func removeAcknowledged() {
-        let sequences = schedule.takeAcknowledged()
-        guard !sequences.isEmpty else { return }
-        for start in stride(from: 0, to: sequences.count, by: Self.removedMax) {
-            let part = Array(sequences[start..<min(start + Self.removedMax, sequences.count)])
-            if !threads.writes.put(StorageWrite(.announced(part))) { schedule.putBack(part) }
-        }
+        let ranges = schedule.takeAcknowledged()
+        guard !ranges.isEmpty else { return }
+        if !threads.writes.put(StorageWrite(.announced(ranges))) { schedule.putBack(ranges) }
     }
 }
 
 extension Outbox: AppendCaller {
+    /// A run under way.
+    struct Sent {
+        let line: Int
+        let count: Int
+    }
+
     func messagingIsUp() {
         probe.ready()
         schedule.retry()
@@ -113,32 +122,29 @@ extension Outbox: AppendCaller {
         probe.notReady("no connection to messaging at \(appender.address): \(reason)")
     }
 
-    func messagingAppended(_ channel: ChannelKey, _ outcome: Result<AppendResponse, LinkRequestFailure>) {
+    func messagingAppended(_ sent: Sent, _ outcome: Result<AppendResponse, LinkRequestFailure>) {
         switch outcome {
         case .success:
-            metrics.announced.increment()
-            schedule.answered(channel, isAppended: true)
+            metrics.announced.increment(by: sent.count)
+            schedule.answered(sent.line, isAppended: true)
         case .failure(let failure):
-            metrics.announceRetries.increment()
-            logger.debug("event not taken", metadata: ["cause": "\(failure)"])
-            schedule.answered(channel, isAppended: false)
+            metrics.announceRetries.increment(by: sent.count)
+            logger.debug("events not taken", metadata: ["cause": "\(failure)"])
+            schedule.answered(sent.line, isAppended: false)
         }
         work()
     }
 }
 
 extension OutboxEvent {
-    fileprivate func withRequest(_ body: (AppendRequest) throws(RTMError) -> Void) throws(RTMError) {
-        let outcome = publisher.withWireText { publisher in
+    fileprivate func append(to run: inout ByteBuffer) {
+        publisher.withWireText { publisher in
             event.withUnsafeBytes { event in
-                Result { () throws(RTMError) in
-                    try body(
-                        AppendRequest(
-                            channel: channel, publisher: publisher, publisherSession: 0, feature: feature,
-                            event: WireText(event), source: source, sequence: sequence))
-                }
+                EventRun.append(
+                    AppendedEvent(
+                        publisher: publisher, feature: feature, event: WireText(event), sequence: sequence),
+                    to: &run)
             }
         }
-        try outcome.get()
     }
 }

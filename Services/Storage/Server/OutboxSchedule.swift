@@ -1,29 +1,54 @@
 import DequeModule
 import RTMModel
 
-/// Which event goes to messaging next. Pure; the shell is `Outbox`.
+/// Which events go to messaging next. Pure; the shell is `Outbox`.
 ///
-/// Events of one channel go one after the other, each when the one before was acknowledged: a later one that
-/// arrived first would make the earlier one look like a repetition. Channels don't wait for one another.
+/// Of a channel the oldest events go as one run, and the next run when messaging has acknowledged that one: a
+/// later event that arrived first would make the earlier one look like a repetition. So a busy channel waits
+/// for messaging once per run and not once per event. Channels don't wait for one another.
+///
 /// Memory holds a part of the outbox; what lies beyond it is in the store and is fetched when there is room.
 struct OutboxSchedule {
     struct Limits: Sendable, Hashable {
         /// Events in memory.
         var eventsMax = 20_000
-        /// Events under way at one time, of different channels.
+        /// Runs under way at one time, of different channels.
         var openMax = 1_024
         /// Events of one fetch.
         var fetchMax = 2_000
+        /// Events of one run, and their bytes unless it is a single one.
+        var runMax = 256
+        var runBytesMax = 256 * 1024
+    }
+
+    /// Events of one channel and one source, in their order.
+    struct Run {
+        /// For the answer.
+        let line: Int
+        let events: Deque<OutboxEvent>.SubSequence
+    }
+
+    /// The events of one channel that are in memory; there is at least one.
+    private struct Line {
+        let channel: ChannelKey
+        var events: Deque<OutboxEvent>
+        /// So many of the first are under way.
+        var open = 0
     }
 
     private let limits: Limits
-    private var queues: [ChannelKey: Deque<OutboxEvent>] = [:]
-    /// Channels whose first event waits to be sent.
-    private var ready: Deque<ChannelKey> = []
-    private var open: Set<ChannelKey> = []
-    /// Channels whose first event was not taken; to be tried again.
-    private var refused: [ChannelKey] = []
-    private var acknowledged: [UInt64] = []
+    private var lines: [Line?] = []
+    private var freeLines: [Int] = []
+    private var linesOfChannels: [ChannelKey: Int] = [:]
+    /// Lines whose first events wait to be sent.
+    private var ready: Deque<Int> = []
+    private var openCount = 0
+    /// Lines whose first events were not taken; to be tried again.
+    private var refused: [Int] = []
+    /// What is in memory or acknowledged, growing. Between two of them the store has nothing.
+    private var sequences: Deque<UInt64> = []
+    private var acknowledged: Set<UInt64> = []
+    private var putBack: [ClosedRange<UInt64>] = []
     private(set) var count = 0
     /// The last event that went into memory, and the last one that is known of.
     private var taken: UInt64 = 0
@@ -60,33 +85,67 @@ struct OutboxSchedule {
     }
 
     private mutating func take(_ events: [OutboxEvent]) {
-        for event in events {
-            taken = max(taken, event.sequence)
+        // A fetch may have seen what is said to be committed only afterwards.
+        for event in events where event.sequence > taken {
+            taken = event.sequence
             count += 1
-            if queues[event.channel, default: []].isEmpty { ready.append(event.channel) }
-            queues[event.channel, default: []].append(event)
+            sequences.append(event.sequence)
+            if let line = linesOfChannels[event.channel] {
+                lines[line]?.events.append(event)
+            } else {
+                ready.append(begin(event))
+            }
         }
+    }
+
+    private mutating func begin(_ event: OutboxEvent) -> Int {
+        let line = Line(channel: event.channel, events: [event])
+        let place = freeLines.popLast() ?? lines.count
+        if place == lines.count { lines.append(line) } else { lines[place] = line }
+        linesOfChannels[event.channel] = place
+        return place
     }
 
     // MARK: What goes out
 
-    /// The next event to be sent; each has an answer.
-    mutating func next() -> OutboxEvent? {
-        guard open.count < limits.openMax, let channel = ready.popFirst(),
-            let event = queues[channel]?.first
-        else { return nil }
-        open.insert(channel)
-        return event
+    /// The next run to be sent; each has an answer.
+    mutating func next() -> Run? {
+        guard openCount < limits.openMax, let place = ready.popFirst(), let line = lines[place] else {
+            return nil
+        }
+        let length = length(of: line.events)
+        lines[place]?.open = length
+        openCount += 1
+        return Run(line: place, events: line.events.prefix(length))
     }
 
-    /// Messaging has the event, or did not take it; then it is sent again after `retry`.
-    mutating func answered(_ channel: ChannelKey, isAppended: Bool) {
-        guard open.remove(channel) != nil else { return }
-        guard isAppended else { return refused.append(channel) }
-        guard let event = queues[channel]?.popFirst() else { return }
-        acknowledged.append(event.sequence)
-        count -= 1
-        if queues[channel]?.isEmpty == true { queues[channel] = nil } else { ready.append(channel) }
+    private func length(of events: Deque<OutboxEvent>) -> Int {
+        var length = 0
+        var bytes = 0
+        for event in events.prefix(limits.runMax) {
+            bytes += event.event.count
+            guard length == 0 || bytes <= limits.runBytesMax && event.source == events[0].source else {
+                break
+            }
+            length += 1
+        }
+        return length
+    }
+
+    /// Messaging has the run, or did not take it; then its events are sent again after `retry`.
+    mutating func answered(_ place: Int, isAppended: Bool) {
+        guard let length = lines[place]?.open, length > 0 else { return }
+        openCount -= 1
+        lines[place]?.open = 0
+        guard isAppended else { return refused.append(place) }
+        for _ in 0..<length {
+            if let event = lines[place]?.events.popFirst() { acknowledged.insert(event.sequence) }
+        }
+        count -= length
+        guard let line = lines[place], line.events.isEmpty else { return ready.append(place) }
+        linesOfChannels[line.channel] = nil
+        lines[place] = nil
+        freeLines.append(place)
     }
 
     /// Tries again what was not taken.
@@ -95,12 +154,29 @@ struct OutboxSchedule {
         refused = []
     }
 
-    /// Acknowledged events, to be removed from the store; each is returned once.
-    mutating func takeAcknowledged() -> [UInt64] {
-        defer { acknowledged = [] }
-        return acknowledged
+    /// Acknowledged events, to be removed from the store; each is returned once. As few ranges as possible:
+    /// no other event lies in one.
+    mutating func takeAcknowledged() -> [ClosedRange<UInt64>] {
+        defer { putBack = [] }
+        guard !acknowledged.isEmpty else { return putBack }
+        var ranges = putBack
+        var isOpen = false
+        var waiting: Deque<UInt64> = []
+        for sequence in sequences {
+            guard acknowledged.contains(sequence) else {
+                waiting.append(sequence)
+                isOpen = false
+                continue
+            }
+            let first = isOpen ? ranges.removeLast().lowerBound : sequence
+            ranges.append(first...sequence)
+            isOpen = true
+        }
+        sequences = waiting
+        acknowledged.removeAll(keepingCapacity: true)
+        return ranges
     }
 
     /// They could not be handed over and come again.
-    mutating func putBack(_ sequences: [UInt64]) { acknowledged += sequences }
+    mutating func putBack(_ ranges: [ClosedRange<UInt64>]) { putBack += ranges }
 }

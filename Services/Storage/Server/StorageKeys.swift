@@ -29,6 +29,15 @@ enum StorageKeys {
     static let itemsMax = ConfigurationKey<Int>.int(
         "storage.metadata.itemsMax", default: 0, in: 0...1_000_000,
         "Items that the metadata of a channel or user may have; 0 means as many as fit in 16 KiB (L-35).")
+    static let channelSetsMax = ConfigurationKey<Int>.int(
+        "storage.metadata.channelsMax", default: 0, in: 0...1_000_000_000,
+        "Channels of an app that may have metadata at one time; 0 means no limit (L-42).")
+    static let userSetsMax = ConfigurationKey<Int>.int(
+        "storage.metadata.usersMax", default: 0, in: 0...1_000_000_000,
+        "Users of an app that may have metadata at one time; 0 means no limit (L-42).")
+    static let locksMax = ConfigurationKey<Int>.int(
+        "storage.locks.max", default: 0, in: 0...1_000_000_000,
+        "Locks that an app may have at one time; 0 means no limit (L-42).")
     static let lockGrace = ConfigurationKey<Duration>.duration(
         "storage.locks.grace", default: .seconds(10), in: .zero ... .seconds(600),
         "What owners of locks have on top of the ttl to be heard of again, after a restart of storage or when "
@@ -42,15 +51,19 @@ enum StorageKeys {
     static let rules: [KeyDeclaration] = [
         CommonKeys.apps.declaration, LinkKeys.secret.declaration, synchronous.declaration,
         bytesMax.declaration, cacheBytes.declaration, readers.declaration, queueMax.declaration,
-        itemsMax.declaration, lockGrace.declaration, retention.declaration,
+        itemsMax.declaration, channelSetsMax.declaration, userSetsMax.declaration, locksMax.declaration,
+        lockGrace.declaration, retention.declaration,
     ]
 }
 
 extension StorageRules {
     init(_ configuration: Configuration) {
         self.init()
-        let itemsMax = configuration[StorageKeys.itemsMax]
-        metadata.itemsMax = itemsMax == 0 ? nil : itemsMax
+        metadata.itemsMax = Self.quota(configuration[StorageKeys.itemsMax])
+        quotas = AppUsage.Quotas(
+            channelSets: Self.quota(configuration[StorageKeys.channelSetsMax]),
+            userSets: Self.quota(configuration[StorageKeys.userSetsMax]),
+            locks: Self.quota(configuration[StorageKeys.locksMax]))
         lockGraceMilliseconds = UInt64(configuration[StorageKeys.lockGrace] / .milliseconds(1))
         let ofApps = configuration[CommonKeys.apps].compactMap { app in
             app.historyRetention.map { (app.id, $0) }
@@ -58,4 +71,7 @@ extension StorageRules {
         retention = HistoryRetention(
             usual: configuration[StorageKeys.retention], ofApps: Dictionary(ofApps) { $1 })
     }
+
+    /// 0 means no limit.
+    private static func quota(_ value: Int) -> Int? { value == 0 ? nil : value }
 }

@@ -112,8 +112,12 @@ extension StorageNode: ServiceLinkHandler {
             type: request.message.type ?? .binary, payload: Array(request.message.payload.bytes),
             customType: request.message.customType.string, publisher: request.publisher,
             timestampMilliseconds: time)
+        let origin = request.origin
+        let isKnown = origin.instance != 0 && origin.sequence != 0
         let message = StoredMessage(
-            channel: channel, content: content, expiry: retention.expiry(of: time, app: channel.appID))
+            channel: channel, content: content,
+            origin: isKnown ? .init(instance: origin.instance, sequence: origin.sequence) : nil,
+            expiry: retention.expiry(of: time, app: channel.appID))
         try write(.history(message), .historyOperationFailed, nil, id, link)
     }
 

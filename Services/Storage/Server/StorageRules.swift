@@ -3,6 +3,7 @@ import RTMServiceKit
 /// What an operator decides about metadata, locks and history.
 struct StorageRules: Sendable {
     var metadata = MetadataSet.Limits()
+    var quotas = AppUsage.Quotas()
     /// What owners of locks have on top of their ttl to be heard of again, after a start or when an edge
     /// can't be reached.
     var lockGraceMilliseconds: UInt64 = 10_000

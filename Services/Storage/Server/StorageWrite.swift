@@ -11,8 +11,8 @@ struct StorageWrite: Sendable {
         case session(SessionPush)
         /// An edge can't be reached any longer.
         case linkLost
-        /// Messaging has these events.
-        case announced([UInt64])
+        /// Messaging has the events of these sequences.
+        case announced([ClosedRange<UInt64>])
         case removeExpiredHistory(limit: Int)
     }
 

@@ -8,10 +8,10 @@ import RTMWire
 /// A call that the rules refuse has changed nothing, so the others of its group go on. When the store itself
 /// fails, the whole group fails, and memory is brought back to what the store holds.
 struct StorageWriter<Store: WritableStore> {
-    private let store: Store
-    private let rules: StorageRules
-    private var registry = LockRegistry()
-    private var outcome = WriteOutcome()
+    let store: Store
+    let rules: StorageRules
+    var registry = LockRegistry()
+    var outcome = WriteOutcome()
 
     /// Takes every owner of a lock as away since now: none of them has been seen.
     init(_ store: Store, rules: StorageRules, now: StorageNow) throws(StoreFailure) {
@@ -104,12 +104,12 @@ struct StorageWriter<Store: WritableStore> {
         }
     }
 
-    private mutating func answer(_ write: StorageWrite, _ result: Result<WriteOutcome.Answer, RTMError>) {
+    mutating func answer(_ write: StorageWrite, _ result: Result<WriteOutcome.Answer, RTMError>) {
         guard let request = write.request else { return }
         outcome.answers.append(.init(link: write.link, request: request, result: result))
     }
 
-    private mutating func announce(
+    mutating func announce(
         _ event: some PublicationEvent, in channel: ChannelKey, by publisher: String,
         _ feature: SubscriptionFeatures
     ) throws(StoreFailure) {
@@ -137,10 +137,26 @@ struct StorageWriter<Store: WritableStore> {
 // MARK: - Metadata
 
 extension StorageWriter {
+    /// Keeps count of what an app has; what its quota doesn't allow is refused (L-42).
+    func count(
+        _ kind: AppUsage.Kind, of app: String, from before: Int, to after: Int
+    ) throws(StoreFailure) -> RTMError? {
+        guard before != after else { return nil }
+        var usage = try store.usage(of: app)
+        do throws(RTMError) {
+            try usage.add(after - before, kind, rules.quotas)
+        } catch {
+            return error
+        }
+        try store.save(usage, of: app)
+        return nil
+    }
+
     private mutating func change(
         _ request: WriteMetadata, of channel: ChannelKey, _ write: StorageWrite, _ now: StorageNow
     ) throws(StoreFailure) {
-        var set = try store.metadata(of: channel)
+        let before = try store.metadata(of: channel)
+        var set = before
         let locks = request.lock.isEmpty ? nil : try table(of: channel, now)
         let user = write.caller?.userID ?? ""
         let change: MetadataSet.Change
@@ -150,159 +166,18 @@ extension StorageWriter {
         } catch {
             return answer(write, .failure(error))
         }
+        if let refusal = try count(
+            channel.type == .none ? .userSets : .channelSets, of: channel.appID,
+            from: before.entries.isEmpty ? 0 : 1, to: set.entries.isEmpty ? 0 : 1)
+        {
+            return answer(write, .failure(refusal))
+        }
         try store.save(change, to: set, of: channel)
         try announce(
             StorageEvent(majorRevision: set.majorRevision, items: set.items), in: channel, by: user,
             .metadata)
         let written = MetadataWritten(majorRevision: set.majorRevision)
         answer(write, .success(.call(written.field)))
-    }
-}
-
-// MARK: - Locks
-
-extension StorageWriter {
-    private func loaded(_ channel: ChannelKey, _ now: StorageNow) throws(StoreFailure) -> LockTable {
-        var table = try store.locks(of: channel)
-        table.suppose(everybodyAwaySince: now.steady + rules.lockGraceMilliseconds)
-        return table
-    }
-
-    private func table(of channel: ChannelKey, _ now: StorageNow) throws(StoreFailure) -> LockTable {
-        if let present = registry[channel] { return present }
-        return try loaded(channel, now)
-    }
-
-    private mutating func lock(
-        _ request: LockRequest, _ channel: ChannelKey, _ ticket: UInt64, _ write: StorageWrite,
-        _ now: StorageNow
-    ) throws(StoreFailure) {
-        guard let caller = write.caller else { return }
-        let before = try table(of: channel, now)
-        var after = before
-        var step = LockStep(counter: store.counter)
-        let claimant = LockTable.Claimant(
-            user: caller.userID, instance: caller.instance,
-            place: .init(session: caller.session, link: write.link))
-        do throws(RTMError) {
-            let result = try after.carryOut(request, for: claimant, ticket: ticket, &step)
-            answer(write, .success(result))
-        } catch {
-            return answer(write, .failure(error))
-        }
-        registry.note(claimant.place, in: channel)
-        try keep(after, insteadOf: before, of: channel, by: caller.userID, step)
-    }
-
-    private mutating func expire(_ channel: ChannelKey, _ now: StorageNow) throws(StoreFailure) {
-        guard let before = registry[channel] else { return }
-        var after = before
-        var step = LockStep(counter: store.counter)
-        after.expire(now: now.steady, &step)
-        try keep(after, insteadOf: before, of: channel, by: nil, step)
-    }
-
-    /// - Parameter actor: nil: nobody did it, and the events name the owner they are about.
-    private mutating func keep(
-        _ after: LockTable, insteadOf before: LockTable, of channel: ChannelKey, by actor: String?,
-        _ step: LockStep
-    ) throws(StoreFailure) {
-        store.counter = step.counter
-        for (name, lock) in after.locks where !lock.isStored(as: before.locks[name]) {
-            try store.save(lock, of: channel)
-        }
-        for name in before.locks.keys where after.locks[name] == nil {
-            try store.removeLock(name, of: channel)
-        }
-        for event in step.events {
-            // Whoever comes up in line has not asked just now.
-            let publisher = event.kind == .acquired ? event.lock.owner : actor ?? event.lock.owner
-            try announce(event, in: channel, by: publisher, .lock)
-        }
-        outcome.settled += step.settled
-        registry.set(after, of: channel)
-    }
-
-    /// Who is there and who isn't is known to memory alone, so it holds whether a transaction does or not.
-    private mutating func keepPresence(_ write: StorageWrite, _ now: StorageNow) {
-        switch write.work {
-        case .session(let push): keepPresence(push, on: write.link, now)
-        case .linkLost:
-            let grace = rules.lockGraceMilliseconds
-            for channel in registry.channels(of: write.link) {
-                presence(in: channel) { table, step in
-                    table.lostLink(write.link, grace: grace, now: now.steady, &step)
-                }
-            }
-            registry.forget(link: write.link)
-        default: break
-        }
-    }
-
-    private mutating func keepPresence(_ push: SessionPush, on link: UInt64, _ now: StorageNow) {
-        let session = push.caller.session
-        switch push.change {
-        case .ended:
-            for channel in registry.channels(of: session) {
-                presence(in: channel) { table, step in table.left(session, now: now.steady, &step) }
-            }
-            registry.forget(.init(session: session, link: link))
-        case .left:
-            guard let channel = push.channel else { return }
-            presence(in: channel) { table, step in table.left(session, now: now.steady, &step) }
-        case .entered:
-            let place = LockTable.SessionPlace(session: session, link: link)
-            let channels = push.channel.map { [$0] } ?? Array(registry.channels(of: session))
-            for channel in channels where registry[channel] != nil {
-                registry.note(place, in: channel)
-                presence(in: channel) { table, _ in table.entered(push.caller.userID, place) }
-            }
-        }
-    }
-
-    private mutating func presence(
-        in channel: ChannelKey, _ change: (inout LockTable, inout LockStep) -> Void
-    ) {
-        guard var table = registry[channel] else { return }
-        // No event comes of it, so nothing is numbered.
-        var step = LockStep(counter: store.counter)
-        change(&table, &step)
-        outcome.settled += step.settled
-        registry.set(table, of: channel)
-    }
-}
-
-extension LockTable {
-    fileprivate mutating func carryOut(
-        _ request: LockRequest, for claimant: Claimant, ticket: UInt64, _ step: inout LockStep
-    ) throws(RTMError) -> WriteOutcome.Answer {
-        switch request.action {
-        case .set(let ttlSeconds): try set(request.name, ttlSeconds: ttlSeconds, &step)
-        case .remove: try remove(request.name, &step)
-        case .release(withdraw: false): try release(request.name, by: claimant.user, &step)
-        case .release(withdraw: true): withdraw(from: request.name, claimant, &step)
-        case .revoke(let owner): try revoke(request.name, owner: owner, &step)
-        case .acquire(let retry, let heldToken):
-            let acquisition =
-                heldToken == 0
-                ? try acquire(request.name, for: claimant, retry: retry, ticket: ticket, &step)
-                : try reclaim(request.name, token: heldToken, for: claimant)
-            switch acquisition {
-            case .waiting: return .waiting(ticket: ticket)
-            case .acquired(let token):
-                return .call(LockAcquired(fencingToken: token).field)
-            }
-        }
-        return .call(Done().field)
-    }
-}
-
-extension LockTable.Lock {
-    /// Whether the store has nothing to learn.
-    fileprivate func isStored(as stored: Self?) -> Bool {
-        guard let stored else { return false }
-        return owner?.user == stored.owner?.user && owner?.instance == stored.owner?.instance
-            && token == stored.token && ttlSeconds == stored.ttlSeconds
     }
 }
 

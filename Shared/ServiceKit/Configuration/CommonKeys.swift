@@ -52,6 +52,9 @@ package struct AppRecord: ConfigurationRecord, Hashable {
     package var callRate: Int?
     package var subscribeRate: Int?
     package var loginRate: Int?
+    package var channelMetadataRate: Int?
+    package var userMetadataRate: Int?
+    package var acquireLockRate: Int?
     /// As `storage.history.retention`; unset: what holds for every app.
     package var historyRetention: RetentionPeriod?
 
@@ -67,11 +70,20 @@ package struct AppRecord: ConfigurationRecord, Hashable {
             RecordField("subscriptionsMax", .int(1...1_000_000)),
         ] + rates.map { RecordField($0.name, .int(0...1_000_000)) }
         + [RecordField("historyRetention", .choice(RetentionPeriod.allCases.map(\.rawValue)))]
+        + storageRates.map { RecordField($0.name, .int(0...1_000_000)) }
 
     private static var rates: [(name: String, path: WritableKeyPath<AppRecord, Int?>)] {
         [
             ("publishRate", \.publishRate), ("callRate", \.callRate), ("subscribeRate", \.subscribeRate),
             ("loginRate", \.loginRate),
+        ]
+    }
+
+    /// Last, so that records that are written by position keep their meaning.
+    private static var storageRates: [(name: String, path: WritableKeyPath<AppRecord, Int?>)] {
+        [
+            ("channelMetadataRate", \.channelMetadataRate), ("userMetadataRate", \.userMetadataRate),
+            ("acquireLockRate", \.acquireLockRate),
         ]
     }
 
@@ -83,7 +95,7 @@ package struct AppRecord: ConfigurationRecord, Hashable {
         if case .choice(let period)? = record["historyRetention"] {
             historyRetention = RetentionPeriod(rawValue: period)
         }
-        for (name, path) in Self.rates {
+        for (name, path) in Self.rates + Self.storageRates {
             if case .int(let rate)? = record[name] { self[keyPath: path] = rate }
         }
     }
@@ -93,7 +105,7 @@ package struct AppRecord: ConfigurationRecord, Hashable {
         if let certificate { record["certificate"] = .secret(certificate) }
         if let subscriptionsMax { record["subscriptionsMax"] = .int(subscriptionsMax) }
         if let historyRetention { record["historyRetention"] = .choice(historyRetention.rawValue) }
-        for (name, path) in Self.rates {
+        for (name, path) in Self.rates + Self.storageRates {
             if let rate = self[keyPath: path] { record[name] = .int(rate) }
         }
         return record

@@ -29,7 +29,10 @@ enum BareLoop {
     {
         try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
         var database: OpaquePointer?
-        sqlite3_open(directory + "/bare.db", &database)
+        _ = rtm_sqlite_count_no_memory()
+        sqlite3_open_v2(
+            directory + "/bare.db", &database,
+            SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, nil)
         defer { sqlite3_close(database) }
         for text in ["PRAGMA journal_mode = WAL", "PRAGMA synchronous = \(synchronous)", tables] {
             sqlite3_exec(database, text, nil, nil, nil)
@@ -43,25 +46,27 @@ enum BareLoop {
             return statement
         }
         defer { for statement in prepared { sqlite3_finalize(statement) } }
-        let value = String(repeating: "v", count: 128)
+        let value = [CChar](repeating: 0x76, count: 128)
         let start = ContinuousClock.now
         var done = 0
-        while ContinuousClock.now - start < duration {
-            sqlite3_exec(database, "BEGIN IMMEDIATE", nil, nil, nil)
-            for channel in 0..<group {
-                done += 1
-                for statement in prepared {
-                    let numbers = [Int64(channel), Int64(done), 0, Int64(done), Int64(done - group * 4)]
-                    for (place, number) in numbers.enumerated() where place != 2 {
-                        sqlite3_bind_int64(statement, Int32(place + 1), number)
+        value.withUnsafeBufferPointer { value in
+            while ContinuousClock.now - start < duration {
+                sqlite3_exec(database, "BEGIN IMMEDIATE", nil, nil, nil)
+                for channel in 0..<group {
+                    done += 1
+                    for statement in prepared {
+                        let numbers = [Int64(channel), Int64(done), 0, Int64(done), Int64(done - group * 4)]
+                        for (place, number) in numbers.enumerated() where place != 2 {
+                            sqlite3_bind_int64(statement, Int32(place + 1), number)
+                        }
+                        sqlite3_bind_text(statement, 3, value.baseAddress, Int32(value.count), nil)
+                        while sqlite3_step(statement) == SQLITE_ROW {}
+                        sqlite3_reset(statement)
                     }
-                    value.withCString { _ = rtm_sqlite_bind_text(statement, 3, $0, 128) }
-                    while sqlite3_step(statement) == SQLITE_ROW {}
-                    sqlite3_reset(statement)
                 }
+                sqlite3_exec(database, "UPDATE store SET counter = \(done)", nil, nil, nil)
+                sqlite3_exec(database, "COMMIT", nil, nil, nil)
             }
-            sqlite3_exec(database, "UPDATE store SET counter = \(done)", nil, nil, nil)
-            sqlite3_exec(database, "COMMIT", nil, nil, nil)
         }
         return Double(done) / ((ContinuousClock.now - start) / .seconds(1))
     }

@@ -118,7 +118,9 @@ final class BenchCaller: ServiceLinkClientDelegate {
                     StorageMethod.appendHistory,
                     AppendHistoryRequest(
                         channel: channel, publisher: "user", timestampMilliseconds: UInt64(number + 1),
-                        message: MessageView(type: .text, payload: WireText(payload), customType: .empty)),
+                        message: MessageView(type: .text, payload: WireText(payload), customType: .empty),
+                        origin: PublishOrigin(
+                            instance: UInt64(number % 64 + 1), sequence: UInt64(number / 64 + 1))),
                     timeout: .seconds(60), context: -1)
             } catch {
                 appending.finished.fail(error)

@@ -14,14 +14,20 @@ final class SQLiteConnection {
     /// By the address of the literal: a statement is written down once and found without comparing texts.
     private var statements: [UnsafePointer<UInt8>: SQLiteStatement] = [:]
 
+    /// Once per process, before SQLite is used.
+    private static let isConfigured = rtm_sqlite_count_no_memory() == SQLITE_OK
+
     /// - Parameter creating: make the file when it is missing.
-    init(path: String, _ access: Access, creating: Bool = false) throws(StoreFailure) {
+    init(
+        path: String, _ access: Access, creating: Bool = false, fileSystem: String? = nil
+    ) throws(StoreFailure) {
         self.path = path
+        _ = Self.isConfigured
         var handle: OpaquePointer?
         let flags =
             (access == .read ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE)
             | (creating ? SQLITE_OPEN_CREATE : 0) | SQLITE_OPEN_NOMUTEX
-        let code = sqlite3_open_v2(path, &handle, flags, nil)
+        let code = sqlite3_open_v2(path, &handle, flags, fileSystem)
         guard code == SQLITE_OK, let handle else {
             let failure = StoreFailure(code: code, handle: handle, doing: "opening \(path)")
             sqlite3_close(handle)

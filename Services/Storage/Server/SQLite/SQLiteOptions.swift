@@ -6,14 +6,20 @@ struct SQLiteOptions: Sendable, Hashable {
     var bytesMax = 0
     /// Bytes of pages that each connection keeps in memory.
     var cacheBytes = 32 << 20
+    /// Pages in the file of the newest changes; with more of them they go over into the database.
+    var checkpointPages = 1_000
+    /// SQLite's name of the file system that the writer uses; nil = the usual one.
+    var fileSystem: String?
 
     /// Opens the file for its one writer, making or migrating it where needed.
     func openWriter() throws(StoreFailure) -> SQLiteConnection {
-        let connection = try SQLiteConnection(path: path, .readWrite, creating: true)
+        let connection = try SQLiteConnection(
+            path: path, .readWrite, creating: true, fileSystem: fileSystem)
         do throws(StoreFailure) {
             try connection.execute("PRAGMA journal_mode = WAL")
             try connection.execute("PRAGMA synchronous = \(synchronous.rawValue)")
             try connection.execute("PRAGMA cache_size = -\(cacheBytes / 1024)")
+            try connection.execute("PRAGMA wal_autocheckpoint = \(checkpointPages)")
             try SQLiteSchema.migrate(connection)
             try connection.execute("PRAGMA max_page_count = \(try pageCountMax(connection))")
         } catch {

@@ -8,7 +8,7 @@ enum SQLiteSchema {
 
     /// Brings the file to the present version, each step in a transaction of its own. A file that a newer
     /// version has written is refused: what it means can't be known here.
-    static func migrate(_ connection: SQLiteConnection) throws(StoreFailure) {
+    static func migrate(_ connection: SQLiteConnection, to target: Int = version) throws(StoreFailure) {
         let application = try number("application_id", connection)
         let found = try number("user_version", connection)
         guard application == Self.application || (application == 0 && found == 0) else {
@@ -21,7 +21,7 @@ enum SQLiteSchema {
                 reason: "\(connection.path) has the schema \(found), this version knows up to \(version): "
                     + "run the newer version, or restore a backup")
         }
-        for step in found..<version {
+        for step in found..<max(found, target) {
             try connection.execute("BEGIN IMMEDIATE")
             try connection.execute(steps[step])
             try connection.execute("PRAGMA user_version = \(step + 1)")
@@ -103,6 +103,27 @@ enum SQLiteSchema {
             feature INTEGER NOT NULL,
             event BLOB NOT NULL
         ) STRICT;
+        """,
         """
+        -- Which message of which client it is, for those that may be sent again: kept once.
+        ALTER TABLE history ADD COLUMN instance INTEGER;
+        ALTER TABLE history ADD COLUMN sequence INTEGER;
+        CREATE UNIQUE INDEX history_by_origin ON history (channel, instance, sequence)
+            WHERE instance IS NOT NULL;
+
+        -- What each app has of what has a quota.
+        CREATE TABLE usage (
+            app TEXT PRIMARY KEY,
+            channel_sets INTEGER NOT NULL,
+            user_sets INTEGER NOT NULL,
+            locks INTEGER NOT NULL
+        ) STRICT, WITHOUT ROWID;
+        INSERT INTO usage
+            SELECT app, sum(type <> 0 AND has_set), sum(type = 0 AND has_set), sum(lock_count) FROM (
+                SELECT app, type, EXISTS (SELECT 1 FROM metadata WHERE channel = id) AS has_set,
+                    (SELECT count(*) FROM locks WHERE channel = id) AS lock_count
+                FROM channels)
+            GROUP BY app;
+        """,
     ]
 }

@@ -11,48 +11,76 @@ enum SQLiteValue {
     static func number(_ value: UInt64) -> SQLiteValue { .integer(Int64(bitPattern: value)) }
 }
 
+extension SQLiteValue {
+    fileprivate var byteCount: Int {
+        switch self {
+        case .integer, .null: 0
+        case .text(let text): text.utf8.count
+        case .blob(let bytes): bytes.count
+        }
+    }
+}
+
 /// A prepared statement of one connection.
 final class SQLiteStatement {
     private let handle: OpaquePointer
+    /// The texts and blobs of the values, one behind the other: SQLite reads them here, and needn't make
+    /// copies of its own.
+    private var room = UnsafeMutableRawBufferPointer.allocate(byteCount: 256, alignment: 1)
 
     init(_ handle: OpaquePointer) { self.handle = handle }
 
-    func finalize() { sqlite3_finalize(handle) }
-
-    /// Ready to be run again; the values are let go.
-    func reset() {
-        sqlite3_reset(handle)
-        sqlite3_clear_bindings(handle)
+    func finalize() {
+        sqlite3_finalize(handle)
+        room.deallocate()
     }
+
+    /// Ready to be run again.
+    func reset() { sqlite3_reset(handle) }
 
     func step() -> Int32 { sqlite3_step(handle) }
 
+    /// All values of the statement, which has been reset.
     func bind(_ values: [SQLiteValue]) -> Int32 {
+        let bytes = values.reduce(0) { $0 + $1.byteCount }
+        if bytes > room.count {
+            // Nothing reads the old values any more, but SQLite still knows where they are.
+            sqlite3_clear_bindings(handle)
+            room.deallocate()
+            room = .allocate(byteCount: bytes * 2, alignment: 1)
+        }
+        var free = UnsafeMutableRawBufferPointer(rebasing: room[...])
         for (index, value) in values.enumerated() {
-            let code = bind(value, at: Int32(index + 1))
+            let code = bind(value, at: Int32(index + 1), &free)
             guard code == SQLITE_OK else { return code }
         }
         return SQLITE_OK
     }
 
-    private func bind(_ value: SQLiteValue, at index: Int32) -> Int32 {
+    private func bind(
+        _ value: SQLiteValue, at index: Int32, _ free: inout UnsafeMutableRawBufferPointer
+    ) -> Int32 {
         switch value {
         case .integer(let number): return sqlite3_bind_int64(handle, index, number)
         case .null: return sqlite3_bind_null(handle, index)
         case .text(var text):
-            return text.withUTF8 { bytes in
-                bytes.withMemoryRebound(to: CChar.self) { characters in
-                    // No text has no address; SQLite would take it for NULL.
-                    characters.baseAddress.map {
-                        rtm_sqlite_bind_text(handle, index, $0, Int32(characters.count))
-                    } ?? rtm_sqlite_bind_text(handle, index, "", 0)
-                }
-            }
-        case .blob(let bytes):
-            return bytes.withUnsafeBytes {
-                rtm_sqlite_bind_blob(handle, index, $0.baseAddress, Int32($0.count))
-            }
+            let bytes = text.withUTF8 { Self.keep(UnsafeRawBufferPointer($0), &free) }
+            let start = bytes.baseAddress?.assumingMemoryBound(to: CChar.self)
+            return sqlite3_bind_text(handle, index, start, Int32(bytes.count), nil)
+        case .blob(let blob):
+            let bytes = blob.withUnsafeBytes { Self.keep($0, &free) }
+            return sqlite3_bind_blob(handle, index, bytes.baseAddress, Int32(bytes.count), nil)
         }
+    }
+
+    /// The copy has an address even when it is empty: without one SQLite would take it for NULL.
+    private static func keep(
+        _ bytes: UnsafeRawBufferPointer, _ free: inout UnsafeMutableRawBufferPointer
+    ) -> UnsafeRawBufferPointer {
+        let place = UnsafeMutableRawBufferPointer(start: free.baseAddress, count: bytes.count)
+        place.copyMemory(from: bytes)
+        free = UnsafeMutableRawBufferPointer(rebasing: free[bytes.count...])
+        return UnsafeRawBufferPointer(place)
     }
 
     // MARK: The present row

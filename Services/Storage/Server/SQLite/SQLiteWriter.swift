@@ -9,7 +9,10 @@ final class SQLiteWriter: WritableStore {
 
     private let connection: SQLiteConnection
     private var channels: [ChannelKey: Int64] = [:]
+    /// A call asks for its channel several times.
+    private var latest: (channel: ChannelKey, id: Int64)?
     private var sets: [ChannelKey: MetadataSet] = [:]
+    private var usages: [String: AppUsage] = [:]
     private var storedCounter: UInt64
     var counter: UInt64
     let source = UInt64.random(in: 1...UInt64(Int64.max))
@@ -38,7 +41,9 @@ final class SQLiteWriter: WritableStore {
         // Some failures have rolled back already.
         if connection.isInTransaction { try? connection.execute("ROLLBACK") }
         channels = [:]
+        latest = nil
         sets = [:]
+        usages = [:]
         counter = storedCounter
     }
 
@@ -59,7 +64,11 @@ final class SQLiteWriter: WritableStore {
     // MARK: Channels
 
     private func id(of channel: ChannelKey) throws(StoreFailure) -> Int64? {
-        if let known = channels[channel] { return known }
+        if let latest, latest.channel == channel { return latest.id }
+        if let known = channels[channel] {
+            latest = (channel, known)
+            return known
+        }
         guard let id = try connection.channelID(channel) else { return nil }
         remember(id, of: channel)
         return id
@@ -79,6 +88,7 @@ final class SQLiteWriter: WritableStore {
     private func remember(_ id: Int64, of channel: ChannelKey) {
         if channels.count >= Self.channelsMax { channels = [:] }
         channels[channel] = id
+        latest = (channel, id)
     }
 
     // MARK: Metadata
@@ -162,15 +172,57 @@ final class SQLiteWriter: WritableStore {
     // MARK: History
 
     func append(_ message: StoredMessage) throws(StoreFailure) {
+        let id = try idMaking(message.channel)
+        guard try !insert(message, id), try !isKept(message, id) else { return }
+        var moved = message
+        moved.content.timestampMilliseconds = try newestTime(id) + 1
+        _ = try insert(moved, id)
+    }
+
+    /// False: there is one of this origin, or of this time.
+    private func insert(_ message: StoredMessage, _ id: Int64) throws(StoreFailure) -> Bool {
         let content = message.content
-        try connection.run(
+        return try connection.run(
             """
-            INSERT INTO history (channel, timestamp_ms, expiry_ms, publisher, type, custom_type, payload)
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT (channel, timestamp_ms) DO NOTHING
+            INSERT INTO history (channel, timestamp_ms, expiry_ms, publisher, type, custom_type, payload,
+                instance, sequence)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) ON CONFLICT DO NOTHING
             """,
-            .integer(try idMaking(message.channel)), .number(content.timestampMilliseconds),
+            .integer(id), .number(content.timestampMilliseconds),
             message.expiry.map { .number($0) } ?? .null, .text(content.publisher),
-            .integer(Int64(content.type.rawValue)), .text(content.customType), .blob(content.payload))
+            .integer(Int64(content.type.rawValue)), .text(content.customType), .blob(content.payload),
+            message.origin.map { .number($0.instance) } ?? .null,
+            message.origin.map { .number($0.sequence) } ?? .null) > 0
+    }
+
+    private func isKept(_ message: StoredMessage, _ id: Int64) throws(StoreFailure) -> Bool {
+        var isKept = false
+        let content = message.content
+        if let origin = message.origin {
+            try connection.rows(
+                "SELECT 1 FROM history WHERE channel = ?1 AND instance = ?2 AND sequence = ?3", .integer(id),
+                .number(origin.instance), .number(origin.sequence)
+            ) { _ in isKept = true }
+        } else {
+            try connection.rows(
+                """
+                SELECT 1 FROM history WHERE channel = ?1 AND timestamp_ms = ?2 AND publisher = ?3
+                    AND type = ?4 AND custom_type = ?5 AND payload = ?6
+                """,
+                .integer(id), .number(content.timestampMilliseconds), .text(content.publisher),
+                .integer(Int64(content.type.rawValue)), .text(content.customType), .blob(content.payload)
+            ) { _ in isKept = true }
+        }
+        return isKept
+    }
+
+    private func newestTime(_ id: Int64) throws(StoreFailure) -> UInt64 {
+        var time: UInt64 = 0
+        try connection.rows(
+            "SELECT timestamp_ms FROM history WHERE channel = ?1 ORDER BY timestamp_ms DESC LIMIT 1",
+            .integer(id)
+        ) { row in time = row.number(0) }
+        return time
     }
 
     func removeExpired(by now: UInt64, limit: Int) throws(StoreFailure) -> Int {
@@ -179,6 +231,33 @@ final class SQLiteWriter: WritableStore {
             DELETE FROM history WHERE (channel, timestamp_ms) IN (
                 SELECT channel, timestamp_ms FROM history WHERE expiry_ms <= ?1 ORDER BY expiry_ms LIMIT ?2)
             """, .number(now), .integer(Int64(limit)))
+    }
+
+    // MARK: Usage
+
+    func usage(of app: String) throws(StoreFailure) -> AppUsage {
+        if let known = usages[app] { return known }
+        var usage = AppUsage()
+        try connection.rows(
+            "SELECT channel_sets, user_sets, locks FROM usage WHERE app = ?1", .text(app)
+        ) { row in
+            usage = AppUsage(
+                channelSets: Int(row.integer(0)), userSets: Int(row.integer(1)), locks: Int(row.integer(2)))
+        }
+        return usage
+    }
+
+    func save(_ usage: AppUsage, of app: String) throws(StoreFailure) {
+        try connection.run(
+            """
+            INSERT INTO usage (app, channel_sets, user_sets, locks) VALUES (?1, ?2, ?3, ?4)
+            ON CONFLICT (app) DO UPDATE SET channel_sets = excluded.channel_sets,
+                user_sets = excluded.user_sets, locks = excluded.locks
+            """,
+            .text(app), .integer(Int64(usage.channelSets)), .integer(Int64(usage.userSets)),
+            .integer(Int64(usage.locks)))
+        // As many as there are apps in the configuration.
+        usages[app] = usage
     }
 
     // MARK: Outbox
@@ -193,9 +272,11 @@ final class SQLiteWriter: WritableStore {
             .text(event.publisher), .integer(Int64(event.feature.rawValue)), .blob(event.event))
     }
 
-    func removeEvents(_ sequences: [UInt64]) throws(StoreFailure) {
-        for sequence in sequences {
-            try connection.run("DELETE FROM outbox WHERE sequence = ?1", .number(sequence))
+    func removeEvents(_ sequences: [ClosedRange<UInt64>]) throws(StoreFailure) {
+        for range in sequences {
+            try connection.run(
+                "DELETE FROM outbox WHERE sequence BETWEEN ?1 AND ?2", .number(range.lowerBound),
+                .number(range.upperBound))
         }
     }
 }

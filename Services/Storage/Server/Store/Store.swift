@@ -31,13 +31,17 @@ protocol WritableStore: AnyObject {
     func removeLock(_ name: String, of channel: ChannelKey) throws(StoreFailure)
     func channelsWithLockOwners() throws(StoreFailure) -> [ChannelKey]
 
-    /// Keeps a message, unless the channel has one of that time.
+    /// Keeps a message, unless the channel has it already: one of its origin, or without an origin one of its
+    /// time and content. When another one has its time, it gets a time behind the channel's newest.
     func append(_ message: StoredMessage) throws(StoreFailure)
     /// Removes messages that expired by `now`, at most `limit`; returns how many.
     func removeExpired(by now: UInt64, limit: Int) throws(StoreFailure) -> Int
 
+    func usage(of app: String) throws(StoreFailure) -> AppUsage
+    func save(_ usage: AppUsage, of app: String) throws(StoreFailure)
+
     func queue(_ event: OutboxEvent) throws(StoreFailure)
-    func removeEvents(_ sequences: [UInt64]) throws(StoreFailure)
+    func removeEvents(_ sequences: [ClosedRange<UInt64>]) throws(StoreFailure)
 }
 
 /// The reading half. One thread uses it; what it sees within `snapshot` is one state that was committed.
@@ -57,8 +61,16 @@ protocol ReadableStore: AnyObject {
 
 /// A message that somebody may want to read later.
 struct StoredMessage: Sendable, Hashable {
+    /// Which message of which client it is.
+    struct Origin: Sendable, Hashable {
+        let instance: UInt64
+        let sequence: UInt64
+    }
+
     let channel: ChannelKey
-    let content: HistoryMessage
+    var content: HistoryMessage
+    /// Nil: it is never sent again.
+    var origin: Origin?
     /// UTC in milliseconds; nil = never.
     let expiry: UInt64?
 }

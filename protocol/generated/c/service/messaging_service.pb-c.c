@@ -367,6 +367,51 @@ void   rtm__service__append_request__free_unpacked
   assert(message->base.descriptor == &rtm__service__append_request__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
+void   rtm__service__appended_event__init
+                     (Rtm__Service__AppendedEvent         *message)
+{
+  static const Rtm__Service__AppendedEvent init_value = RTM__SERVICE__APPENDED_EVENT__INIT;
+  *message = init_value;
+}
+size_t rtm__service__appended_event__get_packed_size
+                     (const Rtm__Service__AppendedEvent *message)
+{
+  assert(message->base.descriptor == &rtm__service__appended_event__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t rtm__service__appended_event__pack
+                     (const Rtm__Service__AppendedEvent *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &rtm__service__appended_event__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t rtm__service__appended_event__pack_to_buffer
+                     (const Rtm__Service__AppendedEvent *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &rtm__service__appended_event__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Rtm__Service__AppendedEvent *
+       rtm__service__appended_event__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Rtm__Service__AppendedEvent *)
+     protobuf_c_message_unpack (&rtm__service__appended_event__descriptor,
+                                allocator, len, data);
+}
+void   rtm__service__appended_event__free_unpacked
+                     (Rtm__Service__AppendedEvent *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &rtm__service__appended_event__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
 void   rtm__service__append_response__init
                      (Rtm__Service__AppendResponse         *message)
 {
@@ -1099,7 +1144,7 @@ const ProtobufCMessageDescriptor rtm__service__publish_response__descriptor =
   (ProtobufCMessageInit) rtm__service__publish_response__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor rtm__service__append_request__field_descriptors[7] =
+static const ProtobufCFieldDescriptor rtm__service__append_request__field_descriptors[3] =
 {
   {
     "channel",
@@ -1114,56 +1159,8 @@ static const ProtobufCFieldDescriptor rtm__service__append_request__field_descri
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
   {
-    "publisher",
-    2,
-    PROTOBUF_C_LABEL_NONE,
-    PROTOBUF_C_TYPE_STRING,
-    0,   /* quantifier_offset */
-    offsetof(Rtm__Service__AppendRequest, publisher),
-    NULL,
-    &protobuf_c_empty_string,
-    0,             /* flags */
-    0,NULL,NULL    /* reserved1,reserved2, etc */
-  },
-  {
-    "publisher_session",
-    3,
-    PROTOBUF_C_LABEL_NONE,
-    PROTOBUF_C_TYPE_UINT64,
-    0,   /* quantifier_offset */
-    offsetof(Rtm__Service__AppendRequest, publisher_session),
-    NULL,
-    NULL,
-    0,             /* flags */
-    0,NULL,NULL    /* reserved1,reserved2, etc */
-  },
-  {
-    "feature",
-    4,
-    PROTOBUF_C_LABEL_NONE,
-    PROTOBUF_C_TYPE_UINT32,
-    0,   /* quantifier_offset */
-    offsetof(Rtm__Service__AppendRequest, feature),
-    NULL,
-    NULL,
-    0,             /* flags */
-    0,NULL,NULL    /* reserved1,reserved2, etc */
-  },
-  {
-    "event",
-    5,
-    PROTOBUF_C_LABEL_NONE,
-    PROTOBUF_C_TYPE_BYTES,
-    0,   /* quantifier_offset */
-    offsetof(Rtm__Service__AppendRequest, event),
-    NULL,
-    NULL,
-    0,             /* flags */
-    0,NULL,NULL    /* reserved1,reserved2, etc */
-  },
-  {
     "source",
-    6,
+    2,
     PROTOBUF_C_LABEL_NONE,
     PROTOBUF_C_TYPE_UINT64,
     0,   /* quantifier_offset */
@@ -1174,13 +1171,13 @@ static const ProtobufCFieldDescriptor rtm__service__append_request__field_descri
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
   {
-    "sequence",
-    7,
-    PROTOBUF_C_LABEL_NONE,
-    PROTOBUF_C_TYPE_UINT64,
-    0,   /* quantifier_offset */
-    offsetof(Rtm__Service__AppendRequest, sequence),
-    NULL,
+    "events",
+    3,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Rtm__Service__AppendRequest, n_events),
+    offsetof(Rtm__Service__AppendRequest, events),
+    &rtm__service__appended_event__descriptor,
     NULL,
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
@@ -1188,17 +1185,13 @@ static const ProtobufCFieldDescriptor rtm__service__append_request__field_descri
 };
 static const unsigned rtm__service__append_request__field_indices_by_name[] = {
   0,   /* field[0] = channel */
-  4,   /* field[4] = event */
-  3,   /* field[3] = feature */
-  1,   /* field[1] = publisher */
-  2,   /* field[2] = publisher_session */
-  6,   /* field[6] = sequence */
-  5,   /* field[5] = source */
+  2,   /* field[2] = events */
+  1,   /* field[1] = source */
 };
 static const ProtobufCIntRange rtm__service__append_request__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 7 }
+  { 0, 3 }
 };
 const ProtobufCMessageDescriptor rtm__service__append_request__descriptor =
 {
@@ -1208,11 +1201,101 @@ const ProtobufCMessageDescriptor rtm__service__append_request__descriptor =
   "Rtm__Service__AppendRequest",
   "rtm.service",
   sizeof(Rtm__Service__AppendRequest),
-  7,
+  3,
   rtm__service__append_request__field_descriptors,
   rtm__service__append_request__field_indices_by_name,
   1,  rtm__service__append_request__number_ranges,
   (ProtobufCMessageInit) rtm__service__append_request__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor rtm__service__appended_event__field_descriptors[5] =
+{
+  {
+    "publisher",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__AppendedEvent, publisher),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "publisher_session",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__AppendedEvent, publisher_session),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "feature",
+    3,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT32,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__AppendedEvent, feature),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "event",
+    4,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_BYTES,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__AppendedEvent, event),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "sequence",
+    5,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__AppendedEvent, sequence),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned rtm__service__appended_event__field_indices_by_name[] = {
+  3,   /* field[3] = event */
+  2,   /* field[2] = feature */
+  0,   /* field[0] = publisher */
+  1,   /* field[1] = publisher_session */
+  4,   /* field[4] = sequence */
+};
+static const ProtobufCIntRange rtm__service__appended_event__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 5 }
+};
+const ProtobufCMessageDescriptor rtm__service__appended_event__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "rtm.service.AppendedEvent",
+  "AppendedEvent",
+  "Rtm__Service__AppendedEvent",
+  "rtm.service",
+  sizeof(Rtm__Service__AppendedEvent),
+  5,
+  rtm__service__appended_event__field_descriptors,
+  rtm__service__appended_event__field_indices_by_name,
+  1,  rtm__service__appended_event__number_ranges,
+  (ProtobufCMessageInit) rtm__service__appended_event__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
 static const ProtobufCFieldDescriptor rtm__service__append_response__field_descriptors[2] =

@@ -277,7 +277,7 @@ void   rtm__service__session_push__free_unpacked
   assert(message->base.descriptor == &rtm__service__session_push__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
-static const ProtobufCFieldDescriptor rtm__service__append_history_request__field_descriptors[4] =
+static const ProtobufCFieldDescriptor rtm__service__append_history_request__field_descriptors[6] =
 {
   {
     "channel",
@@ -327,17 +327,43 @@ static const ProtobufCFieldDescriptor rtm__service__append_history_request__fiel
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "instance",
+    5,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__AppendHistoryRequest, instance),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "sequence",
+    6,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__AppendHistoryRequest, sequence),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned rtm__service__append_history_request__field_indices_by_name[] = {
   0,   /* field[0] = channel */
+  4,   /* field[4] = instance */
   3,   /* field[3] = message */
   1,   /* field[1] = publisher */
+  5,   /* field[5] = sequence */
   2,   /* field[2] = timestamp_ms */
 };
 static const ProtobufCIntRange rtm__service__append_history_request__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 4 }
+  { 0, 6 }
 };
 const ProtobufCMessageDescriptor rtm__service__append_history_request__descriptor =
 {
@@ -347,7 +373,7 @@ const ProtobufCMessageDescriptor rtm__service__append_history_request__descripto
   "Rtm__Service__AppendHistoryRequest",
   "rtm.service",
   sizeof(Rtm__Service__AppendHistoryRequest),
-  4,
+  6,
   rtm__service__append_history_request__field_descriptors,
   rtm__service__append_history_request__field_indices_by_name,
   1,  rtm__service__append_history_request__number_ranges,

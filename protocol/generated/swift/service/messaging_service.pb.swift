@@ -289,7 +289,7 @@ package nonisolated struct Rtm_Service_PublishResponse: Sendable {
   package init() {}
 }
 
-/// An event of presence or storage becomes an entry of a channel's log.
+/// Events of presence or storage become entries of a channel's log, in their order: all of them, or none.
 package nonisolated struct Rtm_Service_AppendRequest: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -305,6 +305,24 @@ package nonisolated struct Rtm_Service_AppendRequest: Sendable {
   /// Clears the value of `channel`. Subsequent reads from it will return its default value.
   package mutating func clearChannel() {self._channel = nil}
 
+  /// who appends, by a number of its own; 0 = doesn't ask twice
+  package var source: UInt64 = 0
+
+  /// at least one
+  package var events: [Rtm_Service_AppendedEvent] = []
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+
+  fileprivate var _channel: Rtm_Service_ChannelKey? = nil
+}
+
+package nonisolated struct Rtm_Service_AppendedEvent: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
   /// the user it is about; may be empty
   package var publisher: String = String()
 
@@ -317,17 +335,12 @@ package nonisolated struct Rtm_Service_AppendRequest: Sendable {
   /// the one field of Publication.event, with its key
   package var event: Data = Data()
 
-  /// who appends, by a number of its own; 0 = doesn't ask twice
-  package var source: UInt64 = 0
-
   /// of this source, growing for each channel: what isn't above the last one was appended before
   package var sequence: UInt64 = 0
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
-
-  fileprivate var _channel: Rtm_Service_ChannelKey? = nil
 }
 
 package nonisolated struct Rtm_Service_AppendResponse: Sendable {
@@ -335,7 +348,7 @@ package nonisolated struct Rtm_Service_AppendResponse: Sendable {
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// of the entry; of the log's head when it was appended before
+  /// of the last entry; of the log's head when it was appended before
   package var position: Rtm_Client_StreamPosition {
     get {_position ?? Rtm_Client_StreamPosition()}
     set {_position = newValue}
@@ -792,7 +805,7 @@ nonisolated extension Rtm_Service_PublishResponse: SwiftProtobuf.Message, SwiftP
 
 nonisolated extension Rtm_Service_AppendRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".AppendRequest"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}channel\0\u{1}publisher\0\u{3}publisher_session\0\u{1}feature\0\u{1}event\0\u{1}source\0\u{1}sequence\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}channel\0\u{1}source\0\u{1}events\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -801,12 +814,8 @@ nonisolated extension Rtm_Service_AppendRequest: SwiftProtobuf.Message, SwiftPro
       // enabled. https://github.com/apple/swift-protobuf/issues/1034
       switch fieldNumber {
       case 1: try { try decoder.decodeSingularMessageField(value: &self._channel) }()
-      case 2: try { try decoder.decodeSingularStringField(value: &self.publisher) }()
-      case 3: try { try decoder.decodeSingularUInt64Field(value: &self.publisherSession) }()
-      case 4: try { try decoder.decodeSingularUInt32Field(value: &self.feature) }()
-      case 5: try { try decoder.decodeSingularBytesField(value: &self.event) }()
-      case 6: try { try decoder.decodeSingularUInt64Field(value: &self.source) }()
-      case 7: try { try decoder.decodeSingularUInt64Field(value: &self.sequence) }()
+      case 2: try { try decoder.decodeSingularUInt64Field(value: &self.source) }()
+      case 3: try { try decoder.decodeRepeatedMessageField(value: &self.events) }()
       default: break
       }
     }
@@ -820,34 +829,68 @@ nonisolated extension Rtm_Service_AppendRequest: SwiftProtobuf.Message, SwiftPro
     try { if let v = self._channel {
       try visitor.visitSingularMessageField(value: v, fieldNumber: 1)
     } }()
-    if !self.publisher.isEmpty {
-      try visitor.visitSingularStringField(value: self.publisher, fieldNumber: 2)
-    }
-    if self.publisherSession != 0 {
-      try visitor.visitSingularUInt64Field(value: self.publisherSession, fieldNumber: 3)
-    }
-    if self.feature != 0 {
-      try visitor.visitSingularUInt32Field(value: self.feature, fieldNumber: 4)
-    }
-    if !self.event.isEmpty {
-      try visitor.visitSingularBytesField(value: self.event, fieldNumber: 5)
-    }
     if self.source != 0 {
-      try visitor.visitSingularUInt64Field(value: self.source, fieldNumber: 6)
+      try visitor.visitSingularUInt64Field(value: self.source, fieldNumber: 2)
     }
-    if self.sequence != 0 {
-      try visitor.visitSingularUInt64Field(value: self.sequence, fieldNumber: 7)
+    if !self.events.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.events, fieldNumber: 3)
     }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   package static func ==(lhs: Rtm_Service_AppendRequest, rhs: Rtm_Service_AppendRequest) -> Bool {
     if lhs._channel != rhs._channel {return false}
+    if lhs.source != rhs.source {return false}
+    if lhs.events != rhs.events {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Rtm_Service_AppendedEvent: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".AppendedEvent"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}publisher\0\u{3}publisher_session\0\u{1}feature\0\u{1}event\0\u{1}sequence\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.publisher) }()
+      case 2: try { try decoder.decodeSingularUInt64Field(value: &self.publisherSession) }()
+      case 3: try { try decoder.decodeSingularUInt32Field(value: &self.feature) }()
+      case 4: try { try decoder.decodeSingularBytesField(value: &self.event) }()
+      case 5: try { try decoder.decodeSingularUInt64Field(value: &self.sequence) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.publisher.isEmpty {
+      try visitor.visitSingularStringField(value: self.publisher, fieldNumber: 1)
+    }
+    if self.publisherSession != 0 {
+      try visitor.visitSingularUInt64Field(value: self.publisherSession, fieldNumber: 2)
+    }
+    if self.feature != 0 {
+      try visitor.visitSingularUInt32Field(value: self.feature, fieldNumber: 3)
+    }
+    if !self.event.isEmpty {
+      try visitor.visitSingularBytesField(value: self.event, fieldNumber: 4)
+    }
+    if self.sequence != 0 {
+      try visitor.visitSingularUInt64Field(value: self.sequence, fieldNumber: 5)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Rtm_Service_AppendedEvent, rhs: Rtm_Service_AppendedEvent) -> Bool {
     if lhs.publisher != rhs.publisher {return false}
     if lhs.publisherSession != rhs.publisherSession {return false}
     if lhs.feature != rhs.feature {return false}
     if lhs.event != rhs.event {return false}
-    if lhs.source != rhs.source {return false}
     if lhs.sequence != rhs.sequence {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true

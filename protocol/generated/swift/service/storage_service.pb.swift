@@ -136,6 +136,7 @@ package nonisolated enum Rtm_Service_SessionChange: SwiftProtobuf.Enum, Swift.Ca
 }
 
 /// A message that its publisher wants to be found later. Sent after the message has its place in the channel's log.
+/// Kept once, however often it is sent: it is known again by instance and sequence, or else by its time and content.
 package nonisolated struct Rtm_Service_AppendHistoryRequest: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -152,6 +153,7 @@ package nonisolated struct Rtm_Service_AppendHistoryRequest: Sendable {
 
   package var publisher: String = String()
 
+  /// when another message of the channel has it, one behind the newest is taken
   package var timestampMs: UInt64 = 0
 
   package var message: Rtm_Client_Message {
@@ -162,6 +164,12 @@ package nonisolated struct Rtm_Service_AppendHistoryRequest: Sendable {
   package var hasMessage: Bool {self._message != nil}
   /// Clears the value of `message`. Subsequent reads from it will return its default value.
   package mutating func clearMessage() {self._message = nil}
+
+  /// of the publishing client; 0 = its messages are never sent again
+  package var instance: UInt64 = 0
+
+  /// of the message at this instance; 0 = it is never sent again
+  package var sequence: UInt64 = 0
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -303,7 +311,7 @@ nonisolated extension Rtm_Service_SessionChange: SwiftProtobuf._ProtoNameProvidi
 
 nonisolated extension Rtm_Service_AppendHistoryRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".AppendHistoryRequest"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}channel\0\u{1}publisher\0\u{3}timestamp_ms\0\u{1}message\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}channel\0\u{1}publisher\0\u{3}timestamp_ms\0\u{1}message\0\u{1}instance\0\u{1}sequence\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -315,6 +323,8 @@ nonisolated extension Rtm_Service_AppendHistoryRequest: SwiftProtobuf.Message, S
       case 2: try { try decoder.decodeSingularStringField(value: &self.publisher) }()
       case 3: try { try decoder.decodeSingularUInt64Field(value: &self.timestampMs) }()
       case 4: try { try decoder.decodeSingularMessageField(value: &self._message) }()
+      case 5: try { try decoder.decodeSingularUInt64Field(value: &self.instance) }()
+      case 6: try { try decoder.decodeSingularUInt64Field(value: &self.sequence) }()
       default: break
       }
     }
@@ -337,6 +347,12 @@ nonisolated extension Rtm_Service_AppendHistoryRequest: SwiftProtobuf.Message, S
     try { if let v = self._message {
       try visitor.visitSingularMessageField(value: v, fieldNumber: 4)
     } }()
+    if self.instance != 0 {
+      try visitor.visitSingularUInt64Field(value: self.instance, fieldNumber: 5)
+    }
+    if self.sequence != 0 {
+      try visitor.visitSingularUInt64Field(value: self.sequence, fieldNumber: 6)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -345,6 +361,8 @@ nonisolated extension Rtm_Service_AppendHistoryRequest: SwiftProtobuf.Message, S
     if lhs.publisher != rhs.publisher {return false}
     if lhs.timestampMs != rhs.timestampMs {return false}
     if lhs._message != rhs._message {return false}
+    if lhs.instance != rhs.instance {return false}
+    if lhs.sequence != rhs.sequence {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -24,6 +24,7 @@ typedef struct Rtm__Service__DetachPush Rtm__Service__DetachPush;
 typedef struct Rtm__Service__PublishRequest Rtm__Service__PublishRequest;
 typedef struct Rtm__Service__PublishResponse Rtm__Service__PublishResponse;
 typedef struct Rtm__Service__AppendRequest Rtm__Service__AppendRequest;
+typedef struct Rtm__Service__AppendedEvent Rtm__Service__AppendedEvent;
 typedef struct Rtm__Service__AppendResponse Rtm__Service__AppendResponse;
 typedef struct Rtm__Service__ReadRequest Rtm__Service__ReadRequest;
 typedef struct Rtm__Service__ReadResponse Rtm__Service__ReadResponse;
@@ -239,7 +240,7 @@ struct  Rtm__Service__PublishResponse
 
 
 /*
- * An event of presence or storage becomes an entry of a channel's log.
+ * Events of presence or storage become entries of a channel's log, in their order: all of them, or none.
  */
 struct  Rtm__Service__AppendRequest
 {
@@ -248,6 +249,24 @@ struct  Rtm__Service__AppendRequest
    * type none: the log of a user's metadata
    */
   Rtm__Service__ChannelKey *channel;
+  /*
+   * who appends, by a number of its own; 0 = doesn't ask twice
+   */
+  uint64_t source;
+  /*
+   * at least one
+   */
+  size_t n_events;
+  Rtm__Service__AppendedEvent **events;
+};
+#define RTM__SERVICE__APPEND_REQUEST__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&rtm__service__append_request__descriptor) \
+    , NULL, 0, 0,NULL }
+
+
+struct  Rtm__Service__AppendedEvent
+{
+  ProtobufCMessage base;
   /*
    * the user it is about; may be empty
    */
@@ -265,24 +284,20 @@ struct  Rtm__Service__AppendRequest
    */
   ProtobufCBinaryData event;
   /*
-   * who appends, by a number of its own; 0 = doesn't ask twice
-   */
-  uint64_t source;
-  /*
    * of this source, growing for each channel: what isn't above the last one was appended before
    */
   uint64_t sequence;
 };
-#define RTM__SERVICE__APPEND_REQUEST__INIT \
- { PROTOBUF_C_MESSAGE_INIT (&rtm__service__append_request__descriptor) \
-    , NULL, (char *)protobuf_c_empty_string, 0, 0, {0,NULL}, 0, 0 }
+#define RTM__SERVICE__APPENDED_EVENT__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&rtm__service__appended_event__descriptor) \
+    , (char *)protobuf_c_empty_string, 0, 0, {0,NULL}, 0 }
 
 
 struct  Rtm__Service__AppendResponse
 {
   ProtobufCMessage base;
   /*
-   * of the entry; of the log's head when it was appended before
+   * of the last entry; of the log's head when it was appended before
    */
   Rtm__Client__StreamPosition *position;
   uint64_t timestamp_ms;
@@ -521,6 +536,25 @@ Rtm__Service__AppendRequest *
 void   rtm__service__append_request__free_unpacked
                      (Rtm__Service__AppendRequest *message,
                       ProtobufCAllocator *allocator);
+/* Rtm__Service__AppendedEvent methods */
+void   rtm__service__appended_event__init
+                     (Rtm__Service__AppendedEvent         *message);
+size_t rtm__service__appended_event__get_packed_size
+                     (const Rtm__Service__AppendedEvent   *message);
+size_t rtm__service__appended_event__pack
+                     (const Rtm__Service__AppendedEvent   *message,
+                      uint8_t             *out);
+size_t rtm__service__appended_event__pack_to_buffer
+                     (const Rtm__Service__AppendedEvent   *message,
+                      ProtobufCBuffer     *buffer);
+Rtm__Service__AppendedEvent *
+       rtm__service__appended_event__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   rtm__service__appended_event__free_unpacked
+                     (Rtm__Service__AppendedEvent *message,
+                      ProtobufCAllocator *allocator);
 /* Rtm__Service__AppendResponse methods */
 void   rtm__service__append_response__init
                      (Rtm__Service__AppendResponse         *message);
@@ -623,6 +657,9 @@ typedef void (*Rtm__Service__PublishResponse_Closure)
 typedef void (*Rtm__Service__AppendRequest_Closure)
                  (const Rtm__Service__AppendRequest *message,
                   void *closure_data);
+typedef void (*Rtm__Service__AppendedEvent_Closure)
+                 (const Rtm__Service__AppendedEvent *message,
+                  void *closure_data);
 typedef void (*Rtm__Service__AppendResponse_Closure)
                  (const Rtm__Service__AppendResponse *message,
                   void *closure_data);
@@ -650,6 +687,7 @@ extern const ProtobufCMessageDescriptor rtm__service__detach_push__descriptor;
 extern const ProtobufCMessageDescriptor rtm__service__publish_request__descriptor;
 extern const ProtobufCMessageDescriptor rtm__service__publish_response__descriptor;
 extern const ProtobufCMessageDescriptor rtm__service__append_request__descriptor;
+extern const ProtobufCMessageDescriptor rtm__service__appended_event__descriptor;
 extern const ProtobufCMessageDescriptor rtm__service__append_response__descriptor;
 extern const ProtobufCMessageDescriptor rtm__service__read_request__descriptor;
 extern const ProtobufCMessageDescriptor rtm__service__read_response__descriptor;

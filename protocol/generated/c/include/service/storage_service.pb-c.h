@@ -74,18 +74,30 @@ typedef enum _Rtm__Service__SessionChange {
 
 /*
  * A message that its publisher wants to be found later. Sent after the message has its place in the channel's log.
+ * Kept once, however often it is sent: it is known again by instance and sequence, or else by its time and content.
  */
 struct  Rtm__Service__AppendHistoryRequest
 {
   ProtobufCMessage base;
   Rtm__Service__ChannelKey *channel;
   char *publisher;
+  /*
+   * when another message of the channel has it, one behind the newest is taken
+   */
   uint64_t timestamp_ms;
   Rtm__Client__Message *message;
+  /*
+   * of the publishing client; 0 = its messages are never sent again
+   */
+  uint64_t instance;
+  /*
+   * of the message at this instance; 0 = it is never sent again
+   */
+  uint64_t sequence;
 };
 #define RTM__SERVICE__APPEND_HISTORY_REQUEST__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&rtm__service__append_history_request__descriptor) \
-    , NULL, (char *)protobuf_c_empty_string, 0, NULL }
+    , NULL, (char *)protobuf_c_empty_string, 0, NULL, 0, 0 }
 
 
 struct  Rtm__Service__StorageCallResponse

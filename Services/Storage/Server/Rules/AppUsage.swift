@@ -1,0 +1,44 @@
+import RTMModel
+
+/// How much of what has a quota an app has (L-42). Pure.
+struct AppUsage: Sendable, Hashable {
+    enum Kind: Sendable, Hashable, CaseIterable {
+        /// Metadata of channels, of users: sets that are not empty.
+        case channelSets, userSets
+        case locks
+    }
+
+    /// Per app; nil = without limit.
+    struct Quotas: Sendable, Hashable {
+        var channelSets: Int?
+        var userSets: Int?
+        var locks: Int?
+    }
+
+    var channelSets = 0
+    var userSets = 0
+    var locks = 0
+
+    /// Whoever has more than a quota that was lowered meanwhile can still change and give back what it has.
+    mutating func add(_ change: Int, _ kind: Kind, _ quotas: Quotas) throws(RTMError) {
+        let (path, quota, code, what) = Self.row(kind, quotas)
+        let next = max(0, self[keyPath: path] + change)
+        if let quota, change > 0, next > quota {
+            throw RTMError(
+                code, "the app would have \(next) \(what), \(quota) are allowed",
+                limit: .init(name: "\(what) of an app", value: UInt64(quota)))
+        }
+        self[keyPath: path] = next
+    }
+
+    private static func row(
+        _ kind: Kind, _ quotas: Quotas
+    ) -> (WritableKeyPath<AppUsage, Int>, Int?, ErrorCode, String) {
+        switch kind {
+        case .channelSets:
+            (\.channelSets, quotas.channelSets, .storageOperationFailed, "channels with metadata")
+        case .userSets: (\.userSets, quotas.userSets, .storageOperationFailed, "users with metadata")
+        case .locks: (\.locks, quotas.locks, .lockOperationFailed, "locks")
+        }
+    }
+}
