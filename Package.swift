@@ -152,7 +152,7 @@ let testing: [Target] = [
         "Storage",
         [
             "RTMModel", "RTMWire", "RTMServiceLink", "RTMServiceKit", "RTMStorageServer",
-            "RTMMessagingClient", "RTMMessagingServer", "RTMProtocol", protobuf, logging,
+            "RTMMessagingClient", "RTMMessagingServer", "RTMProtocol", "CSQLite", protobuf, logging,
         ] + nio),
     tests(
         "Edge",
