@@ -20,6 +20,7 @@ extension Link {
             refreshed(body)
         case (.publish(let publish), _):
             publish.call.answered(body)
+            publishHeld()
         case (.subscribe(let completion, let channel, let features), .subscribed(let answer)):
             subscribed(completion, channel: channel, features: features, answer)
         case (.unsubscribe(let completion, let channel), .unsubscribed):

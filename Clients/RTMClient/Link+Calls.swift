@@ -117,7 +117,7 @@ extension Link {
             guard case .published(let published) = body else { return nil }
             return PublishReceipt(timestampMilliseconds: published.timestampMs, offset: published.offset)
         }
-        let isBehind = connection?.publishAgainAt != nil
+        let isBehind = connection?.holdsPublishes == true
         let unanswered = RequestTable.UnansweredPublish(
             call: call, request: publish, sentAt: now, epoch: inbox.seen?.epoch ?? 0,
             waiting: isBehind ? .unsent : nil)

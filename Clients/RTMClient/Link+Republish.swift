@@ -31,13 +31,15 @@ extension Link {
         send(id) { $0.publish = request }
     }
 
-    /// Whether a refused publish is sent again after a while, and with it those that come behind it: its
-    /// server could not reach messaging, or lost it before the answer, and says when that may be over. The
-    /// time of the call runs on.
+    /// Whether a refused publish is sent again after a while: its server could not reach messaging, or lost
+    /// it before the answer, and says when that may be over. New ones wait behind it, so that nothing
+    /// overtakes it; what is under way already the server refuses in the same manner. The time of the call
+    /// runs on.
     func willPublishAgain(_ id: UInt64, _ error: Rtm_Client_Error) -> Bool {
         guard error.code == .errorChannelPublishMessageFailed, error.retryAfterMs > 0,
             requests.postpone(id, RTMError(error, unknownCode: .channelPublishMessageFailed))
         else { return false }
+        connection?.holdsPublishes = true
         if connection?.publishAgainAt == nil {
             let next = now + .milliseconds(error.retryAfterMs)
             connection?.publishAgainAt = next
@@ -46,24 +48,28 @@ extension Link {
         return true
     }
 
-    func publishWaitingIfDue() {
+    func publishRefusedIfDue() {
         guard let due = connection?.publishAgainAt, now >= due else { return }
         connection?.publishAgainAt = nil
         for (id, publish) in requests.publishes {
-            switch publish.waiting {
-            case nil:
-                continue
-            case .refused:
-                sendAgain(id, publish, age: now - publish.sentAt)
-            case .unsent:
-                requests.resume(id)
-                send(id) { $0.publish = publish.request }
-            }
+            guard case .refused = publish.waiting else { continue }
+            sendAgain(id, publish, age: now - publish.sentAt)
+        }
+    }
+
+    /// A publish has its answer, or nobody waits for it: when it was the last, those behind it are sent.
+    func publishHeld() {
+        guard connection?.holdsPublishes == true, requests.sentPublishes == 0 else { return }
+        connection?.holdsPublishes = false
+        for (id, publish) in requests.publishes {
+            requests.resume(id)
+            send(id) { $0.publish = publish.request }
         }
     }
 
     /// Nobody waits for it any more. When its time is over, the server's last answer says more than that.
     func giveUp(_ publish: RequestTable.UnansweredPublish, _ error: RTMError) {
+        defer { publishHeld() }
         guard case .refused(var refusal) = publish.waiting, error.code == Operation.publish.codes.timedOut
         else { return publish.call.fail(error) }
         refusal.reason +=

@@ -34,8 +34,10 @@ final class Link {
         var lateSubscribes: [UInt64: String] = [:]
         /// Acquisitions of locks that nobody waits for any more and that may still be answered.
         var abandonedAcquisitions: [UInt64: LockKey] = [:]
-        /// When publishes that were refused for the moment, and those behind them, are sent.
+        /// When publishes that were refused for the moment are sent again.
         var publishAgainAt: Instant?
+        /// New publishes wait until all that were sent before them have their answers.
+        var holdsPublishes = false
         /// When `waitingForLocks` stand in line anew.
         var rejoinLinesAt: Instant?
         /// Events of channels in which locks are being claimed, until the link counts as connected.
@@ -238,7 +240,7 @@ final class Link {
         perform(machine.timerFired(now: now, random: &random))
         while let (id, request) = requests.takeExpired(now: now) { expire(id, request) }
         keepHeartbeat()
-        publishWaitingIfDue()
+        publishRefusedIfDue()
         settleStatesIfDue()
         rejoinLinesIfDue()
         for goodbye in goodbyes where goodbye.deadline <= now { goodbyeSaid(goodbye.handler) }

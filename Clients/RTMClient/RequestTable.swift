@@ -52,16 +52,20 @@ struct RequestTable {
 
     var deadline: Instant? { deadlines.first?.deadline }
     var isFull: Bool { requests.count >= Self.capacity }
+    /// Publishes without an answer that have been sent, once at least.
+    private(set) var sentPublishes = 0
 
     /// - Parameter deadline: nil for a request that may wait as long as the connection lives.
     mutating func add(_ id: UInt64, _ request: Request, deadline: Instant?) {
         requests[id] = request
+        if request.isSentPublish { sentPublishes += 1 }
         if let deadline { deadlines.append((id, deadline)) }
     }
 
     @discardableResult
     mutating func take(_ id: UInt64) -> Request? {
         let request = requests.removeValue(forKey: id)
+        if request?.isSentPublish == true { sentPublishes -= 1 }
         while let first = deadlines.first, requests[first.id] == nil { deadlines.removeFirst() }
         return request
     }
@@ -93,6 +97,7 @@ struct RequestTable {
     /// It is sent now, and waits for an answer.
     mutating func resume(_ id: UInt64) {
         guard case .publish(var publish) = requests[id] else { return }
+        if case .unsent = publish.waiting { sentPublishes += 1 }
         publish.waiting = nil
         requests[id] = .publish(publish)
     }
@@ -105,6 +110,7 @@ struct RequestTable {
         let ends = Dictionary(uniqueKeysWithValues: deadlines.lazy.map { ($0.id, $0.deadline) })
         let lost = takeAll()
         for (id, publish) in kept { requests[id] = .publish(publish) }
+        sentPublishes = kept.count { Request.publish($0.publish).isSentPublish }
         deadlines = Deque(kept.compactMap { kept in ends[kept.id].map { (kept.id, $0) } })
         return lost
     }
@@ -113,7 +119,16 @@ struct RequestTable {
         defer {
             requests = [:]
             deadlines = []
+            sentPublishes = 0
         }
         return requests.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+    }
+}
+
+extension RequestTable.Request {
+    fileprivate var isSentPublish: Bool {
+        guard case .publish(let publish) = self else { return false }
+        if case .unsent = publish.waiting { return false }
+        return true
     }
 }

@@ -15,8 +15,8 @@ extension EdgeLoop {
         /// Of the first; the others follow it without a hole.
         let requestID: UInt64
         let count: Int
-        /// Its client can send it once more, and it will be published once.
-        let isRepeatable: Bool
+        /// Of the first, at its client's instance. 0: it can't be sent once more.
+        let sequence: UInt64
         /// Only for a run of one.
         let history: HistoryCopy?
     }
@@ -43,16 +43,12 @@ extension EdgeLoop {
             if !continues { try session.checkMayWrite(type, request.channel) }
             try Self.check(request.message)
             // Before the rates: what is sent again because of this has been paid for.
-            guard continues || messaging.isUp else {
-                throw .messagingUnreachable(.channelPublishMessageFailed)
-            }
+            try checkOrder(session, request, continues)
             if request.againAfter == nil || !session.rates.repeats() {
                 try session.rates.publish(
                     type, request.channel, session.application.rates, now: endOfTurn.now)
             }
-            if !continues {
-                run.begin(session, requestID, type, request)
-            }
+            if !continues { run.begin(session, requestID, type, request) }
             run.append(request.message)
             if request.storeInHistory {
                 sendRun(history: HistoryCopy(request, session))
@@ -60,8 +56,21 @@ extension EdgeLoop {
                 sendRun()
             }
         } catch {
+            if error.isForNow { session.publishRefused(request.sequence, now: endOfTurn.now) }
             session.answer(requestID, error)
         }
+    }
+
+    /// Whether it can go to the log now, and nothing that can't has to come before it.
+    private func checkOrder(
+        _ session: Session, _ request: ClientRequest.Publish, _ continues: Bool
+    ) throws(RTMError) {
+        guard continues || messaging.isUp else { throw .messagingUnreachable(.channelPublishMessageFailed) }
+        let isInTurn = session.publishBarrier.admits(request.sequence, now: endOfTurn.now)
+        guard !isInTurn else { return }
+        throw RTMError(
+            .channelPublishMessageFailed, "an earlier message could not be published yet",
+            retryAfter: Self.repeatAfter)
     }
 
     /// Sends what has gathered: before anything that must not overtake it, and at the end of a read.
@@ -71,7 +80,7 @@ extension EdgeLoop {
                 request,
                 context: PendingPublish(
                     session: session, requestID: requestID, count: request.messages.count,
-                    isRepeatable: request.origin.instance != 0 && request.origin.sequence != 0,
+                    sequence: request.origin.instance == 0 ? 0 : request.origin.sequence,
                     history: history))
         }
     }
@@ -113,7 +122,8 @@ extension EdgeLoop {
             metrics.publishFailed(pending.count)
             var error = RTMError(
                 failure, .channelPublishMessageFailed, timeout: .channelPublishMessageTimeout)
-            if failure == .disconnected, pending.isRepeatable { error.retryAfter = Self.repeatAfter }
+            if failure == .disconnected, pending.sequence != 0 { error.retryAfter = Self.repeatAfter }
+            if error.isForNow { pending.session.publishRefused(pending.sequence, now: endOfTurn.now) }
             guard error.code == .channelReceiverOffline, let history = pending.history else {
                 for place in 0..<UInt64(pending.count) {
                     pending.session.answer(pending.requestID &+ place, error)
@@ -182,6 +192,17 @@ extension EdgeLoop {
 
     private func refuse(_ pending: PendingHistory, _ code: ErrorCode, _ reason: String) {
         pending.publish.session.answer(pending.publish.requestID, RTMError(code, reason))
+    }
+}
+
+extension RTMError {
+    /// A publish that is sent once more may succeed.
+    fileprivate var isForNow: Bool { code == .channelPublishMessageFailed && retryAfter != nil }
+}
+
+extension Session {
+    fileprivate func publishRefused(_ sequence: UInt64, now: NIODeadline) {
+        if instance != 0, sequence != 0 { publishBarrier.refused(sequence, now: now) }
     }
 }
 

@@ -25,6 +25,7 @@ final class Session {
     /// How many users' metadata it is subscribed to (L-38).
     var liveMetadata = 0
     var rates = SessionRates()
+    var publishBarrier = PublishBarrier()
     /// Names of the message channels that a subscribe is under way for.
     var entering: Set<String> = []
     /// Users whose metadata a subscribe is under way for.

@@ -1,0 +1,45 @@
+import NIOCore
+import Testing
+
+@testable import RTMEdgeServer
+
+@Suite("Publishes behind others that were refused for the moment")
+struct PublishBarrierTests {
+    private let start = NIODeadline.uptimeNanoseconds(1_000_000_000_000)
+
+    @Test("wait until the earliest of those has come again (M-25)")
+    func order() {
+        var barrier = PublishBarrier()
+        func admits(_ sequence: UInt64) -> Bool { barrier.admits(sequence, now: start) }
+        #expect(admits(4))
+        for sequence in [6, 5, 7] as [UInt64] { barrier.refused(sequence, now: start) }
+        for sequence in [8, 6, 9] as [UInt64] { #expect(!admits(sequence)) }
+        for sequence in [5, 6, 7, 8] as [UInt64] { #expect(admits(sequence)) }
+    }
+
+    @Test("wait anew when it is refused once more")
+    func again() {
+        var barrier = PublishBarrier()
+        func admits(_ sequence: UInt64) -> Bool { barrier.admits(sequence, now: start) }
+        barrier.refused(5, now: start)
+        #expect(admits(5))
+        barrier.refused(5, now: start)
+        #expect(!admits(6))
+    }
+
+    @Test("don't wait for long for a client that doesn't repeat them, and those without sequence never")
+    func impatience() {
+        var barrier = PublishBarrier()
+        func admits(_ sequence: UInt64, _ now: NIODeadline) -> Bool { barrier.admits(sequence, now: now) }
+        barrier.refused(5, now: start)
+        #expect(admits(0, start))
+        let late = start + PublishBarrier.timeout
+        barrier.refused(6, now: late - .seconds(1))
+        #expect(!admits(6, late - .nanoseconds(1)))
+        #expect(admits(6, late))
+        #expect(admits(7, start), "then it is over")
+        barrier.refused(9, now: late)
+        #expect(!admits(10, late))
+        #expect(admits(6, late))
+    }
+}
