@@ -42,21 +42,6 @@ struct LinkStateMachine: Sendable {
         case forgetSubscriptions
     }
 
-    /// What is known about the time without connection.
-    private struct Outage {
-        /// When the connection was lost, or the first login began.
-        var since: Instant
-        /// Something was there to resume.
-        var wasConnected: Bool
-        var failures = 0
-        /// The resume window is over.
-        var isSuspended = false
-        /// When the next attempt begins; nil while one runs, and when none fits before `suspended` any more.
-        var retryAt: Instant?
-        /// The server asked not to come back before.
-        var notBefore: Instant?
-    }
-
     /// One round over the servers, beginning with the preferred one.
     private struct Attempt {
         var number: UInt64
@@ -108,12 +93,14 @@ struct LinkStateMachine: Sendable {
         switch phase {
         case .idle, .connected, .failed: nil
         case .connecting(let attempt, let outage): earliest(attempt.deadline, giveUpAt(outage))
-        case .disconnected(let outage): earliest(suspendAt(outage), outage.retryAt, giveUpAt(outage))
+        case .disconnected(let outage): earliest(outage.suspendAt, outage.retryAt, giveUpAt(outage))
         case .suspended(let outage): earliest(outage.retryAt, giveUpAt(outage))
         }
     }
 
-    private func suspendAt(_ outage: Outage) -> Instant { outage.since + parameters.timing.resumeWindow }
+    private func newOutage(wasConnected: Bool, since: Instant) -> Outage {
+        Outage(since: since, wasConnected: wasConnected, timing: parameters.timing)
+    }
 
     private func giveUpAt(_ outage: Outage) -> Instant? {
         parameters.reconnectTimeout.map { outage.since + $0 }
@@ -136,10 +123,10 @@ extension LinkStateMachine {
         present(token)
         switch phase {
         case .idle, .connected:
-            actions += connect(Outage(since: now, wasConnected: false), now: now, .login, .login, "login")
+            actions += connect(newOutage(wasConnected: false, since: now), now: now, .login, .login, "login")
         case .failed:
             actions += connect(
-                Outage(since: now, wasConnected: false), now: now, .login, .relogin, "login again")
+                newOutage(wasConnected: false, since: now), now: now, .login, .relogin, "login again")
         case .connecting(_, let outage):
             actions.append(.disconnect(reason: "a newer login replaced this one"))
             actions += connect(renewed(outage, now: now), now: now, nil)
@@ -151,7 +138,7 @@ extension LinkStateMachine {
 
     /// A login that never reached a server begins its window anew; a lost session keeps its own.
     private func renewed(_ outage: Outage, now: Instant) -> Outage {
-        outage.wasConnected ? outage : Outage(since: now, wasConnected: false)
+        outage.wasConnected ? outage : newOutage(wasConnected: false, since: now)
     }
 
     /// What an attempt logs in with; nil means the app id.
@@ -200,15 +187,14 @@ extension LinkStateMachine {
         case .idle, .failed:
             return []
         case .connected:
-            let outage = Outage(since: now, wasConnected: true)
+            let outage = newOutage(wasConnected: true, since: now)
             let change = move(
                 to: .disconnected(outage), .networkChange, .networkChange, text, listsChannels: true)
             return [.disconnect(reason: text), change] + connectAgain(outage, now: now)
         case .connecting(_, let outage):
             return [.disconnect(reason: text)] + connect(outage, now: now, nil)
         case .disconnected(var outage), .suspended(var outage):
-            // The back-off begins anew, with the network. A first failure stays one (T4).
-            outage.failures = min(outage.failures, 1)
+            outage.forgetFailures()
             return connectAgain(outage, now: now)
         }
     }
@@ -248,7 +234,7 @@ extension LinkStateMachine {
         let change: Action
         if outage.wasConnected || pendingLogin == nil {
             // S-17: back within the window, however long the last attempt took, and with everything.
-            let isInTime = outage.wasConnected && !outage.isSuspended && now <= suspendAt(outage)
+            let isInTime = outage.wasConnected && !outage.isSuspended && now <= outage.suspendAt
             let isResumed = isInTime && unrestoredChannels.isEmpty && !hasInboxGap
             change = move(
                 to: .connected(number), .reconnected, .reconnectSuccess, "connected again",
@@ -278,8 +264,8 @@ extension LinkStateMachine {
         _ loss: LinkLoss, now: Instant, random: inout some RandomNumberGenerator
     ) -> [Action] {
         if loss.isFatal { return fail(.serverReject, loss.reasonCode, loss.loginError, text: loss.text) }
-        var outage = Outage(since: now, wasConnected: true)
-        scheduleRetry(&outage, after: loss, now: now, random: &random)
+        var outage = newOutage(wasConnected: true, since: now)
+        outage.scheduleRetry(after: loss, now: now, random: &random)
         let operation: LinkOperation = loss == .heartbeatTimeout ? .heartbeatTimeout : .serverTimeout
         return [
             .disconnect(reason: loss.text),
@@ -302,41 +288,16 @@ extension LinkStateMachine {
         var outage = outage
         let operation: LinkOperation =
             outage.failures == 0 && !outage.wasConnected ? .login : .autoReconnect
-        outage.failures += 1
+        outage.attemptFailed(loss, now: now, random: &random)
         if outage.isSuspended {
-            outage.retryAt = max(
-                now + jittered(parameters.timing.suspendedRetryDelay, &random), notBefore(loss, now: now))
             actions.append(
                 move(to: .suspended(outage), .autoReconnect, .connectionError, loss.text, listsChannels: true)
             )
             return actions + loginTimedOut()
         }
-        scheduleRetry(&outage, after: loss, now: now, random: &random)
         actions.append(move(to: .disconnected(outage), operation, loss.reasonCode, loss.text))
-        if now >= suspendAt(outage) { actions += suspend(outage, now: now, random: &random) }
+        if now >= outage.suspendAt { actions += suspend(outage, now: now, random: &random) }
         return actions
-    }
-
-    /// S-14: 2, 4, 8, 16 … s; the last attempt begins early enough to end before the link is suspended.
-    private func scheduleRetry(
-        _ outage: inout Outage, after loss: LinkLoss, now: Instant, random: inout some RandomNumberGenerator
-    ) {
-        let timing = parameters.timing
-        let exponent = min(outage.failures - (outage.wasConnected ? 0 : 1), 16)
-        let delay = jittered(timing.firstRetryDelay * (1 << max(0, exponent)), &random)
-        let notBefore = notBefore(loss, now: now)
-        outage.notBefore = notBefore
-        let last = suspendAt(outage) - timing.lastAttemptLead
-        let retryAt = min(max(now + delay, notBefore), max(last, notBefore))
-        let fits = retryAt <= last && retryAt >= min(now + delay, now + timing.firstRetryDelay)
-        outage.retryAt = fits ? retryAt : nil
-    }
-
-    private func notBefore(_ loss: LinkLoss, now: Instant) -> Instant { now + (loss.retryAfter ?? .zero) }
-
-    private func jittered(_ delay: Duration, _ random: inout some RandomNumberGenerator) -> Duration {
-        let share = parameters.timing.jitter
-        return share > 0 ? delay * Double.random(in: (1 - share)...(1 + share), using: &random) : delay
     }
 }
 
@@ -356,7 +317,7 @@ extension LinkStateMachine {
             return attemptEnded(attempt, outage, loss, now: now, random: &random)
         case .disconnected(let outage):
             if let end = giveUpAt(outage), now >= end { return giveUp() }
-            if now >= suspendAt(outage) { return suspend(outage, now: now, random: &random) }
+            if now >= outage.suspendAt { return suspend(outage, now: now, random: &random) }
             return retryIfDue(outage, now: now)
         case .suspended(let outage):
             if let end = giveUpAt(outage), now >= end { return giveUp() }
@@ -379,9 +340,7 @@ extension LinkStateMachine {
         _ outage: Outage, now: Instant, random: inout some RandomNumberGenerator
     ) -> [Action] {
         var outage = outage
-        outage.isSuspended = true
-        let next = suspendAt(outage) + jittered(parameters.timing.suspendedRetryDelay, &random)
-        outage.retryAt = max(next, outage.notBefore ?? next)
+        outage.suspend(random: &random)
         let text = "no connection for \(parameters.timing.resumeWindow)"
         let change = move(
             to: .suspended(outage), .autoReconnect, .reconnectTimeout, text, listsChannels: true)
@@ -422,8 +381,7 @@ extension LinkStateMachine {
     private mutating func begin(_ outage: Outage, serversTried: Int, now: Instant) -> Action {
         lastAttempt += 1
         var outage = outage
-        outage.retryAt = nil
-        outage.notBefore = nil
+        outage.attemptBegins()
         let attempt = Attempt(
             number: lastAttempt, serversTried: serversTried, deadline: now + parameters.attemptTimeout)
         phase = .connecting(attempt, outage)

@@ -73,9 +73,11 @@ struct ClientStateTests {
                 await code { try await client.setState(["b": "1"], in: "lobby") }
                     == .presenceStateCountOverflow)
             edge.follow { [FakeEdge.usual($0)].compactMap { $0 } }
+            // The first snapshot may be on its way still: either restores what the server has accepted.
+            let before = set(edge).count
             edge.push([.snapshot("lobby", at: 2, [.user("alice")])])
-            try await eventually("restored") { set(edge).count == 3 }
-            #expect(set(edge).last == ["a": "1"])
+            try await eventually("restored") { set(edge).count > before }
+            #expect(set(edge).dropFirst(before).allSatisfy { $0 == ["a": "1"] })
         }
     }
 

@@ -12,6 +12,8 @@ protocol ChaosClient: Sendable {
     var views: [DeliveryRecord.View] { get }
     /// What must not happen to a client, as sentences.
     var complaints: [String] { get }
+    /// The states of its link, each with its time and reason.
+    var journey: [String] { get }
 
     func start(channels: [String]) async throws
     func publish(_ text: String, to channel: String) async -> DeliveryRecord.Outcome
@@ -35,6 +37,7 @@ private final class Sightings: Sendable {
     private struct Contents {
         var byChannel: [String: [DeliveryRecord.Sighting]] = [:]
         var complaints: [String] = []
+        var journey: [String] = []
     }
 
     private let contents = Mutex(Contents())
@@ -46,6 +49,13 @@ private final class Sightings: Sendable {
     func hasGap(in channel: String) -> Bool {
         contents.withLock { $0.byChannel[channel]?.contains(.gap) == true }
     }
+
+    func note(_ state: LinkState, _ reason: String) {
+        let time = Date().formatted(.iso8601.time(includingFractionalSeconds: true))
+        contents.withLock { $0.journey.append("\(time) \(state) (\(reason))") }
+    }
+
+    var journey: [String] { contents.withLock { $0.journey } }
 
     func complain(_ text: String) { contents.withLock { $0.complaints.append(text) } }
 
@@ -81,6 +91,7 @@ final class ChaosRTMClient: ChaosClient {
     var isConnected: Bool { client.linkState == .connected }
     var views: [DeliveryRecord.View] { sightings.views(of: user, isToldOfGaps: true) }
     var complaints: [String] { sightings.complaints.map { "\(user): \($0)" } }
+    var journey: [String] { sightings.journey }
 
     func start(channels: [String]) async throws {
         sightings.expect(channels + ["@\(user)"])
@@ -105,6 +116,7 @@ final class ChaosRTMClient: ChaosClient {
         case .gap(let gap):
             sightings.note(.gap, in: (gap.channelType == .user ? "@" : "") + gap.channelName)
         case .linkState(let change):
+            sightings.note(change.currentState, "\(change.reason)")
             if change.currentState == .failed { sightings.complain("failed: \(change.reason)") }
             for channel in change.unrestoredChannels where !sightings.hasGap(in: channel) {
                 sightings.complain("\(channel) was not restored: \(change.reason)")
@@ -143,6 +155,7 @@ final class ChaosKitClient: NSObject, ChaosClient, AgoraRtmClientDelegate {
     var isConnected: Bool { state.withLock { $0 } == .connected }
     var views: [DeliveryRecord.View] { sightings.views(of: user, isToldOfGaps: false) }
     var complaints: [String] { sightings.complaints.map { "\(user): \($0)" } }
+    var journey: [String] { sightings.journey }
 
     func start(channels: [String]) async throws {
         sightings.expect(channels + ["@\(user)"])
@@ -174,6 +187,7 @@ final class ChaosKitClient: NSObject, ChaosClient, AgoraRtmClientDelegate {
 
     func rtmKit(_ rtmKit: AgoraRtmClientKit, didReceiveLinkStateEvent event: AgoraRtmLinkStateEvent) {
         state.withLock { $0 = event.currentState }
+        sightings.note(event.currentState, event.reason ?? "")
         if event.currentState == .failed { sightings.complain("failed: \(event.reason ?? "")") }
     }
 

@@ -126,7 +126,8 @@ import Testing
         let ends = client.views.sorted { $0.channel < $1.channel }.map { view in
             "\(view.channel): \(view.sightings.count), \(view.sightings.suffix(2))"
         }
-        return "\(client.user) \(client.isConnected ? "connected" : "away"): \(ends)"
+        let journey = client.journey.suffix(8).joined(separator: "; ")
+        return "\(client.user) \(client.isConnected ? "connected" : "away"), \(journey): \(ends)"
     }
 
     /// The lines are whole again: everybody comes back, and the last message of every channel reaches all.

@@ -77,7 +77,7 @@ struct PresenceServiceTests {
         try await ServiceFixture.with(messagingListens: false) { service in
             async let first = service.join("anna", session: 1)
             #expect(
-                await code { _ = try await service.join("bob", session: 2, timeout: .milliseconds(40)) }
+                await code { _ = try await service.join("bob", session: 2, timeout: .seconds(1)) }
                     == .presenceOperationTimeout)
             try await service.startMessaging()
             #expect(try await first.position.epoch == 42)

@@ -1,0 +1,77 @@
+// The time without connection: when the next attempt begins, and when the link counts as suspended
+// (behaviour.md S-14, T10, T11). The state machine decides what happens; this value decides when.
+
+struct Outage: Sendable {
+    typealias Instant = ContinuousClock.Instant
+
+    /// When the connection was lost, or the first login began.
+    let since: Instant
+    /// Something was there to resume.
+    let wasConnected: Bool
+    /// Rounds over the servers that failed.
+    private(set) var failures = 0
+    /// The resume window is over.
+    private(set) var isSuspended = false
+    /// When the next attempt begins; nil while one runs, and when none fits before `suspended` any more.
+    private(set) var retryAt: Instant?
+    /// The server asked not to come back before.
+    private var notBefore: Instant?
+    private let timing: LinkTiming
+
+    init(since: Instant, wasConnected: Bool, timing: LinkTiming) {
+        self.since = since
+        self.wasConnected = wasConnected
+        self.timing = timing
+    }
+
+    /// When the resume window ends.
+    var suspendAt: Instant { since + timing.resumeWindow }
+
+    /// A round over the servers begins.
+    mutating func attemptBegins() {
+        retryAt = nil
+        notBefore = nil
+    }
+
+    /// A round over the servers ended without a connection.
+    mutating func attemptFailed(
+        _ loss: LinkLoss, now: Instant, random: inout some RandomNumberGenerator
+    ) {
+        failures += 1
+        guard isSuspended else { return scheduleRetry(after: loss, now: now, random: &random) }
+        retryAt = max(now + jittered(timing.suspendedRetryDelay, &random), earliestReturn(loss, now: now))
+    }
+
+    /// S-14: 2, 4, 8, 16 … s; the last attempt begins early enough to end before the link is suspended.
+    mutating func scheduleRetry(
+        after loss: LinkLoss, now: Instant, random: inout some RandomNumberGenerator
+    ) {
+        let exponent = min(failures - (wasConnected ? 0 : 1), 16)
+        let delay = jittered(timing.firstRetryDelay * (1 << max(0, exponent)), &random)
+        let notBefore = earliestReturn(loss, now: now)
+        self.notBefore = notBefore
+        let last = suspendAt - timing.lastAttemptLead
+        let retryAt = min(max(now + delay, notBefore), max(last, notBefore))
+        let fits = retryAt <= last && retryAt >= min(now + delay, now + timing.firstRetryDelay)
+        self.retryAt = fits ? retryAt : nil
+    }
+
+    /// T10: from now on attempts are further apart.
+    mutating func suspend(random: inout some RandomNumberGenerator) {
+        isSuspended = true
+        let next = suspendAt + jittered(timing.suspendedRetryDelay, &random)
+        retryAt = max(next, notBefore ?? next)
+    }
+
+    /// The back-off begins anew. A first failure stays one (T4).
+    mutating func forgetFailures() { failures = min(failures, 1) }
+
+    private func earliestReturn(_ loss: LinkLoss, now: Instant) -> Instant {
+        now + (loss.retryAfter ?? .zero)
+    }
+
+    private func jittered(_ delay: Duration, _ random: inout some RandomNumberGenerator) -> Duration {
+        let share = timing.jitter
+        return share > 0 ? delay * Double.random(in: (1 - share)...(1 + share), using: &random) : delay
+    }
+}
