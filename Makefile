@@ -4,7 +4,7 @@ SHELL := /bin/bash
 release := .build/release
 swift_folders := Package.swift Shared Services Clients Tests
 
-timed := ^(Integration|ServiceKit|ServiceLink|Client|AgoraRtmKit)Tests
+timed := ^(Integration|ServiceKit|ServiceLink|Client|AgoraRtmKit|AgoraRtmKitSamples)Tests
 run_tests := Tests/run.sh
 
 .PHONY: help setup build run test check simulate soak lint format generate fuzz chaos sanitize bench bench-micro bench-peers \

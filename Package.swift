@@ -171,7 +171,8 @@ let testing: [Target] = [
     tests("AgoraRtmKit", ["AgoraRtmKit", "RTMClient", "RTMModel"]),
     // The reference's samples are kept to the letter, and some of them draw warnings.
     .testTarget(
-        name: "AgoraRtmKitSamplesTests", dependencies: ["AgoraRtmKit"], path: "Tests/AgoraRtmKitSamples",
+        name: "AgoraRtmKitSamplesTests", dependencies: ["AgoraRtmKit", "RTMTestSupport"],
+        path: "Tests/AgoraRtmKitSamples",
         swiftSettings: [.swiftLanguageMode(.v6)]),
     tests(
         "CLI",
