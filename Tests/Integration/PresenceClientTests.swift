@@ -33,6 +33,7 @@ import Testing
             try await cleo.subscribe(to: "lobby")
             try await ben.setState(["mood": "bad"], in: "lobby")
             try await ben.removeState(["mood"], in: "lobby")
+            try await records[2].first("state ben[näme=ünicode 漢字]")
             try await cleo.unsubscribe(from: "lobby")
             try await records[1].first("leave cleo")
             try await ben.logout()
@@ -192,6 +193,34 @@ import Testing
             try await clients[1].subscribe(to: "lobby")
             try await records[1].expect(["snapshot anna ben", "snapshot anna ben"])
             #expect(try await clients[0].state(of: "ben", in: "lobby") == [:])
+        }
+    }
+
+    @Test(
+        "2.2.8, 2.2.2: however often states are set, each change is told once, in order, and nobody seems to go"
+    )
+    func frequentStates() async throws {
+        try await withClients(["anna", "ben", "cleo"]) { clients, records, _ in
+            for client in clients { try await client.subscribe(to: "lobby") }
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for (client, name) in [(clients[1], "ben"), (clients[2], "cleo")] {
+                    group.addTask {
+                        for number in 1...100 {
+                            try await client.setState(["of": name, "n": "\(number)"], in: "lobby")
+                        }
+                    }
+                }
+                try await group.waitForAll()
+            }
+            for name in ["ben", "cleo"] { try await records[0].first("state \(name)[n=100,of=\(name)]") }
+            let texts = records[0].texts()
+            for name in ["ben", "cleo"] {
+                let told = texts.filter { $0.hasPrefix("state \(name)") }
+                #expect(told == (1...100).map { "state \(name)[n=\($0),of=\(name)]" })
+            }
+            #expect(texts.count == 3 + 200, "a snapshot, two joins, and nothing else")
+            let users = try await clients[0].whoNow(in: "lobby", includeState: true).users
+            #expect(users.map(\.states) == [[:]] + ["ben", "cleo"].map { ["n": "100", "of": $0] })
         }
     }
 

@@ -124,6 +124,24 @@ import Testing
         }
     }
 
+    @Test("2.1.11: who leaves while one is away is gone from the roster when one is back")
+    func leaveMeanwhile() async throws {
+        try await withBen(presenceTimeout: .seconds(300)) { anna, ben, records, proxy in
+            var links = ben.events().makeAsyncIterator()
+            var roster = ben.roster(of: "lobby").makeAsyncIterator()
+            #expect(await roster.next()?.members.count == 2)
+            proxy.refuse(true)
+            proxy.spoil(.reset)
+            #expect(await links.nextLinkState(.disconnected) != nil)
+            try await anna.unsubscribe(from: "lobby")
+            proxy.refuse(false)
+            #expect(await links.nextLinkState(.connected) != nil)
+            try await records[1].first("snapshot ben[a=1]")
+            while let update = await roster.next(), update.members != ["ben": ["a": "1"]] {}
+            #expect(try await ben.whoNow(in: "lobby").users.map(\.userID) == ["ben"])
+        }
+    }
+
     @Test("Appendix D, S-22: a logout is a leave at once, and no timeout follows")
     func logout() async throws {
         try await withBen(presenceTimeout: .seconds(5)) { anna, ben, records, _ in
