@@ -25,7 +25,7 @@ help:
 	@echo 'make bench     instructions of each step of a message, then fan-out on this machine'
 	@echo 'make bench-peers  workloads beside other servers; QUICK=1 for a look'
 	@echo 'make bench-growth  how cost grows, into docs/growth.md; QUICK=1 for a look'
-	@echo 'make bench-storage  storage beside bare SQLite; QUICK=1 for a look, DATA= says on which disk'
+	@echo 'make bench-storage  storage beside bare SQLite; QUICK=1 for a look, DATA= says on which disk, PARTS=writes which'
 	@echo 'make soak-storage  storage is killed a hundred times under load'
 	@echo 'make bench-presence  what joins, pages, sweeps and members of presence cost, in memory and over Redis'
 	@echo 'make clean     remove what was built'
@@ -100,7 +100,7 @@ bench-growth: build
 
 bench-storage:
 	swift build -c release --product rtm-storage-bench
-	$(release)/rtm-storage-bench
+	$(release)/rtm-storage-bench $(PARTS)
 
 soak-storage:
 	swift build --build-tests

@@ -70,6 +70,20 @@ struct CompareAndSet: BenchCall {
     }
 }
 
+struct SetMetadata: BenchCall {
+    let channel: String
+    private static let value = String(repeating: "v", count: 128)
+
+    func request() -> ByteBuffer {
+        Fields.buffer(
+            30,
+            [
+                (1, .number(1)), (2, .text(channel)),
+                (4, .nested([(1, .text("price")), (2, .text(Self.value))])),
+            ])
+    }
+}
+
 struct ReadMetadata: BenchCall {
     let channel: String
 

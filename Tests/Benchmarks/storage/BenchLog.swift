@@ -14,6 +14,7 @@ final class BenchLog: ServiceLinkClientDelegate {
     private var calls: [[ContinuousClock.Instant]]
     private var acknowledgements: [[ContinuousClock.Instant]]
     private var deliveries: [[ContinuousClock.Instant]]
+    private(set) var delivered = 0
     private(set) var fromCall: [Int64] = []
     private(set) var fromAcknowledgement: [Int64] = []
 
@@ -89,6 +90,7 @@ final class BenchLog: ServiceLinkClientDelegate {
     func push(_ link: ServiceLinkClient<Int>, method: UInt32, body: UnsafeRawBufferPointer) {
         guard let delivery = try? DeliveryPush(scanning: body) else { return }
         let channel = Int(delivery.interest)
+        delivered += delivery.count
         deliveries[channel].append(.now)
         match(channel)
     }

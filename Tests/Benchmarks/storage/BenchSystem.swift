@@ -8,7 +8,8 @@ import RTMServiceLink
 import RTMStorageServer
 import RTMWire
 
-/// Storage and messaging on one event loop, as in a standalone system, and a caller beside them.
+/// Storage and messaging on one event loop, as in a standalone system, and a caller on another one, as an
+/// edge is.
 final class BenchSystem: Sendable {
     private let loop: any EventLoop
     private let caller: NIOLoopBound<BenchCaller>
@@ -24,6 +25,7 @@ final class BenchSystem: Sendable {
         _ directory: String, _ arguments: [String], _ body: (BenchSystem) async throws -> Result
     ) async throws -> Result {
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+        let callers = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         let logger = Logger(label: "bench", factory: { _ in SwiftLogNoOpLogHandler() })
         let storage = InProcessEndpoint(name: "storage")
         let messaging = InProcessEndpoint(name: "messaging")
@@ -50,12 +52,13 @@ final class BenchSystem: Sendable {
                 services.append(service)
             }
         }
-        let loop = group.next()
+        let loop = callers.next()
         let caller = try await BenchCaller.connected(to: storage, on: loop, logger: logger)
         let result = try await body(BenchSystem(loop: loop, caller: caller, messaging: messaging))
         try await loop.submit { caller.value.close() }.get()
         for service in services.reversed() { await service.shutdown(deadline: .now + .seconds(30)) }
         try await group.shutdownGracefully()
+        try await callers.shutdownGracefully()
         return result
     }
 
@@ -104,6 +107,27 @@ final class BenchSystem: Sendable {
             log.value.close()
             return (log.value.fromAcknowledgement.sorted(), log.value.fromCall.sorted())
         }.get()
+    }
+
+    /// Events per second of one channel that all callers write to, up to the last one's arrival.
+    func hotChannel(_ duration: Duration, _ callers: Int) async throws -> Double {
+        let log = try await BenchLog.attached(
+            to: ["hot"], at: messaging, on: loop,
+            logger: Logger(label: "bench", factory: { _ in SwiftLogNoOpLogHandler() }))
+        let start = ContinuousClock.now
+        let deadline = start + duration
+        let caller = self.caller
+        let count = try await loop.flatSubmit {
+            caller.value.run(callers, until: { _ in ContinuousClock.now >= deadline }) { _ in
+                SetMetadata(channel: "hot")
+            }
+        }.get()
+        while try await loop.submit({ log.value.delivered < count }).get() {
+            try await Task.sleep(for: .milliseconds(1))
+        }
+        let rate = Double(count) / ((ContinuousClock.now - start) / .seconds(1))
+        try await loop.submit { log.value.close() }.get()
+        return rate
     }
 
     // MARK: History

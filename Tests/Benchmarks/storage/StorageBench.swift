@@ -2,18 +2,21 @@ import Foundation
 import NIOCore
 
 /// What storage does per second on this machine, with the links, the transactions and the disk of production;
-/// each figure stands beside what SQLite alone makes of the same statements. `make bench-storage`.
+/// each figure stands beside what SQLite alone makes of the same statements. `make bench-storage`; arguments
+/// choose parts: writes, reads, locks, latency, history.
 @main struct StorageBench {
     static func main() async throws {
         let isQuick = ProcessInfo.processInfo.environment["QUICK"] == "1"
         let duration = Duration.seconds(isQuick ? 2 : 8)
         let directory = ProcessInfo.processInfo.environment["DATA"] ?? "/tmp/rtm-storage-bench"
         try? FileManager.default.removeItem(atPath: directory)
-        try await writes(directory, duration)
-        try await reads(directory, duration)
-        try await locks(directory, duration)
-        try await latency(directory, duration)
-        try await history(directory, messages: isQuick ? 1_000_000 : 10_000_000)
+        let parts = CommandLine.arguments.dropFirst()
+        func isWanted(_ part: String) -> Bool { parts.isEmpty || parts.contains(part) }
+        if isWanted("writes") { try await writes(directory, duration) }
+        if isWanted("reads") { try await reads(directory, duration) }
+        if isWanted("locks") { try await locks(directory, duration) }
+        if isWanted("latency") { try await latency(directory, duration) }
+        if isWanted("history") { try await history(directory, messages: isQuick ? 1_000_000 : 10_000_000) }
         try? FileManager.default.removeItem(atPath: directory)
     }
 
@@ -69,6 +72,13 @@ import NIOCore
                 let (fromCommit, fromCall) = try await system.latency(duration, callers)
                 say("event, \(callers) callers, from acknowledgement to subscriber: \(spread(fromCommit))")
                 say("event, \(callers) callers, from call to subscriber: \(spread(fromCall))")
+            }
+        }
+        for synchronous in ["full", "normal"] {
+            let arguments = ["--storage-synchronous", synchronous]
+            try await BenchSystem.with(directory + "/hot-\(synchronous)", arguments) { system in
+                let rate = try await system.hotChannel(duration, 256)
+                say("events of one channel, synchronous \(synchronous), 256 callers: \(Int(rate))/s")
             }
         }
     }

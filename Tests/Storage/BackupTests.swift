@@ -1,0 +1,102 @@
+import Foundation
+import RTMModel
+import RTMTestSupport
+import RTMWire
+import Testing
+
+@testable import RTMStorageServer
+
+/// What docs/operations/storage.md tells an operator to do, with the real program.
+@Suite("Backup and restore by the command line", .serialized)
+struct BackupTests {
+    @Test("a backup of a busy service is one state of it; restored, the service goes on from there")
+    func restore() async throws {
+        try await withDirectory { directory in
+            try await LogHost.with { host in
+                let copy = directory + "/copy.db"
+                try await host.withStorage(directory) { process, caller in
+                    try await caller.setLock()
+                    let token = try await caller.acquire(by: .user("anna"))
+                    let written = try await writeDuring(caller) {
+                        #expect(try await run("backup", [copy], directory).status == 0)
+                        let again = try await run("backup", [copy], directory)
+                        #expect(again.status == 3 && again.log.contains("exists already"))
+                        #expect(try await run("check", [], directory).status == 0)
+                    }
+                    #expect(written > 0 && token > 0)
+                    process.signal(SIGTERM)
+                    #expect(try await process.exit() == 0)
+                }
+                try replaceDatabase(of: directory, by: copy)
+                try await host.withStorage(directory) { process, caller in
+                    let set = try await caller.metadata()
+                    #expect(Set(set.items.map(\.value)).count <= 1, "both items are of one write")
+                    #expect(try await caller.locks().locks.map(\.owner) == ["anna"])
+                    let log = try await host.reader([.message("lobby")])
+                    let next = try await caller.write([("a", "restored"), ("b", "restored")])
+                    #expect(next == set.majorRevision + 1)
+                    // Its number was given before, to an event of the database that is gone.
+                    try await eventually("the event is announced") {
+                        log.storageEvents.contains { $0.items.allSatisfy { $0.value == "restored" } }
+                    }
+                    try await log.close()
+                    process.signal(SIGTERM)
+                    #expect(try await process.exit() == 0)
+                }
+            }
+        }
+    }
+
+    @Test("the check of a damaged file says so and ends with 3")
+    func damaged() async throws {
+        try await withDirectory { directory in
+            try FileManager.default.createDirectory(
+                atPath: directory + "/data", withIntermediateDirectories: true)
+            let path = directory + "/data/storage.db"
+            try SQLiteWriter(SQLiteOptions(path: path)).close()
+            let file = try FileHandle(forUpdating: URL(fileURLWithPath: path))
+            try file.seek(toOffset: 4_096)
+            try file.write(contentsOf: Data(repeating: 0xFF, count: 8_192))
+            try file.close()
+            #expect(try await run("check", [], directory).status == 3)
+            #expect(try await run("backup", [directory + "/copy.db"], directory).status == 3)
+            #expect(!FileManager.default.fileExists(atPath: directory + "/copy.db"))
+        }
+    }
+
+    /// Writes two items with one value, again and again, until the body has ended; returns how often.
+    private func writeDuring(
+        _ caller: StorageCaller, _ body: () async throws -> Void
+    ) async throws -> Int {
+        try await withThrowingTaskGroup(of: Int.self) { group in
+            group.addTask {
+                var count = 0
+                while !Task.isCancelled {
+                    count += 1
+                    try await caller.write([("a", "\(count)"), ("b", "\(count)")])
+                }
+                return count
+            }
+            try await body()
+            group.cancelAll()
+            return try await group.next() ?? 0
+        }
+    }
+
+    private func run(
+        _ command: String, _ arguments: [String], _ directory: String
+    ) async throws -> (status: Int32, log: String) {
+        let process = try ServiceProcess(
+            "rtm-storage", [command] + arguments + ["--data", directory + "/data"],
+            directory: URL(fileURLWithPath: directory))
+        return (try await process.exit(), process.log)
+    }
+
+    private func replaceDatabase(of directory: String, by copy: String) throws {
+        let files = FileManager.default
+        for name in ["storage.db", "storage.db-wal", "storage.db-shm"] {
+            try? files.removeItem(atPath: directory + "/data/" + name)
+        }
+        try files.moveItem(atPath: copy, toPath: directory + "/data/storage.db")
+    }
+}
