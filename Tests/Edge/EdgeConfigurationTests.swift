@@ -33,6 +33,16 @@ struct EdgeConfigurationTests {
             ])
     }
 
+    @Test("R-6 to R-8: the rates of an app replace those of every app")
+    func rates() throws {
+        let configuration = EdgeConfiguration(
+            try load(["--apps", "one,two::::::::40:0:3", "--rates-acquire-lock", "5"]))
+        let rates = configuration.applications.map(\.rates)
+        #expect(rates.map(\.channelMetadata.perSecond) == [10, 40])
+        #expect(rates.map(\.userMetadata.isUnlimited) == [false, true])
+        #expect(rates.map(\.acquireLock.perSecond) == [5, 3])
+    }
+
     private func load(_ arguments: [String]) throws(ConfigurationError) -> Configuration {
         let schema = ConfigurationSchema(EdgeKeys.own, section: "edge")
         return try ConfigurationLoader(schema: schema, rules: EdgeKeys.rules) { _ in "" }

@@ -1,5 +1,6 @@
 import Foundation
 import RTMModel
+import RTMProtocol
 import RTMTestSupport
 import RTMWire
 import Testing
@@ -15,7 +16,7 @@ struct BackupTests {
             try await LogHost.with { host in
                 let copy = directory + "/copy.db"
                 try await host.withStorage(directory) { process, caller in
-                    try await caller.setLock()
+                    try await caller.setLock(ttl: 300)
                     let token = try await caller.acquire(by: .user("anna"))
                     let written = try await writeDuring(caller) {
                         #expect(try await run("backup", [copy], directory).status == 0)

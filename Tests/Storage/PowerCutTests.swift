@@ -43,21 +43,20 @@ struct PowerCutTests {
 
 /// Lives of a store, each ended by a power cut.
 private struct PowerCutHistory {
-    private static let users = ["anna", "ben"]
     private static let now = StorageNow(wall: 1_000_000, steady: 1_000)
 
     private let seed: UInt64
     private let synchronous: Synchronous
     private var random: SeededGenerator
-    private var number: UInt64 = 0
-    private var time: UInt64 = 1_000_000
+    private var writes: GeneratedWrites
     /// What the last life left; nil before the first.
-    private var left: Contents?
+    private var left: StoreContents?
 
     init(seed: UInt64, synchronous: Synchronous) {
         self.seed = seed
         self.synchronous = synchronous
         random = SeededGenerator(seed: seed)
+        writes = GeneratedWrites(seed: seed)
     }
 
     /// Writes until the power is cut, and leaves what the disk has then in `next`. Returns how many
@@ -73,13 +72,13 @@ private struct PowerCutHistory {
         let reader = try SQLiteReader(options)
         var writer = try StorageWriter(store, rules: StorageRules(), now: Self.now)
         // What it is found with, and after each group.
-        var states = [try Contents(reader)]
+        var states = [try StoreContents(reader)]
         if let left { #expect(states == [left], "seed \(seed): reading has changed it") }
         var acknowledged = 0
         while disk.remains == nil {
-            let outcome = writer.run(group(states[states.count - 1]), now: Self.now)
+            let outcome = writer.run(writes.group(states[states.count - 1]), now: Self.now)
             try #require(outcome.failure == nil)
-            states.append(try Contents(reader))
+            states.append(try StoreContents(reader))
             if disk.remains == nil { acknowledged = states.count - 1 }
         }
         reader.close()
@@ -88,13 +87,13 @@ private struct PowerCutHistory {
     }
 
     private mutating func check(
-        _ states: [Contents], _ acknowledged: Int, _ remains: [String: [UInt8]], in next: String
+        _ states: [StoreContents], _ acknowledged: Int, _ remains: [String: [UInt8]], in next: String
     ) throws -> Int {
         try leave(remains, in: next)
         let path = next + "/storage.db"
         let store = try SQLiteWriter(SQLiteOptions(path: path))
         let reader = try SQLiteReader(SQLiteOptions(path: path))
-        let found = try Contents(reader)
+        let found = try StoreContents(reader)
         #expect(try SQLiteMaintenance.check(path) == [])
         reader.close()
         store.close()
@@ -111,76 +110,6 @@ private struct PowerCutHistory {
         for (path, bytes) in remains {
             let name = URL(fileURLWithPath: path).lastPathComponent
             try Data(bytes).write(to: URL(fileURLWithPath: directory + "/" + name))
-        }
-    }
-
-    // MARK: Writes
-
-    private mutating func group(_ contents: Contents) -> [StorageWrite] {
-        (0..<Int.random(in: 1...6, using: &random)).map { _ in
-            number += 1
-            let user = Self.users.randomElement(using: &random) ?? "anna"
-            return StorageWrite(work(contents), caller: .user(user), link: 1, request: number)
-        }
-    }
-
-    private mutating func work(_ contents: Contents) -> StorageWrite.Work {
-        let name = Contents.channels.randomElement(using: &random) ?? "a"
-        let channel = ChannelKey.message(name)
-        switch Int.random(in: 0..<9, using: &random) {
-        case 0...2:
-            let items = ["k", "l", "m"].shuffled(using: &random).prefix(2).map {
-                MetadataItem(key: $0, value: "\(number)" + random.text(upTo: 900))
-            }
-            let kind: MetadataWriteKind = random.chance(1, in: 5) ? .remove : .set
-            return .metadata(WriteMetadata(kind, of: .lobby, items: items), of: channel)
-        case 3...4: return .lock(LockRequest(lockAction(), "l", at: .lobby), of: channel, ticket: number)
-        case 5...6:
-            time += 1
-            let content = HistoryMessage(
-                type: .binary, payload: random.bytes(upTo: 6_000), customType: "", publisher: "anna",
-                timestampMilliseconds: time)
-            let origin = StoredMessage.Origin(instance: 1, sequence: number)
-            return .history(
-                StoredMessage(
-                    channel: channel, content: content, origin: origin,
-                    expiry: random.chance(1, in: 3) ? 999 : nil))
-        case 7: return .removeExpiredHistory(limit: 3)
-        default:
-            let known = contents.events.prefix(Int.random(in: 0...8, using: &random))
-            guard let first = known.first, let last = known.last else { return .announced([]) }
-            return .announced([first.sequence...last.sequence])
-        }
-    }
-
-    private mutating func lockAction() -> LockRequest.Action {
-        switch Int.random(in: 0...4, using: &random) {
-        case 0: .remove
-        case 1: .release(withdraw: false)
-        case 2, 3: .acquire(retry: false, heldToken: 0)
-        default: .set(ttlSeconds: 10)
-        }
-    }
-}
-
-/// Everything that a store holds.
-private struct Contents: Equatable {
-    static let channels = ["a", "b", "c"]
-
-    let counter: UInt64
-    let events: [OutboxEvent]
-    var sets: [MetadataSet] = []
-    var locks: [LockTable] = []
-    var messages: [[HistoryMessage]] = []
-
-    init(_ reader: SQLiteReader) throws {
-        counter = try reader.committedCounter()
-        events = try reader.events(after: 0, limit: 100_000)
-        for name in Self.channels {
-            sets.append(try reader.metadata(of: .message(name)))
-            locks.append(try reader.locks(of: .message(name)))
-            let all = GetHistory(channelType: .message, channel: name, count: 100, start: 0, end: 0)
-            messages.append(try reader.messages(HistoryQuery(all, of: .user("anna")), now: 0))
         }
     }
 }

@@ -26,14 +26,20 @@ import NIOCore
     private static func writes(_ directory: String, _ duration: Duration) async throws {
         for synchronous in ["full", "normal"] {
             for callers in [1, 16, 256] {
-                let bare = try BareLoop.rate(
-                    directory + "/bare-\(synchronous)-\(callers)", synchronous: synchronous, group: callers,
-                    duration: duration)
-                let ours = try await BenchSystem.with(
+                let (ours, bare) = try await BenchSystem.with(
                     directory + "/\(synchronous)-\(callers)", ["--storage-synchronous", synchronous]
                 ) { system in
-                    try await system.rate(duration, callers) { number in CompareAndSet(channel: "c\(number)")
+                    var (ours, bare) = (0.0, 0.0)
+                    // In turns, so that what else the machine does meets both.
+                    for slice in 0..<slices {
+                        bare += try BareLoop.rate(
+                            directory + "/bare-\(synchronous)-\(callers)-\(slice)",
+                            synchronous: synchronous, group: callers, duration: duration / slices)
+                        ours += try await system.rate(duration / slices, callers) { number in
+                            CompareAndSet(channel: "c\(number)")
+                        }
                     }
+                    return (ours / Double(slices), bare / Double(slices))
                 }
                 say(
                     "CAS writes, synchronous \(synchronous), \(callers) callers: \(Int(ours))/s, bare SQLite "
@@ -41,6 +47,8 @@ import NIOCore
             }
         }
     }
+
+    private static let slices = 8
 
     private static func ratio(_ ours: Double, _ bare: Double) -> String {
         String(format: "%.2f", ours / bare)

@@ -1,0 +1,50 @@
+import NIOCore
+import RTMModel
+import RTMTestSupport
+import RTMWire
+import Testing
+
+@testable import RTMStorageServer
+
+/// The store is an interface: the rules do over another engine what they do over SQLite.
+@Suite("Two engines under the same rules")
+struct EngineTests {
+    private static let now = StorageNow(wall: 1_000_000, steady: 1_000)
+
+    @Test("the same writes have the same answers and leave the same behind", arguments: 0..<20)
+    func same(_ seed: UInt64) async throws {
+        try await withDirectory { directory in
+            let options = SQLiteOptions(path: directory + "/storage.db", synchronous: .off)
+            let file = try SQLiteWriter(options)
+            let reader = try SQLiteReader(options)
+            let memory = MemoryStore(source: file.source)
+            var rules = StorageRules()
+            rules.quotas = AppUsage.Quotas(channelSets: 2, locks: 2)
+            var overFile = try StorageWriter(file, rules: rules, now: Self.now)
+            var overMemory = try StorageWriter(memory, rules: rules, now: Self.now)
+            var writes = GeneratedWrites(seed: seed)
+            for step in 0..<150 {
+                let group = writes.group(try StoreContents(reader))
+                let outcome = overFile.run(group, now: Self.now)
+                let other = overMemory.run(group, now: Self.now)
+                #expect(answers(outcome) == answers(other), "seed \(seed), step \(step)")
+                #expect(outcome.events == other.events && outcome.settled == other.settled)
+                #expect(
+                    try StoreContents(reader) == StoreContents(memory), "seed \(seed), step \(step)")
+            }
+            reader.close()
+            overFile.close()
+        }
+    }
+
+    private func answers(_ outcome: WriteOutcome) -> [String] {
+        outcome.answers.map { answered in
+            switch answered.result {
+            case .success(.call(let bytes)): "\(answered.request) \(Array(bytes.readableBytesView))"
+            case .success(.waiting(let ticket)): "\(answered.request) waits \(ticket)"
+            case .success(.historyAppended): "\(answered.request) stored"
+            case .failure(let error): "\(answered.request) \(error)"
+            }
+        }
+    }
+}

@@ -1,0 +1,115 @@
+import RTMModel
+import RTMWire
+
+@testable import RTMStorageServer
+
+/// Another engine: everything in dictionaries. What the rules do must be the same over it as over SQLite.
+final class MemoryStore {
+    private struct State {
+        var counter: UInt64 = 0
+        var sets: [ChannelKey: MetadataSet] = [:]
+        var locks: [ChannelKey: [String: LockTable.Lock]] = [:]
+        var messages: [ChannelKey: [UInt64: StoredMessage]] = [:]
+        var usages: [String: AppUsage] = [:]
+        var events: [OutboxEvent] = []
+    }
+
+    let source: UInt64
+    private var state = State()
+    private var committed = State()
+
+    init(source: UInt64) { self.source = source }
+
+    func close() {}
+}
+
+extension MemoryStore: WritableStore {
+    var counter: UInt64 {
+        get { state.counter }
+        set { state.counter = newValue }
+    }
+
+    func begin() {}
+    func commit() { committed = state }
+    func rollBack() { state = committed }
+    func prove() {}
+
+    func metadata(of channel: ChannelKey) -> MetadataSet { state.sets[channel] ?? MetadataSet() }
+
+    func save(_ change: MetadataSet.Change, to set: MetadataSet, of channel: ChannelKey) {
+        state.sets[channel] = set
+    }
+
+    func locks(of channel: ChannelKey) -> LockTable {
+        var table = LockTable()
+        table.locks = state.locks[channel] ?? [:]
+        return table
+    }
+
+    func save(_ lock: LockTable.Lock, of channel: ChannelKey) {
+        var kept = lock
+        kept.owner?.presence = .away(until: 0)
+        kept.waiters = []
+        state.locks[channel, default: [:]][lock.name] = kept
+    }
+
+    func removeLock(_ name: String, of channel: ChannelKey) { state.locks[channel]?[name] = nil }
+
+    func channelsWithLockOwners() -> [ChannelKey] {
+        state.locks.filter { $0.value.values.contains { $0.owner != nil } }.map(\.key)
+    }
+
+    func append(_ message: StoredMessage) {
+        var message = message
+        let kept = state.messages[message.channel] ?? [:]
+        if let origin = message.origin {
+            if kept.values.contains(where: { $0.origin == origin }) { return }
+        } else if kept[message.content.timestampMilliseconds]?.content == message.content {
+            return
+        }
+        if kept[message.content.timestampMilliseconds] != nil, let newest = kept.keys.max() {
+            message.content.timestampMilliseconds = newest + 1
+        }
+        state.messages[message.channel, default: [:]][message.content.timestampMilliseconds] = message
+    }
+
+    func removeExpired(by now: UInt64, limit: Int) -> Int {
+        let expired = state.messages.values.flatMap(\.values)
+            .filter { $0.expiry.map { $0 <= now } ?? false }
+            .sorted { ($0.expiry ?? 0) < ($1.expiry ?? 0) }.prefix(limit)
+        for message in expired {
+            state.messages[message.channel]?[message.content.timestampMilliseconds] = nil
+        }
+        return expired.count
+    }
+
+    func usage(of app: String) -> AppUsage { state.usages[app] ?? AppUsage() }
+    func save(_ usage: AppUsage, of app: String) { state.usages[app] = usage }
+
+    func queue(_ event: OutboxEvent) { state.events.append(event) }
+
+    func removeEvents(_ sequences: [ClosedRange<UInt64>]) {
+        state.events.removeAll { event in sequences.contains { $0.contains(event.sequence) } }
+    }
+}
+
+extension MemoryStore: ReadableStore {
+    func snapshot<Result>(_ body: () throws(StoreFailure) -> Result) throws(StoreFailure) -> Result {
+        try body()
+    }
+
+    func committedCounter() -> UInt64 { committed.counter }
+
+    func messages(_ query: HistoryQuery, now: UInt64) -> [HistoryMessage] {
+        let kept = (committed.messages[query.channel] ?? [:]).values
+            .filter { query.oldest <= $0.content.timestampMilliseconds }
+            .filter { $0.content.timestampMilliseconds <= query.newest }
+            .filter { $0.expiry.map { $0 > now } ?? true }
+        return kept.map(\.content).sorted { $0.timestampMilliseconds > $1.timestampMilliseconds }
+            .prefix(query.fetchCount).map { $0 }
+    }
+
+    func events(after sequence: UInt64, limit: Int) -> [OutboxEvent] {
+        Array(committed.events.filter { $0.sequence > sequence }.prefix(limit))
+    }
+}
