@@ -44,7 +44,9 @@ import Testing
             await (try? clients[0].whoNow(in: "lobby", includeState: true))?.users == expected
         }
         // It has long answered; what it had to tell about the outage was told before this.
-        try await clients[1].setState(["of": "later"], in: "lobby")
+        try await eventually("presence knows ben's edge again", within: .seconds(60)) {
+            (try? await clients[1].setState(["of": "later"], in: "lobby")) != nil
+        }
         try await records[0].first("state ben[of=later]", within: .seconds(60))
         for (record, count) in zip(records.prefix(2), before) {
             let since = record.all.dropFirst(count).map(\.text)

@@ -43,7 +43,7 @@ struct GeneratedWrites {
             return .history(
                 StoredMessage(
                     channel: channel, content: content, origin: origin,
-                    expiry: random.chance(1, in: 3) ? 999 : nil))
+                    expiry: random.chance(1, in: 3) ? number : nil))
         case 7: return .removeExpiredHistory(limit: 3)
         default:
             let known = contents.events.prefix(Int.random(in: 0...8, using: &random))

@@ -14,7 +14,8 @@ final class BenchLog: ServiceLinkClientDelegate {
     private var calls: [[ContinuousClock.Instant]]
     private var acknowledgements: [[ContinuousClock.Instant]]
     private var deliveries: [[ContinuousClock.Instant]]
-    private(set) var delivered = 0
+    private var delivered = 0
+    private var awaited: (count: Int, promise: EventLoopPromise<Void>)?
     private(set) var fromCall: [Int64] = []
     private(set) var fromAcknowledgement: [Int64] = []
 
@@ -45,6 +46,20 @@ final class BenchLog: ServiceLinkClientDelegate {
     }
 
     func close() { link.shutdown() }
+
+    /// Called once.
+    func untilDelivered(_ count: Int) -> EventLoopFuture<Void> {
+        let promise = attached.futureResult.eventLoop.makePromise(of: Void.self)
+        awaited = (count, promise)
+        settleAwaited()
+        return promise.futureResult
+    }
+
+    private func settleAwaited() {
+        guard let awaited, delivered >= awaited.count else { return }
+        self.awaited = nil
+        awaited.promise.succeed(())
+    }
 
     func called(_ channel: Int) { calls[channel].append(.now) }
 
@@ -91,6 +106,7 @@ final class BenchLog: ServiceLinkClientDelegate {
         guard let delivery = try? DeliveryPush(scanning: body) else { return }
         let channel = Int(delivery.interest)
         delivered += delivery.count
+        settleAwaited()
         deliveries[channel].append(.now)
         match(channel)
     }

@@ -122,9 +122,7 @@ final class BenchSystem: Sendable {
                 SetMetadata(channel: "hot")
             }
         }.get()
-        while try await loop.submit({ log.value.delivered < count }).get() {
-            try await Task.sleep(for: .milliseconds(1))
-        }
+        try await loop.flatSubmit { log.value.untilDelivered(count) }.get()
         let rate = Double(count) / ((ContinuousClock.now - start) / .seconds(1))
         try await loop.submit { log.value.close() }.get()
         return rate
