@@ -164,8 +164,8 @@ let testing: [Target] = [
     tests(
         "Presence",
         [
-            "RTMModel", "RTMWire", "RTMServiceLink", "RTMServiceKit", "RTMMessagingServer",
-            "RTMPresenceServer", "RTMRedis", "RTMProtocol", protobuf, logging,
+            "RTMModel", "RTMWire", "RTMServiceLink", "RTMServiceKit", "RTMMessagingClient",
+            "RTMMessagingServer", "RTMPresenceServer", "RTMRedis", "RTMProtocol", protobuf, logging,
         ] + nio),
     tests("Client", ["RTMModel", "RTMClient", "RTMProtocol", protobuf, logging] + nio + webSocket),
     tests("AgoraRtmKit", ["AgoraRtmKit", "RTMClient", "RTMModel"]),
@@ -190,8 +190,9 @@ let testing: [Target] = [
     tests(
         "Simulation",
         [
-            "RTMModel", "RTMClient", "RTMServiceLink", "RTMServiceKit", "RTMEdgeServer", "RTMMessagingServer",
-            logging, .product(name: "NIOEmbedded", package: "swift-nio"),
+            "RTMModel", "RTMClient", "RTMProtocol", "RTMServiceLink", "RTMServiceKit", "RTMEdgeServer",
+            "RTMMessagingServer", "RTMPresenceServer", protobuf, logging,
+            .product(name: "NIOEmbedded", package: "swift-nio"),
         ] + nio),
     // Steps of a message, to be counted (`make bench`).
     .executableTarget(

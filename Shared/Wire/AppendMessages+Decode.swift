@@ -18,12 +18,11 @@ extension AppendRequest: ScanDecodable {
             }
             place = scanner.place
         }
-        guard let first, let number = key.type, let type = ChannelType(rawValue: number) else {
-            throw .undecodable
-        }
+        guard let number = key.type, let type = ChannelType(rawValue: number) else { throw .undecodable }
+        let events = first.map { EventRun(UnsafeRawBufferPointer(rebasing: bytes[$0...])) }
         self.init(
             channel: ChannelKey(appID: key.appID.string, type: type, name: key.name.string), source: source,
-            events: EventRun(UnsafeRawBufferPointer(rebasing: bytes[first...])))
+            events: events ?? EventRun())
     }
 }
 

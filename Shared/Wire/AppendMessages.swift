@@ -60,10 +60,13 @@ package struct AppendedEvent: WireMessage {
 package struct EventRun {
     static let field: UInt32 = 3
 
-    let bytes: UnsafeRawBufferPointer
+    package let bytes: UnsafeRawBufferPointer
 
     /// - Parameter bytes: what `append` wrote.
     package init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
+
+    /// No event: only to be told where the log stands.
+    package init() { bytes = UnsafeRawBufferPointer(start: nil, count: 0) }
 
     /// Adds an event behind those that are in the buffer already.
     package static func append(_ event: AppendedEvent, to buffer: inout ByteBuffer) {

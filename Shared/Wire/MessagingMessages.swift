@@ -152,7 +152,7 @@ package struct ReadResponse: WireMessage {
 }
 
 package struct AppendResponse: WireMessage, Sendable, Hashable {
-    /// Of the last entry; of the log's head when it was appended before.
+    /// Of the last event, also when it was appended before; of the log's head when there was none.
     package var position: StreamPosition
     package var timestampMilliseconds: UInt64
 

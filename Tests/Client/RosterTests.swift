@@ -44,6 +44,38 @@ struct RosterTests {
         #expect(roster.members == ["ann": [:], "bob": [:]])
     }
 
+    @Test("after presence was started anew: who is there isn't told to come, who isn't there doesn't go")
+    mutating func noNews() {
+        _ = roster.received(page(5, ["ann": ["a": "1"]]))
+        let again = roster.received(event(.remoteJoin(userID: "ann")), offset: 6)
+        #expect(again == Roster.Outcome(changes: [.statesChanged(UserState(userID: "ann"))]))
+        #expect(roster.received(event(.remoteLeave(userID: "bob")), offset: 7) == Roster.Outcome())
+        #expect(roster.received(event(.remoteTimeout(userID: "bob")), offset: 8) == Roster.Outcome())
+        let shown = event(.remoteStateChanged(UserState(userID: "bob", states: ["a": "1"])))
+        #expect(roster.received(shown, offset: 9) == Roster.Outcome())
+        #expect(roster.members == ["ann": [:]])
+    }
+
+    @Test("a snapshot of another log says nothing about the offsets of this one")
+    mutating func otherLog() {
+        roster.follow(epoch: 2)
+        _ = roster.received(page(500, ["ann": [:]], epoch: 1))
+        let joined = event(.remoteJoin(userID: "bob"))
+        #expect(roster.received(joined, offset: 3).events == [joined])
+        #expect(roster.members == ["ann": [:], "bob": [:]])
+    }
+
+    @Test("M-5, M-7: who becomes quiet isn't in the own roster, and is again afterwards")
+    mutating func showSelf() {
+        #expect(roster.showSelf(true) == [])
+        _ = roster.received(page(5, ["ann": [:], "me": [:]]))
+        #expect(roster.showSelf(true) == [])
+        #expect(roster.showSelf(false) == [.left("me")])
+        #expect(roster.members == ["ann": [:]])
+        #expect(roster.showSelf(true) == [.joined("me")])
+        #expect(roster.members == ["ann": [:], "me": [:]])
+    }
+
     @Test("a later event that comes amid the frames of a snapshot is told after it")
     mutating func amidFrames() {
         _ = roster.received(page(5, ["ann": [:]], more: true))

@@ -42,7 +42,7 @@ struct BrokerAppendTests {
         )
     }
 
-    @Test("what a source appended before is answered with the head, and is in the log once")
+    @Test("what a source appended before is answered with its own place, and is in the log once")
     func repeated() throws {
         var broker = EmbeddedBroker(limits: .limits(), firstEpoch: 7)
         let key = ChannelKey.message("lobby")
@@ -50,9 +50,10 @@ struct BrokerAppendTests {
             let event = try broker.append(to: key, source: 1, sequence: sequence, now: 10)
             #expect(event.appended.count == 1)
         }
-        for sequence in [1, 4, 9] as [UInt64] {
+        for (sequence, offset) in [(1, 0), (4, 1), (5, 1), (9, 2)] as [(UInt64, UInt64)] {
             let again = try broker.append(to: key, source: 1, sequence: sequence, now: 99)
-            #expect(again.appended.isEmpty && again.position.offset == 2 && again.timestamp == 12)
+            #expect(again.appended.isEmpty && again.position.offset == offset, "\(sequence)")
+            #expect(again.timestamp == 10 + max(offset, 1))
         }
         let other = try broker.append(to: key, source: 2, sequence: 4, now: 10)
         let elsewhere = try broker.append(to: .message("hall"), source: 1, sequence: 4, now: 10)
@@ -88,6 +89,35 @@ struct BrokerAppendTests {
         }
     }
 
+    @Test("a source's last places are remembered; what lies before them is said to lie before them")
+    func placesAreBounded() {
+        var sources = AppendSources()
+        for sequence in 1...20 as ClosedRange<UInt64> {
+            sources.appended(sequence, from: 1, at: .init(offset: 100 + sequence, timestamp: sequence))
+        }
+        #expect(sources.place(of: 20, from: 1)?.offset == 120)
+        #expect(sources.place(of: 13, from: 1)?.offset == 113)
+        #expect(sources.place(of: 12, from: 1)?.offset == 112)
+        #expect(sources.place(of: 2, from: 1)?.offset == 112)
+        #expect(sources.place(of: 21, from: 1) == nil)
+        for source in 2...UInt64(AppendSources.countMax + 1) {
+            sources.appended(1, from: source, at: .init(offset: 1, timestamp: 1))
+        }
+        #expect(sources.count == AppendSources.countMax)
+        #expect(sources.place(of: 20, from: 1) == nil, "it was silent for longest")
+    }
+
+    @Test("an append of nothing says where the log stands, and leaves it as it is")
+    func head() throws {
+        var broker = EmbeddedBroker(limits: .limits(), firstEpoch: 7)
+        let key = ChannelKey.message("lobby")
+        _ = try broker.append(to: key, source: 1, sequence: 1, now: 10)
+        for source in [0, 1, 2] as [UInt64] {
+            let head = try broker.append([], to: key, source: source, now: 10)
+            #expect(head.position == StreamPosition(epoch: 7, offset: 1) && head.appended.isEmpty)
+        }
+    }
+
     @Test("the log of a user's metadata (type none) is appended to, attached and read like any other")
     func userMetadata() throws {
         var broker = EmbeddedBroker(limits: .limits(), firstEpoch: 7)
@@ -113,7 +143,7 @@ struct BrokerAppendTests {
 
     @Test(
         "what is no event is refused, and leaves no trace",
-        arguments: [[], [0x32, 1, 0], [0x42, 2, 1], [0x40, 1], [0x42, 0, 0x42, 0], [0x52, 0]] as [[UInt8]])
+        arguments: [[0x32, 1, 0], [0x42, 2, 1], [0x40, 1], [0x42, 0, 0x42, 0], [0x52, 0]] as [[UInt8]])
     func noEvent(_ bytes: [UInt8]) throws {
         var broker = EmbeddedBroker(limits: .limits(), firstEpoch: 7)
         let error = #expect(throws: RTMError.self) {

@@ -44,7 +44,7 @@ struct BrokerHistory {
     /// The latest time that the broker was ever told.
     private var latest: UInt64 = 1_000_000
     private var logs: [ChannelKey: ModelLog] = [:]
-    private var sources: [ChannelKey: [UInt64: UInt64]] = [:]
+    private var sources: [ChannelKey: [UInt64: [(sequence: UInt64, offset: UInt64)]]] = [:]
     private var interests: [EmbeddedBroker.Interest: ChannelKey] = [:]
     /// Up to where each attached interest has seen its channel.
     private var seen: [EmbeddedBroker.Interest: StreamPosition] = [:]
@@ -198,7 +198,7 @@ extension BrokerHistory {
     /// A service appends, or asks again for what it appended before.
     private mutating func appendEvent() throws {
         let (key, source) = (anyMessageKey(), UInt64.random(in: 0...3, using: &random))
-        let last = sources[key]?[source] ?? 0
+        let last = sources[key]?[source]?.last?.sequence ?? 0
         let isRepetition = random.chance(1, in: 3)
         let sequence =
             isRepetition ? .random(in: 0...last, using: &random) : last + .random(in: 1...5, using: &random)
@@ -216,9 +216,9 @@ extension BrokerHistory {
         guard let appended = event.appended.first else {
             events.repetitions += 1
             #expect(source != 0 && sequence <= last, "seed \(seed): an event was passed over")
-            return observe(key, at: event.position)
+            return judgeRepeated(sequence, sources[key]?[source] ?? [], at: event.position, of: key)
         }
-        let known = sources[key]?[source]
+        let known = sources[key]?[source]?.last?.sequence
         #expect(source == 0 || known.map { sequence > $0 } ?? true, "seed \(seed): appended twice")
         events.appends += 1
         var log = logs[key] ?? ModelLog(touched: now)
@@ -227,7 +227,9 @@ extension BrokerHistory {
         // Without a session its user receives it, too: no reader is spared it.
         log.append(appended.entries, by: session == 0 ? "everybody" : publisher)
         logs[key] = log
-        if source != 0 { sources[key, default: [:]][source] = sequence }
+        if source != 0 {
+            sources[key, default: [:]][source, default: []].append((sequence, event.position.offset))
+        }
         #expect(
             Set(appended.interests) == Set(interests.filter { $0.value == key }.keys), "seed \(seed)")
         for interest in appended.interests { deliver(event.position.offset, to: interest) }
@@ -351,6 +353,19 @@ extension BrokerHistory {
         #expect(offset == appended.entries.offset, "seed \(seed): another entry than the first time")
         #expect(offset.flatMap { logs[key]?.timestamp(at: $0) } == appended.entries.timestamp, "seed \(seed)")
         #expect(origin.againAfter != nil && appended.interests.isEmpty, "seed \(seed)")
+    }
+
+    /// A repeated append was answered with where the event is, or with what it lies before or behind.
+    private mutating func judgeRepeated(
+        _ sequence: UInt64, _ appends: [(sequence: UInt64, offset: UInt64)], at position: StreamPosition,
+        of key: ChannelKey
+    ) {
+        #expect(position.epoch == logs[key]?.epoch ?? position.epoch, "seed \(seed): another log")
+        logs[key]?.epoch = position.epoch
+        let remembered = appends.suffix(AppendSources.placesMax)
+        let place = remembered.last { $0.sequence <= sequence }?.offset
+        let expected = place ?? remembered.first.map { $0.offset - 1 }
+        #expect(position.offset == expected, "seed \(seed): another place than the first time")
     }
 
     /// A publish that is sent again, and whose first copy can't have left the log yet.

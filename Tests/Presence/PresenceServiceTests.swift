@@ -72,18 +72,33 @@ struct PresenceServiceTests {
         }
     }
 
-    @Test("events of a time without messaging come when it is there, in order and once")
+    @Test("without messaging a join is refused at once, and its event comes when messaging is there")
     func messagingComesLate() async throws {
         try await ServiceFixture.with(messagingListens: false) { service in
-            async let first = service.join("anna", session: 1)
-            #expect(
-                await code { _ = try await service.join("bob", session: 2, timeout: .seconds(1)) }
-                    == .presenceOperationTimeout)
+            for (number, user) in ["anna", "bob"].enumerated() {
+                // By its code: it wasn't waited for until the caller's timeout.
+                let refusal = await code { _ = try await service.join(user, session: UInt64(number + 1)) }
+                #expect(refusal == .presenceOperationFailed)
+            }
             try await service.startMessaging()
-            #expect(try await first.position.epoch == 42)
-            _ = try await service.join("carl", session: 3)
+            let answer = try await service.join("carl", session: 3)
+            #expect(answer.position.epoch == 42)
+            #expect(
+                answer.frames.flatMap { $0.presenceSnapshot.users.map(\.userID) } == ["anna", "bob", "carl"])
             let log = try await service.log().map(\.publisher)
-            #expect(log.sorted() == ["anna", "bob", "carl"] && log.last == "carl")
+            #expect(log == ["anna", "bob", "carl"])
+        }
+    }
+
+    @Test("the snapshot of a roster that was filled silently is behind the events of an earlier life (P-1)")
+    func earlierLife() async throws {
+        try await ServiceFixture.with(.with { $0.grace = 60_000 }) { service in
+            for sequence in 1...3 as ClosedRange<UInt64> { try await service.appendElsewhere(sequence) }
+            try await service.sync(["anna"])
+            let answer = try await service.join("anna", session: 1)
+            #expect(answer.position == StreamPosition(epoch: 42, offset: 3))
+            #expect(answer.frames.map(\.presenceSnapshot.position.model) == [answer.position])
+            #expect(try await service.log().count == 3)
         }
     }
 

@@ -1,12 +1,15 @@
 import Logging
 import NIOCore
 import NIOPosix
+import RTMMessagingClient
 import RTMModel
 import RTMProtocol
 import RTMServiceKit
 import RTMServiceLink
+import RTMTestSupport
 import RTMWire
 import SwiftProtobuf
+import Testing
 
 @testable import RTMMessagingServer
 @testable import RTMPresenceServer
@@ -73,7 +76,7 @@ final class ServiceFixture: Sendable {
         toMessaging = RawCaller("messaging", messagingEndpoint, loop, logger)
     }
 
-    /// A messaging node with empty logs.
+    /// A messaging node with empty logs, which presence has found when this returns.
     func startMessaging() async throws {
         let logger = self.logger
         let loop = self.loop
@@ -92,6 +95,10 @@ final class ServiceFixture: Sendable {
         ) { _ in messaging.value }
         server.listen(on: messagingEndpoint)
         try await toMessaging.start()
+        let node = self.node
+        try await eventually("presence reaches messaging") {
+            try await loop.submit { node.value.messaging.isUp }.get()
+        }
     }
 
     private func close() async throws {
@@ -114,6 +121,24 @@ extension ServiceFixture {
                 quiet: false, presenceTimeout: .seconds(5), wantsSnapshot: snapshot), timeout: timeout)
         let response = try Rtm_Service_JoinResponse(serializedBytes: answer)
         return (response.position.model, try Self.frames(Array(response.frames)))
+    }
+
+    /// An edge tells again who is there, each with the session 1.
+    func sync(_ users: [String]) async throws {
+        let memberships = users.map {
+            Membership(
+                channel: .room, caller: .of($0, session: 1, instance: 1), quiet: false,
+                presenceTimeout: .seconds(5))
+        }
+        _ = try await toPresence.request(
+            PresenceMethod.sync,
+            SyncRequest(lease: 1, memberships: memberships, isFirst: true, isLast: true))
+    }
+
+    /// An event of another appender.
+    func appendElsewhere(_ sequence: UInt64) async throws {
+        _ = try await toMessaging.request(
+            MessagingMethod.append, RawAppend(event: [0x3A, 2, 0x08, 3], sequence: sequence))
     }
 
     /// What a client's call is answered with.
@@ -157,6 +182,23 @@ extension ServiceFixture {
 
 extension Rtm_Client_StreamPosition {
     var model: StreamPosition { StreamPosition(epoch: epoch, offset: offset) }
+}
+
+/// An AppendRequest whose bytes the test owns.
+struct RawAppend: WireMessage, Sendable {
+    let event: [UInt8]
+    let sequence: UInt64
+
+    func write(to sink: inout some FieldSink) {
+        sink.field(1, ChannelKey.room)
+        sink.field(2, UInt64(9))
+        event.withUnsafeBytes { event in
+            sink.field(
+                3,
+                AppendedEvent(
+                    publisher: .empty, feature: .presence, event: WireText(event), sequence: sequence))
+        }
+    }
 }
 
 /// A CallRequest whose bytes the test owns.

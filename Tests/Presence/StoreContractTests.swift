@@ -484,6 +484,20 @@ struct StoreContractTests {
         }
     }
 
+    @Test(
+        "whoever has seen a roster that is being filled hears of those who were still missing",
+        arguments: Kind.allCases)
+    func shownWhileFilled(_ kind: Kind) async throws {
+        try await StoreHarness.with(kind, .with { $0.grace = 30_000 }) { store in
+            try await store.adopt(.of("anna", lease: 7))
+            #expect(try await store.snapshot().users.map(\.userID) == ["anna"])
+            try await store.adopt(.of("bob", lease: 8))
+            #expect(try await store.events() == [.joined("bob")])
+            try await store.adopt(.of("anna", lease: 7))
+            #expect(try await store.events() == [])
+        }
+    }
+
     @Test("rosters of no more channels than allowed", arguments: [Kind.embedded])
     func channelsMax(_ kind: Kind) async throws {
         try await StoreHarness.with(kind, .with { $0.channelsMax = 2 }) { store in

@@ -95,7 +95,9 @@ extension Link {
         }
         var roster = rosters[channel] ?? Roster(channelName: channel, userID: configuration.userID)
         roster.follow(epoch: epoch)
+        let changes = isNew ? roster.showSelf(!features.contains(.quiet)) : []
         rosters[channel] = roster
+        watchers.publish(roster.members, changes, in: channel)
         // Otherwise a snapshot comes, and shows what the server has of the own states.
         guard unavailable.contains(.presence) else { return }
         perform(channel) { $0.outOfService(at: serverTimeMilliseconds) }

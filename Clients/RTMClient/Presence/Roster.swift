@@ -41,6 +41,8 @@ struct Roster: Sendable {
     private(set) var members: [String: [String: String]]?
     /// Presence events up to here are in the snapshot.
     private var position: StreamPosition?
+    /// Of the log that events come from; one of another log says nothing about a snapshot.
+    private var epoch: UInt64?
     private var arriving: Arriving?
 
     init(channelName: String, userID: String) {
@@ -52,7 +54,12 @@ struct Roster: Sendable {
     /// arriving comes anew.
     mutating func follow(epoch: UInt64) {
         arriving = nil
-        if position?.epoch != epoch { position = nil }
+        self.epoch = epoch
+    }
+
+    /// The own subscription is one that others see, or isn't. A snapshot says so itself.
+    mutating func showSelf(_ isShown: Bool) -> [RosterChange] {
+        isShown ? members?[userID] == nil ? join(userID) : [] : leave(userID, .left(userID))
     }
 
     // MARK: Snapshots
@@ -112,19 +119,36 @@ struct Roster: Sendable {
     mutating func received(_ event: PresenceEvent, offset: UInt64) -> Outcome {
         if let arriving {
             // While a snapshot arrives, an event that it contains is passed over, a later one comes after it.
-            guard offset > arriving.position.offset else { return Outcome() }
+            guard !isContained(offset, in: arriving.position) else { return Outcome() }
             self.arriving?.held.append((offset, event))
             return Outcome()
         }
-        if let position, offset <= position.offset { return Outcome() }
+        if let position, isContained(offset, in: position) { return Outcome() }
+        let isNews = self.isNews(event.change)
         let changes = apply(event.change)
-        guard event.publisher != userID else { return Outcome(changes: changes) }
+        guard event.publisher != userID, isNews else { return Outcome(changes: changes) }
         var event = event
         if case .interval(var interval) = event.change {
             interval.occupancy = members?.count
             event.change = .interval(interval)
         }
         return Outcome(events: [event], changes: changes)
+    }
+
+    private func isContained(_ offset: UInt64, in position: StreamPosition) -> Bool {
+        (epoch ?? position.epoch) == position.epoch && offset <= position.offset
+    }
+
+    /// After presence was started anew, and until its snapshot is here, a user may be told to come who is
+    /// there for this app all the time, or to show something who isn't there yet.
+    private func isNews(_ change: PresenceEvent.Change) -> Bool {
+        guard let members else { return true }
+        return switch change {
+        case .remoteJoin(let user): members[user] == nil
+        case .remoteLeave(let user), .remoteTimeout(let user): members[user] != nil
+        case .remoteStateChanged(let user): members[user.userID] != nil
+        case .interval, .snapshot, .errorOutOfService: true
+        }
     }
 
     /// The own user has changed what it shows: it hears no event of that.
@@ -153,8 +177,9 @@ struct Roster: Sendable {
     }
 
     private mutating func join(_ user: String) -> [RosterChange] {
-        guard members != nil, members?.updateValue([:], forKey: user) == nil else { return [] }
-        return [.joined(user)]
+        guard members != nil else { return [] }
+        guard let shown = members?.updateValue([:], forKey: user) else { return [.joined(user)] }
+        return shown.isEmpty ? [] : [.statesChanged(UserState(userID: user))]
     }
 
     private mutating func leave(_ user: String, _ change: RosterChange) -> [RosterChange] {

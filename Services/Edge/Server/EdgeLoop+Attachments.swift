@@ -15,6 +15,8 @@ extension EdgeLoop {
                 let gap = Gap(index.key(at: attached.place), position)
                 index.sendToAll(ServerFrame(gap).frame, at: attached.place)
                 metrics.gap()
+                // Who came and went may have been told in what is lost.
+                lease.missed(snapshot: true)
             }
             for pending in attached.waiting { proceed(pending, at: attached.place) }
             reattachNext()

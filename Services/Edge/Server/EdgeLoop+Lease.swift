@@ -66,6 +66,10 @@ extension EdgeLoop {
         guard case .success = outcome else { return lease.syncFailed() }
         switch lease.synced(Array(sessions.values)) {
         case .more: syncNext()
+        case .done(refreshes: true) where lease.refreshDelay > .zero:
+            eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(lease.refreshDelay)) {
+                self.refreshNext()
+            }
         case .done: refreshNext()
         }
     }

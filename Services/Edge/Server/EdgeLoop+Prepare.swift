@@ -75,10 +75,19 @@ extension EdgeLoop {
         prepared(preparation)
     }
 
-    private func withoutPresence(_ preparation: Preparation) {
-        let wantsPresence = preparation.pending.features.contains(.presence)
-        if wantsPresence { preparation.pending.unavailable.insert(.presence) }
+    private func withoutPresence(_ preparation: Preparation) { withoutPresence(&preparation.pending) }
+
+    private func withoutPresence(_ pending: inout PendingSubscribe) {
+        let wantsPresence = pending.features.contains(.presence)
+        if wantsPresence { pending.unavailable.insert(.presence) }
         lease.missed(snapshot: wantsPresence)
+    }
+
+    /// A subscriber that was to come in again for them stays without: nobody could be asked.
+    func withoutSnapshots(_ pending: inout PendingSubscribe) {
+        if pending.purpose == .subscribe { withoutPresence(&pending) }
+        pending.unavailable.formUnion(
+            pending.features.intersection(pending.added).intersection([.metadata, .lock]))
     }
 
     // MARK: Storage

@@ -116,6 +116,8 @@ extension EdgeLoop {
             pending.session.send(ServerFrame(Gap(key, position)).frame)
         }
         if pending.purpose == .subscribe, !pending.isReturn { tellLocks(of: pending.session, .entered, key) }
+        // Only who is live gets the snapshot when it can be had.
+        if pending.unavailable.contains(.presence) { lease.missed(snapshot: true) }
         if pending.isRefresh { refreshed() }
     }
 
@@ -164,6 +166,8 @@ extension EdgeLoop {
                 pending, at: place,
                 RTMError(failure, pending.codes.failed, timeout: pending.codes.timeout))
         }
+        var pending = pending
+        if !pending.isPrepared { withoutSnapshots(&pending) }
         goLive(pending, at: place, gap: pending.after != index.position(at: place))
     }
 }

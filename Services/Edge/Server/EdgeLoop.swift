@@ -25,7 +25,7 @@ final class EdgeLoop {
     let messaging: MessagingClient<EdgeLoop>
     let presence: PresenceClient<EdgeLoop>
     let storage: StorageClient<EdgeLoop>
-    var lease = PresenceLease(id: .random(in: 1...UInt64.max))
+    var lease: PresenceLease
     var leaseTimer: Scheduled<Void>?
     var lockWaits = LockWaits()
     var isRefreshing = false
@@ -57,7 +57,10 @@ final class EdgeLoop {
         admission = Admission(configuration.applications)
         self.wallClock = wallClock
         self.random = random
-        sessionIDs = SessionIDSource(prefix: self.random.next())
+        let number = self.random.next()
+        sessionIDs = SessionIDSource(prefix: number)
+        // Nobody compares the two, so one number serves both.
+        lease = PresenceLease(id: number | 1)
         wheel = DeadlineWheel(start: eventLoop.now)
         messaging = MessagingClient(
             to: links.messaging, links.link, node: links.node, timeout: links.timeout, endOfTurn: endOfTurn,

@@ -16,6 +16,9 @@ struct PresenceLease {
     /// Limit: departures remembered while presence is away. Who goes beyond it is lost to presence with the
     /// next sync, and gone when the presence timeout is over.
     static let untoldMax = 10_000
+    /// How long a presence that has forgotten everything gets to hear of the other edges before its snapshots
+    /// replace what subscribers know: links come back after at most so long.
+    static let othersDelay = Duration.seconds(5)
 
     /// A session has left a channel, or has ended.
     enum Departure: Equatable {
@@ -29,6 +32,8 @@ struct PresenceLease {
     private var isSyncFirst = true
     /// Sessions that lack a snapshot, or have one that means nothing any more.
     private var isRefreshNeeded = false
+    /// How long the new snapshots have to wait after a sync.
+    private(set) var refreshDelay = Duration.zero
     /// Sessions that the sync has yet to tell of.
     private var unsynced: [Session] = []
     private var unrefreshed: [Session] = []
@@ -79,6 +84,7 @@ struct PresenceLease {
         isSyncNeeded = false
         isSyncing = true
         isSyncFirst = true
+        refreshDelay = isKnown ? .zero : Self.othersDelay
         unsynced = sessions()
         return true
     }

@@ -6,7 +6,7 @@ package import RTMWire
 /// deliveries. The log writes the envelope around what it doesn't read.
 extension EmbeddedBroker {
     package struct EventsAppended {
-        /// Of the last entry; of the log's head when it was there before.
+        /// Of the last of them, which may have been there before; of the log's head when there was none.
         package let position: StreamPosition
         package let timestamp: UInt64
         /// In their order, without those that were there before.
@@ -24,13 +24,23 @@ extension EmbeddedBroker {
         }
         let index = try index(of: request.channel, now: now)
         var appended: [Appended] = []
-        for event in request.events
-        where channels[index].sources.admits(request.source, event.sequence) {
+        var last: AppendSources.Place?
+        for event in request.events {
+            if let place = channels[index].sources.place(of: event.sequence, from: request.source) {
+                last = place
+                continue
+            }
             appended.append(append(event, to: request.channel, at: index, now: now))
+            let log = channels[index].log
+            let place = AppendSources.Place(offset: log.position.offset, timestamp: log.lastTimestamp)
+            channels[index].sources.appended(event.sequence, from: request.source, at: place)
+            last = place
         }
         channels[index].log.trim(to: limits.retention, now: now)
         let log = channels[index].log
-        return EventsAppended(position: log.position, timestamp: log.lastTimestamp, appended: appended)
+        return EventsAppended(
+            position: StreamPosition(epoch: log.epoch, offset: last?.offset ?? log.position.offset),
+            timestamp: last?.timestamp ?? log.lastTimestamp, appended: appended)
     }
 
     private mutating func append(

@@ -46,7 +46,7 @@ package struct EmbeddedBroker {
         var claim: Claim?
         /// By holder: its attempts.
         var logins = HighWaterMarks()
-        var sources = HighWaterMarks()
+        var sources = AppendSources()
     }
 
     /// Who has a channel for himself, or had it last: of two the one with the greater number, in whatever

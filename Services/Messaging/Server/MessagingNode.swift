@@ -91,7 +91,7 @@ extension MessagingNode: ServiceLinkHandler {
         let events = try broker.append(request, now: clock())
         link.respond(
             to: id, AppendResponse(position: events.position, timestampMilliseconds: events.timestamp))
-        if events.appended.isEmpty { metrics.repeated.increment() }
+        if events.appended.isEmpty && !request.events.bytes.isEmpty { metrics.repeated.increment() }
         for appended in events.appended { deliver(appended) }
     }
 

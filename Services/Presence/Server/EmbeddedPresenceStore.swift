@@ -102,7 +102,7 @@ extension EmbeddedPresenceStore {
     }
 
     package func snapshot(_ channel: ChannelKey, _ done: @escaping Completion<RosterSnapshot>) {
-        let users = registry[channel]?.snapshot() ?? []
+        let users = registry.show(channel)
         done(.success(RosterSnapshot(users: users, through: through[channel] ?? 0)))
     }
 

@@ -1,4 +1,5 @@
 import NIOCore
+import RTMMessagingClient
 import RTMModel
 import RTMServiceLink
 import RTMWire
@@ -9,6 +10,8 @@ struct PendingJoin {
     let link: ServerLink
     let channel: ChannelKey
     let wantsSnapshot: Bool
+    /// Until messaging has answered.
+    var needsMessaging = false
     /// Once it was taken: who is there, while the events before it are on their way.
     var snapshot: RosterSnapshot?
 }
@@ -35,12 +38,69 @@ extension PresenceNode {
     private func wait(_ number: UInt64, through: UInt64) {
         guard let join = joins[number] else { return }
         let last = max(through, outbox.last(of: join.channel) ?? 0)
-        if outbox.wait(number, for: join.channel, through: last) { joinSettled(number) }
+        if outbox.wait(number, for: join.channel, through: last) {
+            joins[number]?.needsMessaging = false
+            joinSettled(number)
+        } else {
+            waitForMessaging(number)
+        }
+    }
+
+    /// While messaging can't be reached nobody is kept waiting: the caller does without, and asks again.
+    private func waitForMessaging(_ number: UInt64) {
+        joins[number]?.needsMessaging = true
+        if !messaging.isUp { failUnreachable(number) }
+    }
+
+    func failWaitingJoins() {
+        for (number, join) in joins.sorted(by: { $0.key < $1.key }) where join.needsMessaging {
+            failUnreachable(number)
+        }
+    }
+
+    private func failUnreachable(_ number: UInt64) {
+        finish(number)?.fail(
+            RTMError(
+                .presenceOperationFailed, "presence can't reach messaging at present",
+                retryAfter: .seconds(1)))
+    }
+
+    // MARK: The log's head
+
+    /// The log may have events of an earlier life of this service, which are on their way to subscribers yet:
+    /// the snapshot is of later, so its position has to be behind them.
+    private func askForHead(_ number: UInt64, of channel: ChannelKey) {
+        waitForMessaging(number)
+        guard joins[number] != nil else { return }
+        headWaiters[channel, default: []].append(number)
+        guard headWaiters[channel]?.count == 1 else { return }
+        do throws(RTMError) {
+            try messaging.append(
+                AppendRequest(channel: channel, source: 0, events: EventRun()),
+                context: .head(channel))
+        } catch {
+            headWaiters[channel] = nil
+            finish(number)?.fail(error)
+        }
+    }
+
+    func headAnswered(_ channel: ChannelKey, _ outcome: Result<StreamPosition, LinkRequestFailure>) {
+        let waiters = headWaiters.removeValue(forKey: channel) ?? []
+        switch outcome {
+        case .success(let position):
+            if positions[channel] == nil { positions[channel] = position }
+            for number in waiters { wait(number, through: 0) }
+        case .failure(let failure):
+            let error = RTMError(failure, .presenceOperationFailed, timeout: .presenceOperationTimeout)
+            for number in waiters { finish(number)?.fail(error) }
+        }
     }
 
     func joinSettled(_ number: UInt64) {
         guard let join = joins[number] else { return }
+        joins[number]?.needsMessaging = false
         if join.wantsSnapshot && join.snapshot == nil {
+            guard positions[join.channel] != nil else { return askForHead(number, of: join.channel) }
             store.snapshot(join.channel) { [self] outcome in
                 switch outcome {
                 case .success(let snapshot):
@@ -52,9 +112,9 @@ extension PresenceNode {
             return
         }
         guard let join = finish(number) else { return }
-        // Nothing was ever appended: a position that no event of any log is before.
+        // Of no use to who gets no snapshot.
         let position =
-            join.snapshot?.position ?? self.position(of: join.channel)
+            join.snapshot?.position ?? positions[join.channel]
             ?? StreamPosition(epoch: 0, offset: 0)
         join.succeed(position)
     }

@@ -32,17 +32,19 @@ final class PresenceNode {
     /// For what a client's call carries, whose bytes lie in the other one.
     let callArena = DecodeArena()
     private let eventLoop: any EventLoop
-    private let messaging: MessagingAppender<PresenceNode>
+    let messaging: MessagingAppender<PresenceNode>
     private let messagingProbe: ReadinessProbe?
     private var isSweeping = false
     var outbox = EventOutbox()
     /// Of the last event of each channel that this node has brought into its log.
-    private var positions: [ChannelKey: StreamPosition] = [:]
+    var positions: [ChannelKey: StreamPosition] = [:]
     /// Channels whose roster is gone while events of it are on their way.
     private var emptied: Set<ChannelKey> = []
     var joins: [UInt64: PendingJoin] = [:]
     var lastJoin: UInt64 = 0
     var joinDeadlines = DeadlineQueue<UInt64>()
+    /// Joins that wait for the position of their channel's log.
+    var headWaiters: [ChannelKey: [UInt64]] = [:]
     var syncs: [SyncKey: Set<MemberKey>] = [:]
 
     init(
@@ -97,8 +99,6 @@ final class PresenceNode {
         }
     }
 
-    /// Behind the last event of the channel that is in its log, as far as this node knows.
-    func position(of channel: ChannelKey) -> StreamPosition? { positions[channel] }
 }
 
 // MARK: - Events
@@ -141,7 +141,7 @@ extension PresenceNode: PresenceStoreObserver {
             Result { () throws(RTMError) in
                 try messaging.append(
                     AppendRequest(channel: append.channel, source: append.source, events: EventRun(run)),
-                    context: append)
+                    context: .event(append))
             }
         }
         try outcome.get()
@@ -149,7 +149,12 @@ extension PresenceNode: PresenceStoreObserver {
 }
 
 extension PresenceNode: AppendCaller {
-    typealias Append = EventOutbox.Append
+    /// What messaging was asked.
+    enum Append {
+        case event(EventOutbox.Append)
+        /// Where the channel's log stands.
+        case head(ChannelKey)
+    }
 
     func messagingIsUp() {
         messagingProbe?.ready()
@@ -158,9 +163,19 @@ extension PresenceNode: AppendCaller {
 
     func messagingIsDown(_ reason: LinkDownReason) {
         messagingProbe?.notReady("no connection to messaging at \(messaging.address): \(reason)")
+        // It may come back with other logs.
+        positions = [:]
+        failWaitingJoins()
     }
 
-    func messagingAppended(
+    func messagingAppended(_ append: Append, _ outcome: Result<AppendResponse, LinkRequestFailure>) {
+        switch append {
+        case .event(let event): appended(event, outcome)
+        case .head(let channel): headAnswered(channel, outcome.map(\.position))
+        }
+    }
+
+    private func appended(
         _ append: EventOutbox.Append, _ outcome: Result<AppendResponse, LinkRequestFailure>
     ) {
         switch outcome {

@@ -38,6 +38,8 @@ package struct Roster: Sendable {
     private var flushAt: UInt64?
     private var deadlines = DeadlineQueue<String>()
     private var events: [RosterEvent] = []
+    /// Somebody has been given a snapshot.
+    package private(set) var isShown = false
     /// Those who have gone since the last look.
     private var gone: [Entry] = []
 
@@ -200,6 +202,12 @@ package struct Roster: Sendable {
     package func users(after user: String?, countMax: Int) -> [UserState] {
         names.names(after: user, countMax: countMax)
             .map { UserState(userID: $0, items: members[$0]?.states ?? []) }
+    }
+
+    /// The snapshot for somebody who will go by it.
+    package mutating func show() -> [UserState] {
+        isShown = true
+        return snapshot()
     }
 
     /// What the events so far amount to (P-1), in the order of the users' bytes.

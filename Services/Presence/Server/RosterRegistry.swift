@@ -48,7 +48,9 @@ package struct RosterRegistry: Sendable {
     }
 
     package mutating func adopt(_ entry: Entry, _ channel: ChannelKey, now: UInt64) throws(RTMError) {
-        try enter(entry, channel, silently: now < graceEnd, now)
+        // Whoever has seen the roster meanwhile, without this user, has to hear of him.
+        let isUnseen = rosters[channel]?.isShown != true
+        try enter(entry, channel, silently: now < graceEnd && isUnseen, now)
     }
 
     private mutating func enter(
@@ -122,6 +124,11 @@ package struct RosterRegistry: Sendable {
     // MARK: - Queries
 
     package subscript(channel: ChannelKey) -> Roster? { rosters[channel] }
+
+    /// For a subscriber, who will go by it from now on.
+    package mutating func show(_ channel: ChannelKey) -> [UserState] {
+        rosters[channel]?.show() ?? []
+    }
 
     /// P-36.
     package func channels(of user: UserKey) -> [ChannelKey] {

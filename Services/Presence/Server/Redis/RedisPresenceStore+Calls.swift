@@ -9,9 +9,11 @@ extension RedisPresenceStore {
     }
 
     package func adopt(_ entry: Entry, _ channel: ChannelKey, _ done: @escaping Completion<Void>) {
-        let isFilling = born.map { clock() < $0 + rules.grace } ?? true
         enter(entry, channel, silently: isFilling) { done($0.map { _ in }) }
     }
+
+    /// Edges tell what others know already: the data are new.
+    private var isFilling: Bool { born.map { clock() < $0 + rules.grace } ?? true }
 
     private func enter(
         _ entry: Entry, _ channel: ChannelKey, silently: Bool, _ done: @escaping Completion<RosterReply>
@@ -165,7 +167,8 @@ extension RedisPresenceStore {
     package func snapshot(_ channel: ChannelKey, _ done: @escaping Completion<RosterSnapshot>) {
         let roster = keys.roster(channel)
         client.run(
-            PresenceScripts.snapshot, keys: [roster[2], roster[3], roster[0], roster[1], roster[4]], []
+            PresenceScripts.snapshot, keys: [roster[2], roster[3], roster[0], roster[1], roster[4]],
+            [RedisArgument(isFilling)]
         ) { outcome in
             done(
                 outcome.mapError(RTMError.init).map { reply in

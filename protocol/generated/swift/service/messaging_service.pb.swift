@@ -308,7 +308,7 @@ package nonisolated struct Rtm_Service_AppendRequest: Sendable {
   /// who appends, by a number of its own; 0 = doesn't ask twice
   package var source: UInt64 = 0
 
-  /// at least one
+  /// none: only asks where the log stands
   package var events: [Rtm_Service_AppendedEvent] = []
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -348,7 +348,7 @@ package nonisolated struct Rtm_Service_AppendResponse: Sendable {
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// of the last entry; of the log's head when it was appended before
+  /// of the last event, also when it was appended before; of the log's head when there was none
   package var position: Rtm_Client_StreamPosition {
     get {_position ?? Rtm_Client_StreamPosition()}
     set {_position = newValue}

@@ -254,7 +254,7 @@ struct  Rtm__Service__AppendRequest
    */
   uint64_t source;
   /*
-   * at least one
+   * none: only asks where the log stands
    */
   size_t n_events;
   Rtm__Service__AppendedEvent **events;
@@ -297,7 +297,7 @@ struct  Rtm__Service__AppendResponse
 {
   ProtobufCMessage base;
   /*
-   * of the last entry; of the log's head when it was appended before
+   * of the last event, also when it was appended before; of the log's head when there was none
    */
   Rtm__Client__StreamPosition *position;
   uint64_t timestamp_ms;
