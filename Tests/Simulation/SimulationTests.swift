@@ -16,10 +16,18 @@ struct SimulationTests {
         #expect(result.entries.count > 500, "seed \(seed)")
     }
 
+    @Test("the promises of presence hold", arguments: Array(1...6) + [21, 90] as [UInt64])
+    func presence(seed: UInt64) {
+        let result = Simulation.run(seed: seed, scene: .presence)
+        #expect(result.findings.isEmpty, "\(result.report)")
+        #expect(result.entries.count > 300, "seed \(seed)")
+    }
+
     /// One history by itself, as a failure names it.
     @Test("a chosen seed", .enabled(if: !environment("SEED").isEmpty, "make simulate SEED=1"))
     func chosen() throws {
-        let result = Simulation.run(seed: try #require(Self.environment("SEED").first))
+        let result = Simulation.run(
+            seed: try #require(Self.environment("SEED").first), scene: try #require(Self.scenes.first))
         if let path = ProcessInfo.processInfo.environment["TRACE"], !path.isEmpty {
             let lines = result.entries.map { "\($0)\n" }.joined()
             try lines.write(toFile: path, atomically: true, encoding: .utf8)
@@ -41,9 +49,17 @@ struct SimulationTests {
         let count = try #require(Self.environment("SEEDS").first)
         let first = Self.environment("FIRST").first ?? 1_000
         for seed in first..<first + count {
-            let result = Simulation.run(seed: seed)
-            #expect(result.findings.isEmpty, "\(result.report)")
+            for scene in Self.scenes {
+                let result = Simulation.run(seed: seed, scene: scene)
+                #expect(result.findings.isEmpty, "\(result.report)")
+            }
         }
+    }
+
+    /// Both, unless one is asked for.
+    private static var scenes: [Scene] {
+        Scene(rawValue: ProcessInfo.processInfo.environment["SCENE"] ?? "").map { [$0] }
+            ?? [.messages, .presence]
     }
 
     /// A number, or a commit's hash, of which the first digits count.

@@ -7,6 +7,9 @@ import RTMModel
 struct DeliveryCheck: Check {
     /// Logs keep more than the two minutes that a client may be away.
     private static let awayMax = Duration.seconds(110)
+    /// Then entries of logs may be events of presence, which nobody here sees.
+    private let hasPresence: Bool
+    private var disturbances = Disturbances()
 
     private struct Publish {
         let text: String
@@ -44,8 +47,11 @@ struct DeliveryCheck: Check {
     /// The streams that were running when everything had settled.
     private var settled: [Stream]?
 
+    init(hasPresence: Bool) { self.hasPresence = hasPresence }
+
     mutating func observe(_ entry: Entry) {
         let time = entry.time
+        disturbances.observe(entry)
         switch entry.what {
         case .called(let device, let number, let call): called(device, number, call, time)
         case .ended(let device, let number, let outcome):
@@ -61,7 +67,7 @@ struct DeliveryCheck: Check {
         case .messagingLost: messagingLost.append(time)
         case .leaving:
             settled = streams.values.filter { unsettled[Key(device: $0.device, place: $0.place)] == nil }
-        case .fault, .healed: break
+        case .fault, .healed, .disturbed, .calm, .presence: break
         }
     }
 
@@ -73,7 +79,7 @@ struct DeliveryCheck: Check {
         case .publish(let text, let place):
             publishOfCall[key] = publishes.count
             publishes.append(Publish(text: text, device: device, place: place, calledAt: time))
-        case .subscribe(let channel):
+        case .subscribe(let channel, _):
             channelOfCall[key] = (channel, true)
             unsettled[Key(device: device, place: .channel(channel)), default: 0] += 1
         case .unsubscribe(let channel):
@@ -81,7 +87,7 @@ struct DeliveryCheck: Check {
             unsettled[Key(device: device, place: .channel(channel)), default: 0] += 1
         case .logout:
             endAll(of: device, time)
-        case .login:
+        case .login, .setState, .removeState, .whoNow:
             break
         }
     }
@@ -192,6 +198,7 @@ struct DeliveryCheck: Check {
                 let text = "\(stream.device) is not given \(other.text) of \(stream.place), and not told so"
                 return Finding(time: hole.time, text: text)
             }
+            if hasPresence, !isInbox(stream) { return nil }
             let own = ownUnknown[OwnKey(user: stream.device.user, place: stream.place)]?.count ?? 0
             guard hole.offsets.count > known.count + (isInbox(stream) ? 0 : own) else { return nil }
             let text = "\(stream.device) is not given \(hole.offsets) of \(stream.place), and not told so"
@@ -216,7 +223,11 @@ struct DeliveryCheck: Check {
 
     private func causelessGaps(in stream: Stream) -> [Finding] {
         let causes = messagingLost + (longAway[stream.device] ?? [])
-        let gaps = stream.gaps
+        // A subscriber that gets a new snapshot of who is there, or other features, comes in again (decision
+        // 0010): when its edge can't read the log just then, a gap is said.
+        let gaps = stream.gaps.filter {
+            !hasPresence || disturbances.areAbsent(from: $0 - .seconds(10), to: $0)
+        }
         guard let last = gaps.last else { return [] }
         // A subscription may have begun on a log that was lost while the answer was on its way.
         let begin = stream.begunAt - .seconds(30)

@@ -16,10 +16,13 @@ protocol Check {
 
 enum Checks {
     /// All that a history breaks, in the order in which it did.
-    static func judge(_ entries: [Entry]) -> [Finding] {
+    ///
+    /// - Parameter presence: the presence timeout of all apps; nil where there is no presence service.
+    static func judge(_ entries: [Entry], presence: Duration?) -> [Finding] {
         var checks: [any Check] = [
-            CallCheck(), OrderCheck(), DeliveryCheck(), SessionCheck(),
+            CallCheck(), OrderCheck(), DeliveryCheck(hasPresence: presence != nil), SessionCheck(),
         ]
+        if let presence { checks.append(PresenceCheck(timeout: presence)) }
         for entry in entries {
             for index in checks.indices { checks[index].observe(entry) }
         }

@@ -8,6 +8,13 @@ final class Faults {
     enum Kind: CaseIterable {
         case cutDevice, blockDevice, cutService, blockService, killEdge, drainEdge, killMessaging, killDevice,
             slow
+        case cutPresence, blockPresence, killPresence
+
+        static func all(in scene: Scene) -> [Kind] {
+            allCases.filter {
+                scene == .presence || ![.cutPresence, .blockPresence, .killPresence].contains($0)
+            }
+        }
     }
 
     private let installation: Installation
@@ -15,12 +22,14 @@ final class Faults {
     private let kinds: [Kind]
     private let pace: Int
     private var isOver = false
+    private var lastDisturbance = 0
+    private var disturbances: Set<Int> = []
 
-    init(_ installation: Installation) {
+    init(_ installation: Installation, _ scene: Scene) {
         self.installation = installation
         let random = installation.world.random("faults")
         self.random = random
-        kinds = Kind.allCases.filter { _ in random.chance(1, in: 3) }
+        kinds = Kind.all(in: scene).filter { _ in random.chance(1, in: 3) }
         pace = random.number(in: 2_000...20_000)
         var weather = SimulatedNetwork.Weather()
         weather.delay = random.pick([100...500, 1_000...30_000, 100...250_000]) ?? 100...500
@@ -51,7 +60,10 @@ final class Faults {
         installation.network.unblockAll()
         installation.network.weather = SimulatedNetwork.Weather()
         installation.startMessaging()
+        installation.startPresence()
         for host in installation.edgeHosts { installation.startEdge(host) }
+        for number in disturbances.sorted() { installation.journal.record(.calm(number)) }
+        disturbances = []
     }
 
     private func strike(_ kind: Kind) {
@@ -64,9 +76,8 @@ final class Faults {
             for edge in installation.edgeHosts { installation.network.cut(host, edge) }
         case .blockDevice: block(host, random.chance(1, in: 2) ? [edge] : installation.edgeHosts)
         case .cutService:
-            note("the link of \(edge) breaks")
-            installation.network.cut(edge, MessagingProcess.host)
-        case .blockService: block(edge, [MessagingProcess.host], longest: 40_000)
+            cut(edge, MessagingProcess.host)
+        case .blockService: blockService(edge, MessagingProcess.host)
         case .killEdge: replaceEdge(edge) { self.installation.killEdge(edge, silently: $0) }
         case .drainEdge: replaceEdge(edge) { _ in self.installation.drainEdge(edge) }
         case .killMessaging: killMessaging()
@@ -74,13 +85,45 @@ final class Faults {
             installation.killDevice(device)
             installation.startDevice(of: device.id.user)
         case .slow: slowDown()
+        case .cutPresence: cut(PresenceProcess.host, neighbourOfPresence(edge))
+        case .blockPresence: blockService(PresenceProcess.host, neighbourOfPresence(edge))
+        case .killPresence: killPresence()
         }
+    }
+
+    private func neighbourOfPresence(_ edge: Host) -> Host {
+        random.chance(1, in: 3) ? MessagingProcess.host : edge
+    }
+
+    /// Says that services don't hear of each other; what it gives is to be called when they do again.
+    private func disturb(_ what: String) -> () -> Void {
+        lastDisturbance += 1
+        let number = lastDisturbance
+        disturbances.insert(number)
+        installation.journal.record(.disturbed(number, what))
+        return {
+            guard self.disturbances.remove(number) != nil else { return }
+            self.installation.journal.record(.calm(number))
+        }
+    }
+
+    private func cut(_ one: Host, _ other: Host) {
+        let over = disturb("the link of \(one) and \(other) breaks")
+        installation.network.cut(one, other)
+        over()
+    }
+
+    private func blockService(_ host: Host, _ other: Host) {
+        let over = disturb("\(host) and \(other)")
+        block(host, [other], longest: 40_000, over)
     }
 
     private func note(_ what: String) { installation.journal.record(.fault(what)) }
 
     /// One of the two ways, or both, for a while that may be longer than anybody's patience.
-    private func block(_ host: Host, _ others: [Host], longest: Int = 150_000) {
+    private func block(
+        _ host: Host, _ others: [Host], longest: Int = 150_000, _ over: @escaping () -> Void = {}
+    ) {
         var ways: [Way] = []
         let which = random.number(in: 0...2)
         for other in others {
@@ -92,6 +135,7 @@ final class Faults {
         installation.world.after(random.milliseconds(100...anyOf(3_000, 30_000, longest))) {
             self.note("open again: " + ways.map { "\($0.from) to \($0.to)" }.joined(separator: ", "))
             for way in ways { self.installation.network.unblock(way) }
+            over()
         }
     }
 
@@ -99,26 +143,41 @@ final class Faults {
 
     private func replaceEdge(_ host: Host, _ end: (_ silently: Bool) -> Void) {
         guard installation.edges[host] != nil else { return }
+        let over = disturb("\(host)")
         end(random.chance(1, in: 3))
         installation.world.after(random.milliseconds(0...anyOf(100, 5_000, 30_000))) {
             self.installation.startEdge(host)
+            over()
+        }
+    }
+
+    private func killPresence() {
+        let over = disturb("presence")
+        installation.killPresence(silently: random.chance(1, in: 3))
+        installation.world.after(random.milliseconds(0...anyOf(100, 5_000, 30_000))) {
+            self.note("presence starts")
+            self.installation.startPresence()
+            over()
         }
     }
 
     private func killMessaging() {
+        let over = disturb("messaging")
         installation.killMessaging(silently: random.chance(1, in: 3))
         installation.world.after(random.milliseconds(0...anyOf(100, 5_000, 30_000))) {
             self.note("messaging starts")
             self.installation.startMessaging()
+            over()
         }
     }
 
     private func slowDown() {
         let before = installation.network.weather
         installation.network.weather.delay = 200_000...3_000_000
-        note("everything is slow")
+        let over = disturb("everything is slow")
         installation.world.after(random.milliseconds(500...10_000)) {
             if !self.isOver { self.installation.network.weather = before }
+            over()
         }
     }
 }

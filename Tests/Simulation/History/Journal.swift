@@ -44,15 +44,19 @@ struct Message: Hashable, CustomStringConvertible {
 
 enum Call: Hashable {
     case login, logout
-    case subscribe(String)
+    case subscribe(String, SubscriptionFeatures)
     case unsubscribe(String)
     case publish(String, Place)
+    case setState(String, String)
+    case removeState(String)
+    case whoNow(String)
 }
 
 enum Outcome: Hashable {
     case done
     case subscribed(StreamPosition)
     case published(offset: UInt64, timestamp: UInt64)
+    case online([UserState])
     case failed(ErrorCode)
 }
 
@@ -61,11 +65,15 @@ enum Observation {
     case ended(DeviceID, Int, Outcome)
     case message(DeviceID, Place, Message)
     case gap(DeviceID, Place, lastSeen: StreamPosition?, continuesAfter: StreamPosition)
+    case presence(DeviceID, String, PresenceEvent.Change, timestamp: UInt64)
     case link(DeviceID, LinkState, LinkStateReason, unrestored: [String])
     /// The app was killed; what it waited for never comes.
     case died(DeviceID)
     /// All that messaging knew is gone.
     case messagingLost
+    /// Services don't hear of each other as they should, until the `calm` of the same number.
+    case disturbed(Int, String)
+    case calm(Int)
     /// Something else that was done to the installation.
     case fault(String)
     /// From here on nothing is done to the installation; a little later everything has settled.
@@ -112,6 +120,10 @@ extension Observation: CustomStringConvertible {
         case .message(let device, let place, let message): "\(device) receives \(place) \(message)"
         case .gap(let device, let place, let seen, let position):
             "\(device) gap in \(place) after \(seen.map { "\($0)" } ?? "nothing") until \(position)"
+        case .presence(let device, let channel, let change, let timestamp):
+            "\(device) is told in #\(channel) as of \(timestamp - VirtualWorld.startMilliseconds): \(change)"
+        case .disturbed(let number, let what): "disturbance \(number): \(what)"
+        case .calm(let number): "disturbance \(number) is over"
         case .link(let device, let state, let reason, let unrestored):
             "\(device) is \(state) (\(reason))" + (unrestored.isEmpty ? "" : ", without \(unrestored)")
         case .died(let device): "\(device) is killed"

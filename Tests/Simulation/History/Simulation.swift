@@ -1,10 +1,21 @@
 import NIOCore
 import RTMClient
 
+@testable import RTMPresenceServer
+
+/// What a history is about.
+enum Scene: String {
+    /// Logins, subscriptions and messages, without a presence service.
+    case messages
+    /// Who is in which channel.
+    case presence
+}
+
 /// One history from its seed to its judgement.
 enum Simulation {
     struct Result {
         let seed: UInt64
+        let scene: Scene
         let entries: [Entry]
         /// The same for the same seed, whenever and wherever it runs.
         let hash: UInt64
@@ -16,19 +27,21 @@ enum Simulation {
             let first = findings.first?.time ?? .zero
             let last = entries.filter { $0.time <= first || first == .zero }.suffix(60).map { "  \($0)" }
             return
-                (["seed \(seed), \(findings.count) findings: make simulate SEED=\(seed)"] + shown
+                (["seed \(seed), \(findings.count) findings: make simulate SEED=\(seed) SCENE=\(scene)"]
+                + shown
                 + ["the last before the first of them:"] + last).joined(separator: "\n")
         }
     }
 
-    static func run(seed: UInt64) -> Result {
+    static func run(seed: UInt64, scene: Scene = .messages) -> Result {
         let world = VirtualWorld(seed: seed)
         let random = world.random("shape")
         var size = Installation.Size()
         size.edges = random.number(in: 1...3)
+        if scene == .presence { size.presence = presence(random) }
         let installation = Installation(world, size)
-        let workload = Workload(installation)
-        let faults = Faults(installation)
+        let workload = Workload(installation, scene)
+        let faults = Faults(installation, scene)
 
         faults.begin()
         workload.begin()
@@ -40,17 +53,28 @@ enum Simulation {
         // The slowest that may still be under way: an attempt of a suspended link, every 30 s.
         world.pass(.seconds(120))
         workload.publishEverywhere()
+        if scene == .presence { workload.askEverywhere() }
         world.pass(.seconds(20))
 
         installation.journal.record(.leaving)
         for (_, device) in installation.devices where device.state != .idle { device.logout() }
         world.pass(.seconds(60))
         let journal = installation.journal
-        var findings = Checks.judge(journal.entries)
+        var findings = Checks.judge(journal.entries, presence: size.presence?.timeout)
         findings += installation.leftovers.map {
             Finding(time: world.elapsed, text: "\($0), and nobody is logged in")
         }
         installation.end()
-        return Result(seed: seed, entries: journal.entries, hash: journal.hash, findings: findings)
+        return Result(
+            seed: seed, scene: scene, entries: journal.entries, hash: journal.hash, findings: findings)
+    }
+
+    private static func presence(_ random: RandomStream) -> Installation.Size.Presence {
+        let seconds = random.pick([5, 20, 60]) ?? 60
+        return Installation.Size.Presence(
+            announce: AnnounceRules(
+                announceMax: random.pick([50, 50, 2]) ?? 50, interval: 5_000,
+                debounce: random.pick([0, 2_000]) ?? 0),
+            timeout: .seconds(seconds))
     }
 }

@@ -5,17 +5,19 @@ import RTMModel
 /// What the apps do, one small thing after another, as the seed has it.
 final class Workload {
     private let installation: Installation
-    private let random: RandomStream
+    private let scene: Scene
+    let random: RandomStream
     private let channels = ["red", "green", "blue", "black"].map(Place.channel)
     /// Milliseconds between two of them.
     private let pace: Int
     private var lastNumber = 0
     private var isOver = false
 
-    init(_ installation: Installation) {
+    init(_ installation: Installation, _ scene: Scene) {
         self.installation = installation
+        self.scene = scene
         random = installation.world.random("workload")
-        pace = random.number(in: 40...400)
+        pace = scene == .presence ? random.number(in: 100...1_000) : random.number(in: 40...400)
     }
 
     func begin() {
@@ -33,12 +35,15 @@ final class Workload {
             // Who was thrown out comes back after a while.
             if random.chance(1, in: device.state == .failed ? 8 : 2) { device.login() }
         case .connected, .connecting, .disconnected, .suspended:
-            act(device)
+            guard let channel = random.pick(channels) else { return }
+            switch scene {
+            case .messages: act(device, channel)
+            case .presence: attend(device, channel)
+            }
         }
     }
 
-    private func act(_ device: Device) {
-        guard let channel = random.pick(channels) else { return }
+    private func act(_ device: Device, _ channel: Place) {
         switch random.number(in: 0..<1_000) {
         case ..<180: device.subscribe(to: channel.name)
         case ..<230: device.unsubscribe(from: channel.name)
@@ -51,9 +56,16 @@ final class Workload {
 
     private func anyUser() -> String { random.pick(installation.devices)?.device.id.user ?? "" }
 
-    private func publish(_ device: Device, to place: Place) {
+    func publish(_ device: Device, to place: Place) {
         lastNumber += 1
         device.publish("\(device.id)-\(lastNumber)", to: place)
+    }
+
+    /// What everybody is told of who is where, now that everything has settled.
+    func askEverywhere() {
+        for (_, device) in installation.devices where device.state == .connected {
+            for channel in channels { device.askWhoIsIn(channel.name) }
+        }
     }
 
     /// Something for everybody from everybody, now that everything has settled.

@@ -1,5 +1,7 @@
 import NIOCore
 import RTMModel
+import RTMProtocol
+import SwiftProtobuf
 
 @testable import RTMClient
 
@@ -15,15 +17,16 @@ final class Device {
     private(set) var isDead = false
 
     init(
-        _ id: DeviceID, host: Host, edges: [Host], in network: SimulatedNetwork, random: RandomStream,
-        journal: Journal
+        _ id: DeviceID, host: Host, edges: [Host], presenceTimeout: Duration?, in network: SimulatedNetwork,
+        random: RandomStream, journal: Journal
     ) {
         self.id = id
         self.network = network
         self.journal = NIOLoopBound(journal, eventLoop: network.world.loop)
         let world = NIOLoopBound(network.world, eventLoop: network.world.loop)
-        let configuration = RTMClient.Configuration(
+        var configuration = RTMClient.Configuration(
             servers: edges.map { ServerAddress(host: $0.description) }, appID: "app", userID: id.user)
+        if let presenceTimeout { configuration.presenceTimeout = presenceTimeout }
         hub = EventHub()
         hub.add(JournalSink(device: id, journal: self.journal))
         link = Link(
@@ -50,11 +53,11 @@ final class Device {
 
     func logout() { start(.logout, .logout) { $0.logout($1) } }
 
-    func subscribe(to channel: String) {
-        let completion: Completion<Subscription> = begin(.subscribe(channel), .subscribe) {
+    func subscribe(to channel: String, _ features: SubscriptionFeatures = .message) {
+        let completion: Completion<Subscription> = begin(.subscribe(channel, features), .subscribe) {
             .subscribed($0.position)
         }
-        link.subscribe(to: channel, features: [.message], completion)
+        link.subscribe(to: channel, features: features, completion)
     }
 
     func unsubscribe(from channel: String) {
@@ -70,6 +73,29 @@ final class Device {
             .published(offset: $0.offset, timestamp: $0.timestampMilliseconds)
         }
         link.publish(message, completion)
+    }
+
+    /// Shows one state to the channel, or takes all back.
+    func setState(_ value: String?, in channel: String) {
+        let place = UserChannel(type: .message, name: channel)
+        guard let value else {
+            return start(.removeState(channel), .removeState) { $0.removeState([], in: place, $1) }
+        }
+        start(.setState(channel, value), .setState) { $0.setState(["mood": value], in: place, $1) }
+    }
+
+    func askWhoIsIn(_ channel: String) {
+        let completion: Completion<[UserState]> = begin(.whoNow(channel), .whoNow) { .online($0) }
+        let request = Rtm_Client_WhoNow.with {
+            $0.channelType = .message
+            $0.channel = channel
+            $0.includeUserID = true
+            $0.includeState = true
+        }
+        link.call(completion, .whoNow(request)) { body in
+            guard case .onlineUsers(let answer) = body else { return nil }
+            return answer.users.map(UserState.init)
+        }
     }
 
     private func start(
@@ -116,6 +142,11 @@ private struct JournalSink: EventSink {
         case .linkState(let change):
             journal.value.record(
                 .link(device, change.currentState, change.reasonCode, unrestored: change.unrestoredChannels))
+        case .presence(let presence) where presence.change != .errorOutOfService(.notAskedFor):
+            journal.value.record(
+                .presence(
+                    device, presence.channelName, presence.change,
+                    timestamp: presence.timestampMilliseconds))
         default:
             break
         }

@@ -26,7 +26,7 @@ final class EdgeProcess {
         link.random = { jitter.value.share() }
         let links = EdgeLinks(
             messaging: .inProcess(SimulatedEndpoint(MessagingProcess.host, in: network, from: host)),
-            presence: .inProcess(SimulatedEndpoint(Host("presence"), in: network, from: host)),
+            presence: .inProcess(SimulatedEndpoint(PresenceProcess.host, in: network, from: host)),
             storage: .inProcess(SimulatedEndpoint(Host("storage"), in: network, from: host)),
             link: link, node: host.description)
         let probe = ReadinessRegistry(logger: logger).probe("messaging")

@@ -3,12 +3,22 @@
 import NIOCore
 import RTMModel
 
+@testable import RTMPresenceServer
+
 final class Installation {
     /// How many of what there are.
     struct Size {
         var edges = 2
         /// By user: so many apps.
         var users = [2, 2, 1, 1, 1]
+        /// Nil: there is no presence service.
+        var presence: Presence?
+
+        struct Presence {
+            var announce: AnnounceRules
+            /// Of every app.
+            var timeout: Duration
+        }
     }
 
     let world: VirtualWorld
@@ -17,16 +27,20 @@ final class Installation {
     let edgeHosts: [Host]
     private(set) var edges: [Host: EdgeProcess] = [:]
     private(set) var messaging: MessagingProcess?
+    private(set) var presence: PresenceProcess?
     /// Living apps by their host, in order.
     private(set) var devices: [(host: Host, device: Device)] = []
+    private let size: Size
     private var lives = 0
 
     init(_ world: VirtualWorld, _ size: Size) {
         self.world = world
+        self.size = size
         network = SimulatedNetwork(world)
         journal = Journal(world)
         edgeHosts = (1...size.edges).map { Host("edge\($0)") }
         startMessaging()
+        startPresence()
         for host in edgeHosts { startEdge(host) }
         for (user, count) in size.users.enumerated() {
             for _ in 0..<count { startDevice(of: "user\(user + 1)") }
@@ -51,6 +65,17 @@ final class Installation {
         messaging.kill(silently: silently)
     }
 
+    func startPresence() {
+        guard presence == nil, let rules = size.presence?.announce else { return }
+        presence = PresenceProcess(rules, in: network, random: nextLife("presence"))
+    }
+
+    func killPresence(silently: Bool) {
+        guard let presence = presence.take() else { return }
+        journal.record(.fault("presence is killed" + (silently ? " with its machine" : "")))
+        presence.kill(silently: silently)
+    }
+
     func startEdge(_ host: Host) {
         guard edges[host] == nil else { return }
         journal.record(.fault("\(host) starts"))
@@ -72,6 +97,7 @@ final class Installation {
     /// What services hold for clients although nobody is logged in.
     var leftovers: [String] {
         edgeHosts.compactMap { host in edges[host]?.leftovers.map { "\(host) has \($0)" } }
+            + [presence?.leftovers].compactMap { $0.map { "presence has \($0)" } }
     }
 
     // MARK: Apps
@@ -83,8 +109,8 @@ final class Installation {
         let first = lives % edgeHosts.count
         let device = Device(
             DeviceID(number: lives, user: user), host: host,
-            edges: Array(edgeHosts[first...] + edgeHosts[..<first]), in: network,
-            random: world.random("device \(lives)"), journal: journal)
+            edges: Array(edgeHosts[first...] + edgeHosts[..<first]), presenceTimeout: size.presence?.timeout,
+            in: network, random: world.random("device \(lives)"), journal: journal)
         devices.append((host, device))
     }
 
@@ -99,6 +125,7 @@ final class Installation {
         for (host, device) in devices { device.kill(host) }
         for host in edgeHosts { edges[host]?.kill(silently: true) }
         messaging?.kill(silently: true)
+        presence?.kill(silently: true)
         world.pass(.seconds(60))
         network.end()
         world.end()

@@ -1,0 +1,87 @@
+import RTMClient
+import RTMModel
+
+/// Which state every app shows in a channel, as far as the outcomes of its calls say it (P-40 to P-44, S-19).
+struct Moods {
+    private enum Mood {
+        case shown(String?)
+        /// A call failed in the middle, or two were under way at once.
+        case unknown
+    }
+
+    private var moods: [Seat: Mood] = [:]
+    private var open: [DeviceID: [Int: Call]] = [:]
+
+    mutating func observe(_ entry: Entry) {
+        switch entry.what {
+        case .called(let device, let number, let call): called(device, number, call)
+        case .ended(let device, let number, let outcome):
+            guard let call = open[device]?.removeValue(forKey: number) else { return }
+            ended(device, call, outcome)
+        case .link(let device, .idle, _, _), .link(let device, .failed, _, _), .died(let device):
+            for seat in moods.keys where seat.device == device { moods[seat] = nil }
+        case .link(let device, _, _, let unrestored):
+            for channel in unrestored { moods[Seat(device: device, channel: channel)] = .unknown }
+        default: break
+        }
+    }
+
+    private mutating func called(_ device: DeviceID, _ number: Int, _ call: Call) {
+        guard let channel = call.channelOfPresence else {
+            if call == .logout {
+                for seat in moods.keys where seat.device == device { moods[seat] = nil }
+            }
+            return
+        }
+        let seat = Seat(device: device, channel: channel)
+        let isAlone = !(open[device] ?? [:]).values.contains { $0.channelOfPresence == channel }
+        open[device, default: [:]][number] = call
+        if !isAlone { moods[seat] = .unknown }
+    }
+
+    private mutating func ended(_ device: DeviceID, _ call: Call, _ outcome: Outcome) {
+        guard let channel = call.channelOfPresence else { return }
+        let seat = Seat(device: device, channel: channel)
+        let isAlone = !(open[device] ?? [:]).values.contains { $0.channelOfPresence == channel }
+        guard isAlone else {
+            moods[seat] = .unknown
+            return
+        }
+        switch (call, outcome) {
+        case (.setState(_, let value), .done): moods[seat] = .shown(value)
+        case (.removeState, .done): moods[seat] = .shown(nil)
+        case (.unsubscribe, .done): moods[seat] = .shown(nil)
+        case (.subscribe, .subscribed): break
+        case (_, .failed(.notLogin)), (_, .failed(.channelNotSubscribed)): break
+        case (.setState, .failed(.presenceNotConnected)): moods[seat] = .unknown
+        default: moods[seat] = .unknown
+        }
+    }
+
+    /// The state of the user's app that is in the channel; nil when it can't be known. Only apps that get
+    /// snapshots see what the server has forgotten.
+    func certain(_ user: String, in channel: String, _ whereabouts: Whereabouts) -> String?? {
+        for (seat, attendance) in whereabouts.attendances
+        where seat.device.user == user && seat.channel == channel && attendance.isVisible == true {
+            guard whereabouts.connected[seat.device] != nil, attendance.seesPresence else { continue }
+            switch moods[seat] {
+            case .shown(let mood): return .some(mood)
+            case .unknown: return nil
+            case nil: return .some(nil)
+            }
+        }
+        return nil
+    }
+}
+
+extension Call {
+    /// The channel of a call that may change what the app shows there.
+    fileprivate var channelOfPresence: String? {
+        switch self {
+        case .setState(let channel, _), .removeState(let channel), .subscribe(let channel, _),
+            .unsubscribe(let channel):
+            channel
+        case .login, .logout, .publish, .whoNow: nil
+        }
+    }
+}

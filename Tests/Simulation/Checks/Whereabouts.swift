@@ -1,0 +1,221 @@
+// Who is in a channel, as far as that follows from what apps did and how it ended for them. What can't be
+// known, because a call failed in the middle, is said to be unknown.
+
+import RTMClient
+import RTMModel
+
+/// One app in one channel.
+struct Seat: Hashable {
+    let device: DeviceID
+    let channel: String
+}
+
+/// A user in a channel.
+struct Spot: Hashable {
+    let user: String
+    let channel: String
+}
+
+struct Whereabouts {
+    struct Attendance {
+        /// Nil while it isn't known.
+        var isVisible: Bool?
+        var seesPresence: Bool
+        var since: Duration
+    }
+
+    private struct CallKey: Hashable {
+        let device: DeviceID
+        let number: Int
+    }
+
+    private(set) var attendances: [Seat: Attendance] = [:]
+    private(set) var connected: [DeviceID: Duration] = [:]
+    private var lastLoss: [DeviceID: Duration] = [:]
+    private var lastGap: [Seat: Duration] = [:]
+    private var calls: [CallKey: Call] = [:]
+    private var unsettled: [Seat: Int] = [:]
+    /// The server may hold the app in the channel though the app doesn't know.
+    private var doubtful: Set<Seat> = []
+    /// When a user did something that others see as a leave, if he was there.
+    private(set) var leaves: [Spot: [Duration]] = [:]
+    private(set) var leavesEverywhere: [String: [Duration]] = [:]
+    /// When a user's connection was lost.
+    private(set) var losses: [String: [Duration]] = [:]
+    /// From when to when a user was there without doubt.
+    private(set) var certain: [Spot: [(from: Duration, to: Duration?)]] = [:]
+    /// Since when a user is away without doubt.
+    private(set) var goneSince: [Spot: Duration] = [:]
+
+    mutating func observe(_ entry: Entry) {
+        let time = entry.time
+        switch entry.what {
+        case .called(let device, let number, let call):
+            calls[CallKey(device: device, number: number)] = call
+            called(device, call, time)
+        case .ended(let device, let number, let outcome):
+            guard let call = calls.removeValue(forKey: CallKey(device: device, number: number)) else {
+                return
+            }
+            ended(device, call, outcome, time)
+        case .link(let device, let state, _, let unrestored):
+            link(device, state, time)
+            for channel in unrestored { self.unrestored(Seat(device: device, channel: channel), time) }
+        case .gap(let device, let place, _, _): lastGap[Seat(device: device, channel: place.name)] = time
+        case .died(let device):
+            losses[device.user, default: []].append(time)
+            connected[device] = nil
+            forget(device, time)
+        default: break
+        }
+    }
+
+    // MARK: Calls
+
+    private mutating func called(_ device: DeviceID, _ call: Call, _ time: Duration) {
+        switch call {
+        case .login, .logout:
+            leavesEverywhere[device.user, default: []].append(time)
+            if call == .logout { forget(device, time) }
+        case .subscribe(let channel, let features):
+            let seat = Seat(device: device, channel: channel)
+            unsettled[seat, default: 0] += 1
+            if features.contains(.quiet) { left(seat, time) }
+            if let present = attendances[seat], present.isVisible == features.contains(.quiet) {
+                attendances[seat]?.isVisible = nil
+            }
+            settle(seat, time)
+        case .unsubscribe(let channel):
+            let seat = Seat(device: device, channel: channel)
+            unsettled[seat, default: 0] += 1
+            left(seat, time)
+            attendances[seat]?.isVisible = nil
+            settle(seat, time)
+        case .publish, .setState, .removeState, .whoNow: break
+        }
+    }
+
+    private mutating func ended(_ device: DeviceID, _ call: Call, _ outcome: Outcome, _ time: Duration) {
+        switch call {
+        case .subscribe(let channel, let features):
+            let seat = Seat(device: device, channel: channel)
+            finish(seat)
+            if case .subscribed = outcome {
+                doubtful.remove(seat)
+                attendances[seat] = Attendance(
+                    isVisible: unsettled[seat] == nil ? !features.contains(.quiet) : nil,
+                    seesPresence: features.contains(.presence), since: time)
+            } else {
+                left(seat, time)
+                if attendances[seat] != nil { attendances[seat]?.isVisible = nil }
+                if connected[device] != nil { doubtful.insert(seat) }
+            }
+            settle(seat, time)
+        case .unsubscribe(let channel):
+            let seat = Seat(device: device, channel: channel)
+            finish(seat)
+            left(seat, time)
+            if outcome != .done, connected[device] != nil { doubtful.insert(seat) }
+            if outcome == .done { doubtful.remove(seat) }
+            if case .failed(.notLogin) = outcome { return }
+            if case .failed(.channelNotSubscribed) = outcome { return settle(seat, time) }
+            end(seat, time)
+        default: break
+        }
+    }
+
+    private mutating func finish(_ seat: Seat) {
+        let open = (unsettled[seat] ?? 1) - 1
+        unsettled[seat] = open > 0 ? open : nil
+    }
+
+    private mutating func left(_ seat: Seat, _ time: Duration) {
+        leaves[Spot(user: seat.device.user, channel: seat.channel), default: []].append(time)
+    }
+
+    // MARK: Links
+
+    private mutating func link(_ device: DeviceID, _ state: LinkState, _ time: Duration) {
+        switch state {
+        case .connected:
+            if connected[device] == nil { connected[device] = time }
+        case .idle, .failed:
+            if connected.removeValue(forKey: device) != nil { losses[device.user, default: []].append(time) }
+            leavesEverywhere[device.user, default: []].append(time)
+            forget(device, time)
+        case .disconnected, .connecting, .suspended:
+            guard connected.removeValue(forKey: device) != nil else { break }
+            lastLoss[device] = time
+            losses[device.user, default: []].append(time)
+        }
+        // What was doubtful was so in the session that is over.
+        if connected[device] == nil { doubtful = doubtful.filter { $0.device != device } }
+        for channel in channels(of: device.user) { settle(Spot(user: device.user, channel: channel), time) }
+    }
+
+    /// Either the subscription goes on behind a gap that was just said, or it has ended.
+    private mutating func unrestored(_ seat: Seat, _ time: Duration) {
+        guard let gap = lastGap[seat], let lost = lastLoss[seat.device], gap >= lost else {
+            return end(seat, time)
+        }
+    }
+
+    private mutating func forget(_ device: DeviceID, _ time: Duration) {
+        doubtful = doubtful.filter { $0.device != device }
+        for seat in unsettled.keys where seat.device == device { unsettled[seat] = nil }
+        for seat in attendances.keys where seat.device == device { end(seat, time) }
+        for channel in channels(of: device.user) { settle(Spot(user: device.user, channel: channel), time) }
+    }
+
+    private mutating func end(_ seat: Seat, _ time: Duration) {
+        attendances[seat] = nil
+        settle(seat, time)
+    }
+
+    // MARK: What follows
+
+    private func channels(of user: String) -> [String] {
+        certain.keys.filter { $0.user == user }.map(\.channel).sorted()
+    }
+
+    private mutating func settle(_ seat: Seat, _ time: Duration) {
+        settle(Spot(user: seat.device.user, channel: seat.channel), time)
+    }
+
+    private mutating func settle(_ spot: Spot, _ time: Duration) {
+        let isThere = self.isThere(spot)
+        let isOpen = certain[spot]?.last.map { $0.to == nil } ?? false
+        if isThere == true, !isOpen {
+            certain[spot, default: []].append((time, nil))
+        } else if isThere != true, isOpen, let last = certain[spot]?.indices.last {
+            certain[spot]?[last].to = time
+        } else if certain[spot] == nil {
+            certain[spot] = []
+        }
+        if isThere == false { goneSince[spot] = goneSince[spot] ?? time } else { goneSince[spot] = nil }
+    }
+
+    /// Nil when it isn't known, or when presence may rightly say both, as of an app that has lost its link.
+    func isThere(_ spot: Spot) -> Bool? {
+        var isAway = true
+        for (seat, attendance) in attendances
+        where seat.device.user == spot.user && seat.channel == spot.channel {
+            guard connected[seat.device] != nil, unsettled[seat] == nil else {
+                if unsettled[seat] != nil { isAway = false }
+                continue
+            }
+            if attendance.isVisible == true, !doubtful.contains(seat) { return true }
+            if attendance.isVisible == nil { isAway = false }
+        }
+        let isUnknown = { (seat: Seat) in seat.device.user == spot.user && seat.channel == spot.channel }
+        if doubtful.contains(where: isUnknown) || unsettled.keys.contains(where: isUnknown) { return nil }
+        return isAway ? false : nil
+    }
+
+    var spots: [Spot] { certain.keys.sorted { ($0.channel, $0.user) < ($1.channel, $1.user) } }
+
+    /// Since when the user has been there without doubt, as of a time.
+    func presentSince(_ spot: Spot, at time: Duration) -> Duration? {
+        certain[spot]?.last { $0.from <= time && $0.to ?? .seconds(1 << 30) > time }?.from
+    }
+}
