@@ -90,7 +90,6 @@ final class FaultProxy: Sendable {
 
     private func accept(_ channel: any Channel) throws {
         let connection = ProxiedConnection(channel)
-        try channel.pipeline.syncOperations.addHandler(ProxiedSide(of: connection, .client))
         let bound = NIOLoopBound(connection, eventLoop: channel.eventLoop)
         let id: Int? = connections.withLock { connections in
             guard !connections.refuses else { return nil }
@@ -103,15 +102,21 @@ final class FaultProxy: Sendable {
         channel.closeFuture.whenComplete { _ in
             self.connections.withLock { _ = $0.open.removeValue(forKey: id) }
         }
-        ClientBootstrap(group: channel.eventLoop)
+        // Not before the accepted side is active: otherwise the other one may be ready sooner than it is.
+        let client = ProxiedSide(of: connection, .client) { self.connect(bound) }
+        try channel.pipeline.syncOperations.addHandler(client)
+    }
+
+    private func connect(_ connection: NIOLoopBound<ProxiedConnection>) {
+        ClientBootstrap(group: connection.eventLoop)
             .channelOption(.autoRead, value: false)
             .channelOption(.tcpOption(.tcp_nodelay), value: 1)
             .channelInitializer { server in
                 server.eventLoop.makeCompletedFuture {
-                    try server.pipeline.syncOperations.addHandler(ProxiedSide(of: bound.value, .server))
+                    try server.pipeline.syncOperations.addHandler(ProxiedSide(of: connection.value, .server))
                 }
             }
             .connect(to: target)
-            .whenComplete { outcome in bound.value.connected(outcome) }
+            .whenComplete { outcome in connection.value.connected(outcome) }
     }
 }

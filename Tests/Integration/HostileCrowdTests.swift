@@ -85,8 +85,8 @@ import Testing
             let gone = try await RawConnection.open(proxy.address)
             try await gone.logIn("mallory")
             var answers = gone.frames.makeAsyncIterator()
-            _ = await answers.next()
-            let answer = try #require(await answers.next())
+            let welcome = await answers.next()
+            let answer = try #require(await answers.next(), "\(String(describing: welcome))")
             #expect(answer.loggedIn.heartbeatIntervalS == 5, "\(answer)")
             let start = ContinuousClock.now
             proxy.spoil(.stall)

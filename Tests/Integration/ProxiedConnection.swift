@@ -109,10 +109,18 @@ final class ProxiedSide: ChannelInboundHandler {
     private let connection: ProxiedConnection
     private let side: ProxiedConnection.Side
 
-    init(of connection: ProxiedConnection, _ side: ProxiedConnection.Side) {
+    private let whenActive: () -> Void
+
+    init(
+        of connection: ProxiedConnection, _ side: ProxiedConnection.Side,
+        whenActive: @escaping () -> Void = {}
+    ) {
         self.connection = connection
         self.side = side
+        self.whenActive = whenActive
     }
+
+    func channelActive(context: ChannelHandlerContext) { whenActive() }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         connection.received(unwrapInboundIn(data), from: side)
