@@ -19,7 +19,8 @@ final class EdgeFixture {
     let edge: EdgeLoop
     let presence: FakeService
     let storage: FakeService
-    private var messaging: ServiceLinkServer?
+    let messaging: MessagingBehindGlass
+    private let messagingServer: ServiceLinkServer
 
     /// With all links up; presence has been told that there is nobody.
     init() {
@@ -37,17 +38,18 @@ final class EdgeFixture {
         edge = EdgeLoop(
             eventLoop: time, configuration: .forTest, links: links, metrics: EdgeMetrics(metrics),
             reachability: Reachability(loops: 1, messaging: probe, metrics: metrics), logger: logger)
-        let node = NIOLoopBound(
+        messaging = MessagingBehindGlass(
             MessagingNode(
                 limits: .init(
                     retention: .init(entriesMax: 1_000, bytesMax: 1 << 20, ageMax: 600_000), idleMax: 600_000,
                     channelsMax: 1_000),
                 firstEpoch: 1, metrics: MessagingMetrics(MetricsRegistry()), logger: logger,
-                clock: { 1_800_000_000_000 }), eventLoop: time)
-        messaging = ServiceLinkServer(.init(service: "messaging"), links: time, logger: logger) { _ in
-            node.value
+                clock: { 1_800_000_000_000 }))
+        let bound = NIOLoopBound(messaging, eventLoop: time)
+        messagingServer = ServiceLinkServer(.init(service: "messaging"), links: time, logger: logger) { _ in
+            bound.value
         }
-        messaging?.listen(on: messages)
+        messagingServer.listen(on: messages)
         presence.start()
         storage.start()
         edge.start()

@@ -25,12 +25,28 @@ extension EdgeHistory {
         guard let (place, refused) = index.attachFailed(interest) else { return }
         for pending in refused {
             // A subscriber that was to come in again stays what it was.
-            if pending.isReturn, index.isCurrent(pending, at: place) {
+            guard pending.isReturn || pending.isAnswered, index.isCurrent(pending, at: place) else {
+                giveUp(pending, at: place)
+                continue
+            }
+            var pending = pending
+            pending.isPrepared = true
+            if pending.after == index.position(at: place) {
                 goLive(pending, at: place)
             } else {
-                giveUp(pending, at: place)
+                index.waitForNextAttach(answeredFromWhereItStands(pending, at: place), at: place)
             }
         }
+    }
+
+    private func answeredFromWhereItStands(_ pending: PendingSubscribe, at place: Int) -> PendingSubscribe {
+        guard !pending.isAnswered, let after = pending.after,
+            let viewer = viewers[pending.session.id.rawValue]
+        else { return pending }
+        viewer.begins(index.key(at: place), pending.features, at: after, isLive: false)
+        var pending = pending
+        pending.isAnswered = true
+        return pending
     }
 
     /// Presence and storage are asked; how long that takes, nobody knows.
@@ -102,14 +118,15 @@ extension EdgeHistory {
     }
 
     mutating func readFailed(_ catchUp: CatchUp) {
-        // Who has seen a part of what it missed goes on behind a gap.
-        if catchUp.pending.isAnswered || catchUp.pending.isReturn,
+        // Who has seen a part of what it missed reads on, later.
+        guard catchUp.pending.isAnswered || catchUp.pending.isReturn,
             index.isCurrent(catchUp.pending, at: catchUp.place)
-        {
-            goLive(catchUp.pending, at: catchUp.place)
-        } else {
-            giveUp(catchUp.pending, at: catchUp.place)
-        }
+        else { return giveUp(catchUp.pending, at: catchUp.place) }
+        var pending = catchUp.pending
+        pending.after = catchUp.after
+        openPreparations[nextNumber()] = (
+            answeredFromWhereItStands(pending, at: catchUp.place), catchUp.place
+        )
     }
 
     mutating func read(_ catchUp: CatchUp, _ page: FakeMessaging.Page) {

@@ -246,13 +246,7 @@ extension EdgeHistory {
         openAttaches = [:]
         openReads = [:]
         for (_, interest) in attaches.sorted(by: { $0.key < $1.key }) { attachFailed(interest) }
-        for (_, catchUp) in reads.sorted(by: { $0.key < $1.key }) {
-            if catchUp.pending.isReturn {
-                readFailed(catchUp)
-            } else {
-                giveUp(catchUp.pending, at: catchUp.place)
-            }
-        }
+        for (_, catchUp) in reads.sorted(by: { $0.key < $1.key }) { readFailed(catchUp) }
         if failuresFirst { index.linkLost() }
     }
 

@@ -29,8 +29,9 @@ extension EdgeLoop {
             return giveUp(pending, at: place, .unsubscribedMeanwhile)
         }
         switch outcome {
-        case .failure where pending.isAnswered || pending.isReturn:
-            goLive(pending, at: place, gap: true)
+        case .failure(let failure) where pending.isAnswered || pending.isReturn:
+            pending.after = catchUp.after
+            readFailed(pending, at: place, failure)
         case .failure(let failure):
             giveUp(
                 pending, at: place,
@@ -49,5 +50,38 @@ extension EdgeLoop {
                 goLive(pending, at: place, gap: false)
             }
         }
+    }
+
+    /// Who was let in already isn't turned away, and isn't told of a gap either while the log has what it
+    /// missed: it stands still until the log can be read. A page says so when that is over.
+    private func readFailed(_ pending: PendingSubscribe, at place: Int, _ failure: LinkRequestFailure) {
+        if case .refused(let error) = failure, !error.isRetryable {
+            return goLive(pending, at: place, gap: true)
+        }
+        let pending = answeredFromWhereItStands(pending, at: place)
+        eventLoop.assumeIsolated().scheduleTask(in: .seconds(1)) { self.begin(pending, at: place) }
+    }
+
+    /// The channel could not be attached. A subscriber that was to come in again stays what it was.
+    func attachFailed(_ pending: PendingSubscribe, at place: Int, _ failure: LinkRequestFailure) {
+        guard pending.isReturn || pending.isAnswered, index.isCurrent(pending, at: place) else {
+            return giveUp(
+                pending, at: place,
+                RTMError(failure, pending.codes.failed, timeout: pending.codes.timeout))
+        }
+        var pending = pending
+        if !pending.isPrepared { withoutSnapshots(&pending) }
+        pending.isPrepared = true
+        if pending.after == index.position(at: place) { return goLive(pending, at: place, gap: false) }
+        index.waitForNextAttach(answeredFromWhereItStands(pending, at: place), at: place)
+    }
+
+    /// Nobody waits for the answer as long as that may take.
+    private func answeredFromWhereItStands(_ pending: PendingSubscribe, at place: Int) -> PendingSubscribe {
+        guard !pending.isAnswered, let after = pending.after else { return pending }
+        answer(pending, index.key(at: place), after, gap: false)
+        var pending = pending
+        pending.isAnswered = true
+        return pending
     }
 }

@@ -112,6 +112,9 @@ extension EdgeLoop {
 
     private func presencePlaces(of session: Session) -> [Int] {
         guard !session.isEnded else { return [] }
+        for (place, subscription) in session.subscriptions where subscription.pausedAt != nil {
+            session.subscriptions[place]?.lacksSnapshot = true
+        }
         return session.subscriptions.keys.filter {
             index.features(of: session, at: $0)?.contains(.presence) == true
         }

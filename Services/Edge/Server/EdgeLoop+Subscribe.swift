@@ -117,7 +117,9 @@ extension EdgeLoop {
         }
         if pending.purpose == .subscribe, !pending.isReturn { tellLocks(of: pending.session, .entered, key) }
         // Only who is live gets the snapshot when it can be had.
-        if pending.unavailable.contains(.presence) { lease.missed(snapshot: true) }
+        let wasPassedOver = pending.session.subscriptions[place]?.lacksSnapshot == true
+        if pending.unavailable.contains(.presence) || wasPassedOver { lease.missed(snapshot: true) }
+        pending.session.subscriptions[place]?.lacksSnapshot = false
         if pending.isRefresh { refreshed() }
     }
 
@@ -157,18 +159,6 @@ extension EdgeLoop {
         } else {
             pending.session.answer(pending.requestID, error)
         }
-    }
-
-    /// The channel could not be attached. A subscriber that was to come in again stays what it was.
-    func attachFailed(_ pending: PendingSubscribe, at place: Int, _ failure: LinkRequestFailure) {
-        guard pending.isReturn, index.isCurrent(pending, at: place) else {
-            return giveUp(
-                pending, at: place,
-                RTMError(failure, pending.codes.failed, timeout: pending.codes.timeout))
-        }
-        var pending = pending
-        if !pending.isPrepared { withoutSnapshots(&pending) }
-        goLive(pending, at: place, gap: pending.after != index.position(at: place))
     }
 }
 

@@ -46,14 +46,18 @@ final class Session {
         /// Where it stood when it was taken out of the list to come in again; nil of a new one.
         var pausedAt: StreamPosition?
         var isQuiet = false
+        /// Others got new snapshots of who is there while it was taken out.
+        var lacksSnapshot = false
 
         init(
-            requestID: UInt64, place: Int? = nil, pausedAt: StreamPosition? = nil, isQuiet: Bool = false
+            requestID: UInt64, place: Int? = nil, pausedAt: StreamPosition? = nil, isQuiet: Bool = false,
+            lacksSnapshot: Bool = false
         ) {
             self.requestID = requestID
             self.place = place
             self.pausedAt = pausedAt
             self.isQuiet = isQuiet
+            self.lacksSnapshot = lacksSnapshot
         }
     }
 

@@ -54,9 +54,10 @@ extension SubscriptionIndex {
         let place =
             pending.purpose == .login
             ? occupy(key, owner: pending.session) : places[key] ?? occupy(key)
+        let lacksSnapshot = pending.isReturn && pending.session.subscriptions[place]?.lacksSnapshot == true
         pending.session.subscriptions[place] = .init(
             requestID: pending.requestID, pausedAt: pending.isReturn ? pending.after : nil,
-            isQuiet: pending.features.contains(.quiet))
+            isQuiet: pending.features.contains(.quiet), lacksSnapshot: lacksSnapshot)
         channels[place].enteringCount += 1
         switch channels[place].attachment {
         case .attached:
@@ -83,6 +84,11 @@ extension SubscriptionIndex {
             channels[place].waiting.append(pending)
             return .attach(attachRequest(place))
         }
+    }
+
+    /// The session waits on after an attach that failed; whatever attaches the channel next lets it go on.
+    mutating func waitForNextAttach(_ pending: PendingSubscribe, at place: Int) {
+        channels[place].waiting.append(pending)
     }
 
     /// Whether this is still what the session wants: it may have unsubscribed or gone meanwhile.

@@ -7,6 +7,8 @@ import RTMModel
 struct DeliveryCheck: Check {
     /// Logs keep more than the two minutes that a client may be away.
     private static let awayMax = Duration.seconds(110)
+    /// What is older than this logs don't keep (`MessagingProcess`).
+    private static let logAge = Duration.seconds(150)
     /// Then entries of logs may be events of presence, which nobody here sees.
     private let hasPresence: Bool
     private var disturbances = Disturbances()
@@ -41,7 +43,7 @@ struct DeliveryCheck: Check {
     /// Of the apps that are away, since when; and of all, when they last went.
     private var lostAt: [DeviceID: Duration] = [:]
     private var lastLoss: [DeviceID: Duration] = [:]
-    private var longAway: [DeviceID: [Duration]] = [:]
+    private var absences: [DeviceID: [(from: Duration, to: Duration)]] = [:]
     private var messagingLost: [Duration] = []
     private var found: [Finding] = []
     /// The streams that were running when everything had settled.
@@ -58,8 +60,8 @@ struct DeliveryCheck: Check {
             ended(CallKey(device: device, number: number), outcome, time)
         case .message(let device, let place, let message):
             arrived(.message(message), Key(device: device, place: place), time)
-        case .gap(let device, let place, _, let position):
-            arrived(.gap(until: position), Key(device: device, place: place), time)
+        case .gap(let device, let place, let seen, let position):
+            arrived(.gap(after: seen, until: position), Key(device: device, place: place), time)
         case .link(let device, let state, _, let channels):
             link(device, state, time)
             for channel in channels { unrestored(Key(device: device, place: .channel(channel)), time) }
@@ -122,8 +124,8 @@ struct DeliveryCheck: Check {
         switch state {
         case .connected:
             connected.insert(device)
-            if let lost = lostAt.removeValue(forKey: device), time - lost > Self.awayMax {
-                longAway[device, default: []].append(time)
+            if let lost = lostAt.removeValue(forKey: device) {
+                absences[device, default: []].append((lost, time))
             }
             let inbox = Key(device: device, place: .user(device.user))
             if streams[inbox] == nil {
@@ -222,13 +224,16 @@ struct DeliveryCheck: Check {
     }
 
     private func causelessGaps(in stream: Stream) -> [Finding] {
-        let causes = messagingLost + (longAway[stream.device] ?? [])
-        // A subscriber that gets a new snapshot of who is there, or other features, comes in again (decision
-        // 0010): when its edge can't read the log just then, a gap is said.
-        let gaps = stream.gaps.filter {
-            !hasPresence || disturbances.areAbsent(from: $0 - .seconds(10), to: $0)
+        let absences = absences[stream.device] ?? []
+        let causes = messagingLost + absences.filter { $0.to - $0.from > Self.awayMax }.map(\.to)
+        let gaps = stream.items.filter { time, item in
+            if case .gap(let seen, let position) = item {
+                !isTooOld(stream, from: seen?.offset ?? 0, to: position.offset, time)
+            } else {
+                false
+            }
         }
-        guard let last = gaps.last else { return [] }
+        guard let last = gaps.last?.time else { return [] }
         // A subscription may have begun on a log that was lost while the answer was on its way.
         let begin = stream.begunAt - .seconds(30)
         let count = causes.count { $0 >= begin && $0 <= last }
@@ -236,6 +241,21 @@ struct DeliveryCheck: Check {
         let text =
             "\(stream.device) is told of \(gaps.count) gaps in \(stream.place), and \(count) have a cause"
         return [Finding(time: last, text: text)]
+    }
+
+    /// Whether something between the offsets was published longer ago than logs reach back, at a time when it
+    /// could not be delivered: the app was away, or its edge heard nothing of messaging. From there on one
+    /// thing may have come to the other, and the app was never away for so long.
+    private func isTooOld(_ stream: Stream, from: UInt64, to: UInt64, _ time: Duration) -> Bool {
+        publishes.contains { publish in
+            guard publish.place == stream.place, let stamp = publish.stamp, stamp.offset > from,
+                stamp.offset <= to
+            else { return false }
+            let at = Duration.milliseconds(stamp.timestamp - VirtualWorld.startMilliseconds)
+            guard at + Self.logAge <= time else { return false }
+            let isAway = (absences[stream.device] ?? []).contains { $0.from <= at && at <= $0.to }
+            return isAway || !disturbances.areAbsent(from: at, to: at + .seconds(5))
+        }
     }
 
     private func missing(in stream: Stream) -> [Finding] {

@@ -4,7 +4,7 @@ import RTMModel
 struct Stream {
     enum Item {
         case message(Message)
-        case gap(until: StreamPosition)
+        case gap(after: StreamPosition?, until: StreamPosition)
     }
 
     let device: DeviceID
@@ -49,7 +49,7 @@ struct Stream {
             switch item {
             case .message(let message):
                 before = message.timestamp
-            case .gap(let position):
+            case .gap(_, let position):
                 guard time >= publishedAt else { continue }
                 if stamp.offset <= position.offset, stamp.timestamp >= logBegan(time) { return true }
                 let after = items[(index + 1)...].lazy.compactMap { _, item -> UInt64? in
@@ -84,7 +84,7 @@ struct Stream {
                             before: message.timestamp))
                 }
                 last = (message.offset, message.timestamp)
-            case .gap(let position):
+            case .gap(_, let position):
                 last = (position.offset, max(last?.timestamp ?? 0, logBegan(time)))
             }
         }

@@ -1,0 +1,37 @@
+import RTMMessagingServer
+import RTMWire
+
+@testable import RTMServiceLink
+
+/// A real messaging node that can be made deaf to some requests, or lose its links, while it keeps its logs.
+final class MessagingBehindGlass: ServiceLinkHandler {
+    private let node: MessagingNode
+    private var links: [UInt64: ServerLink] = [:]
+    /// What stays without an answer.
+    var unheard: Set<UInt32> = []
+
+    init(_ node: MessagingNode) { self.node = node }
+
+    func cutLinks() { for link in links.values { link.close() } }
+
+    func linkOpened(_ link: ServerLink) {
+        links[link.id] = link
+        node.linkOpened(link)
+    }
+
+    func linkClosed(_ link: ServerLink, _ reason: LinkDownReason) {
+        links[link.id] = nil
+        node.linkClosed(link, reason)
+    }
+
+    func request(
+        _ id: UInt64, method: UInt32, timeout: Duration, body: UnsafeRawBufferPointer, from link: ServerLink
+    ) {
+        guard !unheard.contains(method) else { return }
+        node.request(id, method: method, timeout: timeout, body: body, from: link)
+    }
+
+    func push(method: UInt32, body: UnsafeRawBufferPointer, from link: ServerLink) {
+        node.push(method: method, body: body, from: link)
+    }
+}
