@@ -32,6 +32,7 @@ struct RedisOutageTests {
             try await store.adopt(.of("anna", lease: 7))
             #expect(try await store.users() == ["anna"])
             #expect(try await store.events() == [])
+            try await store.synced(7, except: [MemberKey(channel: .room, user: "anna", session: 1)])
             #expect(try await store.renew(7))
         }
     }

@@ -323,8 +323,8 @@ extension StoreHarness {
 
     func renew(_ lease: UInt64) async throws -> Bool { try await call { $0.renew(lease, $1) } }
 
-    func loseMembers(under lease: UInt64, except kept: Set<MemberKey>) async throws {
-        try await call { $0.loseMembers(under: lease, except: kept, $1) }
+    func synced(_ lease: UInt64, except kept: Set<MemberKey>) async throws {
+        try await call { $0.synced(lease, except: kept, $1) }
     }
 }
 

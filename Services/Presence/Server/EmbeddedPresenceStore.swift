@@ -110,10 +110,10 @@ extension EmbeddedPresenceStore {
         perform(done) { $0.renew(lease, now: $1) }
     }
 
-    package func loseMembers(
-        under lease: UInt64, except kept: Set<MemberKey>, _ done: @escaping Completion<Void>
+    package func synced(
+        _ lease: UInt64, except kept: Set<MemberKey>, _ done: @escaping Completion<Void>
     ) {
-        perform(done) { $0.loseMembers(under: lease, except: kept, now: $1) }
+        perform(done) { $0.synced(lease, except: kept, now: $1) }
     }
 
     /// What is in the log needs no memory here.

@@ -91,7 +91,7 @@ extension PresenceNode: ServiceLinkHandler {
             guard request.isLast, let kept = syncs.removeValue(forKey: key) else {
                 return link.respond(to: id, SyncResponse())
             }
-            store.loseMembers(under: request.lease, except: kept) { [self] outcome in
+            store.synced(request.lease, except: kept) { [self] outcome in
                 switch outcome {
                 case .success: link.respond(to: id, SyncResponse())
                 case .failure(let error): refuse(id, error, link)

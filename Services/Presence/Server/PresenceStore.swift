@@ -47,11 +47,12 @@ package protocol PresenceStore: AnyObject {
     /// Who is there, and the number of the channel's last event, which is contained as are all before it.
     func snapshot(_ channel: ChannelKey, _ done: @escaping Completion<RosterSnapshot>)
 
-    /// Keeps a lease alive; false when nothing was known under it.
+    /// Keeps a lease alive; false until its edge has told all members under it (`synced`), and again when it
+    /// has ended since.
     func renew(_ lease: UInt64, _ done: @escaping Completion<Bool>)
     /// An edge has told all members under its lease: the others are lost.
-    func loseMembers(
-        under lease: UInt64, except kept: Set<MemberKey>, _ done: @escaping Completion<Void>)
+    func synced(
+        _ lease: UInt64, except kept: Set<MemberKey>, _ done: @escaping Completion<Void>)
 
     /// The channel's events up to here are in its log, the last one at this position.
     func acknowledge(_ channel: ChannelKey, through sequence: UInt64, at position: StreamPosition)

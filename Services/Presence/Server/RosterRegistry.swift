@@ -9,7 +9,7 @@ package import RTMWire
 /// its members are lost together. Nothing here is looked at regularly; a sweep touches only what is due.
 package struct RosterRegistry: Sendable {
     private struct Lease: Sendable {
-        /// Whether the edge has renewed it, and not only named it in a join.
+        /// Whether the edge has told all members under it, and not only renewed it or named it in a join.
         var isKnown = false
         /// In how many channels each user is under it.
         var users: [UserKey: Int] = [:]
@@ -141,13 +141,18 @@ package struct RosterRegistry: Sendable {
     // MARK: - Leases
 
     package mutating func renew(_ lease: UInt64, now: UInt64) -> Bool {
-        let wasKnown = leases[lease]?.isKnown ?? false
-        leases[lease, default: Lease()].isKnown = true
         dueLeases.set(now + rules.leaseTimeToLive, for: lease)
-        return wasKnown
+        if leases[lease] == nil { leases[lease] = Lease() }
+        // Not before its members have been told: the edge may not have got the answer before this.
+        return leases[lease]?.isKnown == true
     }
 
-    package mutating func loseMembers(under lease: UInt64, except kept: Set<MemberKey>, now: UInt64) {
+    package mutating func synced(_ lease: UInt64, except kept: Set<MemberKey>, now: UInt64) {
+        loseMembers(under: lease, except: kept, now: now)
+        leases[lease]?.isKnown = true
+    }
+
+    private mutating func loseMembers(under lease: UInt64, except kept: Set<MemberKey>, now: UInt64) {
         for user in (leases[lease]?.users.keys).map(Array.init) ?? [] {
             for channel in sorted(channels[user]) {
                 guard let entry = rosters[channel]?[user.userID]?.entry, entry.lease == lease,

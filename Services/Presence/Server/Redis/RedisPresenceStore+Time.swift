@@ -29,14 +29,24 @@ extension RedisPresenceStore {
             [RedisArgument(lease), RedisArgument(clock() + rules.leaseTimeToLive)]
         ) { [self] outcome in
             done(
-                outcome.mapError(RTMError.init).map { reply in
-                    let isTrusted = !trustedLeases.insert(lease).inserted
-                    return reply == .integer(1) && isTrusted
-                })
+                outcome.mapError(RTMError.init).map { $0 == .integer(1) && trustedLeases.contains(lease) })
         }
     }
 
-    package func loseMembers(
+    package func synced(
+        _ lease: UInt64, except kept: Set<MemberKey>, _ done: @escaping Completion<Void>
+    ) {
+        loseMembers(under: lease, except: kept) { [self] outcome in
+            guard case .success = outcome else { return done(outcome) }
+            client.send(RedisCommand("SADD", .text(keys.knownLeases), RedisArgument(lease))) {
+                [self] outcome in
+                if case .success = outcome { trustedLeases.insert(lease) }
+                done(outcome.mapError(RTMError.init).map { _ in })
+            }
+        }
+    }
+
+    private func loseMembers(
         under lease: UInt64, except kept: Set<MemberKey>, _ done: @escaping Completion<Void>
     ) {
         // Whoever is kept has just been told again, so his session is the present one.

@@ -23,7 +23,7 @@ package final class RedisPresenceStore: PresenceStore {
     /// Up to which event of which source the observer has been told.
     private var told: [ChannelKey: (source: UInt64, sequence: UInt64)] = [:]
     private var emptied: Set<ChannelKey> = []
-    /// Leases that were renewed over this connection. All others may have changed while it was away, so
+    /// Leases whose members were told over this connection. All others may have changed while it was away, so
     /// their edges are asked to tell their members.
     var trustedLeases: Set<UInt64> = []
     /// When the data in Redis began: after a loss of all of them, edges fill the rosters in silence.
