@@ -16,7 +16,7 @@ help:
 	@echo 'make build     release executables, in $(release)'
 	@echo 'make check     format, house rules and unit tests: before every commit'
 	@echo 'make soak      a thousand simulated histories; SEEDS=10000 for more, FIRST=1 to begin elsewhere'
-	@echo 'make simulate  the one history SEED=1; TRACE=FILE writes down what happened'
+	@echo 'make simulate  what SEED=1 makes happen; SCENE=presence for one scene, TRACE=FILE writes it down'
 	@echo 'make format    format all Swift files'
 	@echo 'make generate  write protocol/generated from protocol/schema'
 	@echo 'make fuzz      inputs from libFuzzer for every decoder, 5 minutes each; SECONDS_EACH=20 for a look'
