@@ -123,6 +123,26 @@ struct PresenceServiceTests {
         }
     }
 
+    @Test("who joins while an edge tells its members is told, too: nobody of them is lost (S-42)")
+    func joinDuringSync() async throws {
+        try await ServiceFixture.with { service in
+            // Dora, whom the edge doesn't tell, is lost: her timeout is later than the others' would be.
+            let (soon, later) = (Duration.milliseconds(20), Duration.milliseconds(60))
+            _ = try await service.join("dora", session: 1, presenceTimeout: later)
+            try await service.sync(["anna"], isLast: false, presenceTimeout: soon)
+            _ = try await service.join("bob", session: 1, presenceTimeout: soon)
+            try await service.sync(["carl"], isFirst: false, presenceTimeout: soon)
+            try await eventually("somebody is timed out") {
+                try await service.log().contains { $0.presence.type == .presenceEventRemoteTimeout }
+            }
+            let timedOut = try await service.log().filter {
+                $0.presence.type == .presenceEventRemoteTimeout
+            }
+            #expect(timedOut.map(\.publisher) == ["dora"])
+            #expect(try await service.log().last?.publisher == "dora")
+        }
+    }
+
     @Test("a lease that isn't renewed takes its users with it")
     func leaseEnds() async throws {
         try await ServiceFixture.with(.with { $0.leaseTimeToLive = 20 }) { service in

@@ -112,27 +112,30 @@ final class ServiceFixture: Sendable {
 
 extension ServiceFixture {
     func join(
-        _ user: String, session: UInt64, snapshot: Bool = true, timeout: Duration = .seconds(5)
+        _ user: String, session: UInt64, snapshot: Bool = true, timeout: Duration = .seconds(5),
+        presenceTimeout: Duration = .seconds(5)
     ) async throws -> (position: StreamPosition, frames: [Rtm_Client_ServerFrame]) {
         let answer = try await toPresence.request(
             PresenceMethod.join,
             JoinRequest(
                 channel: .room, caller: .of(user, session: session, instance: session), lease: 1,
-                quiet: false, presenceTimeout: .seconds(5), wantsSnapshot: snapshot), timeout: timeout)
+                quiet: false, presenceTimeout: presenceTimeout, wantsSnapshot: snapshot), timeout: timeout)
         let response = try Rtm_Service_JoinResponse(serializedBytes: answer)
         return (response.position.model, try Self.frames(Array(response.frames)))
     }
 
     /// An edge tells again who is there, each with the session 1.
-    func sync(_ users: [String]) async throws {
+    func sync(
+        _ users: [String], isFirst: Bool = true, isLast: Bool = true, presenceTimeout: Duration = .seconds(5)
+    ) async throws {
         let memberships = users.map {
             Membership(
                 channel: .room, caller: .of($0, session: 1, instance: 1), quiet: false,
-                presenceTimeout: .seconds(5))
+                presenceTimeout: presenceTimeout)
         }
         _ = try await toPresence.request(
             PresenceMethod.sync,
-            SyncRequest(lease: 1, memberships: memberships, isFirst: true, isLast: true))
+            SyncRequest(lease: 1, memberships: memberships, isFirst: isFirst, isLast: isLast))
     }
 
     /// An event of another appender.

@@ -460,6 +460,70 @@ struct StoreContractTests {
     }
 
     @Test(
+        "an edge whose lease has ended and that comes back, then dies: nobody stays, in any of his channels",
+        arguments: Kind.allCases)
+    func leaseEndsAgain(_ kind: Kind) async throws {
+        try await StoreHarness.with(kind, .with { $0.leaseTimeToLive = 15_000 }) { store in
+            let rooms = ["a", "b", "c"].map { ChannelKey.room($0) }
+            for room in rooms { try await store.enter(.of("anna", lease: 7), room) }
+            try await store.advance(15_000)
+            // Before her presence timeout is over.
+            try await store.advance(4_000)
+            #expect(try await store.renew(7) == false)
+            for room in rooms { try await store.adopt(.of("anna", lease: 7), room) }
+            try await store.synced(
+                7, except: Set(rooms.map { MemberKey(channel: $0, user: "anna", session: 1) }))
+            try await store.leave(.of("anna"), .room("a"))
+            try await store.advance(14_999)
+            #expect(try await store.channels(of: "anna") == ["b", "c"])
+            try await store.advance(1)
+            try await store.advance(5_000)
+            #expect(try await store.channels(of: "anna") == [])
+            for room in rooms.dropFirst() { #expect(try await store.events(room).last == .timedOut("anna")) }
+            try await store.hasMembers(0)
+            #expect(try await store.totals.leases == 0)
+        }
+    }
+
+    @Test(
+        "who comes back while those that an edge hasn't told are declared lost isn't one of them",
+        arguments: Kind.allCases)
+    func comesBackDuringSync(_ kind: Kind) async throws {
+        try await StoreHarness.with(kind, .with { $0.leaseTimeToLive = 15_000 }) { store in
+            for user in ["anna", "bob"] { try await store.enter(.of(user, lease: 7)) }
+            _ = try await store.events()
+            let _: UInt64 = try await store.call { store, done in
+                // Both at once, before anything is answered.
+                store.synced(7, except: []) { _ in }
+                store.enter(.of("anna", session: 2, lease: 7), .room, done)
+            }
+            try await store.advance(5_000)
+            #expect(try await store.events() == [.timedOut("bob")])
+            #expect(try await store.users() == ["anna"])
+        }
+    }
+
+    @Test("the end of a lease with more members than commands may wait for Redis")
+    func bigLeaseEnds() async throws {
+        let rules = PresenceRules.with { $0.leaseTimeToLive = 15_000 }
+        try await StoreHarness.with(.redis, rules, commandsMax: 700) { store in
+            for number in 0..<500 {
+                let timeout = 5_000 + UInt64(number) * 10
+                try await store.enter(
+                    .of("u\(number)", lease: 7, timeout: timeout), .room("r\(number % 10)"))
+            }
+            try await store.advance(15_000)
+            #expect(try await store.expiredLeases() == 1)
+            try await store.advance(5_000)
+            try await store.advance(5_000, sweeps: 10)
+            for number in 0..<10 {
+                #expect(try await store.count(.room("r\(number)")) == 0)
+                #expect(try await store.events(.room("r\(number)")).count { $0.event == .timedOut } == 50)
+            }
+        }
+    }
+
+    @Test(
         "a store that begins anew is filled without events, and nobody is timed out falsely",
         arguments: Kind.allCases)
     func heals(_ kind: Kind) async throws {

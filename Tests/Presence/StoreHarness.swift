@@ -54,8 +54,8 @@ final class StoreHarness: Sendable {
     }
 
     private init(
-        _ rules: PresenceRules, _ redis: RedisServerProcess?, password: String, on loop: any EventLoop,
-        clock: TestClock
+        _ rules: PresenceRules, _ redis: RedisServerProcess?, password: String, commandsMax: Int = 65_536,
+        on loop: any EventLoop, clock: TestClock
     ) async throws {
         self.loop = loop
         self.redis = redis
@@ -70,6 +70,7 @@ final class StoreHarness: Sendable {
             if let socket {
                 var configuration = RedisConfiguration(.unixSocket(socket))
                 configuration.commandTimeout = .milliseconds(1_500)
+                configuration.commandsMax = commandsMax
                 configuration.backoff = .init(first: .milliseconds(5), longest: .milliseconds(50))
                 configuration.user = password.isEmpty ? "" : "rtm"
                 configuration.password = password
@@ -101,25 +102,27 @@ final class StoreHarness: Sendable {
 
     /// Runs the body with a fresh, empty store.
     static func with(
-        _ kind: Kind, _ rules: PresenceRules = StoreHarness.rules,
+        _ kind: Kind, _ rules: PresenceRules = StoreHarness.rules, commandsMax: Int = 65_536,
         _ body: (StoreHarness) async throws -> Void
     ) async throws {
         let server = kind == .redis ? try RedisServerProcess() : nil
         defer { server?.remove() }
         try await server?.isListening()
-        try await with(kind, rules, at: server, body)
+        try await with(kind, rules, at: server, commandsMax: commandsMax, body)
     }
 
     /// - Parameter waits: for the store to be usable.
     static func with(
         _ kind: Kind, _ rules: PresenceRules = StoreHarness.rules, at server: RedisServerProcess?,
-        password: String = "", waits: Bool = true, _ body: (StoreHarness) async throws -> Void
+        password: String = "", commandsMax: Int = 65_536, waits: Bool = true,
+        _ body: (StoreHarness) async throws -> Void
     ) async throws {
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         let failure: (any Error)?
         do {
             let harness = try await StoreHarness(
-                rules, server, password: password, on: group.next(), clock: TestClock())
+                rules, server, password: password, commandsMax: commandsMax, on: group.next(),
+                clock: TestClock())
             do {
                 if waits { try await eventually("the store is ready") { harness.isReady } }
                 try await body(harness)

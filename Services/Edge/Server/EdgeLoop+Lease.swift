@@ -79,6 +79,8 @@ extension EdgeLoop {
         return session.subscriptions.compactMap { place, subscription in
             let key = index.key(at: place)
             guard key.type == .message else { return nil }
+            // Before its join perhaps: so presence hears of its end, too.
+            session.isMember = true
             return Membership(
                 channel: key, caller: session.caller, quiet: subscription.isQuiet,
                 presenceTimeout: .seconds(Int64(session.presenceTimeout)))

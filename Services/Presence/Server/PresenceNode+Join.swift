@@ -24,6 +24,8 @@ extension PresenceNode {
         let number = lastJoin
         joins[number] = PendingJoin(
             request: id, link: link, channel: join.channel, wantsSnapshot: join.wantsSnapshot)
+        // A sync that is under way may be past this session: it is told by the join.
+        syncs[SyncKey(link: link.id, lease: join.lease)]?.insert(MemberKey(join.caller, join.channel))
         // Sooner than the caller gives up, so that it hears the cause.
         joinDeadlines.set(now + timeout.milliseconds * 3 / 4, for: number)
         store.enter(Entry(join), join.channel) { [self] outcome in

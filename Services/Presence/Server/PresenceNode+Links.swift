@@ -4,7 +4,7 @@ import RTMServiceKit
 import RTMServiceLink
 import RTMWire
 
-/// Memberships that an edge is telling, in several requests.
+/// Memberships that an edge is telling, in several requests, and those that it joins meanwhile.
 struct SyncKey: Hashable {
     let link: UInt64
     let lease: UInt64
@@ -81,10 +81,7 @@ extension PresenceNode: ServiceLinkHandler {
         let key = SyncKey(link: link.id, lease: request.lease)
         if request.isFirst { syncs[key] = [] }
         for membership in request.memberships {
-            syncs[key]?.insert(
-                MemberKey(
-                    channel: membership.channel, user: membership.caller.userID,
-                    session: membership.caller.session.rawValue))
+            syncs[key]?.insert(MemberKey(membership.caller, membership.channel))
         }
         let pending = Gathering(count: request.memberships.count + 1) { [self] outcome in
             if case .failure(let failure) = outcome { return refuse(id, failure, link) }
@@ -102,5 +99,11 @@ extension PresenceNode: ServiceLinkHandler {
             store.adopt(Entry(membership, lease: request.lease), membership.channel) { pending.finished($0) }
         }
         pending.finished(.success(()))
+    }
+}
+
+extension MemberKey {
+    init(_ caller: Caller, _ channel: ChannelKey) {
+        self.init(channel: channel, user: caller.userID, session: caller.session.rawValue)
     }
 }

@@ -8,6 +8,8 @@ package import RTMWire
 /// be left when his session ends), and by the lease of the edge that holds the session: when that ends, all
 /// its members are lost together. Nothing here is looked at regularly; a sweep touches only what is due.
 package struct RosterRegistry: Sendable {
+    /// One without a deadline has ended, and stays only for the members that are still counted under it: the
+    /// same edge may tell of them again before they have gone.
     private struct Lease: Sendable {
         /// Whether the edge has told all members under it, and not only renewed it or named it in a join.
         var isKnown = false
@@ -32,7 +34,7 @@ package struct RosterRegistry: Sendable {
     }
 
     package var totals: PresenceTotals {
-        PresenceTotals(channels: rosters.count, members: memberCount, leases: leases.count)
+        PresenceTotals(channels: rosters.count, members: memberCount, leases: dueLeases.count)
     }
 
     /// Events in the order in which they happened; none for a roster that has become empty without one.
@@ -165,13 +167,18 @@ package struct RosterRegistry: Sendable {
 
     private mutating func addToLease(_ lease: UInt64, _ user: UserKey, _ now: UInt64) {
         // One that the edge hasn't renewed yet ends by itself, too.
-        if leases[lease] == nil { dueLeases.set(now + rules.leaseTimeToLive, for: lease) }
+        if dueLeases[lease] == nil { dueLeases.set(now + rules.leaseTimeToLive, for: lease) }
         leases[lease, default: Lease()].users[user, default: 0] += 1
     }
 
     private mutating func removeFromLease(_ lease: UInt64, _ user: UserKey) {
         guard let count = leases[lease]?.users[user] else { return }
         leases[lease]?.users[user] = count > 1 ? count - 1 : nil
+        forgetIfOver(lease)
+    }
+
+    private mutating func forgetIfOver(_ lease: UInt64) {
+        if dueLeases[lease] == nil, leases[lease]?.users.isEmpty == true { leases[lease] = nil }
     }
 
     // MARK: - Time
@@ -181,7 +188,8 @@ package struct RosterRegistry: Sendable {
         var ended = 0
         while let lease = dueLeases.popDue(now: now) {
             loseMembers(under: lease, except: [], now: now)
-            leases[lease] = nil
+            leases[lease]?.isKnown = false
+            forgetIfOver(lease)
             ended += 1
         }
         while let channel = dueRosters.popDue(now: now) {

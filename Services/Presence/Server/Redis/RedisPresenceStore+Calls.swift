@@ -19,6 +19,7 @@ extension RedisPresenceStore {
         _ entry: Entry, _ channel: ChannelKey, silently: Bool, _ done: @escaping Completion<RosterReply>
     ) {
         index(entry.user, entry.lease, channel)
+        for loss in losses[entry.lease] ?? [] { loss.spared.insert(RedisKeys.field(channel, entry.user)) }
         // One that the edge hasn't renewed yet ends by itself, too.
         send(
             "ZADD", .text(keys.leases), "NX", RedisArgument(clock() + rules.leaseTimeToLive),
@@ -200,18 +201,30 @@ extension RedisPresenceStore {
 
     // MARK: -
 
-    /// Does something for every element of a reply at once, and completes when all have.
+    /// Does something for every element of a reply, so many at once, and completes when all is done or
+    /// something failed.
     func forEach<Element>(
-        _ outcome: Result<RedisReply, RedisFailure>, _ parse: (RedisReply) -> Element?,
-        _ done: @escaping Completion<Void>, _ body: (Element, @escaping Completion<Void>) -> Void
+        _ outcome: Result<RedisReply, RedisFailure>, _ parse: (RedisReply) -> Element?, atOnce: Int = .max,
+        _ done: @escaping Completion<Void>, _ body: @escaping (Element, @escaping Completion<Void>) -> Void
     ) {
         switch outcome {
         case .failure(let failure): done(.failure(RTMError(failure)))
         case .success(let reply):
-            let elements = (reply.elements ?? []).compactMap(parse)
-            let all = Gathering(count: elements.count + 1, done)
-            for element in elements { body(element, all.finished) }
-            all.finished(.success(()))
+            inTurns((reply.elements ?? []).compactMap(parse)[...], atOnce: atOnce, done, body)
         }
+    }
+
+    private func inTurns<Element>(
+        _ elements: ArraySlice<Element>, atOnce: Int, _ done: @escaping Completion<Void>,
+        _ body: @escaping (Element, @escaping Completion<Void>) -> Void
+    ) {
+        let turn = elements.prefix(atOnce)
+        let rest = elements.dropFirst(turn.count)
+        let all = Gathering(count: turn.count + 1) { [self] outcome in
+            guard case .success = outcome, !rest.isEmpty else { return done(outcome) }
+            inTurns(rest, atOnce: atOnce, done, body)
+        }
+        for element in turn { body(element, all.finished) }
+        all.finished(.success(()))
     }
 }

@@ -7,6 +7,10 @@ extension RedisPresenceStore {
     /// Limit: leases and channels that one sweep takes.
     private static let leasesPerSweep = 8
     private static let channelsPerSweep = 500
+    /// Limit: members and channels dealt with at once; the next ones follow when these are answered. So what
+    /// many sessions hang on doesn't take the room that calls need among the commands that wait for Redis.
+    private static let losesAtOnce = 256
+    private static let channelsAtOnce = 64
     /// In milliseconds: what a node has taken and not finished by then, another one may take.
     private static let claim: UInt64 = 5_000
     /// In milliseconds, longer than any lease: an index of members that nobody renews goes by itself.
@@ -37,7 +41,7 @@ extension RedisPresenceStore {
         _ lease: UInt64, except kept: Set<MemberKey>, _ done: @escaping Completion<Void>
     ) {
         loseMembers(under: lease, except: kept) { [self] outcome in
-            guard case .success = outcome else { return done(outcome) }
+            guard case .success = outcome else { return done(outcome.map { _ in }) }
             client.send(RedisCommand("SADD", .text(keys.knownLeases), RedisArgument(lease))) {
                 [self] outcome in
                 if case .success = outcome { trustedLeases.insert(lease) }
@@ -46,20 +50,37 @@ extension RedisPresenceStore {
         }
     }
 
+    /// Gives whether somebody came in under the lease meanwhile.
     private func loseMembers(
-        under lease: UInt64, except kept: Set<MemberKey>, _ done: @escaping Completion<Void>
+        under lease: UInt64, except kept: Set<MemberKey>, _ done: @escaping Completion<Bool>
     ) {
         // Whoever is kept has just been told again, so his session is the present one.
         let keptFields = Set(kept.map { RedisKeys.field($0.channel, $0.user) })
+        let loss = Loss()
+        losses[lease, default: []].append(loss)
         let command = RedisCommand("SMEMBERS", .text(keys.members(under: lease)))
         client.send(command) { [self] outcome in
-            forEach(outcome, RedisKeys.parse, done) { [self] place, done in
-                guard !keptFields.contains(RedisKeys.field(place.channel, place.user)) else {
-                    return done(.success(()))
-                }
-                lose(place.user, place.channel, session: nil, lease: lease, done)
+            let parse: (RedisReply) -> (field: String, place: (channel: ChannelKey, user: String))? = {
+                field in
+                guard let text = field.string, !keptFields.contains(text) else { return nil }
+                return RedisKeys.parse(field).map { (text, $0) }
+            }
+            let ended: Completion<Void> = { [self] outcome in
+                losses[lease]?.removeAll { $0 === loss }
+                if losses[lease]?.isEmpty == true { losses[lease] = nil }
+                done(outcome.map { !loss.spared.isEmpty })
+            }
+            forEach(outcome, parse, atOnce: Self.losesAtOnce, ended) { [self] member, done in
+                guard !loss.spared.contains(member.field) else { return done(.success(())) }
+                lose(member.place.user, member.place.channel, session: nil, lease: lease, done)
             }
         }
+    }
+
+    /// Members under a lease are being declared lost, some at a time.
+    final class Loss {
+        /// Who has come in under it since: he is not among them, though his session isn't looked at.
+        var spared: Set<String> = []
     }
 
     package func sweep(_ done: @escaping Completion<Void>) {
@@ -81,10 +102,12 @@ extension RedisPresenceStore {
         ) { [self] outcome in
             forEach(outcome, \.number, done) { [self] lease, done in
                 loseMembers(under: lease, except: []) { [self] outcome in
-                    guard case .success = outcome else { return done(outcome) }
+                    guard case .success(let isUsed) = outcome else { return done(outcome.map { _ in }) }
                     observer?.leasesExpired(1)
+                    // Who came in under it meanwhile needs it yet.
+                    let next = isUsed ? RedisArgument(clock() + rules.leaseTimeToLive) : ""
                     client.run(
-                        PresenceScripts.settle, keys: [keys.leases], [RedisArgument(lease), until, ""]
+                        PresenceScripts.settle, keys: [keys.leases], [RedisArgument(lease), until, next]
                     ) { done($0.mapError(RTMError.init).map { _ in }) }
                 }
             }
@@ -98,7 +121,7 @@ extension RedisPresenceStore {
             PresenceScripts.claim, keys: [keys.due],
             [RedisArgument(now), until, RedisArgument(UInt64(Self.channelsPerSweep))]
         ) { [self] outcome in
-            forEach(outcome, RedisKeys.parse, done) { [self] place, done in
+            forEach(outcome, RedisKeys.parse, atOnce: Self.channelsAtOnce, done) { [self] place, done in
                 change(place.channel, PresenceScripts.advance, [], marksDue: false) { [self] outcome in
                     guard case .success(let reply) = outcome else { return done(outcome.map { _ in }) }
                     client.run(

@@ -26,6 +26,8 @@ package final class RedisPresenceStore: PresenceStore {
     /// Leases whose members were told over this connection. All others may have changed while it was away, so
     /// their edges are asked to tell their members.
     var trustedLeases: Set<UInt64> = []
+    /// By lease, those of this node that are under way.
+    var losses: [UInt64: [Loss]] = [:]
     /// When the data in Redis began: after a loss of all of them, edges fill the rosters in silence.
     var born: UInt64?
     /// Before it no lease ends: edges couldn't renew them while Redis, or this node, was away.
