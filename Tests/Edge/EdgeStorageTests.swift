@@ -129,6 +129,23 @@ import Testing
         fixture.end()
     }
 
+    @Test(
+        "S-45: storage hears that a silent owner is offline at the heartbeat's deadline, whatever presence waits",
+        arguments: [UInt32(5), 300])
+    func silentOwner(presenceTimeout: UInt32) {
+        let anna = fixture.client("anna", heartbeat: 5, presenceTimeout: presenceTimeout)
+        anna.acquire(3, "a")
+        storage.answerAcquired(1)
+        anna.send(4, .heartbeat(.init()))
+        fixture.pass(.seconds(15) - .milliseconds(2))
+        #expect(storage.sessions.isEmpty)
+        // Deadlines are looked at several times a second.
+        fixture.pass(.seconds(1))
+        #expect(storage.sessions.map(\.change) == [.ended])
+        #expect(storage.sessions.first?.caller.userID == "anna")
+        fixture.end()
+    }
+
     @Test("K-11: after storage was away it hears who ended meanwhile, and who is still there")
     func sessionsTold() {
         let (anna, ben) = (fixture.client("anna"), fixture.client("ben"))

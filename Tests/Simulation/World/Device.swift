@@ -17,7 +17,8 @@ final class Device {
     private(set) var isDead = false
 
     init(
-        _ id: DeviceID, host: Host, edges: [Host], presenceTimeout: Duration?, in network: SimulatedNetwork,
+        _ id: DeviceID, host: Host, edges: [Host], presence: Installation.Size.Presence?,
+        in network: SimulatedNetwork,
         random: RandomStream, journal: Journal
     ) {
         self.id = id
@@ -26,7 +27,10 @@ final class Device {
         let world = NIOLoopBound(network.world, eventLoop: network.world.loop)
         var configuration = RTMClient.Configuration(
             servers: edges.map { ServerAddress(host: $0.description) }, appID: "app", userID: id.user)
-        if let presenceTimeout { configuration.presenceTimeout = presenceTimeout }
+        if let presence {
+            configuration.presenceTimeout = presence.timeout
+            configuration.heartbeatInterval = presence.heartbeat
+        }
         hub = EventHub()
         hub.add(JournalSink(device: id, journal: self.journal))
         link = Link(

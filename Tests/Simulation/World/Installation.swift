@@ -18,6 +18,7 @@ final class Installation {
             var announce: AnnounceRules
             /// Of every app.
             var timeout: Duration
+            var heartbeat = Duration.seconds(5)
         }
     }
 
@@ -109,8 +110,8 @@ final class Installation {
         let first = lives % edgeHosts.count
         let device = Device(
             DeviceID(number: lives, user: user), host: host,
-            edges: Array(edgeHosts[first...] + edgeHosts[..<first]), presenceTimeout: size.presence?.timeout,
-            in: network, random: world.random("device \(lives)"), journal: journal)
+            edges: Array(edgeHosts[first...] + edgeHosts[..<first]), presence: size.presence, in: network,
+            random: world.random("device \(lives)"), journal: journal)
         devices.append((host, device))
     }
 
