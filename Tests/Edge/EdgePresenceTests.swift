@@ -216,6 +216,27 @@ import Testing
         fixture.end()
     }
 
+    @Test("Who waits for messaging while presence is told everything is not left there when the session ends")
+    func endsWhileAttaching() {
+        let (anna, ben) = (fixture.client("anna"), fixture.client("ben"))
+        fixture.messaging.unheard = [MessagingMethod.attach]
+        for client in [anna, ben] { client.subscribe(3, "lobby") }
+        fixture.pass(.seconds(3))
+        presence.stop()
+        presence.start()
+        fixture.pass(.seconds(1))
+        fixture.renewLease(isKnown: false)
+        #expect(Set(presence.syncs.flatMap(\.memberships).map(\.caller.userID)) == ["anna", "ben"])
+        presence.answerSync()
+        anna.vanish()
+        #expect(presence.ends.map(\.caller.userID) == ["anna"])
+        // And who is given up, because messaging doesn't answer.
+        fixture.pass(.seconds(3))
+        #expect(ben.take().map(\.error.code) == [.errorChannelSubscribeTimeout])
+        #expect(presence.leaves.map(\.caller.userID) == ["ben"])
+        fixture.end()
+    }
+
     @Test(
         "A call is refused at once without presence, and when it is lost meanwhile: -13013, with a time to wait"
     )

@@ -76,7 +76,7 @@ extension EdgeLoop {
 
     private func memberships(of session: Session) -> [Membership] {
         guard !session.isEnded else { return [] }
-        return session.subscriptions.compactMap { place, subscription in
+        let memberships: [Membership] = session.subscriptions.compactMap { place, subscription in
             let key = index.key(at: place)
             guard key.type == .message else { return nil }
             // Before its join perhaps: so presence hears of its end, too.
@@ -85,6 +85,9 @@ extension EdgeLoop {
                 channel: key, caller: session.caller, quiet: subscription.isQuiet,
                 presenceTimeout: .seconds(Int64(session.presenceTimeout)))
         }
+        // A subscribe that waits for messaging yet is among them: presence has to hear of its end, too.
+        if !memberships.isEmpty { session.isMember = true }
+        return memberships
     }
 
     // MARK: New snapshots
