@@ -27,6 +27,8 @@ final class Link {
         /// Channels whose own states could not be set, and when that is tried again.
         var unsettledStates: Set<UserChannel> = []
         var settleStatesAt: Instant?
+        /// The newest request of the app that changes its states in a channel.
+        var stateRequests: [UserChannel: UInt64] = [:]
         /// The latest renewal that nobody waits for any more and that may still be answered.
         var lateRenewal: (request: UInt64, token: String)?
         /// Subscribes of running subscriptions that nobody waits for any more: their answers may say that

@@ -62,6 +62,9 @@ struct RequestTable {
         if let deadline { deadlines.append((id, deadline)) }
     }
 
+    /// Whether its answer is awaited.
+    func isOpen(_ id: UInt64) -> Bool { requests[id] != nil }
+
     @discardableResult
     mutating func take(_ id: UInt64) -> Request? {
         let request = requests.removeValue(forKey: id)

@@ -81,6 +81,28 @@ struct ClientStateTests {
         }
     }
 
+    @Test func `P-40: a snapshot from before a change that is under way brings nothing back`() async throws {
+        try await withClient { client, edge in
+            var roster = client.roster(of: "lobby").makeAsyncIterator()
+            try await client.subscribe(to: "lobby")
+            edge.push([.snapshot("lobby", at: 1, [.user("alice")])])
+            _ = await roster.next()
+            try await client.setState(["a": "1"], in: "lobby")
+            edge.follow { frame in
+                if frame.isGetState {
+                    return [FakeEdge.answer(to: frame) { $0.userState = .user("alice", ["a": "2"]) }]
+                }
+                let answer = [FakeEdge.usual(frame)].compactMap { $0 }
+                return (frame.isSetState ? [.snapshot("lobby", at: 2, [.user("alice")])] : []) + answer
+            }
+            try await client.setState(["a": "2"], in: "lobby")
+            // A little later the server is asked what it has.
+            try await eventually("asked") { edge.received.contains(where: \.isGetState) }
+            _ = try await client.whoNow(in: "lobby")
+            #expect(set(edge) == [["a": "1"], ["a": "2"]])
+        }
+    }
+
     @Test func `S-19, S-43: after a return only what the server lost is set again`() async throws {
         try await withClient { client, edge in
             var events = client.events().makeAsyncIterator()

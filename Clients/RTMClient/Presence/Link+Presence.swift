@@ -23,6 +23,7 @@ extension Link {
     }
 
     private func send(_ items: [String: String], in channel: UserChannel, _ completion: Completion<Void>) {
+        connection?.stateRequests[channel] = completion.id
         call(completion, .setState(.init(items, in: channel))) { [self] body in
             guard case .done = body else { return nil }
             if isSubscribed(channel) { states.set(items, in: channel) }
@@ -42,6 +43,7 @@ extension Link {
             $0.channel = channel.name
             $0.keys = keys
         }
+        connection?.stateRequests[channel] = completion.id
         call(completion, .removeState(request)) { [self] body in
             guard case .done = body else { return nil }
             states.remove(keys, in: channel)
@@ -167,6 +169,10 @@ extension Link {
     private func restoreStates(in channel: UserChannel, shown: [String: String]?) {
         let missing = states.missing(from: shown, in: channel)
         guard !missing.isEmpty else { return }
+        // What is shown may be older than a change that is under way, and the cache is until its answer.
+        if let request = connection?.stateRequests[channel], requests.isOpen(request) {
+            return settleStatesLater(in: channel, Self.stateRetryDelay)
+        }
         internalCall(.setState, .setState(.init(missing, in: channel))) { [self] result in
             switch result {
             case .success(.done): changeOwnStates(in: channel) { $0.merge(missing) { $1 } }
@@ -200,11 +206,14 @@ extension Link {
                 "states could not be set", metadata: ["channel": "\(channel.name)", "cause": "\(error)"])
             return
         }
+        settleStatesLater(in: channel, error.retryAfter ?? Self.stateRetryDelay)
+    }
+
+    private func settleStatesLater(in channel: UserChannel, _ delay: Duration) {
         connection?.unsettledStates.insert(channel)
-        if connection?.settleStatesAt == nil {
-            connection?.settleStatesAt = now + (error.retryAfter ?? Self.stateRetryDelay)
-            armTimer()
-        }
+        guard connection?.settleStatesAt == nil else { return }
+        connection?.settleStatesAt = now + delay
+        armTimer()
     }
 
     /// Called when the timer fires.

@@ -22,7 +22,7 @@ enum Checks {
         var checks: [any Check] = [
             CallCheck(), OrderCheck(), DeliveryCheck(hasPresence: presence != nil), SessionCheck(),
         ]
-        if let presence { checks.append(PresenceCheck(timeout: presence)) }
+        if let presence { checks += [PresenceCheck(timeout: presence), MoodOrderCheck()] }
         for entry in entries {
             for index in checks.indices { checks[index].observe(entry) }
         }

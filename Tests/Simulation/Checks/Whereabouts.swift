@@ -37,6 +37,8 @@ struct Whereabouts {
     private var unsettled: [Seat: Int] = [:]
     /// The server may hold the app in the channel though the app doesn't know.
     private var doubtful: Set<Seat> = []
+    /// The app that was the last of its user to ask for a place in the channel.
+    private var newest: [Spot: DeviceID] = [:]
     /// When a user did something that others see as a leave, if he was there.
     private(set) var leaves: [Spot: [Duration]] = [:]
     private(set) var leavesEverywhere: [String: [Duration]] = [:]
@@ -80,7 +82,9 @@ struct Whereabouts {
         case .subscribe(let channel, let features):
             let seat = Seat(device: device, channel: channel)
             unsettled[seat, default: 0] += 1
-            if features.contains(.quiet) { left(seat, time) }
+            // Another app takes the place of one that is lost and not timed out yet (S-12).
+            let older = newest.updateValue(device, forKey: Spot(user: device.user, channel: channel))
+            if features.contains(.quiet) || older != nil && older != device { left(seat, time) }
             if let present = attendances[seat], present.isVisible == features.contains(.quiet) {
                 attendances[seat]?.isVisible = nil
             }
