@@ -10,6 +10,7 @@ extension EdgeLoop {
         leaseTimer?.cancel()
         leaseTimer = nil
         guard presence.isUp else { return }
+        lease.renewing()
         do throws(RTMError) {
             try presence.lease(LeaseRequest(lease: lease.id))
         } catch {
@@ -44,11 +45,19 @@ extension EdgeLoop {
             case .ended(let caller, let end):
                 presence.sessionEnded(SessionEndedPush(caller: caller, end: end))
             }
-        if !isTold { lease.remember(departure) }
+        if isTold { lease.told(departure) } else { lease.remember(departure) }
     }
 
     func tellPresenceAgain() {
+        for departure in lease.takeDoubtful() where !isBack(departure) { tellPresence(departure) }
         for departure in lease.takeUntold() { tellPresence(departure) }
+    }
+
+    private func isBack(_ departure: PresenceLease.Departure) -> Bool {
+        guard case .left(let channel, let caller) = departure, let place = index.place(of: channel) else {
+            return false
+        }
+        return sessions[caller.session]?.subscriptions[place] != nil
     }
 
     // MARK: All memberships

@@ -41,6 +41,13 @@ struct PresenceLease {
     private var refreshing = 0
     /// In order.
     private var untold: [Departure] = []
+    /// Told over this link, but perhaps not heard: the answer to a renewal that was asked for later says that
+    /// they were, because the link keeps the order.
+    private var unconfirmed: [Departure] = []
+    /// How many of them were told before the renewal that is under way.
+    private var toldBeforeRenewal = 0
+    /// What was unconfirmed when the link was lost.
+    private var doubtful: [Departure] = []
 
     init(id: UInt64) { self.id = id }
 
@@ -53,6 +60,9 @@ struct PresenceLease {
         if !unrefreshed.isEmpty || unrefreshedPlaces != nil { isRefreshNeeded = true }
         unrefreshed = []
         unrefreshedPlaces = nil
+        doubtful += unconfirmed.prefix(Self.untoldMax - min(doubtful.count, Self.untoldMax))
+        unconfirmed = []
+        toldBeforeRenewal = 0
     }
 
     // MARK: Departures
@@ -68,6 +78,21 @@ struct PresenceLease {
         return untold
     }
 
+    /// Presence was told, over a link that was up.
+    mutating func told(_ departure: Departure) {
+        if unconfirmed.count < Self.untoldMax { unconfirmed.append(departure) }
+    }
+
+    /// To be told again before those: a second time it changes nothing. Who has come into the channel again
+    /// since, in the same session, is there.
+    mutating func takeDoubtful() -> [Departure] {
+        defer { doubtful = [] }
+        return doubtful
+    }
+
+    /// A renewal is asked for.
+    mutating func renewing() { toldBeforeRenewal = unconfirmed.count }
+
     /// A membership that presence was not told of, or not for certain.
     mutating func missed(snapshot: Bool) {
         isSyncNeeded = true
@@ -76,6 +101,8 @@ struct PresenceLease {
 
     /// Whether a sync begins, which is about these sessions.
     mutating func renewed(isKnown: Bool, _ sessions: @autoclosure () -> [Session]) -> Bool {
+        unconfirmed.removeFirst(toldBeforeRenewal)
+        toldBeforeRenewal = 0
         if !isKnown {
             isSyncNeeded = true
             isRefreshNeeded = true

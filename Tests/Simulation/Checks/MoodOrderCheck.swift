@@ -20,6 +20,8 @@ struct MoodOrderCheck: Check {
     /// Which calls set a value; a value that was set twice says nothing.
     private var settings: [Spot: [String: [Setting]]] = [:]
     private var shown: [Viewing: Setting] = [:]
+    /// Of a call that failed the app may rightly take back what it did.
+    private var succeeded: Set<Setting> = []
     private var found: [Finding] = []
 
     mutating func observe(_ entry: Entry) {
@@ -27,6 +29,7 @@ struct MoodOrderCheck: Check {
         case .called(let device, let number, .setState(let channel, let value)):
             let spot = Spot(user: device.user, channel: channel)
             settings[spot, default: [:]][value, default: []].append(Setting(device: device, number: number))
+        case .ended(let device, let number, .done): succeeded.insert(Setting(device: device, number: number))
         case .presence(let device, let channel, let change, _):
             let seat = Seat(device: device, channel: channel)
             for user in change.states { see(user, seat, entry.time) }
@@ -48,7 +51,9 @@ struct MoodOrderCheck: Check {
             settings.count == 1, let setting = settings.first
         else { return }
         let viewing = Viewing(seat: seat, user: user.userID)
-        if let last = shown[viewing], last.device == setting.device, setting.number < last.number {
+        if let last = shown[viewing], last.device == setting.device, setting.number < last.number,
+            succeeded.contains(last)
+        {
             let text = "\(seat.device) sees \(user.userID) show \(value) again in #\(seat.channel)"
             found.append(Finding(time: time, text: text))
         }
@@ -63,7 +68,9 @@ extension PresenceEvent.Change {
         switch self {
         case .snapshot(let users): users
         case .remoteStateChanged(let user): [user]
-        case .interval(let interval): interval.states
+        // All that he showed in this time; what came before may be known from a snapshot.
+        case .interval(let interval):
+            Array(Dictionary(interval.states.map { ($0.userID, $0) }) { $1 }.values)
         case .remoteJoin, .remoteLeave, .remoteTimeout, .errorOutOfService: []
         }
     }
