@@ -16,8 +16,8 @@ extension Link {
             answered(request, body)
         case (.lock(let request), _):
             answered(request, body)
-        case (.refresh, _):
-            refreshed(body)
+        case (.refresh(let refresh), _):
+            refreshed(refresh, body)
         case (.publish(let publish), _):
             publish.call.answered(body)
             publishHeld()

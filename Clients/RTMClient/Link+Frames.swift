@@ -161,7 +161,7 @@ extension Link: FrameReceiver {
             hub.emit(.gap(inbox.lost(configuration.userID, until: position)))
         case .none:
             if userMetadata.skip(gap.channel, to: position) != nil {
-                refresh(.metadata, of: .user(gap.channel))
+                perform(Refresh(.metadata, of: .user(gap.channel)))
             }
         case .message, .stream:
             guard let event = subscriptions.skip(gap.channel, to: position) else { return }

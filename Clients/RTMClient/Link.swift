@@ -40,6 +40,8 @@ final class Link {
         var publishAgainAt: Instant?
         /// New publishes wait until all that were sent before them have their answers.
         var holdsPublishes = false
+        /// Snapshots to be asked for again.
+        var refreshes = PendingRefreshes()
         /// When `waitingForLocks` stand in line anew.
         var rejoinLinesAt: Instant?
         /// Events of channels in which locks are being claimed, until the link counts as connected.
@@ -218,6 +220,7 @@ final class Link {
         let deadlines = [
             machine.deadline, requests.deadline, connection?.heartbeat?.deadline, goodbyes.first?.deadline,
             connection?.settleStatesAt, connection?.rejoinLinesAt, connection?.publishAgainAt,
+            connection?.refreshes.at,
         ]
         guard let next = deadlines.compactMap({ $0 }).min() else {
             timer?.task.cancel()
@@ -245,6 +248,7 @@ final class Link {
         publishRefusedIfDue()
         settleStatesIfDue()
         rejoinLinesIfDue()
+        refreshIfDue()
         for goodbye in goodbyes where goodbye.deadline <= now { goodbyeSaid(goodbye.handler) }
         armTimer()
     }

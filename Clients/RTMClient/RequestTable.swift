@@ -21,7 +21,7 @@ struct RequestTable {
         case userMetadata(UserMetadataRequest)
         case lock(LockRequest)
         /// The link's own, after a gap; its answer is a snapshot.
-        case refresh
+        case refresh(Refresh)
         /// The link's own, after a reconnect.
         case restore(SubscriptionTable.Restoration)
     }

@@ -15,7 +15,7 @@ struct SubscriptionTable: Sendable {
     }
 
     /// What goes by revisions of its own, beside the positions of the log.
-    enum Revisioned: Sendable {
+    enum Revisioned: Sendable, Hashable {
         case metadata, locks
     }
 

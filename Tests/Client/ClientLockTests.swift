@@ -330,6 +330,28 @@ struct ClientLockTests {
         }
     }
 
+    @Test(arguments: [Rtm_Client_ErrorCode.errorLockNotAvailable, .errorLockOperationFailed])
+    func `K-6, R-8: the return meets a server that can't be asked for the moment`(
+        _ code: Rtm_Client_ErrorCode
+    ) async throws {
+        try await withClient(Self.busy) { client, edge in
+            let wait = Task { try await client.acquireLock("manage", in: "lobby", retry: true) }
+            try await eventually("it waits") { edge.received.contains(where: \.isAcquireLock) }
+            edge.follow { frame in
+                guard frame.isAcquireLock, edge.received.filter(\.isAcquireLock).count < 3 else {
+                    return Self.granting(11)(frame)
+                }
+                var refusal = FakeEdge.refusal(of: frame, code)
+                refusal.error.retryAfterMs = 20
+                return [refusal]
+            }
+            edge.dropConnections()
+            let token = try await wait.value
+            #expect(token == 11)
+            #expect(edge.received.filter(\.isAcquireLock).count == 3)
+        }
+    }
+
     @Test func `K-6: a line that the server lost is stood in anew`() async throws {
         try await withClient(Self.busy) { client, edge in
             let wait = Task { try await client.acquireLock("manage", in: "lobby", retry: true) }

@@ -217,6 +217,34 @@ struct ClientStorageTests {
         }
     }
 
+    @Test func `R-6: what is asked for after a gap, too often, is asked for again, and shown`() async throws {
+        try await withClient { client, edge in
+            var events = client.events().makeAsyncIterator()
+            try await client.subscribe(to: "lobby", features: [.metadata])
+            edge.follow { frame in
+                guard case .getMetadata = frame.body else { return [FakeEdge.usual(frame)].compactMap { $0 } }
+                let isFirst = edge.received.filter(\.isGetMetadata).count < 2
+                guard isFirst else {
+                    return [FakeEdge.answer(to: frame) { $0.metadata = Self.set(30, ["k": "30"]) }]
+                }
+                var refusal = FakeEdge.refusal(of: frame, .errorOperationRateExceedLimitation)
+                refusal.error.retryAfterMs = 20
+                return [refusal]
+            }
+            edge.push([
+                .with {
+                    $0.gap = .with { gap in
+                        (gap.channelType, gap.channel) = (.message, "lobby")
+                        gap.position = .with { ($0.epoch, $0.offset) = (1, 40) }
+                    }
+                }
+            ])
+            let snapshot = await events.nextStorage()
+            #expect(snapshot?.kind == .snapshot && snapshot?.metadata.majorRevision == 30)
+            #expect(edge.received.filter(\.isGetMetadata).count == 2)
+        }
+    }
+
     // MARK: Users
 
     @Test func `D-44, S-19: a followed user has a snapshot, events, and a position of its own`() async throws
@@ -321,5 +349,6 @@ struct ClientStorageTests {
 }
 
 extension Rtm_Client_ClientFrame {
+    var isGetMetadata: Bool { if case .getMetadata = body { true } else { false } }
     var isSubscribeUserMetadata: Bool { if case .subscribeUserMetadata = body { true } else { false } }
 }

@@ -78,7 +78,10 @@ struct CallTests {
             #expect(take(&session, .getMetadata, ChannelType.none, rates) == nil)
             #expect(take(&session, .whoNow, .message, rates) == nil)
         }
-        for _ in 0..<10 { #expect(take(&session, .acquireLock, .message, rates) == nil) }
+        // A client that comes back claims its locks again (K-12).
+        for _ in 0..<10 + SessionLocks.acquiresMax {
+            #expect(take(&session, .acquireLock, .message, rates) == nil)
+        }
         let metadata = try #require(take(&session, .getMetadata, .message, rates))
         #expect(metadata.code == .operationRateExceedLimitation && metadata.limit?.value == 10)
         #expect(try #require(metadata.retryAfter) <= .milliseconds(101))
@@ -86,6 +89,20 @@ struct CallTests {
             take(&session, .writeMetadata, ChannelType.none, rates)?.code == .operationRateExceedLimitation)
         #expect(take(&session, .acquireLock, .message, rates)?.code == .lockOperationFailed)
         #expect(take(&session, .setLock, .message, rates)?.limit?.name == "calls per second")
+    }
+
+    @Test("R-7, S-19: who follows as many users as are allowed can take them all up again at once")
+    func followsAgain() throws {
+        var session = SessionRates()
+        let rates = ApplicationRates(publish: 60, calls: 20, subscribesMax: 2, login: 2, subscriptionsMax: 0)
+        let countMax = Limits.userMetadataSubscriptionsMax + 20
+        for _ in 0..<countMax { try session.subscribeUserMetadata(rates, now: .uptimeNanoseconds(1)) }
+        let error = #expect(throws: RTMError.self) {
+            try session.subscribeUserMetadata(rates, now: .uptimeNanoseconds(1))
+        }
+        #expect(error?.code == .operationRateExceedLimitation && error?.retryAfter != nil)
+        // Reading and writing them is another thing.
+        #expect(take(&session, .writeMetadata, ChannelType.none, rates) == nil)
     }
 
     // MARK: Failures

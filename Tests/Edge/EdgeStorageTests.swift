@@ -171,6 +171,29 @@ import Testing
         fixture.end()
     }
 
+    @Test("K-11: an owner that left the channel and came back is still there after storage was away")
+    func cameBack() {
+        let anna = fixture.client("anna")
+        anna.acquire(3, "manage")
+        storage.answerAcquired(1)
+        fixture.pass()
+        anna.subscribe(4, "lobby", [.message])
+        fixture.presence.answerJoin()
+        fixture.pass()
+        anna.send(5, .unsubscribe(.with { $0.channel = "lobby" }))
+        anna.subscribe(6, "lobby", [.message])
+        fixture.presence.answerJoin()
+        fixture.pass()
+        #expect(storage.sessions.map(\.change) == [.entered, .left, .entered])
+        storage.stop()
+        storage.forget()
+        storage.start()
+        fixture.pass(.seconds(1))
+        #expect(storage.sessions.map(\.change) == [.entered])
+        #expect(storage.sessions.last?.channel == fixture.key("lobby"))
+        fixture.end()
+    }
+
     // MARK: Snapshots
 
     @Test(

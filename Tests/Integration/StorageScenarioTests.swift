@@ -158,4 +158,27 @@ import Testing
             #expect(others == .historyOperationNotPermitted)
         }
     }
+
+    @Test("H-6 to H-8, L-20: forty of the largest messages are read whole, page by page, over one connection")
+    func largeHistory() async throws {
+        try await withClients { anna, ben, _, _ in
+            let texts = (10..<50).map { "\($0)" + String(repeating: "x", count: 32_766) }
+            for text in texts {
+                let refusal = await code {
+                    try await anna.publish(text, to: .user("nobody"), storeInHistory: true)
+                }
+                #expect(refusal == .channelReceiverOfflineButMessageStoreSucceeded)
+                try await anna.publish(text, to: .channel("archive"), storeInHistory: true)
+            }
+            var seen: [MessagePayload] = []
+            var start: UInt64?
+            repeat {
+                let page = try await ben.history(of: .channel("archive"), start: start)
+                seen += page.messages.map(\.payload)
+                start = page.nextStart
+            } while start != nil
+            #expect(seen == texts.reversed().map(MessagePayload.text))
+            #expect(ben.linkState == .connected)
+        }
+    }
 }

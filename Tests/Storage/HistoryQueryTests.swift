@@ -97,6 +97,32 @@ struct HistoryQueryTests {
         #expect(seen == expected, "seed \(seed)")
     }
 
+    @Test(
+        "L-20, H-6: a page of large messages is cut off where a frame would be too long, and goes on losslessly"
+    )
+    func largeMessages() throws {
+        let sizes = [32_768, 32_768, 10, 200_000, 300_000, 10] + Array(repeating: 32_768, count: 94)
+        let stored = sizes.enumerated().map { place, size in
+            HistoryMessage(
+                type: .binary, payload: Array(repeating: 0, count: size), customType: "", publisher: "anna",
+                timestampMilliseconds: UInt64(100 - place))
+        }
+        var start: UInt64 = 0
+        var seen: [UInt64] = []
+        var counts: [Int] = []
+        repeat {
+            let query = try HistoryQuery(request(start: start), of: anna)
+            let found = stored.filter { $0.timestampMilliseconds <= query.newest }.prefix(query.fetchCount)
+            let page = query.page(Array(found))
+            #expect(page.encodedLength < HistoryQuery.pageBytesMax + 1_000 || page.messages.count == 1)
+            seen += page.messages.map(\.timestampMilliseconds)
+            counts.append(page.messages.count)
+            start = page.newStart
+        } while start != 0
+        #expect(seen == stored.map(\.timestampMilliseconds))
+        #expect(counts.prefix(3) == [3, 1, 1] && counts[3] == 8)
+    }
+
     @Test("L-44: the period of the app counts, and off refuses")
     func retention() throws {
         let retention = HistoryRetention(

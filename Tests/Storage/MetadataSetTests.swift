@@ -146,6 +146,13 @@ struct MetadataSetTests {
         _ = try apply(write(.set, [("a", ""), ("b", "")]), to: &set, limits: limits)
         let more = refusal { try apply(write(.set, [("c", "")]), to: &set, limits: limits) }
         #expect(more?.code == .storageMetadataItemExceedLimitation)
+        // What is too much since the cap was lowered can be taken away bit by bit.
+        let lower = MetadataSet.Limits(itemsMax: 0, bytesMax: 1)
+        _ = try apply(write(.update, [("a", "")]), to: &set, limits: lower)
+        _ = try apply(write(.remove, [("b", "")]), to: &set, limits: lower)
+        #expect(set.items.map(\.key) == ["a"])
+        let longer = refusal { try apply(write(.update, [("a", "longer")]), to: &set, limits: lower) }
+        #expect(longer?.code == .storageMetadataLengthOverflow)
     }
 
     @Test("D-14: a user channel has no metadata of its own; D-16: no user id means the caller")

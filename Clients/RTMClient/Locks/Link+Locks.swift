@@ -104,6 +104,8 @@ extension Link {
         switch request {
         case .call(let call) where call.waits:
             // K-6: it goes on waiting, from the end of the line.
+            var call = call
+            call.isRenewed = true
             waitingForLocks.append(call)
         case .call(let call):
             // What was to be released stays released; an acquisition that nobody heard of is undone.

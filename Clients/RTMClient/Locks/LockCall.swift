@@ -25,7 +25,8 @@ struct LockCall {
         guard waits, let pause = error.retryAfter else { return nil }
         switch error.code {
         case .lockOperationTimeout: return pause
-        case .lockNotAvailable: return isRenewed ? pause : nil
+        // Too many at once: the app asked within the limit, it is the return that doesn't.
+        case .lockNotAvailable, .lockOperationFailed: return isRenewed ? pause : nil
         default: return nil
         }
     }

@@ -12,7 +12,8 @@ struct SessionLocks {
     /// Limit: channels in which one session uses locks.
     static let channelsMax = 1_000
 
-    /// Where it has asked for a lock since it came there.
+    /// Where it has asked for a lock, or come back to: storage is told again after it was away that the
+    /// session is there.
     var channels: Set<ChannelKey> = []
     var acquires = 0
     /// Of those that wait.
@@ -91,7 +92,14 @@ extension EdgeLoop {
     /// Only of sessions that use locks.
     func tellLocks(of session: Session, _ change: SessionChange, _ key: ChannelKey) {
         guard session.locks != nil else { return }
-        if change == .left { session.locks?.channels.remove(key) }
+        switch change {
+        case .left: session.locks?.channels.remove(key)
+        case .entered:
+            if session.locks?.channels.count ?? 0 < SessionLocks.channelsMax {
+                session.locks?.channels.insert(key)
+            }
+        case .ended: break
+        }
         storage.session(SessionPush(caller: session.caller, change: change, channel: key))
     }
 

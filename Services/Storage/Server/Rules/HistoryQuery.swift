@@ -57,13 +57,27 @@ struct HistoryQuery: Sendable, Hashable {
         }
     }
 
+    /// Limit: bytes of a page, except that it has a message at least. A hundred of the largest ones would be
+    /// a frame that no client takes.
+    static let pageBytesMax = 256 * 1024
+
     /// How many to fetch: one more than asked for tells whether another page follows.
     var fetchCount: Int { count + 1 }
 
     /// - Parameter found: the newest `fetchCount` matches, newest first.
     func page(_ found: [HistoryMessage]) -> HistoryPage {
-        guard found.count > count else { return HistoryPage(messages: found, newStart: 0) }
-        let next = found[count].timestampMilliseconds
-        return HistoryPage(messages: Array(found.prefix(count)), newStart: hasEnd ? next : next + 1)
+        let fitting = fittingCount(found)
+        guard fitting < found.count else { return HistoryPage(messages: found, newStart: 0) }
+        let next = found[fitting].timestampMilliseconds
+        return HistoryPage(messages: Array(found.prefix(fitting)), newStart: hasEnd ? next : next + 1)
+    }
+
+    private func fittingCount(_ found: [HistoryMessage]) -> Int {
+        var bytes = 0
+        for (place, message) in found.prefix(count).enumerated() {
+            bytes += message.encodedLength
+            if bytes > Self.pageBytesMax { return max(1, place) }
+        }
+        return min(count, found.count)
     }
 }

@@ -53,7 +53,7 @@ struct MetadataSet: Sendable, Hashable {
         var next = self
         next.majorRevision += 1
         let change = next.carryOut(write, by: author, places, now: now)
-        try next.check(limits)
+        try next.check(limits, after: self)
         self = next
         return change
     }
@@ -126,15 +126,16 @@ struct MetadataSet: Sendable, Hashable {
         return Change(removed: keys)
     }
 
-    private func check(_ limits: Limits) throws(RTMError) {
-        if let itemsMax = limits.itemsMax, entries.count > itemsMax {
+    /// A set that is too large since a limit was lowered may shrink.
+    private func check(_ limits: Limits, after before: Self) throws(RTMError) {
+        if let itemsMax = limits.itemsMax, entries.count > itemsMax, entries.count > before.entries.count {
             throw RTMError(
                 .storageMetadataItemExceedLimitation,
                 "the set would have \(entries.count) items, \(itemsMax) are allowed",
                 limit: .init(name: "metadata items", value: UInt64(itemsMax)))
         }
         let bytes = self.bytes
-        guard bytes <= limits.bytesMax else {
+        guard bytes <= limits.bytesMax || bytes <= before.bytes else {
             throw RTMError(
                 .storageMetadataLengthOverflow,
                 "the set would have \(bytes) bytes in its keys and values, \(limits.bytesMax) are allowed",

@@ -2,7 +2,7 @@ import RTMModel
 import RTMWire
 
 /// What the rules need of a database that keeps everything. SQLite is one; an SQL engine on several machines
-/// may take its place without the rules noticing (docs/decisions/0012-storage.md).
+/// may take its place without the rules noticing (docs/decisions/0012-storage-on-sqlite.md).
 ///
 /// The writing half. One thread uses it. Between `begin` and `commit` everything is seen by the writer alone,
 /// and all of it lasts or none; an acknowledgement may be given once `commit` has returned.
