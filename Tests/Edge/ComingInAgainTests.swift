@@ -123,7 +123,7 @@ import Testing
 }
 
 extension EdgeClient {
-    fileprivate func publish(_ id: UInt64, _ text: String) {
+    func publish(_ id: UInt64, _ text: String) {
         send(
             id,
             .publish(

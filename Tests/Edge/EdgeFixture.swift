@@ -23,7 +23,9 @@ final class EdgeFixture {
     private let messagingServer: ServiceLinkServer
 
     /// With all links up; presence has been told that there is nobody.
-    init() {
+    ///
+    /// - Parameter entriesMax: how many entries of a channel messaging keeps.
+    init(entriesMax: Int = 1_000) {
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         let metrics = MetricsRegistry()
         presence = FakeService("presence", on: time)
@@ -41,7 +43,8 @@ final class EdgeFixture {
         messaging = MessagingBehindGlass(
             MessagingNode(
                 limits: .init(
-                    retention: .init(entriesMax: 1_000, bytesMax: 1 << 20, ageMax: 600_000), idleMax: 600_000,
+                    retention: .init(entriesMax: entriesMax, bytesMax: 1 << 20, ageMax: 600_000),
+                    idleMax: 600_000,
                     channelsMax: 1_000),
                 firstEpoch: 1, metrics: MessagingMetrics(MetricsRegistry()), logger: logger,
                 clock: { 1_800_000_000_000 }))

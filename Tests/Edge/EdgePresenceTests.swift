@@ -180,6 +180,75 @@ import Testing
         fixture.end()
     }
 
+    @Test(
+        "One join that fails, again and again: only that subscription is asked for anew, the others are let be"
+    )
+    func oneFails() {
+        let (anna, ben) = (fixture.client("anna"), fixture.client("ben"))
+        for client in [anna, ben] {
+            client.subscribe(3, "lobby")
+            presence.answerJoin([])
+        }
+        let refusal = RTMError(.presenceOperationFailed, "too many rosters")
+        ben.subscribe(4, "hall")
+        presence.refuse(PresenceMethod.join, refusal)
+        fixture.pass()
+        #expect(ben.take().last?.subscribed.featuresUnavailable == SubscriptionFeatures.presence.rawValue)
+        // Presence is told of all members, once.
+        presence.forget()
+        fixture.pass(.seconds(5))
+        fixture.renewLease(isKnown: true)
+        #expect(presence.syncs.count == 1)
+        presence.answerSync()
+        fixture.pass()
+        for _ in 0..<3 {
+            #expect(presence.joins.map(\.channel.name) == ["hall"])
+            #expect(presence.joins.map(\.wantsSnapshot) == [true])
+            presence.refuse(PresenceMethod.join, refusal)
+            presence.forget()
+            fixture.pass(.seconds(5))
+            fixture.renewLease(isKnown: true)
+            #expect(presence.syncs.isEmpty, "it knows of the member")
+        }
+        presence.answerJoin(["ben"], in: "hall")
+        presence.forget()
+        fixture.pass(.seconds(5))
+        fixture.renewLease(isKnown: true)
+        #expect(presence.joins.isEmpty && presence.syncs.isEmpty)
+        #expect(ben.take().map(\.presenceSnapshot.channel) == ["hall"])
+        fixture.end()
+    }
+
+    @Test("P-1: after a gap in a channel's log its subscribers who want presence get a snapshot, nobody else")
+    func gap() {
+        let fixture = EdgeFixture(entriesMax: 4)
+        let presence = fixture.presence
+        let (anna, ben) = (fixture.client("anna"), fixture.client("ben"))
+        anna.subscribe(3, "lobby")
+        anna.subscribe(4, "hall")
+        ben.subscribe(3, "lobby", .message)
+        for channel in ["lobby", "hall"] { presence.answerJoin([], in: channel) }
+        presence.answerJoin()
+        fixture.pass()
+        // The edge loses its attachments, and more is published in the lobby than messaging keeps.
+        fixture.messaging.unheard = [MessagingMethod.attach]
+        fixture.messaging.cutLinks()
+        fixture.pass(.seconds(1))
+        for number in 10..<20 as Range<UInt64> { ben.publish(number, "a text") }
+        _ = anna.take()
+        fixture.messaging.unheard = []
+        fixture.pass(.seconds(7))
+        let gaps = anna.bodies().compactMap { if case .gap(let gap) = $0 { gap.channel } else { nil } }
+        #expect(gaps == ["lobby"])
+        presence.forget()
+        fixture.pass(.seconds(5))
+        fixture.renewLease(isKnown: true)
+        #expect(presence.syncs.isEmpty)
+        #expect(presence.joins.map(\.caller.userID) == ["anna"])
+        #expect(presence.joins.map(\.channel.name) == ["lobby"])
+        fixture.end()
+    }
+
     @Test("Who leaves while presence is away has left: it is told so before everything else (P-4, S-22)")
     func leavesWhileAway() {
         let (anna, ben, cleo) = (fixture.client("anna"), fixture.client("ben"), fixture.client("cleo"))

@@ -67,17 +67,63 @@ struct PresenceLeaseTests {
         #expect(lease.nextRefresh { _ in [0] } == nil)
     }
 
-    @Test("a join that came to nothing is told by a sync, and its session gets the snapshot that it lacks")
+    @Test(
+        "a join that came to nothing is told by a sync, and only its subscription gets the snapshot it lacks")
     mutating func missed() {
+        let sessions = (1...3 as ClosedRange<UInt64>).map(Self.session)
         sync(isKnown: true)
-        lease.missed(snapshot: false)
-        #expect(lease.renewed(isKnown: true, []) == true)
+        lease.missed()
+        #expect(lease.renewed(isKnown: true, sessions) == true)
         _ = lease.nextSync { _ in [] }
-        #expect(lease.synced([]) == .done(refreshes: false))
-        lease.missed(snapshot: true)
-        #expect(lease.renewed(isKnown: true, []) == true)
+        #expect(lease.synced(sessions) == .done(refreshes: false))
+        lease.missed()
+        lease.lacksSnapshot(sessions[1], at: 4)
+        #expect(lease.renewed(isKnown: true, sessions) == true)
+        #expect(lease.beginRefreshes(sessions) == false, "after the sync")
         _ = lease.nextSync { _ in [] }
-        #expect(lease.synced([]) == .done(refreshes: true))
+        #expect(lease.synced(sessions) == .done(refreshes: true))
+        #expect(takeRefreshes() == [2: [4]])
+        // It failed again.
+        lease.lacksSnapshot(sessions[1], at: 4)
+        #expect(lease.renewed(isKnown: true, sessions) == false, "presence knows of it")
+        #expect(lease.beginRefreshes(sessions) == true)
+        #expect(takeRefreshes() == [2: [4]])
+        #expect(lease.renewed(isKnown: true, sessions) == false)
+        #expect(lease.beginRefreshes(sessions) == false)
+    }
+
+    @Test("a session that has ended lacks nothing, and when too many lack a snapshot, all get one")
+    mutating func lacking() {
+        let sessions = (1...3 as ClosedRange<UInt64>).map(Self.session)
+        sync(isKnown: true)
+        lease.lacksSnapshot(sessions[0], at: 1)
+        lease.ended(sessions[0])
+        #expect(lease.beginRefreshes(sessions) == false)
+        for place in 0..<PresenceLease.lackingMax { lease.lacksSnapshot(sessions[1], at: place) }
+        lease.lacksSnapshot(sessions[1], at: 0)
+        lease.ended(sessions[1])
+        for place in 0...PresenceLease.lackingMax { lease.lacksSnapshot(sessions[2], at: place) }
+        #expect(lease.beginRefreshes(Array(sessions.dropLast())) == true)
+        #expect(takeRefreshes() == [1: [0], 2: [0]])
+    }
+
+    @Test("what lacks a snapshot when the link is lost gets it after the next sync, and nobody else does")
+    mutating func lackingCutOff() {
+        let sessions = (1...100 as ClosedRange<UInt64>).map(Self.session)
+        sync(isKnown: true)
+        for session in sessions.prefix(40) { lease.lacksSnapshot(session, at: 3) }
+        #expect(lease.beginRefreshes(sessions) == true)
+        var seen: Set<UInt64> = []
+        while let next = lease.nextRefresh({ _ in [] }) { seen.insert(next.session.id.rawValue) }
+        #expect(seen.count == PresenceLease.refreshesMax)
+        lease.linkDown()
+        for _ in seen { lease.refreshed() }
+        lease.linkUp()
+        #expect(lease.renewed(isKnown: true, sessions) == true)
+        _ = lease.nextSync { _ in [] }
+        #expect(lease.synced(sessions) == .done(refreshes: true))
+        let rest = takeRefreshes()
+        #expect(Set(rest.keys).union(seen) == Set(1...40) && rest.count == 40 - seen.count)
     }
 
     @Test("a sync that failed is begun anew with the next renewal, and one at a time")
@@ -117,6 +163,16 @@ struct PresenceLeaseTests {
     }
 
     // MARK: -
+
+    /// All that are due, each done at once; a session that is to get all of its snapshots has one place.
+    private mutating func takeRefreshes() -> [UInt64: [Int]] {
+        var refreshes: [UInt64: [Int]] = [:]
+        while let next = lease.nextRefresh({ _ in [0] }) {
+            refreshes[next.session.id.rawValue, default: []].append(next.place)
+            lease.refreshed()
+        }
+        return refreshes
+    }
 
     private mutating func sync(isKnown: Bool) {
         _ = lease.renewed(isKnown: isKnown, [])

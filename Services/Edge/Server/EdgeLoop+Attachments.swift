@@ -16,7 +16,9 @@ extension EdgeLoop {
                 index.sendToAll(ServerFrame(gap).frame, at: attached.place)
                 metrics.gap()
                 // Who came and went may have been told in what is lost.
-                lease.missed(snapshot: true)
+                for session in index.sessions(at: attached.place, with: .presence) {
+                    lease.lacksSnapshot(session, at: attached.place)
+                }
             }
             for pending in attached.waiting { proceed(pending, at: attached.place) }
             reattachNext()

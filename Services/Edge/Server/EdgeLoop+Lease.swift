@@ -27,7 +27,11 @@ extension EdgeLoop {
         switch outcome {
         case .success(let response):
             renewLease(in: max(response.timeToLive / 3, .milliseconds(100)))
-            if lease.renewed(isKnown: response.isKnown, Array(sessions.values)) { syncNext() }
+            if lease.renewed(isKnown: response.isKnown, Array(sessions.values)) {
+                syncNext()
+            } else if lease.beginRefreshes(Array(sessions.values)) {
+                refreshNext()
+            }
         case .failure(.disconnected):
             break
         case .failure:
@@ -101,8 +105,8 @@ extension EdgeLoop {
 
     // MARK: New snapshots
 
-    /// Presence lost what it knew, or was away when somebody subscribed: who wants presence gets a snapshot
-    /// of what it knows now (P-1), some at a time.
+    /// Presence lost what it knew, or didn't give somebody his snapshot, or messaging lost what followed it: who
+    /// wants presence and is affected gets a snapshot of what it knows now (P-1), some at a time.
     private func refreshNext() {
         // One that ends at once comes back here: the loop below takes the next one, not a deeper call.
         guard presence.isUp, !isRefreshing else { return }
@@ -112,6 +116,10 @@ extension EdgeLoop {
             guard let features = index.features(of: next.session, at: next.place),
                 let subscription = next.session.subscriptions[next.place], features.contains(.presence)
             else {
+                // One that is coming in again gets it when it is live.
+                if next.session.subscriptions[next.place]?.pausedAt != nil {
+                    next.session.subscriptions[next.place]?.lacksSnapshot = true
+                }
                 lease.refreshed()
                 continue
             }

@@ -78,9 +78,9 @@ extension EdgeLoop {
     private func withoutPresence(_ preparation: Preparation) { withoutPresence(&preparation.pending) }
 
     private func withoutPresence(_ pending: inout PendingSubscribe) {
-        let wantsPresence = pending.features.contains(.presence)
-        if wantsPresence { pending.unavailable.insert(.presence) }
-        lease.missed(snapshot: wantsPresence)
+        // Of one that lacks only its snapshot presence knows; it gets that when it is live.
+        if pending.features.contains(.presence) { pending.unavailable.insert(.presence) }
+        if !pending.isRefresh { lease.missed() }
     }
 
     /// A subscriber that was to come in again for them stays without: nobody could be asked.

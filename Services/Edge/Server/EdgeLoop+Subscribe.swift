@@ -118,7 +118,8 @@ extension EdgeLoop {
         if pending.purpose == .subscribe, !pending.isReturn { tellLocks(of: pending.session, .entered, key) }
         // Only who is live gets the snapshot when it can be had.
         let wasPassedOver = pending.session.subscriptions[place]?.lacksSnapshot == true
-        if pending.unavailable.contains(.presence) || wasPassedOver { lease.missed(snapshot: true) }
+        let isWithout = pending.unavailable.contains(.presence) || wasPassedOver || (gap && pending.isReturn)
+        if isWithout, pending.features.contains(.presence) { lease.lacksSnapshot(pending.session, at: place) }
         pending.session.subscriptions[place]?.lacksSnapshot = false
         if pending.isRefresh { refreshed() }
     }

@@ -138,6 +138,7 @@ extension EdgeLoop {
         sendRun()
         guard sessions.removeValue(forKey: session.id) != nil else { return }
         metrics.sessionsChanged(by: -1)
+        lease.ended(session)
         if session.isMember { tellPresence(.ended(session.caller, end)) }
         endLocks(of: session)
         for detach in index.removeAll(session) { messaging.detach(detach) }

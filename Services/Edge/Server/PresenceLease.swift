@@ -3,7 +3,8 @@ import RTMWire
 
 /// What presence knows of a loop's sessions hangs on one lease, and this says when it has to be told anew:
 /// after every loss of the link (what was pushed meanwhile didn't arrive), when it knows nothing under the
-/// lease (it was started anew), and when a join came to nothing.
+/// lease (it was started anew), and when a join came to nothing. And it says who gets a new snapshot: everybody
+/// when presence knew nothing, else only the subscriptions that lack one.
 ///
 /// A value without I/O.
 struct PresenceLease {
@@ -11,6 +12,8 @@ struct PresenceLease {
     static let syncBatch = 512
     /// Limit: sessions that get a new snapshot at the same time.
     static let refreshesMax = 32
+    /// Limit: subscriptions remembered that lack a snapshot. When there are more, all get a new one.
+    static let lackingMax = 65_536
     /// How long to wait with a renewal when the last one failed.
     static let retryDelay = Duration.seconds(1)
     /// Limit: departures remembered while presence is away. Who goes beyond it is lost to presence with the
@@ -30,14 +33,18 @@ struct PresenceLease {
     private var isSyncNeeded = true
     private var isSyncing = false
     private var isSyncFirst = true
-    /// Sessions that lack a snapshot, or have one that means nothing any more.
+    /// All snapshots mean nothing any more.
     private var isRefreshNeeded = false
+    /// Subscriptions that lack a snapshot, by their sessions.
+    private var lacking: [SessionID: (session: Session, places: Set<Int>)] = [:]
+    private var lackingCount = 0
     /// How long the new snapshots have to wait after a sync.
     private(set) var refreshDelay = Duration.zero
     /// Sessions that the sync has yet to tell of.
     private var unsynced: [Session] = []
-    private var unrefreshed: [Session] = []
-    private var unrefreshedPlaces: (session: Session, places: [Int])?
+    /// Those that have yet to get new snapshots, the last one first. Nil: in all places where it wants them,
+    /// which it is asked when its turn comes.
+    private var unrefreshed: [(session: Session, places: [Int]?)] = []
     private var refreshing = 0
     /// In order.
     private var untold: [Departure] = []
@@ -57,12 +64,18 @@ struct PresenceLease {
         isSyncNeeded = true
         isSyncing = false
         unsynced = []
-        if !unrefreshed.isEmpty || unrefreshedPlaces != nil { isRefreshNeeded = true }
+        let cutOff = unrefreshed
         unrefreshed = []
-        unrefreshedPlaces = nil
         doubtful += unconfirmed.prefix(Self.untoldMax - min(doubtful.count, Self.untoldMax))
         unconfirmed = []
         toldBeforeRenewal = 0
+        for (session, places) in cutOff {
+            guard let places else {
+                isRefreshNeeded = true
+                continue
+            }
+            for place in places { lacksSnapshot(session, at: place) }
+        }
     }
 
     // MARK: Departures
@@ -94,9 +107,25 @@ struct PresenceLease {
     mutating func renewing() { toldBeforeRenewal = unconfirmed.count }
 
     /// A membership that presence was not told of, or not for certain.
-    mutating func missed(snapshot: Bool) {
-        isSyncNeeded = true
-        if snapshot { isRefreshNeeded = true }
+    mutating func missed() { isSyncNeeded = true }
+
+    /// To be given one with the next renewal.
+    mutating func lacksSnapshot(_ session: Session, at place: Int) {
+        guard !isRefreshNeeded else { return }
+        guard lackingCount < Self.lackingMax else {
+            isRefreshNeeded = true
+            return forgetLacking()
+        }
+        if lacking[session.id, default: (session, [])].places.insert(place).inserted { lackingCount += 1 }
+    }
+
+    mutating func ended(_ session: Session) {
+        lackingCount -= lacking.removeValue(forKey: session.id)?.places.count ?? 0
+    }
+
+    private mutating func forgetLacking() {
+        lacking = [:]
+        lackingCount = 0
     }
 
     /// Whether a sync begins, which is about these sessions.
@@ -138,10 +167,7 @@ struct PresenceLease {
         guard isSyncing else { return .done(refreshes: false) }
         guard unsynced.isEmpty else { return .more }
         isSyncing = false
-        guard isRefreshNeeded else { return .done(refreshes: false) }
-        isRefreshNeeded = false
-        unrefreshed = sessions()
-        return .done(refreshes: true)
+        return .done(refreshes: queueRefreshes(sessions))
     }
 
     /// The next renewal of the lease tries again.
@@ -153,20 +179,36 @@ struct PresenceLease {
 
     // MARK: New snapshots
 
+    /// With a renewal that needs no sync. What failed the last time is tried again, and nothing else.
+    ///
+    /// - Returns: whether new snapshots are to be given now.
+    mutating func beginRefreshes(_ sessions: @autoclosure () -> [Session]) -> Bool {
+        guard !isSyncing, unrefreshed.isEmpty else { return false }
+        return queueRefreshes(sessions)
+    }
+
+    private mutating func queueRefreshes(_ sessions: () -> [Session]) -> Bool {
+        if isRefreshNeeded {
+            isRefreshNeeded = false
+            unrefreshed = sessions().map { ($0, nil) }
+        } else {
+            unrefreshed += lacking.values.map { ($0.session, Array($0.places)) }
+        }
+        forgetLacking()
+        return !unrefreshed.isEmpty
+    }
+
     /// The next subscription to get one; nil when enough are under way, or all have got theirs.
     mutating func nextRefresh(_ places: (Session) -> [Int]) -> (session: Session, place: Int)? {
         guard refreshing < Self.refreshesMax else { return nil }
-        while true {
-            if let place = unrefreshedPlaces?.places.popLast(), let session = unrefreshedPlaces?.session {
-                refreshing += 1
-                return (session, place)
-            }
-            guard let session = unrefreshed.popLast() else {
-                unrefreshedPlaces = nil
-                return nil
-            }
-            unrefreshedPlaces = (session, places(session))
+        while let next = unrefreshed.popLast() {
+            var left = next.places ?? places(next.session)
+            guard let place = left.popLast() else { continue }
+            if !left.isEmpty { unrefreshed.append((next.session, left)) }
+            refreshing += 1
+            return (next.session, place)
         }
+        return nil
     }
 
     mutating func refreshed() { refreshing -= 1 }

@@ -137,6 +137,11 @@ extension SubscriptionIndex {
         session.subscriptions[place]?.place.map { channels[place].subscribers[$0].features }
     }
 
+    /// Who is subscribed there with all of these features.
+    func sessions(at place: Int, with features: SubscriptionFeatures) -> [Session] {
+        channels[place].subscribers.filter { $0.features.isSuperset(of: features) }.map(\.session)
+    }
+
     private func count(_ session: Session, at place: Int, by change: Int) {
         if channels[place].key.type == .none {
             session.liveMetadata += change
