@@ -81,6 +81,25 @@ struct ClientStateTests {
         }
     }
 
+    @Test
+    func `What only the server has of the own states is removed: after a logout that it didn't hear of`()
+        async throws
+    {
+        try await withClient { client, edge in
+            try await client.setState(["b": "1"], in: "lobby")
+            try await client.subscribe(to: "lobby")
+            edge.push([.snapshot("lobby", at: 1, [.user("alice", ["a": "1", "b": "1"])])])
+            try await eventually("removed") {
+                edge.received.contains { frame in
+                    guard case .removeState(let request) = frame.body else { return false }
+                    return request.keys == ["a"] && request.channel == "lobby"
+                }
+            }
+            _ = try await client.whoNow(in: "lobby")
+            #expect(set(edge).isEmpty)
+        }
+    }
+
     @Test func `P-40: a snapshot from before a change that is under way brings nothing back`() async throws {
         try await withClient { client, edge in
             var roster = client.roster(of: "lobby").makeAsyncIterator()

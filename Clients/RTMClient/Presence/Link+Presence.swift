@@ -38,13 +38,8 @@ extension Link {
             states.remove(keys, in: channel)
             return completion.succeed()
         }
-        let request = Rtm_Client_RemoveState.with {
-            $0.channelType = .init(channel.type)
-            $0.channel = channel.name
-            $0.keys = keys
-        }
         connection?.stateRequests[channel] = completion.id
-        call(completion, .removeState(request)) { [self] body in
+        call(completion, .removeState(.init(keys, in: channel))) { [self] body in
             guard case .done = body else { return nil }
             states.remove(keys, in: channel)
             changeOwnStates(in: channel) { shown in
@@ -165,14 +160,17 @@ extension Link {
 
     // MARK: Restoring the own states
 
-    /// Sets what the server lacks of the cached states (P-41, S-19).
+    /// Sets what the server lacks of the cached states, and removes what only it has (P-41, S-19).
     private func restoreStates(in channel: UserChannel, shown: [String: String]?) {
         let missing = states.missing(from: shown, in: channel)
-        guard !missing.isEmpty else { return }
+        let forgotten = states.forgotten(in: shown, in: channel)
+        guard !missing.isEmpty || !forgotten.isEmpty else { return }
         // What is shown may be older than a change that is under way, and the cache is until its answer.
         if let request = connection?.stateRequests[channel], requests.isOpen(request) {
             return settleStatesLater(in: channel, Self.stateRetryDelay)
         }
+        if !forgotten.isEmpty { removeAgain(forgotten, in: channel) }
+        guard !missing.isEmpty else { return }
         internalCall(.setState, .setState(.init(missing, in: channel))) { [self] result in
             switch result {
             case .success(.done): changeOwnStates(in: channel) { $0.merge(missing) { $1 } }
@@ -182,9 +180,22 @@ extension Link {
         }
     }
 
+    private func removeAgain(_ keys: [String], in channel: UserChannel) {
+        internalCall(.removeState, .removeState(.init(keys, in: channel))) { [self] result in
+            switch result {
+            case .success(.done): changeOwnStates(in: channel) { for key in keys { $0[key] = nil } }
+            case .success: break
+            case .failure(let error): restoringStatesFailed(error, in: channel)
+            }
+        }
+    }
+
     /// The same where no snapshot says what the server has.
     private func settleStates(in channel: UserChannel) {
-        guard states.states(in: channel) != nil else { return }
+        if states.states(in: channel) != nil { askForStates(in: channel) }
+    }
+
+    private func askForStates(in channel: UserChannel) {
         internalCall(.getState, .getState(.init(configuration.userID, in: channel))) { [self] result in
             switch result {
             case .success(.userState(let answer)):
@@ -222,6 +233,6 @@ extension Link {
         let channels = connection?.unsettledStates ?? []
         connection?.settleStatesAt = nil
         connection?.unsettledStates = []
-        for channel in channels where isSubscribed(channel) { settleStates(in: channel) }
+        for channel in channels where isSubscribed(channel) { askForStates(in: channel) }
     }
 }

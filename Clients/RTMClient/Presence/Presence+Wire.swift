@@ -40,6 +40,16 @@ extension Rtm_Client_SetState {
     }
 }
 
+extension Rtm_Client_RemoveState {
+    /// - Parameter keys: none for all.
+    init(_ keys: [String], in channel: UserChannel) {
+        self.init()
+        channelType = .init(channel.type)
+        self.channel = channel.name
+        self.keys = keys
+    }
+}
+
 extension Rtm_Client_GetState {
     init(_ userID: String, in channel: UserChannel) {
         self.init()

@@ -56,6 +56,11 @@ struct StateCache: Sendable {
         channels[channel, default: [:]].filter { shown?[$0.key] != $0.value }
     }
 
+    /// What others see and the app hasn't set: it has logged out meanwhile, say, when nobody could be told.
+    func forgotten(in shown: [String: String]?, in channel: UserChannel) -> [String] {
+        (shown ?? [:]).keys.filter { channels[channel]?[$0] == nil }.sorted()
+    }
+
     mutating func forget(_ channel: UserChannel) { channels[channel] = nil }
 
     mutating func removeAll() { channels = [:] }
