@@ -17,6 +17,7 @@ struct PresenceCheck: Check {
     private var whereabouts = Whereabouts()
     private var disturbances = Disturbances()
     private var moods = Moods()
+    private var edgeEnds: [Duration] = []
     /// What each app was told, by user; nil: nothing yet, or that nothing can be told.
     private var rosters: [Seat: [String: [String: String]]] = [:]
     /// Rosters of which events may have been missed, until the next snapshot.
@@ -47,6 +48,7 @@ struct PresenceCheck: Check {
         case .ended(let device, let number, .online(let users)):
             guard let (channel, since) = asked[device]?[number] else { return }
             answered(device, channel, users, since, time)
+        case .edgeEnded: edgeEnds.append(time)
         case .leaving: settled(time)
         default: break
         }
@@ -129,9 +131,12 @@ struct PresenceCheck: Check {
         let beginning = disturbances.beginning(of: at)
         let spot = Spot(user: user, channel: seat.channel)
         let isCalm = beginning == at
-        // Who has left without presence hearing of it is lost for presence, too.
         var causes = whereabouts.losses[user] ?? []
-        causes += whereabouts.leaves[spot] ?? []
+        // Who has left without presence hearing of it is lost for presence, too: when his edge ended before it
+        // could say so. Without that it says so again and again, however long presence is away (P-4).
+        causes += (whereabouts.leaves[spot] ?? []).filter { leave in
+            edgeEnds.contains { leave <= $0 && $0 <= at }
+        }
         causes += whereabouts.leavesEverywhere[user] ?? []
         let latest = at - timeout + Self.heartbeat
         let earliest = min(beginning, disturbances.beginning(of: at - timeout)) - timeout - .seconds(60)

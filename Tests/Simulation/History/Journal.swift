@@ -71,6 +71,8 @@ enum Observation {
     case died(DeviceID)
     /// All that messaging knew is gone.
     case messagingLost
+    /// An edge is killed, or has sent everybody away.
+    case edgeEnded(String)
     /// Services don't hear of each other as they should, until the `calm` of the same number.
     case disturbed(Int, String)
     case calm(Int)
@@ -128,7 +130,7 @@ extension Observation: CustomStringConvertible {
             "\(device) is \(state) (\(reason))" + (unrestored.isEmpty ? "" : ", without \(unrestored)")
         case .died(let device): "\(device) is killed"
         case .messagingLost: "messaging is killed"
-        case .fault(let what): what
+        case .edgeEnded(let what), .fault(let what): what
         case .healed: "everything is healed"
         case .leaving: "everybody leaves"
         }

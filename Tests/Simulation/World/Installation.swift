@@ -85,14 +85,14 @@ final class Installation {
 
     func killEdge(_ host: Host, silently: Bool) {
         guard let edge = edges.removeValue(forKey: host) else { return }
-        journal.record(.fault("\(host) is killed" + (silently ? " with its machine" : "")))
+        journal.record(.edgeEnded("\(host) is killed" + (silently ? " with its machine" : "")))
         edge.kill(silently: silently)
     }
 
     func drainEdge(_ host: Host) {
         guard let edge = edges.removeValue(forKey: host) else { return }
         journal.record(.fault("\(host) drains"))
-        edge.drain { self.journal.record(.fault("\(host) has drained")) }
+        edge.drain { self.journal.record(.edgeEnded("\(host) has drained")) }
     }
 
     /// What services hold for clients although nobody is logged in.
