@@ -150,7 +150,51 @@ import Testing
         }
     }
 
-    @Test("H-6, H-8, H-9, H-10: what was stored is found at once, page by page, each message once")
+    @Test(
+        "K-15, K-16, D-21: an owner hears of his own lock, needn't be in the channel, and binds only who asks"
+    )
+    func ownLocks() async throws {
+        try await withClients(.standalone, ["anna", "ben"]) { clients, _ in
+            let (anna, ben) = (clients[0], clients[1])
+            var events = anna.events().makeAsyncIterator()
+            try await anna.setLock("outside", in: "lobby")
+            _ = try await anna.acquireLock("outside", in: "lobby")
+            let refusal = await code { _ = try await ben.acquireLock("outside", in: "lobby") }
+            #expect(refusal == .lockAcquireFailed, "who never subscribed owns it all the same")
+            try await anna.subscribe(to: "lobby", features: [.lock])
+            #expect(await events.nextLock()?.kind == .snapshot)
+            try await anna.setLock("manage", in: "lobby")
+            _ = try await anna.acquireLock("manage", in: "lobby")
+            try await anna.releaseLock("manage", in: "lobby")
+            var own: [LockEvent.Kind] = []
+            while own.count < 3, let event = await events.nextLock() { own.append(event.kind) }
+            #expect(own == [.set, .acquired, .released])
+            let lobby = MetadataTarget.channel("lobby")
+            try await ben.setMetadata(["a": "1"], of: lobby)
+            #expect(try await anna.metadata(of: lobby)["a"] == "1", "he didn't name the lock")
+        }
+    }
+
+    @Test(
+        "D-46, D-30: following a user twice gives the snapshot again, with all that is known of an item"
+    )
+    func followedTwice() async throws {
+        try await withClients(.standalone, ["anna", "ben"]) { clients, _ in
+            try await clients[0].setMetadata(
+                ["status": "busy"], of: .ownUser, options: .init(recordsTimestamp: true, recordsAuthor: true))
+            var events = clients[1].events().makeAsyncIterator()
+            for _ in 0..<2 {
+                try await clients[1].subscribeUserMetadata("anna")
+                let event = await events.nextStorage()
+                let item = event?.metadata.item(for: "status")
+                #expect(event?.kind == .snapshot && event?.metadata.majorRevision == 1)
+                #expect(item?.value == "busy" && item?.author == "anna" && item?.revision == 1)
+                #expect(item?.updatedAtMilliseconds ?? 0 > 0)
+            }
+        }
+    }
+
+    @Test("H-6, H-8, H-9, H-10, H-12: what was stored is found at once, page by page, each message once")
     func history() async throws {
         try await withClients(.standalone, ["anna"]) { clients, _ in
             for number in 0..<25 {
