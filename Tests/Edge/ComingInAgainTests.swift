@@ -8,8 +8,8 @@ import Testing
 
 @testable import RTMEdgeServer
 
-/// A subscriber that asks for other features, or gets a new snapshot, while messaging can't be read: it misses
-/// nothing and isn't told of a gap, for the log has everything (docs/decisions/0010).
+/// A subscriber that asks for other features, or gets a new snapshot, while messaging can't be read: it
+/// misses nothing and isn't told of a gap, for the log has everything (docs/decisions/0010).
 @Suite("Coming in again while messaging can't be read") struct ComingInAgainTests {
     private let fixture = EdgeFixture()
 

@@ -1,4 +1,5 @@
-// Appendix D of the behaviour, to the second: real clients, edges, presence and messaging under a virtual clock.
+// Appendix D of the behaviour, to the second: real clients, edges, presence and messaging under a virtual
+// clock.
 
 import NIOCore
 import RTMClient

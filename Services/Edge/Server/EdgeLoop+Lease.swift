@@ -105,8 +105,8 @@ extension EdgeLoop {
 
     // MARK: New snapshots
 
-    /// Presence lost what it knew, or didn't give somebody his snapshot, or messaging lost what followed it: who
-    /// wants presence and is affected gets a snapshot of what it knows now (P-1), some at a time.
+    /// Presence lost what it knew, or didn't give somebody his snapshot, or messaging lost what followed
+    /// it: who wants presence and is affected gets a snapshot of what it knows now (P-1), some at a time.
     private func refreshNext() {
         // One that ends at once comes back here: the loop below takes the next one, not a deeper call.
         guard presence.isUp, !isRefreshing else { return }

@@ -3,8 +3,8 @@ import RTMWire
 
 /// What presence knows of a loop's sessions hangs on one lease, and this says when it has to be told anew:
 /// after every loss of the link (what was pushed meanwhile didn't arrive), when it knows nothing under the
-/// lease (it was started anew), and when a join came to nothing. And it says who gets a new snapshot: everybody
-/// when presence knew nothing, else only the subscriptions that lack one.
+/// lease (it was started anew), and when a join came to nothing. And it says who gets a new snapshot:
+/// everybody when presence knew nothing, else only the subscriptions that lack one.
 ///
 /// A value without I/O.
 struct PresenceLease {

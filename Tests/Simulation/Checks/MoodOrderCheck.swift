@@ -1,11 +1,11 @@
 import RTMClient
 import RTMModel
 
-/// What a user shows goes forward only: whoever has been told one state, by an event or by a snapshot, isn't told
-/// an earlier one of the same app afterwards (P-1, P-6).
+/// What a user shows goes forward only: whoever has been told one state, by an event or by a snapshot,
+/// isn't told an earlier one of the same app afterwards (P-1, P-6).
 ///
-/// This is how a snapshot shows that it is newer than the position that it names: the client knows by itself that
-/// nobody comes who is there, but not which of two states is the older one.
+/// This is how a snapshot shows that it is newer than the position that it names: the client knows by
+/// itself that nobody comes who is there, but not which of two states is the older one.
 struct MoodOrderCheck: Check {
     private struct Viewing: Hashable {
         let seat: Seat
