@@ -166,6 +166,7 @@ let testing: [Target] = [
         [
             "RTMModel", "RTMWire", "RTMServiceLink", "RTMServiceKit", "RTMMessagingClient",
             "RTMMessagingServer", "RTMPresenceServer", "RTMRedis", "RTMProtocol", protobuf, logging,
+            .product(name: "NIOEmbedded", package: "swift-nio"),
         ] + nio),
     tests("Client", ["RTMModel", "RTMClient", "RTMProtocol", protobuf, logging] + nio + webSocket),
     tests("AgoraRtmKit", ["AgoraRtmKit", "RTMClient", "RTMModel"]),

@@ -40,7 +40,7 @@ package enum PresenceDefinition {
         let redis = hasRedis ? RedisConfiguration(configuration) : nil
         let loop = context.eventLoopGroup.next()
         let metrics = PresenceMetrics(context.metrics)
-        metrics.goneBound.set(bound(configuration))
+        metrics.goneBound.set(goneBound(configuration, overRedis: redis != nil))
         let settings = PresenceNode.Settings(
             messaging: messaging, link: LinkConfiguration(configuration), states: rules.states,
             leaseTimeToLive: configuration[PresenceKeys.leaseTimeToLive])
@@ -77,12 +77,14 @@ package enum PresenceDefinition {
             probe: probe, logger: context.logger, clock: WallClock.milliseconds)
     }
 
-    /// In whole seconds: after the last word of an edge its lease ends, then the presence timeouts begin, and
-    /// each step is noticed by a sweep.
-    private static func bound(_ configuration: Configuration) -> Int {
-        let sum =
+    /// In whole seconds: after the last word of an edge its lease ends, then the presence timeouts begin,
+    /// then the users of a big channel hear of it with the next interval, and each step is noticed by a
+    /// sweep. Over Redis a node may die that has taken one of the steps upon itself.
+    static func goneBound(_ configuration: Configuration, overRedis: Bool) -> Int {
+        var sum =
             configuration[PresenceKeys.leaseTimeToLive] + .seconds(Limits.presenceTimeout.upperBound)
-            + configuration[PresenceKeys.sweepInterval] * 2
+            + configuration[PresenceKeys.interval] + configuration[PresenceKeys.sweepInterval] * 3
+        if overRedis { sum += .milliseconds(RedisPresenceStore.claim) }
         return Int((sum.milliseconds + 999) / 1_000)
     }
 }

@@ -39,7 +39,7 @@ package enum PresenceKeys {
     )
     package static let channelsMax = ConfigurationKey<Int>.int(
         "presence.channels.max", default: 1_000_000, in: 1...100_000_000,
-        "Channels with a roster in this node; a join to one more is refused.")
+        "Channels with a roster in this node's memory; a join to one more is refused. Not used over Redis.")
 
     package static let redisAddress = ConfigurationKey<HostPort?>.optionalAddress(
         "presence.redis.address",

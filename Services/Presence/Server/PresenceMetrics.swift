@@ -22,9 +22,12 @@ package struct PresenceMetrics: Sendable {
     let goneBound: Gauge
 
     package init(_ registry: MetricsRegistry) {
-        channels = registry.gauge("rtm_presence_channels", "Channels with a roster in this node.")
+        channels = registry.gauge(
+            "rtm_presence_channels",
+            "Channels with a roster in this node's memory. Over Redis 0: the rosters are there.")
         members = registry.gauge(
-            "rtm_presence_members", "Users in channels, quiet ones included: who is in two counts twice.")
+            "rtm_presence_members",
+            "Users in these channels, quiet ones included: who is in two counts twice. Over Redis 0.")
         leases = registry.gauge("rtm_presence_leases", "Leases of edges, one for each of their loops.")
         links = registry.gauge("rtm_presence_links", "Links from edges. 0: no edge reaches this node.")
         events = registry.counters(
@@ -44,7 +47,7 @@ package struct PresenceMetrics: Sendable {
         refused = registry.counter("rtm_presence_refused_total", "Requests refused.")
         goneBound = registry.gauge(
             "rtm_presence_gone_bound_seconds",
-            "A user of an edge that died is gone after at most this: lease, the longest presence timeout, sweep."
+            "A user of an edge that died is gone for all after at most this: lease, longest presence timeout, interval, sweeps."
         )
     }
 

@@ -36,8 +36,9 @@ final class PresenceNode {
     private let messagingProbe: ReadinessProbe?
     private var isSweeping = false
     var outbox = EventOutbox()
-    /// Of the last event of each channel that this node has brought into its log.
-    var positions: [ChannelKey: StreamPosition] = [:]
+    /// Of the last event of each channel that this node has brought into its log. Of an idle one it is asked
+    /// for again.
+    var positions = FadingTable<ChannelKey, StreamPosition>(lifetime: 3_600_000)
     /// Channels whose roster is gone while events of it are on their way.
     private var emptied: Set<ChannelKey> = []
     var joins: [UInt64: PendingJoin] = [:]
@@ -84,6 +85,7 @@ final class PresenceNode {
         sweepStore()
         for channel in messaging.isUp ? outbox.waiting : [] { sendNext(of: channel) }
         while let id = joinDeadlines.popDue(now: now) { joinTimedOut(id) }
+        positions.forgetIdle(now: now)
         metrics.show(store.totals)
         metrics.waiting.set(outbox.count)
     }
@@ -164,7 +166,7 @@ extension PresenceNode: AppendCaller {
     func messagingIsDown(_ reason: LinkDownReason) {
         messagingProbe?.notReady("no connection to messaging at \(messaging.address): \(reason)")
         // It may come back with other logs.
-        positions = [:]
+        positions.removeAll()
         failWaitingJoins()
     }
 

@@ -25,7 +25,7 @@ package struct PresenceRules: Sendable, Hashable {
     /// How long after the beginning leases don't end and edges fill the rosters without events: they need
     /// that time to find their way back.
     package var grace: UInt64
-    /// Limit: rosters of one store.
+    /// Limit: rosters in the memory of a process.
     package var channelsMax: Int
 
     package init(

@@ -12,7 +12,7 @@ extension RedisPresenceStore {
     private static let losesAtOnce = 256
     private static let channelsAtOnce = 64
     /// In milliseconds: what a node has taken and not finished by then, another one may take.
-    private static let claim: UInt64 = 5_000
+    static let claim: UInt64 = 5_000
     /// In milliseconds, longer than any lease: an index of members that nobody renews goes by itself.
     private static let indexLife: UInt64 = 3_600_000
 
@@ -84,6 +84,7 @@ extension RedisPresenceStore {
     }
 
     package func sweep(_ done: @escaping Completion<Void>) {
+        forgetIdle()
         let both = Gathering(count: 2, done)
         endLeases(both.finished)
         lookAtChannels(both.finished)

@@ -20,8 +20,9 @@ package final class RedisPresenceStore: PresenceStore {
     let clock: () -> UInt64
     private let probe: ReadinessProbe?
     private let logger: Logger
-    /// Up to which event of which source the observer has been told.
-    private var told: [ChannelKey: (source: UInt64, sequence: UInt64)] = [:]
+    /// Up to which event of which source the observer has been told. What is forgotten after an hour has long
+    /// been acknowledged, and is in Redis.
+    private var told = FadingTable<ChannelKey, (source: UInt64, sequence: UInt64)>(lifetime: 3_600_000)
     private var emptied: Set<ChannelKey> = []
     /// Leases whose members were told over this connection. All others may have changed while it was away, so
     /// their edges are asked to tell their members.
@@ -53,6 +54,7 @@ package final class RedisPresenceStore: PresenceStore {
     package func shutdown() { client.shutdown() }
 
     package var isReady: Bool { client.isUp }
+    var channelsTold: Int { told.count }
     /// Commands sent so far, for measurements.
     package var commandsSent: Int { client.commandsSent }
 
@@ -120,6 +122,7 @@ package final class RedisPresenceStore: PresenceStore {
         let last = max(events.last?.sequence ?? 0, base(channel, reply))
         if reply.isEmpty && events.isEmpty && last <= reply.acknowledged {
             told[channel] = nil
+            emptied.remove(channel)
         } else {
             told[channel] = (reply.source, last)
         }
@@ -127,6 +130,8 @@ package final class RedisPresenceStore: PresenceStore {
         observer?.rosterChanged(
             channel, RosterChange(source: reply.source, events: events, isEmpty: reply.isEmpty))
     }
+
+    func forgetIdle() { told.forgetIdle(now: clock()) }
 
     package func acknowledge(_ channel: ChannelKey, through sequence: UInt64, at position: StreamPosition) {
         guard let known = told[channel] else { return }

@@ -1,0 +1,44 @@
+/// Values by key that are forgotten when nobody has read or set them for long: what is kept of a channel
+/// whose end another node has seen. Pure.
+///
+/// In two generations: once in a lifetime the earlier one goes as a whole, and what is used meanwhile moves
+/// to the recent one. So nothing is looked through, and what is idle goes after one to two lifetimes.
+struct FadingTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
+    private var recent: [Key: Value] = [:]
+    private var earlier: [Key: Value] = [:]
+    /// In milliseconds.
+    private let lifetime: UInt64
+    private var turnsAt: UInt64?
+
+    init(lifetime: UInt64) { self.lifetime = lifetime }
+
+    var count: Int { recent.count + earlier.count }
+
+    subscript(key: Key) -> Value? {
+        mutating get {
+            if let value = recent[key] { return value }
+            guard !earlier.isEmpty, let value = earlier.removeValue(forKey: key) else { return nil }
+            recent[key] = value
+            return value
+        }
+        set {
+            recent[key] = newValue
+            if !earlier.isEmpty { earlier[key] = nil }
+        }
+    }
+
+    mutating func removeAll() {
+        recent = [:]
+        earlier = [:]
+    }
+
+    /// To be called from time to time, with milliseconds.
+    mutating func forgetIdle(now: UInt64) {
+        if let turnsAt, now < turnsAt { return }
+        if turnsAt != nil {
+            earlier = recent
+            recent = [:]
+        }
+        turnsAt = now + lifetime
+    }
+}
