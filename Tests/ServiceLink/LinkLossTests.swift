@@ -148,7 +148,7 @@ import Testing
                 return
             }
             #expect(goAway.reason == .overflow)
-            #expect(fixture.visits.now.closed == [.overflow])
+            try await eventually("the service knows") { fixture.visits.now.closed == [.overflow] }
         }
     }
 

@@ -132,8 +132,8 @@ struct PresenceCheck: Check {
         let spot = Spot(user: user, channel: seat.channel)
         let isCalm = beginning == at
         var causes = whereabouts.losses[user] ?? []
-        // Who has left without presence hearing of it is lost for presence, too: when his edge ended before it
-        // could say so. Without that it says so again and again, however long presence is away (P-4).
+        // Who has left without presence hearing of it is lost for presence, too: when his edge ended before
+        // it could say so. Without that it says so again and again, however long presence is away (P-4).
         causes += (whereabouts.leaves[spot] ?? []).filter { leave in
             edgeEnds.contains { leave <= $0 && $0 <= at }
         }
