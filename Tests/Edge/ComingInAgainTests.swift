@@ -55,6 +55,37 @@ import Testing
         fixture.end()
     }
 
+    @Test("P-4, S-19: what can't be restored for the moment is no leave; the next sync leaves it out")
+    func notRestored() throws {
+        let (anna, ben) = (fixture.client("anna"), fixture.client("ben"))
+        ben.subscribe(3, "lobby")
+        fixture.presence.answerJoin(["ben"])
+        fixture.pass()
+        let position = try #require(ben.take().first).subscribed.position
+        ben.publish(4, "missed")
+        fixture.pass()
+        fixture.messaging.unheard = [MessagingMethod.read]
+        anna.send(
+            3,
+            .subscribe(
+                .with {
+                    ($0.channel, $0.after) = ("lobby", position)
+                    $0.features = SubscriptionFeatures([.message, .presence]).rawValue
+                }))
+        fixture.presence.answerJoin(["anna", "ben"])
+        fixture.pass()
+        fixture.messaging.cutLinks()
+        fixture.pass(.seconds(1))
+        let refusal = anna.take().first { $0.requestID == 3 }?.error
+        #expect(refusal?.code == .errorChannelSubscribeFailed, "\(String(describing: refusal))")
+        #expect(fixture.presence.leaves.isEmpty)
+        fixture.pass(.seconds(5))
+        fixture.renewLease(isKnown: true)
+        let told = fixture.presence.syncs.last?.memberships.map(\.caller.userID)
+        #expect(told == ["ben"])
+        fixture.end()
+    }
+
     @Test("who unsubscribes or goes meanwhile is let go, and nothing is left of the channel")
     func leaves() {
         let (anna, ben) = subscribers()

@@ -146,9 +146,7 @@ extension EdgeLoop {
         let key = index.key(at: place)
         if index.isCurrent(pending, at: place) {
             pending.session.entered(key)
-            if key.type == .message, pending.session.isMember {
-                tellPresence(.left(key, pending.session.caller))
-            }
+            if key.type == .message, pending.session.isMember { hasNotCome(pending, key) }
         }
         if let detach = index.abandon(pending, at: place) { messaging.detach(detach) }
         reportChannels()
@@ -160,6 +158,17 @@ extension EdgeLoop {
         } else {
             pending.session.answer(pending.requestID, error)
         }
+    }
+}
+
+extension EdgeLoop {
+    /// Presence may have it as a member already.
+    private func hasNotCome(_ pending: PendingSubscribe, _ key: ChannelKey) {
+        guard pending.isContinued, !pending.session.isEnded else {
+            return tellPresence(.left(key, pending.session.caller))
+        }
+        // Who wanted to go on has not left (P-4): he tries again, or the sync finds that he is lost.
+        lease.missed()
     }
 }
 

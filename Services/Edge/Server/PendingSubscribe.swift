@@ -11,6 +11,8 @@ struct PendingSubscribe {
     /// attached. Nil until then.
     var after: StreamPosition?
     let purpose: Purpose
+    /// The client goes on with a subscription that it had before.
+    let isContinued: Bool
     /// Features asked for that can't be had at present.
     var unavailable: SubscriptionFeatures = []
     /// A catch-up answers with its first page; what goes wrong later is said as a gap.
@@ -38,6 +40,7 @@ struct PendingSubscribe {
         self.features = features
         self.after = after
         self.purpose = purpose
+        isContinued = after != nil
         added = features
     }
 
