@@ -10,11 +10,11 @@ package struct Disconnect: ServerFrameBody, Sendable, Hashable {
         case heartbeatTimeout = 3002
         case tooManyConnections = 3003
         case `internal` = 3004
+        case handshakeTimeout = 3005
         // 3500..<4000: it would end the same way.
         case loggedOut = 3500
         case protocolError = 3501
         case frameTooLarge = 3502
-        case handshakeTimeout = 3503
         case versionUnsupported = 3504
         case loginRefused = 3505
         case tokenExpired = 3506

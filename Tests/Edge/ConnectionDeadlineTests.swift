@@ -16,7 +16,7 @@ struct ConnectionDeadlineTests {
             #expect(deadline.check(now: .at(Double(now)), utc: 0) == .alive(until: .at(110)))
         }
         #expect(deadline.check(now: .at(109.999), utc: 0) == .alive(until: .at(110)))
-        #expect(code(at: 110) == 3503)
+        #expect(code(at: 110) == 3005)
     }
 
     @Test("S-41: after login it ends a heartbeat interval and the grace after the last sign of life")

@@ -42,6 +42,9 @@ package nonisolated enum Rtm_Client_DisconnectCode: SwiftProtobuf.Enum, Swift.Ca
   /// the server can't serve you now, its log says why
   case disconnectInternal // = 3004
 
+  /// no accepted login in time
+  case disconnectHandshakeTimeout // = 3005
+
   /// the answer to Logout was sent
   case disconnectLoggedOut // = 3500
 
@@ -50,9 +53,6 @@ package nonisolated enum Rtm_Client_DisconnectCode: SwiftProtobuf.Enum, Swift.Ca
 
   /// a length beyond frame_bytes_max
   case disconnectFrameTooLarge // = 3502
-
-  /// no accepted login in time
-  case disconnectHandshakeTimeout // = 3503
 
   /// no protocol version in common
   case disconnectVersionUnsupported // = 3504
@@ -79,10 +79,10 @@ package nonisolated enum Rtm_Client_DisconnectCode: SwiftProtobuf.Enum, Swift.Ca
     case 3002: self = .disconnectHeartbeatTimeout
     case 3003: self = .disconnectTooManyConnections
     case 3004: self = .disconnectInternal
+    case 3005: self = .disconnectHandshakeTimeout
     case 3500: self = .disconnectLoggedOut
     case 3501: self = .disconnectProtocolError
     case 3502: self = .disconnectFrameTooLarge
-    case 3503: self = .disconnectHandshakeTimeout
     case 3504: self = .disconnectVersionUnsupported
     case 3505: self = .disconnectLoginRefused
     case 3506: self = .disconnectTokenExpired
@@ -99,10 +99,10 @@ package nonisolated enum Rtm_Client_DisconnectCode: SwiftProtobuf.Enum, Swift.Ca
     case .disconnectHeartbeatTimeout: return 3002
     case .disconnectTooManyConnections: return 3003
     case .disconnectInternal: return 3004
+    case .disconnectHandshakeTimeout: return 3005
     case .disconnectLoggedOut: return 3500
     case .disconnectProtocolError: return 3501
     case .disconnectFrameTooLarge: return 3502
-    case .disconnectHandshakeTimeout: return 3503
     case .disconnectVersionUnsupported: return 3504
     case .disconnectLoginRefused: return 3505
     case .disconnectTokenExpired: return 3506
@@ -119,10 +119,10 @@ package nonisolated enum Rtm_Client_DisconnectCode: SwiftProtobuf.Enum, Swift.Ca
     .disconnectHeartbeatTimeout,
     .disconnectTooManyConnections,
     .disconnectInternal,
+    .disconnectHandshakeTimeout,
     .disconnectLoggedOut,
     .disconnectProtocolError,
     .disconnectFrameTooLarge,
-    .disconnectHandshakeTimeout,
     .disconnectVersionUnsupported,
     .disconnectLoginRefused,
     .disconnectTokenExpired,
@@ -375,7 +375,7 @@ package nonisolated struct Rtm_Client_Disconnect: Sendable {
 fileprivate nonisolated let _protobuf_package = "rtm.client"
 
 nonisolated extension Rtm_Client_DisconnectCode: SwiftProtobuf._ProtoNameProviding {
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0DISCONNECT_UNSPECIFIED\0\u{2}x.DISCONNECT_DRAINING\0\u{1}DISCONNECT_SLOW_CONSUMER\0\u{1}DISCONNECT_HEARTBEAT_TIMEOUT\0\u{1}DISCONNECT_TOO_MANY_CONNECTIONS\0\u{1}DISCONNECT_INTERNAL\0\u{2}p\u{7}DISCONNECT_LOGGED_OUT\0\u{1}DISCONNECT_PROTOCOL_ERROR\0\u{1}DISCONNECT_FRAME_TOO_LARGE\0\u{1}DISCONNECT_HANDSHAKE_TIMEOUT\0\u{1}DISCONNECT_VERSION_UNSUPPORTED\0\u{1}DISCONNECT_LOGIN_REFUSED\0\u{1}DISCONNECT_TOKEN_EXPIRED\0\u{1}DISCONNECT_SUPERSEDED\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0DISCONNECT_UNSPECIFIED\0\u{2}x.DISCONNECT_DRAINING\0\u{1}DISCONNECT_SLOW_CONSUMER\0\u{1}DISCONNECT_HEARTBEAT_TIMEOUT\0\u{1}DISCONNECT_TOO_MANY_CONNECTIONS\0\u{1}DISCONNECT_INTERNAL\0\u{1}DISCONNECT_HANDSHAKE_TIMEOUT\0\u{2}o\u{7}DISCONNECT_LOGGED_OUT\0\u{1}DISCONNECT_PROTOCOL_ERROR\0\u{1}DISCONNECT_FRAME_TOO_LARGE\0\u{2}\u{2}DISCONNECT_VERSION_UNSUPPORTED\0\u{1}DISCONNECT_LOGIN_REFUSED\0\u{1}DISCONNECT_TOKEN_EXPIRED\0\u{1}DISCONNECT_SUPERSEDED\0")
 }
 
 nonisolated extension Rtm_Client_Hello: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {

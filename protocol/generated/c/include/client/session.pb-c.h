@@ -59,6 +59,10 @@ typedef enum _Rtm__Client__DisconnectCode {
    */
   RTM__CLIENT__DISCONNECT_CODE__DISCONNECT_INTERNAL = 3004,
   /*
+   * no accepted login in time
+   */
+  RTM__CLIENT__DISCONNECT_CODE__DISCONNECT_HANDSHAKE_TIMEOUT = 3005,
+  /*
    * the answer to Logout was sent
    */
   RTM__CLIENT__DISCONNECT_CODE__DISCONNECT_LOGGED_OUT = 3500,
@@ -70,10 +74,6 @@ typedef enum _Rtm__Client__DisconnectCode {
    * a length beyond frame_bytes_max
    */
   RTM__CLIENT__DISCONNECT_CODE__DISCONNECT_FRAME_TOO_LARGE = 3502,
-  /*
-   * no accepted login in time
-   */
-  RTM__CLIENT__DISCONNECT_CODE__DISCONNECT_HANDSHAKE_TIMEOUT = 3503,
   /*
    * no protocol version in common
    */
