@@ -225,7 +225,9 @@ struct DeliveryCheck: Check {
 
     private func causelessGaps(in stream: Stream) -> [Finding] {
         let absences = absences[stream.device] ?? []
-        let causes = messagingLost + absences.filter { $0.to - $0.from > Self.awayMax }.map(\.to)
+        // The gap is said before the app hears that it is connected again.
+        let tooLong = absences.filter { $0.to - $0.from > Self.awayMax }
+        let causes = messagingLost + tooLong.map { $0.from + Self.awayMax }
         let gaps = stream.items.filter { time, item in
             if case .gap(let seen, let position) = item {
                 !isTooOld(stream, from: seen?.offset ?? 0, to: position.offset, time)
