@@ -97,10 +97,7 @@ extension AgoraRtmClientKit {
         // Unstructured: ends with the sequence, which ends with the client below. It doesn't hold the kit.
         Task(executorPreference: calls) { [weak self, callbacks] in
             for await event in events {
-                if case .overflow(let dropped) = event {
-                    logger.warning(
-                        "events were dropped: callbacks are too slow", metadata: ["events": "\(dropped)"])
-                }
+                Self.log(event, to: logger)
                 await callbacks.run { [weak self] in self?.deliver(event) }
             }
         }
@@ -127,8 +124,22 @@ extension AgoraRtmClientKit {
         case .tokenWillExpire:
             delegates.notify { $0.rtmKit(self, tokenPrivilegeWillExpire: nil) }
         case .gap, .overflow:
-            // This API has no word for them: lost subscriptions are named in `unrestoredChannels`.
+            // This API has no word for them, the log has. After a reconnect the channels with a gap are in
+            // `unrestoredChannels`.
             break
+        }
+    }
+
+    private static func log(_ event: RTMEvent, to logger: Logger) {
+        switch event {
+        case .overflow(let dropped):
+            logger.warning(
+                "events were dropped: callbacks are too slow", metadata: ["events": "\(dropped)"])
+        case .gap(let gap):
+            logger.warning(
+                "messages were lost with the server that had them",
+                metadata: ["channel": "\(gap.channelName)", "type": "\(gap.channelType)"])
+        default: break
         }
     }
 }

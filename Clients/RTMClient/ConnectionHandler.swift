@@ -10,6 +10,8 @@ import RTMProtocol
 protocol FrameReceiver: AnyObject {
     /// The socket is open; frames may be sent.
     func opened(_ connection: ConnectionHandler)
+    /// Bytes came; the frames that they complete follow.
+    func heard(_ connection: ConnectionHandler)
     func received(_ frame: Rtm_Client_ServerFrame, on connection: ConnectionHandler)
     /// The connection ended by itself or couldn't be opened; called once, and not after `close()`.
     func closed(_ connection: ConnectionHandler, cause: String)
@@ -132,6 +134,7 @@ final class ConnectionHandler: ChannelInboundHandler {
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         isReading = true
         reader.append(unwrapInboundIn(data))
+        receiver?.heard(self)
         do {
             while !isEnded, let frame = try reader.next() { receiver?.received(frame, on: self) }
         } catch {

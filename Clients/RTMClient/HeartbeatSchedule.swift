@@ -13,7 +13,7 @@ struct HeartbeatSchedule: Sendable {
     private let interval: Duration
     private let answerWithin: Duration
     private var nextBeat: Instant
-    /// Sent and not answered, the oldest first. Bounded: the oldest ends the connection after `answerWithin`.
+    /// Sent and not answered, the oldest first. The oldest ends the connection.
     private var unanswered: [(id: UInt64, deadline: Instant)] = []
 
     init(interval: Duration, answerWithin: Duration, now: Instant) {
@@ -32,6 +32,13 @@ struct HeartbeatSchedule: Sendable {
     mutating func sent(_ id: UInt64, now: Instant) {
         unanswered.append((id, now + answerWithin))
         nextBeat = now + interval
+    }
+
+    /// Something came, and an answer may stand behind it: on a slow line a megabyte of publications takes
+    /// longer than a heartbeat may. Whether the server hears this side, it judges itself (S-41).
+    mutating func heard(now: Instant) {
+        guard !unanswered.isEmpty else { return }
+        unanswered[0].deadline = max(unanswered[0].deadline, now + answerWithin)
     }
 
     /// An answer speaks for all heartbeats before it.

@@ -77,16 +77,22 @@ extension Link {
     private func restored(
         _ restoration: SubscriptionTable.Restoration, _ answer: Rtm_Client_Subscribed
     ) {
+        let channel = restoration.channel
+        guard subscriptions.contains(channel) else {
+            // S-16: the app has left it since, and the server is to know of it.
+            send(requestIDs.next()) { $0.unsubscribe.channel = channel }
+            return restorationEnded()
+        }
         let position = StreamPosition(answer.position)
-        let gap = subscriptions.confirm(
-            restoration.channel, request: nil, position: position, hasGap: answer.gap)
-        if let gap {
-            emit(.gap(gap), of: restoration.channel, .message)
-            connection?.unrestored.append(restoration.channel)
+        let unavailable = SubscriptionFeatures(rawValue: answer.featuresUnavailable)
+        if let gap = subscriptions.confirm(channel, request: nil, position: position, hasGap: answer.gap) {
+            emit(.gap(gap), of: channel, .message)
+            connection?.unrestored.append(channel)
+            // What the lost events led to would have come as a snapshot.
+            putOffRefresh(of: channel, unavailable)
         }
         followPresence(
-            of: restoration.channel, features: restoration.features,
-            unavailable: SubscriptionFeatures(rawValue: answer.featuresUnavailable), epoch: position.epoch,
+            of: channel, features: restoration.features, unavailable: unavailable, epoch: position.epoch,
             isNew: false)
         restorationEnded()
     }
@@ -101,7 +107,7 @@ extension Link {
         case .call(let call): call.fail(error)
         case .userMetadata(let request): refused(request, error)
         case .lock(let request): refused(request, error)
-        case .refresh: break
+        case .refresh(let refresh): refreshFailed(refresh, error)
         case .publish(let publish): publish.call.fail(error)
         case .renewToken(let completion, _): completion.fail(error)
         case .subscribe(let completion, let channel, _):
@@ -115,6 +121,8 @@ extension Link {
                 subscriptions.stay(channel)
             }
             completion.fail(error)
+        case .restore(let restoration) where !subscriptions.contains(restoration.channel):
+            restorationEnded()
         case .restore where error.maySoonPass:
             // S-19: the app asked for this subscription and isn't to ask again because of a bad moment.
             end(.connectionError("a subscription could not be restored yet: \(error.reason)"))
@@ -149,7 +157,7 @@ extension Link {
         case .call(let call): call.fail(error(call.operation))
         case .userMetadata(let request): giveUp(request, error(request.operation))
         case .lock(let request): giveUp(id, request, error(request.operation))
-        case .refresh: break
+        case .refresh(let refresh): refreshFailed(refresh, error(.getChannelMetadata))
         case .publish(let publish): giveUp(publish, error(.publish))
         case .renewToken(let completion, let token):
             connection?.lateRenewal = (id, token)

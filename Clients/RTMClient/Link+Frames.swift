@@ -18,6 +18,11 @@ extension Link: FrameReceiver {
         send(id) { $0.login = self.loginRequest(token: machine.token) }
     }
 
+    func heard(_ handler: ConnectionHandler) {
+        guard connection?.handler === handler else { return }
+        connection?.heartbeat?.heard(now: now)
+    }
+
     func closed(_ handler: ConnectionHandler, cause: String) {
         if connection?.handler === handler {
             end(.connectionError(cause))
@@ -105,7 +110,7 @@ extension Link: FrameReceiver {
         perform(
             machine.restored(
                 attempt: connection.attempt, unrestoredChannels: connection.unrestored.sorted(),
-                hasInboxGap: connection.hasInboxGap, now: now))
+                isIncomplete: connection.hasInboxGap || !connection.unrestoredUsers.isEmpty, now: now))
         returned()
     }
 

@@ -18,10 +18,14 @@ final class Link {
         let attempt: UInt64
         let handler: ConnectionHandler
         var loginRequest: UInt64 = 0
-        /// Restorations without an answer, and the channels and followed users whose restoration failed.
+        /// Restorations without an answer.
         var restoring = 0
-        /// Also those that go on behind a gap.
+        /// Channels that were refused, or go on behind a gap.
         var unrestored: [String] = []
+        var unrestoredUsers: [String] = []
+        /// Users who can't be followed again at the moment, and when that is tried again.
+        var unfollowed: Set<String> = []
+        var followAgainAt: Instant?
         var hasInboxGap = false
         var heartbeat: HeartbeatSchedule?
         /// Channels whose own states could not be set, and when that is tried again.
@@ -200,10 +204,16 @@ final class Link {
         let event = LinkStateEvent(
             currentState: change.current, previousState: change.previous, operation: change.operation,
             reasonCode: change.reasonCode, reason: change.reason,
-            affectedChannels: change.listsChannels ? subscriptions.channels : [],
-            unrestoredChannels: change.unrestoredChannels, isResumed: change.isResumed,
-            timestampMilliseconds: serverTimeMilliseconds)
+            affectedChannels: change.listsChannels ? affected(by: change) : [],
+            unrestoredChannels: change.unrestoredChannels,
+            unrestoredUsers: change.current == .connected ? connection?.unrestoredUsers.sorted() ?? [] : [],
+            isResumed: change.isResumed, timestampMilliseconds: serverTimeMilliseconds)
         hub.emit(.linkState(event))
+    }
+
+    /// S-18: also those that end with this change.
+    private func affected(by change: LinkChange) -> [String] {
+        Set(subscriptions.channels).union(change.unrestoredChannels).sorted()
     }
 
     // MARK: Time
@@ -220,7 +230,7 @@ final class Link {
         let deadlines = [
             machine.deadline, requests.deadline, connection?.heartbeat?.deadline, goodbyes.first?.deadline,
             connection?.settleStatesAt, connection?.rejoinLinesAt, connection?.publishAgainAt,
-            connection?.refreshes.at,
+            connection?.refreshes.at, connection?.followAgainAt,
         ]
         guard let next = deadlines.compactMap({ $0 }).min() else {
             timer?.task.cancel()
@@ -249,6 +259,7 @@ final class Link {
         settleStatesIfDue()
         rejoinLinesIfDue()
         refreshIfDue()
+        followAgainIfDue()
         for goodbye in goodbyes where goodbye.deadline <= now { goodbyeSaid(goodbye.handler) }
         armTimer()
     }

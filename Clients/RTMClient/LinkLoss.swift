@@ -51,10 +51,23 @@ enum LinkLoss: Sendable, Hashable {
         }
     }
 
+    /// nothing is wrong with the login but that it came too early. A login that an app waits for ends
+    /// with it; a session that comes back by itself waits.
+    var mayPassLater: Bool {
+        if case .loginRefused(let error) = self { error.retryAfter != nil } else { false }
+    }
+
     /// What a pending login throws when this is fatal.
     var loginError: RTMError {
         if case .loginRefused(let error) = self { return error }
-        return RTMError(reasonCode == .tokenExpired ? .tokenExpired : .loginRejected, text)
+        let code: ErrorCode =
+            switch reasonCode {
+            case .tokenExpired: .tokenExpired
+            case .sameUidLogin: .loginAborted
+            case .serviceNotSupported: .serviceNotSupport
+            default: .loginRejected
+            }
+        return RTMError(code, text)
     }
 
     /// The reason of T3 by the code of the refusal; nil for what an automatic retry may mend.
@@ -78,7 +91,6 @@ enum LinkLoss: Sendable, Hashable {
     /// The codes are those of `DisconnectCode` in `session.proto`; an unknown one acts by its band.
     private static func reason(ofTerminalCode code: Int) -> LinkStateReason {
         switch code {
-        case 3503: .loginTimeout
         case 3504: .serviceNotSupported
         case 3505: .loginRejected
         case 3506: .tokenExpired

@@ -95,8 +95,11 @@ public struct LinkStateEvent: Sendable, Hashable {
     /// Channels that a reconnect didn't bring back as they were (S-18): the server refused the subscription,
     /// which has ended then, or the subscription goes on behind a ``RTMEvent/gap(_:)``. Normally empty.
     public var unrestoredChannels: [String]
-    /// The link came back within two minutes of its loss (S-17), and nothing is missing: no channel is in
-    /// `unrestoredChannels`, and no message to this user was lost.
+    /// Users whose metadata a reconnect didn't follow again because the server refused it: that has ended.
+    /// Normally empty.
+    public var unrestoredUsers: [String]
+    /// The link came back within two minutes of its loss (S-17), and nothing is missing: neither
+    /// `unrestoredChannels` nor `unrestoredUsers` names one, and no message to this user was lost.
     public var isResumed: Bool
     /// Milliseconds since 1970 by the server's clock where it is known, else by the local one.
     public var timestampMilliseconds: UInt64
@@ -105,7 +108,8 @@ public struct LinkStateEvent: Sendable, Hashable {
         currentState: LinkState, previousState: LinkState, serviceType: LinkServiceType = .message,
         operation: LinkOperation, reasonCode: LinkStateReason, reason: String,
         affectedChannels: [String] = [],
-        unrestoredChannels: [String] = [], isResumed: Bool = false, timestampMilliseconds: UInt64
+        unrestoredChannels: [String] = [], unrestoredUsers: [String] = [], isResumed: Bool = false,
+        timestampMilliseconds: UInt64
     ) {
         self.currentState = currentState
         self.previousState = previousState
@@ -115,6 +119,7 @@ public struct LinkStateEvent: Sendable, Hashable {
         self.reason = reason
         self.affectedChannels = affectedChannels
         self.unrestoredChannels = unrestoredChannels
+        self.unrestoredUsers = unrestoredUsers
         self.isResumed = isResumed
         self.timestampMilliseconds = timestampMilliseconds
     }

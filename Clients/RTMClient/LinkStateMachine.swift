@@ -226,16 +226,16 @@ extension LinkStateMachine {
     ///
     /// - Parameters:
     ///   - unrestoredChannels: those that were refused, or go on behind a gap.
-    ///   - hasInboxGap: messages to the user are lost.
+    ///   - isIncomplete: something beside the channels is lost: messages to the user, or a followed user.
     mutating func restored(
-        attempt number: UInt64, unrestoredChannels: [String], hasInboxGap: Bool = false, now: Instant
+        attempt number: UInt64, unrestoredChannels: [String], isIncomplete: Bool = false, now: Instant
     ) -> [Action] {
         guard case .connecting(let attempt, let outage) = phase, attempt.number == number else { return [] }
         let change: Action
         if outage.wasConnected || pendingLogin == nil {
             // S-17: back within the window, however long the last attempt took, and with everything.
             let isInTime = outage.wasConnected && !outage.isSuspended && now <= outage.suspendAt
-            let isResumed = isInTime && unrestoredChannels.isEmpty && !hasInboxGap
+            let isResumed = isInTime && unrestoredChannels.isEmpty && !isIncomplete
             change = move(
                 to: .connected(number), .reconnected, .reconnectSuccess, "connected again",
                 isResumed: isResumed,
@@ -277,7 +277,10 @@ extension LinkStateMachine {
         _ attempt: Attempt, _ outage: Outage, _ loss: LinkLoss, now: Instant,
         random: inout some RandomNumberGenerator
     ) -> [Action] {
-        if loss.isFatal { return fail(.serverReject, loss.reasonCode, loss.loginError, text: loss.text) }
+        let isReturn = outage.wasConnected || pendingLogin == nil
+        if loss.isFatal, !(isReturn && loss.mayPassLater) {
+            return fail(.serverReject, loss.reasonCode, loss.loginError, text: loss.text)
+        }
         var actions: [Action] = [.disconnect(reason: loss.text)]
         if attempt.serversTried < parameters.serverCount {
             server = (server + 1) % parameters.serverCount
@@ -293,9 +296,9 @@ extension LinkStateMachine {
             actions.append(
                 move(to: .suspended(outage), .autoReconnect, .connectionError, loss.text, listsChannels: true)
             )
-            return actions + loginTimedOut()
+            return actions + loginTimedOut(outage)
         }
-        actions.append(move(to: .disconnected(outage), operation, loss.reasonCode, loss.text))
+        actions.append(move(to: .disconnected(outage), operation, .connectionError, loss.text))
         if now >= outage.suspendAt { actions += suspend(outage, now: now, random: &random) }
         return actions
     }
@@ -310,17 +313,17 @@ extension LinkStateMachine {
         case .idle, .connected, .failed:
             return []
         case .connecting(let attempt, let outage):
-            if let end = giveUpAt(outage), now >= end { return giveUp() }
+            if let end = giveUpAt(outage), now >= end { return giveUp(outage) }
             guard now >= attempt.deadline else { return [] }
             let what = attempt.isRestoring ? "restoring the subscriptions" : "connecting and logging in"
             let loss = LinkLoss.connectionError("\(what) took more than \(parameters.attemptTimeout)")
             return attemptEnded(attempt, outage, loss, now: now, random: &random)
         case .disconnected(let outage):
-            if let end = giveUpAt(outage), now >= end { return giveUp() }
+            if let end = giveUpAt(outage), now >= end { return giveUp(outage) }
             if now >= outage.suspendAt { return suspend(outage, now: now, random: &random) }
             return retryIfDue(outage, now: now)
         case .suspended(let outage):
-            if let end = giveUpAt(outage), now >= end { return giveUp() }
+            if let end = giveUpAt(outage), now >= end { return giveUp(outage) }
             return retryIfDue(outage, now: now)
         }
     }
@@ -344,18 +347,19 @@ extension LinkStateMachine {
         let text = "no connection for \(parameters.timing.resumeWindow)"
         let change = move(
             to: .suspended(outage), .autoReconnect, .reconnectTimeout, text, listsChannels: true)
-        return [change] + loginTimedOut()
+        return [change] + loginTimedOut(outage)
     }
 
     /// S-13: without a reconnectTimeout the first window decides about the call, while attempts go on.
-    private mutating func loginTimedOut() -> [Action] {
+    private mutating func loginTimedOut(_ outage: Outage) -> [Action] {
         guard parameters.reconnectTimeout == nil else { return [] }
-        return completeLogin(RTMError(.loginTimeout, "no server could be reached so far; attempts go on"))
+        let text = "no login has succeeded so far, attempts go on" + outage.cause
+        return completeLogin(RTMError(.loginTimeout, text))
     }
 
     /// T17.
-    private mutating func giveUp() -> [Action] {
-        let text = "no connection within the reconnect timeout"
+    private mutating func giveUp(_ outage: Outage) -> [Action] {
+        let text = "no connection within the reconnect timeout" + outage.cause
         let reasonCode: LinkStateReason = pendingLogin == nil ? .reconnectTimeout : .loginTimeout
         return fail(.autoReconnect, reasonCode, RTMError(.loginTimeout, text), text: text)
     }

@@ -14,6 +14,8 @@ struct Outage: Sendable {
     private(set) var isSuspended = false
     /// When the next attempt begins; nil while one runs, and when none fits before `suspended` any more.
     private(set) var retryAt: Instant?
+    /// Why the latest attempt failed.
+    private(set) var lastLoss: LinkLoss?
     /// The server asked not to come back before.
     private var notBefore: Instant?
     private let timing: LinkTiming
@@ -23,6 +25,9 @@ struct Outage: Sendable {
         self.wasConnected = wasConnected
         self.timing = timing
     }
+
+    /// The latest failure, to be said behind what came of it.
+    var cause: String { lastLoss.map { "; the latest failed: \($0.text)" } ?? "" }
 
     /// When the resume window ends.
     var suspendAt: Instant { since + timing.resumeWindow }
@@ -38,6 +43,7 @@ struct Outage: Sendable {
         _ loss: LinkLoss, now: Instant, random: inout some RandomNumberGenerator
     ) {
         failures += 1
+        lastLoss = loss
         guard isSuspended else { return scheduleRetry(after: loss, now: now, random: &random) }
         retryAt = max(now + jittered(timing.suspendedRetryDelay, &random), earliestReturn(loss, now: now))
     }

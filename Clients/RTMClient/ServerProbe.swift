@@ -33,6 +33,8 @@ final class ServerProbe: FrameReceiver {
         connection.send(frame)
     }
 
+    func heard(_ connection: ConnectionHandler) {}
+
     func received(_ frame: Rtm_Client_ServerFrame, on connection: ConnectionHandler) {
         switch frame.body {
         case .welcome(let welcome):

@@ -60,7 +60,8 @@ struct SubscriptionTable: Sendable {
     /// The server has confirmed it.
     func isActive(_ channel: String) -> Bool { entries[channel]?.isActive == true }
 
-    /// M-8, L-24, L-38. A subscription that is being left begins anew.
+    /// M-8. How many there may be is the server's to say (L-24, L-38). A subscription that is being left
+    /// begins anew.
     mutating func subscribe(
         to channel: String, features: SubscriptionFeatures, request: UInt64
     ) throws(RTMError) {
@@ -72,7 +73,6 @@ struct SubscriptionTable: Sendable {
             entries[channel] = entry
             return
         }
-        guard entries[channel] != nil || entries.count < kind.limit.value else { throw kind.refusal }
         entries[channel] = Entry(features: features, pending: (request, features))
     }
 
@@ -185,27 +185,6 @@ extension SubscriptionTable.Kind {
         switch self {
         case .channels: .message
         case .userMetadata: .none
-        }
-    }
-
-    fileprivate var limit: RTMError.Limit {
-        switch self {
-        case .channels: .init(name: "subscribed channels", value: UInt64(Limits.subscribedChannelsMax))
-        case .userMetadata:
-            .init(name: "followed users", value: UInt64(Limits.userMetadataSubscriptionsMax))
-        }
-    }
-
-    fileprivate var refusal: RTMError {
-        switch self {
-        case .channels:
-            RTMError(
-                .channelSubscribeFailed,
-                "\(limit.value) message channels are subscribed, more are not allowed", limit: limit)
-        case .userMetadata:
-            RTMError(
-                .storageSubscribeUserExceedLimitation,
-                "the metadata of \(limit.value) users are subscribed, more are not allowed", limit: limit)
         }
     }
 

@@ -41,8 +41,8 @@ struct JSONTests {
             event.json.description
                 == #"{"event":"linkState","currentState":"connected","previousState":"connecting","#
                 + #""serviceType":"message","operation":"reconnected","reasonCode":"reconnectSuccess","#
-                + #""reason":"back","affectedChannels":["a","b"],"unrestoredChannels":[],"isResumed":true,"#
-                + #""timestamp":5}"#)
+                + #""reason":"back","affectedChannels":["a","b"],"unrestoredChannels":[],"#
+                + #""unrestoredUsers":[],"isResumed":true,"timestamp":5}"#)
     }
 
     @Test("S-50: a token that is about to expire says what is left of it")

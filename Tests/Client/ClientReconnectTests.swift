@@ -53,11 +53,40 @@ struct ClientReconnectTests {
             let change = await events.nextLinkState(.connected)
             #expect(change?.operation == .reconnected)
             #expect(change?.isResumed == false)
-            #expect(change?.affectedChannels == ["a"])
+            #expect(change?.affectedChannels == ["a", "b"])
             #expect(change?.unrestoredChannels == ["b"])
             #expect(
                 await code { try await client.unsubscribe(from: "b") }
                     == .channelNotSubscribed)
+        }
+    }
+
+    @Test func `M-6, S-16: what is left while being restored is left on the server, too`() async throws {
+        try await withClient { client, edge in
+            var events = client.events().makeAsyncIterator()
+            try await client.subscribe(to: "a")
+            try await client.subscribeUserMetadata("bob")
+            edge.follow { frame in
+                frame.isSubscribe || frame.isSubscribeUserMetadata
+                    ? [] : [FakeEdge.usual(frame)].compactMap { $0 }
+            }
+            let before = edge.received.count
+            edge.dropConnections()
+            try await eventually("they are being restored") {
+                edge.received.dropFirst(before).filter { $0.isSubscribe || $0.isSubscribeUserMetadata }.count
+                    == 2
+            }
+            try await client.unsubscribe(from: "a")
+            try await client.unsubscribeUserMetadata("bob")
+            edge.follow { [FakeEdge.usual($0)].compactMap { $0 } }
+            edge.push(edge.received.suffix(2).compactMap { FakeEdge.usual($0) })
+            let change = await events.nextLinkState(.connected)
+            #expect(change?.affectedChannels == [] && change?.unrestoredChannels == [])
+            try await eventually("the server is told") {
+                let bodies = edge.received.suffix(2)
+                return bodies.contains { $0.unsubscribe.channel == "a" }
+                    && bodies.contains { $0.unsubscribeUserMetadata.userID == "bob" }
+            }
         }
     }
 

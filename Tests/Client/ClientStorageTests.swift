@@ -217,7 +217,11 @@ struct ClientStorageTests {
         }
     }
 
-    @Test func `R-6: what is asked for after a gap, too often, is asked for again, and shown`() async throws {
+    @Test(arguments: [
+        (Rtm_Client_ErrorCode.errorOperationRateExceedLimitation, UInt32(20)), (.errorStorageNotAvailable, 0),
+    ]) func `R-6: a snapshot after a gap that can't be had yet is asked for again, and shown`(
+        _ code: Rtm_Client_ErrorCode, retryAfterMs: UInt32
+    ) async throws {
         try await withClient { client, edge in
             var events = client.events().makeAsyncIterator()
             try await client.subscribe(to: "lobby", features: [.metadata])
@@ -227,8 +231,8 @@ struct ClientStorageTests {
                 guard isFirst else {
                     return [FakeEdge.answer(to: frame) { $0.metadata = Self.set(30, ["k": "30"]) }]
                 }
-                var refusal = FakeEdge.refusal(of: frame, .errorOperationRateExceedLimitation)
-                refusal.error.retryAfterMs = 20
+                var refusal = FakeEdge.refusal(of: frame, code)
+                refusal.error.retryAfterMs = retryAfterMs
                 return [refusal]
             }
             edge.push([
@@ -242,6 +246,28 @@ struct ClientStorageTests {
             let snapshot = await events.nextStorage()
             #expect(snapshot?.kind == .snapshot && snapshot?.metadata.majorRevision == 30)
             #expect(edge.received.filter(\.isGetMetadata).count == 2)
+        }
+    }
+
+    @Test func `S-21: behind a gap while storage is away, the snapshot is asked for later`() async throws {
+        try await withClient { client, edge in
+            var events = client.events().makeAsyncIterator()
+            try await client.subscribe(to: "lobby", features: [.metadata])
+            edge.follow { frame in
+                if case .getMetadata = frame.body {
+                    return [FakeEdge.answer(to: frame) { $0.metadata = Self.set(30, ["k": "30"]) }]
+                }
+                guard frame.isSubscribe, var answer = FakeEdge.usual(frame) else {
+                    return [FakeEdge.usual(frame)].compactMap { $0 }
+                }
+                answer.subscribed.gap = true
+                answer.subscribed.position.offset = 50
+                answer.subscribed.featuresUnavailable = SubscriptionFeatures.metadata.rawValue
+                return [answer]
+            }
+            edge.dropConnections()
+            let snapshot = await events.nextStorage()
+            #expect(snapshot?.kind == .snapshot && snapshot?.metadata.majorRevision == 30)
         }
     }
 
@@ -289,15 +315,65 @@ struct ClientStorageTests {
         }
     }
 
-    @Test func `L-38: the 101st user is refused with the limit`() async throws {
-        try await withClient { client, _ in
-            for number in 1...100 { try await client.subscribeUserMetadata("u\(number)") }
+    @Test func `L-38: how many users may be followed, the server says`() async throws {
+        try await withClient { client, edge in
+            for number in 1...150 { try await client.subscribeUserMetadata("u\(number)") }
+            edge.follow { frame in
+                var refusal = FakeEdge.refusal(of: frame, .errorStorageSubscribeUserExceedLimitation)
+                refusal.error.limit = .with { ($0.name, $0.value) = ("user metadata subscriptions", 150) }
+                return [refusal]
+            }
             let error = await #expect(throws: RTMError.self) {
-                try await client.subscribeUserMetadata("u101")
+                try await client.subscribeUserMetadata("u151")
             }
             #expect(error?.code == .storageSubscribeUserExceedLimitation)
-            #expect(error?.limit == .init(name: "followed users", value: 100))
-            try await client.subscribeUserMetadata("u7")
+            #expect(error?.limit == .init(name: "user metadata subscriptions", value: 150))
+        }
+    }
+
+    @Test func `S-19: a user who can't be followed again yet is followed later, and nothing is missing`()
+        async throws
+    {
+        try await withClient { client, edge in
+            var events = client.events().makeAsyncIterator()
+            try await client.subscribeUserMetadata("bob")
+            let failures = FakeEdge.Failures(2)
+            edge.follow { frame in
+                guard frame.isSubscribeUserMetadata, failures.next() else {
+                    return [FakeEdge.usual(frame)].compactMap { $0 }
+                }
+                var refusal = FakeEdge.refusal(of: frame, .errorStorageNotAvailable)
+                refusal.error.retryAfterMs = 10
+                return [refusal]
+            }
+            edge.dropConnections()
+            let change = await events.nextLinkState(.connected)
+            #expect(change?.isResumed == true)
+            #expect(change?.unrestoredChannels == [] && change?.unrestoredUsers == [])
+            try await eventually("it is asked for again") {
+                edge.received.filter(\.isSubscribeUserMetadata).count == 4
+            }
+            edge.push([Self.update(1, offset: 1, of: "bob", type: .none)])
+            #expect(await events.nextStorage()?.metadata["k"] == "1")
+            #expect(edge.connectionsAccepted == 2)
+        }
+    }
+
+    @Test func `S-18, S-19: a user who may not be followed any more is said`() async throws {
+        try await withClient { client, edge in
+            var events = client.events().makeAsyncIterator()
+            try await client.subscribeUserMetadata("bob")
+            edge.follow { frame in
+                frame.isSubscribeUserMetadata
+                    ? [FakeEdge.refusal(of: frame, .errorStoragePermissionDenied)]
+                    : [FakeEdge.usual(frame)].compactMap { $0 }
+            }
+            edge.dropConnections()
+            let change = await events.nextLinkState(.connected)
+            #expect(change?.unrestoredUsers == ["bob"])
+            #expect(change?.unrestoredChannels == [])
+            #expect(change?.isResumed == false)
+            #expect(await code { try await client.unsubscribeUserMetadata("bob") } == .storageNotSubscribe)
         }
     }
 

@@ -29,6 +29,27 @@ struct HeartbeatScheduleTests {
         #expect(beats.due(now: start + .seconds(15)) == .lost)
     }
 
+    @Test func `S-40: what arrives meanwhile puts off the end, as an answer may stand behind it`() {
+        var beats = schedule()
+        beats.heard(now: start + .seconds(4))
+        beats.sent(1, now: start + .seconds(5))
+        beats.sent(2, now: start + .seconds(10))
+        beats.heard(now: start + .milliseconds(14_500))
+        #expect(beats.due(now: start + .seconds(15)) == .beat)
+        beats.sent(3, now: start + .seconds(15))
+        #expect(beats.due(now: start + .milliseconds(24_499)) == .beat)
+        #expect(beats.due(now: start + .milliseconds(24_500)) == .lost)
+    }
+
+    @Test func `S-40: what arrived before the heartbeat says nothing of it`() {
+        var beats = schedule()
+        beats.sent(1, now: start + .seconds(5))
+        beats.answered(1)
+        beats.heard(now: start + .seconds(9))
+        beats.sent(2, now: start + .seconds(10))
+        #expect(beats.due(now: start + .seconds(20)) == .lost)
+    }
+
     @Test func `An answer to a later heartbeat speaks for the earlier ones`() {
         var beats = schedule()
         beats.sent(1, now: start + .seconds(5))

@@ -54,6 +54,20 @@ struct LinkStateMachineTests {
         expect(link.lastChange, .connecting, .failed, .serverReject, .loginTooFrequent)
     }
 
+    @Test func `R-9: a session that comes back too often waits as long as it is told`() {
+        let tooEarly = RTMError(.loginRejected, "too often", retryAfter: .seconds(6))
+        var link = VirtualLink { at, _ in at == .zero || at >= .seconds(7) ? .accepted : .refused(tooEarly) }
+        link.login()
+        link.advance(to: .seconds(1))
+        link.networkChanged()
+        expect(link.lastChange, .connecting, .disconnected, .autoReconnect, .connectionError)
+        link.advance(to: .milliseconds(6_999))
+        #expect(link.attempts.count == 2)
+        link.advance(to: .seconds(20))
+        #expect(link.attempts.map(\.at).prefix(3) == [.zero, .seconds(1), .seconds(7)])
+        #expect(link.lastChange?.operation == .reconnected && link.lastChange?.isResumed == true)
+    }
+
     @Test func `T4: a failed first attempt leads to disconnected`() {
         var link = VirtualLink { _, _ in .unreachable }
         link.login()
@@ -110,7 +124,7 @@ struct LinkStateMachineTests {
         #expect(link.lastChange?.isResumed == false)
         #expect(link.lastChange?.unrestoredChannels == ["lobby"])
         link.unrestored = []
-        link.hasInboxGap = true
+        link.isIncomplete = true
         link.lose()
         link.advance(to: .seconds(10))
         #expect(link.state == .connected)
@@ -236,6 +250,18 @@ struct LinkStateMachineTests {
         #expect(link.lastChange?.current == .failed)
         #expect(link.lastChange?.operation == .serverReject)
         #expect(link.others.last == .forgetSubscriptions)
+    }
+
+    @Test(arguments: [
+        (3504, ErrorCode.serviceNotSupport), (3505, .loginRejected), (3506, .tokenExpired),
+        (3507, .loginAborted),
+    ])
+    func `T3: a login that ends with a disconnect says why`(code: Int, error: ErrorCode) {
+        var link = VirtualLink { _, _ in .silent }
+        link.login()
+        link.lose(.disconnected(code: code, reason: "no", retryAfter: nil))
+        #expect(link.state == .failed)
+        #expect(link.completions.map(\.code) == [error])
     }
 
     @Test func `A disconnect code of the lower band is retried, not before the server said`() {

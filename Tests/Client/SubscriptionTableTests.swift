@@ -36,18 +36,6 @@ struct SubscriptionTableTests {
         #expect(error?.code == .duplicateOperation)
     }
 
-    @Test func `L-24: the 51st channel is refused with the limit's name and value`() throws {
-        let table = Table()
-        for number in 1...50 {
-            try table.subscribe(to: "c\(number)", features: .default, request: UInt64(number))
-        }
-        let error = #expect(throws: RTMError.self) {
-            try table.subscribe(to: "c51", features: .default, request: 51)
-        }
-        #expect(error?.code == .channelSubscribeFailed)
-        #expect(error?.limit == .init(name: "subscribed channels", value: 50))
-    }
-
     @Test func `M-5: subscribing again replaces the features and keeps the position`() throws {
         let table = try subscribed()
         #expect(table.accepts("lobby", offset: 11))

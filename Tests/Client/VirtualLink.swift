@@ -12,19 +12,27 @@ struct VirtualLink {
         case refused(RTMError)
     }
 
+    struct Completed {
+        var at: Duration
+        var login: UInt64
+        var error: RTMError?
+
+        var code: ErrorCode? { error?.code }
+    }
+
     var machine: LinkStateMachine
     /// What an attempt meets: by the time since the start, and the index of the server.
     var reach: (Duration, Int) -> Outcome
     var random = SeededRandom(seed: 1)
     /// What a restoration can't bring back.
     var unrestored: [String] = []
-    var hasInboxGap = false
+    var isIncomplete = false
 
     private let start = ContinuousClock.now
     private(set) var elapsed = Duration.zero
     private(set) var changes: [(at: Duration, change: LinkChange)] = []
     private(set) var attempts: [(at: Duration, number: UInt64, server: Int)] = []
-    private(set) var completions: [(at: Duration, login: UInt64, code: ErrorCode?)] = []
+    private(set) var completions: [Completed] = []
     private(set) var others: [LinkStateMachine.Action] = []
 
     init(
@@ -70,7 +78,8 @@ struct VirtualLink {
         for action in actions {
             switch action {
             case .announce(let change): changes.append((elapsed, change))
-            case .completeLogin(let id, let error): completions.append((elapsed, id, error?.code))
+            case .completeLogin(let id, let error):
+                completions.append(Completed(at: elapsed, login: id, error: error))
             case .connect(let number, let server): connect(number, server)
             default: others.append(action)
             }
@@ -84,7 +93,7 @@ struct VirtualLink {
             machine.loginAccepted(attempt: number, now: now)
             perform(
                 machine.restored(
-                    attempt: number, unrestoredChannels: unrestored, hasInboxGap: hasInboxGap, now: now))
+                    attempt: number, unrestoredChannels: unrestored, isIncomplete: isIncomplete, now: now))
         case .unreachable: lose(.connectionError("refused"))
         case .refused(let error): lose(.loginRefused(error))
         case .silent: break

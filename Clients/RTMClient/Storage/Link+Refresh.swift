@@ -11,6 +11,13 @@ struct Refresh: Hashable {
         self.revisioned = revisioned
         self.target = target
     }
+
+    static func all(of channel: String, _ features: SubscriptionFeatures) -> [Refresh] {
+        var refreshes: [Refresh] = []
+        if features.contains(.metadata) { refreshes.append(Refresh(.metadata, of: .channel(channel))) }
+        if features.contains(.lock) { refreshes.append(Refresh(.locks, of: .channel(channel))) }
+        return refreshes
+    }
 }
 
 /// Those that can't be had at the moment.
@@ -24,12 +31,17 @@ struct PendingRefreshes {
 // at once are more calls than the server takes at once: the rest waits for as long as it says.
 extension Link {
     /// Limit: how long until the next attempt if nobody says when.
-    private static let refreshPause = Duration.seconds(2)
+    static let refreshPause = Duration.seconds(2)
 
     func refresh(_ channel: String) {
         let features = subscriptions.features(of: channel)
-        if features.contains(.metadata) { perform(Refresh(.metadata, of: .channel(channel))) }
-        if features.contains(.lock) { perform(Refresh(.locks, of: .channel(channel))) }
+        for refresh in Refresh.all(of: channel, features) { perform(refresh) }
+    }
+
+    /// The same for what the server can't show of a channel at the moment.
+    func putOffRefresh(of channel: String, _ unavailable: SubscriptionFeatures) {
+        let features = subscriptions.features(of: channel).intersection(unavailable)
+        for refresh in Refresh.all(of: channel, features) { put(off: refresh, for: Self.refreshPause) }
     }
 
     func perform(_ refresh: Refresh) {
@@ -56,10 +68,15 @@ extension Link {
         switch body {
         case .metadata(let metadata): received(snapshot: metadata)
         case .locks(let locks): received(snapshot: locks)
-        case .error(let error) where error.retryAfterMs > 0:
-            put(off: refresh, for: .milliseconds(error.retryAfterMs))
-        default: logger.debug("a snapshot after a gap could not be had")
+        case .error(let error): refreshFailed(refresh, RTMError(error, unknownCode: .storageOperationFailed))
+        default: logger.debug("the answer to the request of a snapshot is none")
         }
+    }
+
+    /// What waiting mends is tried as long as the link lives.
+    func refreshFailed(_ refresh: Refresh, _ error: RTMError) {
+        if error.isRetryable { return put(off: refresh, for: error.retryAfter ?? Self.refreshPause) }
+        logger.warning("a snapshot after a gap could not be had", metadata: ["cause": "\(error)"])
     }
 
     /// The next connection catches up by itself, or is told of a gap again.

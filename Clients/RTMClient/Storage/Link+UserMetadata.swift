@@ -1,3 +1,4 @@
+import Logging
 import RTMModel
 import RTMProtocol
 
@@ -38,17 +39,41 @@ extension Link {
 
     func restoreUserMetadata() {
         let restorations = userMetadata.restorations
-        let deadline = now + configuration.requestTimeout
         connection?.restoring += restorations.count
-        for restoration in restorations {
-            let id = requestIDs.next()
-            requests.add(id, .userMetadata(.restore(restoration)), deadline: deadline)
-            send(id) {
-                $0.subscribeUserMetadata.userID = restoration.channel
-                if let after = restoration.after {
-                    $0.subscribeUserMetadata.after = Rtm_Client_StreamPosition(after)
-                }
+        for restoration in restorations { send(restoration, .restore(restoration)) }
+    }
+
+    private func send(_ restoration: SubscriptionTable.Restoration, _ request: UserMetadataRequest) {
+        let id = requestIDs.next()
+        let deadline = now + configuration.requestTimeout
+        requests.add(id, .userMetadata(request), deadline: deadline)
+        send(id) {
+            $0.subscribeUserMetadata.userID = restoration.channel
+            if let after = restoration.after {
+                $0.subscribeUserMetadata.after = Rtm_Client_StreamPosition(after)
             }
+        }
+        armTimer(by: deadline)
+    }
+
+    /// S-19: storage may be away for longer than the session is to wait for it. Until it is back the user
+    /// stays among those that are followed.
+    private func followLater(_ userID: String, after pause: Duration) {
+        let time = now + pause
+        connection?.unfollowed.insert(userID)
+        let earlier = connection?.followAgainAt ?? time
+        connection?.followAgainAt = min(earlier, time)
+        armTimer(by: time)
+    }
+
+    func followAgainIfDue() {
+        guard let time = connection?.followAgainAt, now >= time, let due = connection?.unfollowed else {
+            return
+        }
+        connection?.followAgainAt = nil
+        connection?.unfollowed = []
+        for restoration in userMetadata.restorations where due.contains(restoration.channel) {
+            send(restoration, .restoreLate(restoration))
         }
     }
 
@@ -67,14 +92,34 @@ extension Link {
             userMetadata.finishLeaving(userID)
             completion.succeed()
         case (.restore(let restoration), .userMetadataSubscribed(let answer)):
-            _ = userMetadata.confirm(
-                restoration.channel, request: nil, position: StreamPosition(answer.position),
-                hasGap: answer.gap)
+            restored(restoration.channel, answer)
             restorationEnded()
+        case (.restoreLate(let restoration), .userMetadataSubscribed(let answer)):
+            restored(restoration.channel, answer)
         default:
             let code = request.operation.codes.failed
             refused(request, RTMError(code, "the server's answer doesn't fit the request"))
         }
+    }
+
+    private func restored(_ userID: String, _ answer: Rtm_Client_UserMetadataSubscribed) {
+        guard userMetadata.contains(userID) else {
+            // S-16: the app has ended it since, and the server is to know of it.
+            return send(requestIDs.next()) { $0.unsubscribeUserMetadata.userID = userID }
+        }
+        _ = userMetadata.confirm(
+            userID, request: nil, position: StreamPosition(answer.position), hasGap: answer.gap)
+    }
+
+    private func refusedToRestore(_ userID: String, _ error: RTMError) {
+        guard userMetadata.contains(userID) else { return }
+        if error.isRetryable {
+            return followLater(userID, after: error.retryAfter ?? Self.refreshPause)
+        }
+        userMetadata.remove(userID)
+        connection?.unrestoredUsers.append(userID)
+        logger.warning(
+            "a user isn't followed any more", metadata: ["user": "\(userID)", "cause": "\(error)"])
     }
 
     func refused(_ request: UserMetadataRequest, _ error: RTMError) {
@@ -91,9 +136,10 @@ extension Link {
             }
             completion.fail(error)
         case .restore(let restoration):
-            userMetadata.remove(restoration.channel)
-            connection?.unrestored.append(restoration.channel)
+            refusedToRestore(restoration.channel, error)
             restorationEnded()
+        case .restoreLate(let restoration):
+            refusedToRestore(restoration.channel, error)
         }
     }
 
@@ -109,6 +155,8 @@ extension Link {
         case .unsubscribe(let completion, let userID):
             userMetadata.finishLeaving(userID)
             completion.fail(error)
+        case .restoreLate(let restoration):
+            followLater(restoration.channel, after: Self.refreshPause)
         case .restore:
             end(.connectionError("the server did not answer while subscriptions were restored"))
         }
@@ -124,7 +172,7 @@ extension Link {
             // S-16: it won't be restored, which is what was asked for.
             userMetadata.finishLeaving(userID)
             completion.succeed()
-        case .restore:
+        case .restore, .restoreLate:
             break
         }
     }

@@ -4,10 +4,12 @@ enum UserMetadataRequest {
     case unsubscribe(Completion<Void>, userID: String)
     /// The link's own, after a reconnect (S-19).
     case restore(SubscriptionTable.Restoration)
+    /// The same later, as storage couldn't be reached; nothing waits for it.
+    case restoreLate(SubscriptionTable.Restoration)
 
     var operation: Operation {
         switch self {
-        case .subscribe, .restore: .subscribeUserMetadata
+        case .subscribe, .restore, .restoreLate: .subscribeUserMetadata
         case .unsubscribe: .unsubscribeUserMetadata
         }
     }

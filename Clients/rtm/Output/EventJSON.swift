@@ -86,6 +86,7 @@ extension LinkStateEvent {
             "reason": .string(reason),
             "affectedChannels": .strings(affectedChannels),
             "unrestoredChannels": .strings(unrestoredChannels),
+            "unrestoredUsers": .strings(unrestoredUsers),
             "isResumed": JSON(booleanLiteral: isResumed),
             "timestamp": .number(timestampMilliseconds),
         ]
