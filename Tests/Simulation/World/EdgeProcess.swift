@@ -76,11 +76,18 @@ extension EdgeConfiguration {
     static let simulated = EdgeConfiguration(
         applications: [
             Application(
-                id: "app", certificate: nil, subscriptionsMax: Limits.subscribedChannelsMax, rates: .unlimited
-            )
+                id: "app", certificate: nil, subscriptionsMax: Limits.subscribedChannelsMax,
+                rates: .simulated)
         ],
         limits: EdgeLimits(
             connectionsMax: 1_000, connectionsPerAddressMax: 1_000, frameBytesMax: 64 * 1024,
             outboundBytesMax: 1024 * 1024, handshakeTimeout: .seconds(10)),
         serverName: "simulated")
+}
+
+extension ApplicationRates {
+    /// That of logins is the usual one: who comes back is judged by it, too.
+    static let simulated = ApplicationRates(
+        publish: 0, calls: 0, subscribesMax: 0, login: 2, subscriptionsMax: 0, channelMetadata: 0,
+        userMetadata: 0, acquireLock: 0)
 }
