@@ -15,6 +15,12 @@ struct ErrorInfoTests {
         #expect(info.reason == "bob is offline")
     }
 
+    @Test("R-2: how long to wait, the reason says")
+    func retryTime() {
+        let error = RTMError(.channelPublishMessageTooFrequent, "too fast", retryAfter: .microseconds(16_700))
+        #expect(AgoraRtmErrorInfo(error).reason == "too fast; try again in 17 ms")
+    }
+
     @Test("as an NSError it has the code's number, and the reason as its description")
     func asNSError() {
         let error: NSError = info

@@ -20,8 +20,10 @@ public final class AgoraRtmErrorInfo: NSError, @unchecked Sendable {
             domain: Self.domainName, code: errorCode.rawValue, userInfo: [NSLocalizedDescriptionKey: reason])
     }
 
+    /// This type has no place for the time to wait, so the sentence says it.
     convenience init(_ error: RTMError) {
-        self.init(errorCode: error.code, operation: error.operation, reason: error.reason)
+        let wait = error.retryAfter.map { "; try again in \(Int(($0 / .milliseconds(1)).rounded(.up))) ms" }
+        self.init(errorCode: error.code, operation: error.operation, reason: error.reason + (wait ?? ""))
     }
 
     @available(*, unavailable, message: "errors are not archived")
