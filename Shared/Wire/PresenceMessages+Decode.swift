@@ -17,7 +17,22 @@ extension JoinResponse: ArenaDecodable {
     package init(_ bytes: UnsafeRawBufferPointer, in arena: borrowing DecodeArena) throws(WireError) {
         let message = try Self.unpack(bytes, in: arena, with: rtm__service__join_response__unpack)
         guard let position = StreamPosition(message.position) else { throw .undecodable }
-        self.init(position: position, frames: WireText(message.frames))
+        self.init(
+            position: position, frames: WireText(message.frames), isTooBig: message.too_big != 0)
+    }
+}
+
+extension RosterRequest: ArenaDecodable {
+    package init(_ bytes: UnsafeRawBufferPointer, in arena: borrowing DecodeArena) throws(WireError) {
+        let message = try Self.unpack(bytes, in: arena, with: rtm__service__roster_request__unpack)
+        try self.init(channel: ChannelKey(decoded: message.channel), snapshot: message.snapshot)
+    }
+}
+
+extension RosterResponse: ArenaDecodable {
+    package init(_ bytes: UnsafeRawBufferPointer, in arena: borrowing DecodeArena) throws(WireError) {
+        let message = try Self.unpack(bytes, in: arena, with: rtm__service__roster_response__unpack)
+        self.init(frames: WireText(message.frames), snapshot: message.snapshot)
     }
 }
 

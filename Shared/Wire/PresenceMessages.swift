@@ -8,6 +8,7 @@ package enum PresenceMethod {
     package static let sessionEnded: UInt32 = 4
     package static let lease: UInt32 = 5
     package static let sync: UInt32 = 6
+    package static let roster: UInt32 = 7
 }
 
 package struct JoinRequest: WireMessage, Sendable, Hashable {
@@ -46,15 +47,53 @@ package struct JoinResponse: WireMessage {
     package let position: StreamPosition
     /// ServerFrames with their length prefixes.
     package let frames: WireText
+    /// The snapshot doesn't fit in here: it is to be asked for (`RosterRequest`).
+    package let isTooBig: Bool
 
-    package init(position: StreamPosition, frames: WireText) {
+    package init(position: StreamPosition, frames: WireText, isTooBig: Bool = false) {
         self.position = position
         self.frames = frames
+        self.isTooBig = isTooBig
     }
 
     package func write(to sink: inout some FieldSink) {
         sink.field(1, position)
         sink.field(2, frames)
+        sink.field(3, isTooBig)
+    }
+}
+
+/// Asks for a part of the snapshot of a channel with very many users.
+package struct RosterRequest: WireMessage, Sendable, Hashable {
+    package var channel: ChannelKey
+    /// As the response before says; 0: from the beginning.
+    package var snapshot: UInt64
+
+    package init(channel: ChannelKey, snapshot: UInt64 = 0) {
+        self.channel = channel
+        self.snapshot = snapshot
+    }
+
+    package func write(to sink: inout some FieldSink) {
+        sink.field(1, channel)
+        sink.field(2, snapshot)
+    }
+}
+
+package struct RosterResponse: WireMessage {
+    /// ServerFrames with their length prefixes.
+    package let frames: WireText
+    /// By which the next part is asked for; 0: this was the last.
+    package let snapshot: UInt64
+
+    package init(frames: WireText, snapshot: UInt64) {
+        self.frames = frames
+        self.snapshot = snapshot
+    }
+
+    package func write(to sink: inout some FieldSink) {
+        sink.field(1, frames)
+        sink.field(2, snapshot)
     }
 }
 

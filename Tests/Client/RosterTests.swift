@@ -76,6 +76,41 @@ struct RosterTests {
         #expect(roster.members == ["ann": [:], "me": [:]])
     }
 
+    @Test("P-10: the same states again are an event again")
+    mutating func sameStates() {
+        let state = UserState(userID: "ben", states: ["a": "1"])
+        _ = roster.received(
+            Roster.Page(
+                position: StreamPosition(epoch: 1, offset: 10), users: [state], more: false,
+                timestampMilliseconds: 0))
+        for offset in [11, 12] as [UInt64] {
+            let outcome = roster.received(event(.remoteStateChanged(state)), offset: offset)
+            #expect(outcome == Roster.Outcome(events: [event(.remoteStateChanged(state))]))
+        }
+    }
+
+    @Test("a snapshot that is younger than its position: what it shows already is not told again")
+    mutating func youngerThanPosition() {
+        // In the log behind 10: ben joins (11) and shows something (12), cleo goes (13), dora comes (14). The
+        // snapshot was taken behind 13, by a node that knew only of 10 that it was in the log.
+        let ben = UserState(userID: "ben", states: ["a": "1"])
+        _ = roster.received(
+            Roster.Page(
+                position: StreamPosition(epoch: 1, offset: 10), users: [ben], more: false,
+                timestampMilliseconds: 0))
+        let log: [PresenceEvent.Change] = [
+            .remoteJoin(userID: "ben"), .remoteStateChanged(ben), .remoteLeave(userID: "cleo"),
+            .remoteJoin(userID: "dora"),
+        ]
+        var told: [PresenceEvent] = []
+        for (index, change) in log.enumerated() {
+            told += roster.received(event(change), offset: UInt64(11 + index)).events
+        }
+        // No join of who is there, no leave of who isn't; the state is the one that the app has seen.
+        #expect(told == [event(.remoteStateChanged(ben)), event(.remoteJoin(userID: "dora"))])
+        #expect(roster.members == ["ben": ["a": "1"], "dora": [:]])
+    }
+
     @Test("a later event that comes amid the frames of a snapshot is told after it")
     mutating func amidFrames() {
         _ = roster.received(page(5, ["ann": [:]], more: true))

@@ -154,12 +154,12 @@ import Testing
 }
 
 extension EdgeClient {
-    func publish(_ id: UInt64, _ text: String) {
+    func publish(_ id: UInt64, _ text: String, in channel: String = "lobby") {
         send(
             id,
             .publish(
                 .with {
-                    ($0.channelType, $0.channel) = (.message, "lobby")
+                    ($0.channelType, $0.channel) = (.message, channel)
                     $0.payload = Data(text.utf8)
                     $0.sequence = id
                 }))

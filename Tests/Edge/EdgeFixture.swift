@@ -24,8 +24,10 @@ final class EdgeFixture {
 
     /// With all links up; presence has been told that there is nobody.
     ///
-    /// - Parameter entriesMax: how many entries of a channel messaging keeps.
-    init(entriesMax: Int = 1_000) {
+    /// - Parameters:
+    ///   - entriesMax: how many entries of a channel messaging keeps.
+    ///   - bytesMax: how many bytes of them.
+    init(entriesMax: Int = 1_000, bytesMax: Int = 1 << 20) {
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         let metrics = MetricsRegistry()
         presence = FakeService("presence", on: time)
@@ -43,7 +45,7 @@ final class EdgeFixture {
         messaging = MessagingBehindGlass(
             MessagingNode(
                 limits: .init(
-                    retention: .init(entriesMax: entriesMax, bytesMax: 1 << 20, ageMax: 600_000),
+                    retention: .init(entriesMax: entriesMax, bytesMax: bytesMax, ageMax: 600_000),
                     idleMax: 600_000,
                     channelsMax: 1_000),
                 firstEpoch: 1, metrics: MessagingMetrics(MetricsRegistry()), logger: logger,
@@ -110,11 +112,12 @@ final class EdgeClient {
     private let channel: EmbeddedChannel
     private let fixture: EdgeFixture
     private var bytes = ByteBuffer()
+    private let socket = SlowSocket()
 
     init(_ fixture: EdgeFixture) {
         self.fixture = fixture
         channel = EmbeddedChannel(
-            handlers: [ConnectionHandler(loop: fixture.edge, isOnSocket: false)], loop: fixture.time)
+            handlers: [socket, ConnectionHandler(loop: fixture.edge, isOnSocket: false)], loop: fixture.time)
         // An embedded channel is active once it is connected, to wherever.
         if let somewhere = try? SocketAddress(ipAddress: "192.0.2.1", port: 1) {
             channel.connect(to: somewhere, promise: nil)
@@ -154,6 +157,15 @@ final class EdgeClient {
 
     var isOpen: Bool { channel.isActive }
 
+    /// While it doesn't, what is written to its socket stays there.
+    var isReading: Bool {
+        get { socket.isOpen }
+        set {
+            socket.isOpen = newValue
+            fixture.pass()
+        }
+    }
+
     /// Its socket is gone, without a word.
     func vanish() {
         channel.close(promise: nil)
@@ -176,6 +188,35 @@ final class EdgeClient {
             id,
             .acquireLock(
                 .with { ($0.channelType, $0.channel, $0.name, $0.retry) = (.message, channel, lock, true) }))
+    }
+}
+
+/// A socket whose other end may stop reading.
+private final class SlowSocket: ChannelOutboundHandler {
+    typealias OutboundIn = ByteBuffer
+    private var held: [(data: NIOAny, promise: EventLoopPromise<Void>?)] = []
+    private var context: ChannelHandlerContext?
+
+    var isOpen = true {
+        didSet {
+            guard isOpen, let context else { return }
+            let due = held
+            held = []
+            for (data, promise) in due { context.write(data, promise: promise) }
+            context.flush()
+        }
+    }
+
+    func handlerAdded(context: ChannelHandlerContext) { self.context = context }
+
+    func handlerRemoved(context: ChannelHandlerContext) {
+        self.context = nil
+        for (_, promise) in held { promise?.fail(ChannelError.ioOnClosedChannel) }
+        held = []
+    }
+
+    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+        if isOpen { context.write(data, promise: promise) } else { held.append((data, promise)) }
     }
 }
 

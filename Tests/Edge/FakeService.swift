@@ -135,6 +135,35 @@ extension FakeService {
         }
     }
 
+    var rosters: [RosterRequest] { bodies(PresenceMethod.roster) { try RosterRequest($0, in: $1) } }
+
+    func answerJoinTooBig() {
+        answer(
+            PresenceMethod.join,
+            JoinResponse(position: StreamPosition(epoch: 1, offset: 0), frames: .empty, isTooBig: true))
+    }
+
+    /// A part of a snapshot, in one frame.
+    ///
+    /// - Parameter next: by which the next part is asked for; 0: it is the last.
+    func answerRoster(_ users: [String], in channel: String, stateBytes: Int = 0, next: UInt64 = 0) {
+        let frame = Rtm_Client_ServerFrame.with {
+            $0.presenceSnapshot.channelType = .message
+            $0.presenceSnapshot.channel = channel
+            $0.presenceSnapshot.more = next != 0
+            $0.presenceSnapshot.users = users.map { user in
+                .with {
+                    $0.userID = user
+                    $0.items = [.with { $0.value = String(repeating: "x", count: stateBytes) }]
+                }
+            }
+        }
+        Self.bytes([frame]).withUnsafeBytes { frames in
+            _ = answer(
+                PresenceMethod.roster, RosterResponse(frames: WireText(frames), snapshot: next))
+        }
+    }
+
     func answerSync() { answer(PresenceMethod.sync, SyncResponse()) }
 
     static func bytes(_ frames: [Rtm_Client_ServerFrame]) -> [UInt8] {

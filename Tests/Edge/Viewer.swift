@@ -19,6 +19,8 @@ final class RecordingConnection: SessionConnection {
         _ session: Session, inbox position: StreamPosition, gap: Bool, _ requestID: UInt64
     ) {}
     func refuseLogin(_ error: RTMError, _ requestID: UInt64) {}
+    var hasRoom: Bool { true }
+    func whenRoom(_ body: @escaping () -> Void) { body() }
     func disconnect(_ reason: Disconnect) {}
     func replaced() {}
 

@@ -88,7 +88,7 @@ import Testing
         }
     }
 
-    @Test("P-31 to P-37, 2.1.9: 252 users in pages of 100, each once; whereNow gives all channels")
+    @Test("P-30 to P-37, 2.1.9: 252 users in pages of 100, each once; whereNow gives all channels")
     func queries() async throws {
         try await withClients(["anna", "ben"]) { clients, _, system in
             let names = (100..<350).map { "user\($0)" }
@@ -97,6 +97,8 @@ import Testing
                 at: system.address("edge"), presenceTimeout: 300)
             let (anna, ben) = (clients[0], clients[1])
             try await anna.subscribe(to: "crowd")
+            let others = try await ben.whoNow(in: "crowd", includeUserID: false)
+            #expect(others.total == 251, "P-30: without a subscription")
             try await ben.subscribe(to: "crowd", features: .message)
             try await anna.setState(["a": "1"], in: "crowd")
             var (page, pages): (String?, [OnlineUsersPage]) = ("", [])
@@ -125,6 +127,36 @@ import Testing
                 await code { _ = try await ben.state(of: "user100", in: "elsewhere") }
                     == .presenceUserNotExist)
             for user in users { try await user.connection.close() }
+        }
+    }
+
+    @Test("P-27: the snapshot of a big channel is one event with everybody, however many ask for it at once")
+    func bigChannel() async throws {
+        let options = ["--debounce", "0s", "--interval", "300ms"]
+        let users = ["anna", "ben", "cleo"]
+        try await withClients(users, on: .fourProcesses, presence: options) { clients, records, system in
+            let names = (1_000..<1_800).map { "a user with a name \($0)" }
+            let crowd = try await RawUser.enter(
+                names.map { ($0, ["crowd"]) }, at: system.address("edge"), presenceTimeout: 300)
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for client in clients { group.addTask { try await client.subscribe(to: "crowd") } }
+                try await group.waitForAll()
+            }
+            for (user, (client, record)) in zip(users, zip(clients, records)) {
+                func snapshots() -> [String] {
+                    record.texts(of: "crowd").filter { $0.hasPrefix("snapshot") }
+                }
+                try await eventually("\(user) gets the snapshot") { !snapshots().isEmpty }
+                let snapshot = snapshots()[0]
+                let isWhole = (names + [user]).allSatisfy { snapshot.contains($0) }
+                #expect(isWhole)
+                // The others are there already, or come with the next interval.
+                var updates = client.roster(of: "crowd").makeAsyncIterator()
+                let everybody = (names + users).sorted()
+                while let update = await updates.next(), update.members.keys.sorted() != everybody {}
+                #expect(snapshots().count == 1)
+            }
+            for user in crowd { try await user.connection.close() }
         }
     }
 

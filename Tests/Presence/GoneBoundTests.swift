@@ -15,4 +15,23 @@ struct GoneBoundTests {
         #expect(PresenceDefinition.goneBound(configuration, overRedis: false) == 332)
         #expect(PresenceDefinition.goneBound(configuration, overRedis: true) == 337)
     }
+
+    @Test("P-20: 50 users are told of one by one, in bigger channels every 30 s, leaves are held for 2 s")
+    func announceRules() throws {
+        func rules(_ arguments: String...) throws -> AnnounceRules {
+            let schema = ConfigurationSchema(PresenceKeys.own, section: "presence")
+            let loader = ConfigurationLoader(schema: schema) { _ in "" }
+            return PresenceRules(try loader.load(arguments: arguments, environment: [:])).announce
+        }
+        let unset = try rules()
+        #expect(unset == AnnounceRules(announceMax: 50, interval: 30_000, debounce: 2_000))
+        for (count, seconds) in [(8, 5), (128, 300)] {
+            let set = try rules(
+                "--announce-max", "\(count)", "--interval", "\(seconds)s", "--debounce", "0s")
+            #expect(
+                set
+                    == AnnounceRules(announceMax: count, interval: UInt64(seconds) * 1_000, debounce: 0))
+        }
+        #expect(throws: (any Error).self) { _ = try rules("--interval", "301s") }
+    }
 }

@@ -66,7 +66,9 @@ struct PresenceServiceTests {
                         }))
                 #expect(answer.body == .done(.init()))
             }
-            let frames = try await service.join("v", session: 9).frames.map(\.presenceSnapshot)
+            #expect(try await service.join("v", session: 9).isTooBig)
+            let (frames, next) = try await service.roster()
+            #expect(next == 0)
             #expect(frames.map(\.more) == [true, false])
             #expect(frames.flatMap { $0.users.map(\.userID) } == ["u1", "u2", "u3", "u4", "v"])
         }

@@ -27,10 +27,10 @@ final class ServiceFixture: Sendable {
     private let logger: Logger
 
     static func with(
-        _ rules: PresenceRules = StoreHarness.rules,
+        _ rules: PresenceRules = StoreHarness.rules, _ snapshots: SnapshotLimits = SnapshotLimits(),
         messagingListens: Bool = true, _ body: (ServiceFixture) async throws -> Void
     ) async throws {
-        let fixture = try await ServiceFixture(rules)
+        let fixture = try await ServiceFixture(rules, snapshots)
         let failure: (any Error)?
         do {
             if messagingListens { try await fixture.startMessaging() }
@@ -44,7 +44,7 @@ final class ServiceFixture: Sendable {
         if let failure { throw failure }
     }
 
-    private init(_ rules: PresenceRules) async throws {
+    private init(_ rules: PresenceRules, _ snapshots: SnapshotLimits) async throws {
         group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         let loop = group.next()
         self.loop = loop
@@ -52,7 +52,7 @@ final class ServiceFixture: Sendable {
         self.logger = logger
         let settings = PresenceNode.Settings(
             messaging: .inProcess(messagingEndpoint), link: LinkConfiguration(), states: rules.states,
-            leaseTimeToLive: .seconds(15))
+            leaseTimeToLive: .seconds(15), snapshots: snapshots)
         let node = try await loop.submit {
             let store = EmbeddedPresenceStore(rules, source: .random(in: 1...UInt64.max)) {
                 NIODeadline.now().uptimeNanoseconds / 1_000_000
@@ -114,14 +114,24 @@ extension ServiceFixture {
     func join(
         _ user: String, session: UInt64, snapshot: Bool = true, timeout: Duration = .seconds(5),
         presenceTimeout: Duration = .seconds(5)
-    ) async throws -> (position: StreamPosition, frames: [Rtm_Client_ServerFrame]) {
+    ) async throws -> (position: StreamPosition, frames: [Rtm_Client_ServerFrame], isTooBig: Bool) {
         let answer = try await toPresence.request(
             PresenceMethod.join,
             JoinRequest(
                 channel: .room, caller: .of(user, session: session, instance: session), lease: 1,
                 quiet: false, presenceTimeout: presenceTimeout, wantsSnapshot: snapshot), timeout: timeout)
         let response = try Rtm_Service_JoinResponse(serializedBytes: answer)
-        return (response.position.model, try Self.frames(Array(response.frames)))
+        return (response.position.model, try Self.frames(Array(response.frames)), response.tooBig)
+    }
+
+    /// A part of a big snapshot, and by which number the next one is asked for.
+    func roster(
+        _ snapshot: UInt64 = 0, timeout: Duration = .seconds(30)
+    ) async throws -> (frames: [Rtm_Client_PresenceSnapshot], next: UInt64) {
+        let answer = try await toPresence.request(
+            PresenceMethod.roster, RosterRequest(channel: .room, snapshot: snapshot), timeout: timeout)
+        let response = try Rtm_Service_RosterResponse(serializedBytes: answer)
+        return (try Self.frames(Array(response.frames)).map(\.presenceSnapshot), response.snapshot)
     }
 
     /// An edge tells again who is there, each with the session 1.

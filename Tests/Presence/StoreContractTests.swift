@@ -84,7 +84,7 @@ struct StoreContractTests {
     }
 
     @Test(
-        "a lost session times out after its presence timeout, not before (S-42, S-44)",
+        "a lost session times out after its presence timeout, not before (P-5, S-42, S-44)",
         arguments: Kind.allCases)
     func timesOut(_ kind: Kind) async throws {
         try await StoreHarness.with(kind) { store in
@@ -219,6 +219,27 @@ struct StoreContractTests {
         }
     }
 
+    @Test("setting the same values again is an event again (P-10)", arguments: Kind.allCases)
+    func sameStates(_ kind: Kind) async throws {
+        // In a small channel each is told, in a big one both stand in the list.
+        for announceMax in [50, 0] {
+            try await StoreHarness.with(kind, .with { $0.announce.announceMax = announceMax }) { store in
+                try await store.enter(.of("anna"))
+                try await store.advance(30_000)
+                _ = try await store.events()
+                for _ in 1...2 { #expect(try await store.set(.of("anna"), ["a": "1"])) }
+                try await store.advance(30_000)
+                let told = try await store.events()
+                let state = UserState(userID: "anna", items: [StateItem(key: "a", value: "1")])
+                #expect(
+                    told
+                        == (announceMax == 0
+                            ? [.interval(PresenceInterval(states: [state, state]))]
+                            : [.states("anna", ["a": "1"]), .states("anna", ["a": "1"])]))
+            }
+        }
+    }
+
     @Test("the 33rd state is refused and nothing of its call is done (L-31)", arguments: Kind.allCases)
     func stateCount(_ kind: Kind) async throws {
         try await StoreHarness.with(kind) { store in
@@ -271,6 +292,53 @@ struct StoreContractTests {
                             states: [UserState(userID: "u2", items: [StateItem(key: "b", value: "3")])])),
                     .left("u1"),
                 ])
+        }
+    }
+
+    @Test(
+        "the states of a period are told in the order of the changes, all of each user (P-23)",
+        arguments: Kind.allCases)
+    func intervalStates(_ kind: Kind) async throws {
+        try await StoreHarness.with(kind, .with { $0.announce.announceMax = 0 }) { store in
+            for user in ["anna", "bob"] { try await store.enter(.of(user)) }
+            try await store.advance(30_000)
+            _ = try await store.events()
+            _ = try await store.set(.of("bob"), ["b": "1"])
+            _ = try await store.set(.of("anna"), ["a": "1"])
+            _ = try await store.set(.of("bob"), ["c": "2"])
+            _ = try await store.remove(.of("bob"), ["b"])
+            try await store.advance(30_000)
+            let all: [(String, [(String, String)])] = [
+                ("bob", [("b", "1")]), ("anna", [("a", "1")]), ("bob", [("b", "1"), ("c", "2")]),
+                ("bob", [("c", "2")]),
+            ]
+            let states = all.map { user, items in
+                UserState(userID: user, items: items.map { StateItem(key: $0.0, value: $0.1) })
+            }
+            #expect(try await store.events() == [.interval(PresenceInterval(states: states))])
+        }
+    }
+
+    @Test(
+        "a snapshot is complete in both modes, before the period's end, too (P-27)", arguments: Kind.allCases)
+    func completeSnapshots(_ kind: Kind) async throws {
+        for announceMax in [50, 2] {
+            let rules = PresenceRules.with {
+                $0.announce.announceMax = announceMax
+                $0.announce.debounce = 2_000
+            }
+            try await StoreHarness.with(kind, rules) { store in
+                for user in ["anna", "bob", "carl", "dora"] { try await store.enter(.of(user)) }
+                _ = try await store.set(.of("dora"), ["a": "1"])
+                try await store.end(.of("bob"), .lost)
+                try await store.leave(.of("anna", session: 1))
+                try await store.enter(.of("eve", quiet: true))
+                let snapshot = try await store.snapshot()
+                #expect(snapshot.users.map(\.userID) == ["anna", "bob", "carl", "dora"])
+                #expect(snapshot.users.last?.items == [StateItem(key: "a", value: "1")])
+                #expect(try await store.snapshot(onlineMax: 3) != nil, "three are online or away")
+                #expect(try await store.snapshot(onlineMax: 2) == nil)
+            }
         }
     }
 

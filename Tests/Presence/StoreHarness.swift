@@ -315,7 +315,11 @@ extension StoreHarness {
     }
 
     func snapshot(_ channel: ChannelKey = .room) async throws -> RosterSnapshot {
-        try await call { $0.snapshot(channel, $1) }
+        try #require(try await snapshot(channel, onlineMax: 1_000_000))
+    }
+
+    func snapshot(_ channel: ChannelKey = .room, onlineMax: Int) async throws -> RosterSnapshot? {
+        try await call { $0.snapshot(channel, onlineMax: onlineMax, $1) }
     }
 
     /// Over all channels; Redis doesn't count them.

@@ -147,6 +147,8 @@ extension SchemaMessage {
         SchemaMessage(Rtm_Service_AppendedEvent.self, rtm__service__appended_event__unpack),
         SchemaMessage(Rtm_Service_AppendResponse.self, rtm__service__append_response__unpack),
         SchemaMessage(Rtm_Service_JoinResponse.self, rtm__service__join_response__unpack),
+        SchemaMessage(Rtm_Service_RosterRequest.self, rtm__service__roster_request__unpack),
+        SchemaMessage(Rtm_Service_RosterResponse.self, rtm__service__roster_response__unpack),
         SchemaMessage(Rtm_Service_LeavePush.self, rtm__service__leave_push__unpack),
         SchemaMessage(Rtm_Service_SessionEndedPush.self, rtm__service__session_ended_push__unpack),
         SchemaMessage(Rtm_Service_LeaseRequest.self, rtm__service__lease_request__unpack),

@@ -169,6 +169,28 @@ struct ServiceMessageTests {
         }
     }
 
+    @Test("JoinResponse, RosterRequest, RosterResponse")
+    func rosters() throws {
+        let arena = DecodeArena()
+        try each(Rtm_Service_JoinResponse.self) { message, bytes in
+            guard message.hasPosition else { return }
+            let read = try JoinResponse(bytes, in: arena)
+            #expect(read.frames.copied == Array(message.frames) && read.isTooBig == message.tooBig)
+            try writes(read, message)
+        }
+        try each(Rtm_Service_RosterRequest.self) { message, bytes in
+            guard message.channel.isOurs, message.hasChannel else { return }
+            let read = try RosterRequest(bytes, in: arena)
+            #expect(read.channel == message.channel.model && read.snapshot == message.snapshot)
+            try writes(read, message)
+        }
+        try each(Rtm_Service_RosterResponse.self) { message, bytes in
+            let read = try RosterResponse(bytes, in: arena)
+            #expect(read.frames.copied == Array(message.frames) && read.snapshot == message.snapshot)
+            try writes(read, message)
+        }
+    }
+
     @Test("AppendHistoryRequest, which is only written so far")
     func appendHistoryRequest() throws {
         try each(Rtm_Service_AppendHistoryRequest.self) { message, _ in
@@ -199,6 +221,7 @@ struct ServiceMessageTests {
         #expect(Int(MessagingMethod.read) == messaging.messagingRead.rawValue)
         #expect(Int(MessagingMethod.delivery) == messaging.messagingDelivery.rawValue)
         #expect(Int(PresenceMethod.join) == Rtm_Service_PresenceMethod.presenceJoin.rawValue)
+        #expect(Int(PresenceMethod.roster) == Rtm_Service_PresenceMethod.presenceRoster.rawValue)
         #expect(Int(StorageMethod.appendHistory) == Rtm_Service_StorageMethod.storageAppendHistory.rawValue)
     }
 

@@ -15,17 +15,21 @@ final class ConnectionHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
+    static let roomBytesMax = 64 * 1024
+
     // What a delivery needs comes first and side by side: with many connections memory is what costs.
-    private let loop: EdgeLoop
-    private var outbound = ByteBuffer()
-    private var isScheduled = false
-    /// The socket has not taken everything yet.
-    private var isWriting = false
+    let loop: EdgeLoop
+    var outbound = ByteBuffer()
+    var isScheduled = false
+    /// How many the socket has not taken yet; two at most.
+    var writes: UInt8 = 0
+    /// Who has something to send when there is room.
+    var roomWaiters: [() -> Void] = []
     private let isOnSocket: Bool
-    private var machine = ConnectionStateMachine()
+    var machine = ConnectionStateMachine()
     /// Nil where TLS or WebSocket lies between us and the socket, and before and after the connection.
-    private var socket: DirectSocket?
-    private var context: ChannelHandlerContext?
+    var socket: DirectSocket?
+    var context: ChannelHandlerContext?
     private var session: Session?
     private var deadline: ConnectionDeadline
     private var reader: FrameReader
@@ -221,6 +225,7 @@ final class ConnectionHandler: ChannelInboundHandler {
         guard let session = session.take() else { return }
         session.end()
         loop.sessionEnded(session, end)
+        callRoomWaiters()
     }
 
     // MARK: Deadlines
@@ -235,64 +240,6 @@ final class ConnectionHandler: ChannelInboundHandler {
             answer(0, TokenWillExpire(remaining: remaining))
             checkDeadline(now: now)
         }
-    }
-}
-
-// MARK: - Outbound
-
-extension ConnectionHandler: SessionConnection, Flushable, DeadlineWheelMember {
-    /// The first frames of a turn are not copied: all subscribers of a channel share one buffer (encode
-    /// once), until one of them has something else to write too.
-    func send(_ frames: ByteBuffer) {
-        guard !machine.isEnded else { return }
-        if outbound.readableBytes == 0 {
-            outbound = frames
-        } else {
-            outbound.writeImmutableBuffer(frames)
-        }
-        schedule()
-    }
-
-    func write(_ encode: (inout ByteBuffer) -> Void) {
-        guard !machine.isEnded else { return }
-        encode(&outbound)
-        schedule()
-    }
-
-    private func schedule() {
-        guard !isScheduled else { return }
-        isScheduled = true
-        loop.endOfTurn.scheduleWrite(self)
-    }
-
-    func flushAtEndOfTurn() {
-        isScheduled = false
-        guard let context, outbound.readableBytes > 0 else { return }
-        guard !isWriting else {
-            if outbound.readableBytes > loop.configuration.limits.outboundBytesMax { cutOff() }
-            return
-        }
-        var frames = ByteBuffer()
-        swap(&frames, &outbound)
-        loop.metrics.bytesSent(frames.readableBytes)
-        if let taken = socket?.send(frames) {
-            frames.moveReaderIndex(forwardBy: taken)
-            guard frames.readableBytes > 0 else { return }
-        }
-        isWriting = true
-        context.writeAndFlush(wrapOutboundOut(frames)).assumeIsolated().whenComplete { _ in
-            self.isWriting = false
-            if self.outbound.readableBytes > 0 { self.schedule() }
-        }
-    }
-
-    /// What was not written is dropped: the client knows its positions, and can continue from there.
-    private func cutOff() {
-        outbound = ByteBuffer()
-        let bytesMax = loop.configuration.limits.outboundBytesMax
-        disconnect(
-            Disconnect(
-                .slowConsumer, "more than \(bytesMax) bytes wait for you; read faster, or subscribe to less"))
     }
 }
 

@@ -36,20 +36,53 @@ extension EdgeLoop {
             giveUp(
                 pending, at: place,
                 RTMError(failure, pending.codes.failed, timeout: pending.codes.timeout))
-        case .success(let page) where page.gap:
+        case .success(let page) where page.gap && pending.session.hasRoom:
             goLive(pending, at: place, gap: true)
+        case .success(let page) where page.gap:
+            pending.after = catchUp.after
+            waitForRoom(pending, at: place)
         case .success(let page):
-            if !pending.isAnswered {
-                answer(pending, index.key(at: place), catchUp.after, gap: false)
-                pending.isAnswered = true
-            }
-            if !page.frames.isEmpty { pending.session.send(ByteBuffer(bytes: page.frames.bytes)) }
-            if page.more {
-                read(pending, at: place, after: page.position)
-            } else {
-                goLive(pending, at: place, gap: false)
-            }
+            gotPage(page, pending, at: place, after: catchUp.after)
         }
+    }
+
+    private func gotPage(
+        _ page: ReadResponse, _ pending: PendingSubscribe, at place: Int, after: StreamPosition
+    ) {
+        let frames = ByteBuffer(bytes: page.frames.bytes)
+        guard pending.session.hasRoom else {
+            return holdPage(frames, page.position, pending, at: place, after: after)
+        }
+        var pending = pending
+        give(frames, &pending, at: place, after: after)
+        guard page.more else { return goLive(pending, at: place, gap: false) }
+        pending.after = page.position
+        begin(pending, at: place)
+    }
+
+    /// Limit: one page of each channel that a session subscribes to.
+    private func holdPage(
+        _ frames: ByteBuffer, _ position: StreamPosition, _ pending: PendingSubscribe, at place: Int,
+        after: StreamPosition
+    ) {
+        var pending = pending
+        // From where the page begins.
+        pending.after = after
+        answerEarly(&pending, at: place)
+        pending.after = position
+        waitForRoom(pending, at: place) { [self] pending in give(frames, &pending, at: place, after: after) }
+    }
+
+    private func give(
+        _ frames: ByteBuffer, _ pending: inout PendingSubscribe, at place: Int, after: StreamPosition
+    ) {
+        if !pending.isAnswered {
+            answer(pending, index.key(at: place), after, gap: false)
+            pending.isAnswered = true
+        }
+        if pending.owesSnapshots { giveSnapshots(pending) }
+        pending.owesSnapshots = false
+        if frames.readableBytes > 0 { pending.session.send(frames) }
     }
 
     /// Who was let in already isn't turned away, and isn't told of a gap either while the log has what it
@@ -72,13 +105,13 @@ extension EdgeLoop {
         var pending = pending
         if !pending.isPrepared { withoutSnapshots(&pending) }
         pending.isPrepared = true
-        if pending.after == index.position(at: place) { return goLive(pending, at: place, gap: false) }
+        if pending.after == index.position(at: place) { return begin(pending, at: place) }
         index.waitForNextAttach(answeredFromWhereItStands(pending, at: place), at: place)
     }
 
     /// Nobody waits for the answer as long as that may take.
     private func answeredFromWhereItStands(_ pending: PendingSubscribe, at place: Int) -> PendingSubscribe {
-        guard !pending.isAnswered, let after = pending.after else { return pending }
+        guard !pending.isAnswered, pending.session.hasRoom, let after = pending.after else { return pending }
         answer(pending, index.key(at: place), after, gap: false)
         var pending = pending
         pending.isAnswered = true

@@ -67,12 +67,42 @@ extension EdgeLoop {
 
     func presenceJoined(_ preparation: Preparation, _ outcome: Result<JoinResponse, LinkRequestFailure>) {
         switch outcome {
+        case .success(let response) where response.isTooBig:
+            rosterReads.wait(preparation, for: preparation.key)
+            return readRosters()
         case .success(let response):
             preparation.pending.presenceFrames = ByteBuffer(bytes: response.frames.bytes)
         case .failure:
             withoutPresence(preparation)
         }
         prepared(preparation)
+    }
+
+    private func readRosters() {
+        // A request that fails at once comes back here: the loop below goes on, not a deeper call.
+        guard !isReadingRosters else { return }
+        isReadingRosters = true
+        defer { isReadingRosters = false }
+        while let channel = rosterReads.begin() { presence.roster(RosterRequest(channel: channel)) }
+    }
+
+    func presenceRoster(_ channel: ChannelKey, _ outcome: Result<RosterResponse, LinkRequestFailure>) {
+        if case .success(let part) = outcome {
+            rosterReads.received(part.frames.bytes, of: channel)
+            guard part.snapshot == 0 else {
+                return presence.roster(RosterRequest(channel: channel, snapshot: part.snapshot))
+            }
+        }
+        let (readers, frames) = rosterReads.end(channel)
+        for preparation in readers {
+            if case .failure = outcome {
+                withoutPresence(preparation)
+            } else {
+                preparation.pending.presenceFrames = frames
+            }
+            prepared(preparation)
+        }
+        readRosters()
     }
 
     private func withoutPresence(_ preparation: Preparation) { withoutPresence(&preparation.pending) }

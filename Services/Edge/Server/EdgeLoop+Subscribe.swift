@@ -94,6 +94,7 @@ extension EdgeLoop {
         guard index.isCurrent(pending, at: place) else {
             return giveUp(pending, at: place, .unsubscribedMeanwhile)
         }
+        guard pending.session.hasRoom else { return waitForRoom(pending, at: place) }
         guard let after = pending.after, after != index.position(at: place) else {
             return goLive(pending, at: place, gap: false)
         }
@@ -102,6 +103,39 @@ extension EdgeLoop {
         case .wait: break
         case .proceed, nil: read(pending, at: place, after: after)
         }
+    }
+
+    /// What a client asks for itself never makes it a slow consumer: while it hasn't read what was sent
+    /// before, its next snapshot or page waits, and nothing else of this channel is added to what waits.
+    ///
+    /// - Parameter give: done first, as soon as there is room.
+    func waitForRoom(
+        _ pending: PendingSubscribe, at place: Int,
+        _ give: @escaping (inout PendingSubscribe) -> Void = { _ in }
+    ) {
+        var pending = pending
+        pending.hasWaited = true
+        if pending.isRefresh {
+            // The next ones don't wait for this client.
+            pending.renewed = []
+            refreshed()
+        }
+        answerEarly(&pending, at: place)
+        pending.session.connection?.whenRoom { [self, pending] in
+            var pending = pending
+            // The first of those who waited may have taken the room.
+            guard pending.session.hasRoom else { return waitForRoom(pending, at: place, give) }
+            if index.isCurrent(pending, at: place) { give(&pending) }
+            begin(pending, at: place)
+        }
+    }
+
+    /// The client may not have the patience to wait for what was sent before, too.
+    func answerEarly(_ pending: inout PendingSubscribe, at place: Int) {
+        guard !pending.isAnswered, pending.purpose != .login, let after = pending.after else { return }
+        answerAlone(pending, index.key(at: place), after, gap: false)
+        pending.isAnswered = true
+        pending.owesSnapshots = true
     }
 
     /// The session receives from here on. The request is answered, unless the first page of a catch-up did
@@ -115,10 +149,13 @@ extension EdgeLoop {
         } else if gap {
             pending.session.send(ServerFrame(Gap(key, position)).frame)
         }
+        if pending.owesSnapshots { giveSnapshots(pending) }
         if pending.purpose == .subscribe, !pending.isReturn { tellLocks(of: pending.session, .entered, key) }
         // Only who is live gets the snapshot when it can be had.
         let wasPassedOver = pending.session.subscriptions[place]?.lacksSnapshot == true
-        let isWithout = pending.unavailable.contains(.presence) || wasPassedOver || (gap && pending.isReturn)
+        let isWithout =
+            pending.unavailable.contains(.presence) || wasPassedOver
+            || (gap && (pending.isReturn || pending.hasWaited))
         if isWithout, pending.features.contains(.presence) { lease.lacksSnapshot(pending.session, at: place) }
         pending.session.subscriptions[place]?.lacksSnapshot = false
         if pending.isRefresh { refreshed() }
@@ -126,6 +163,13 @@ extension EdgeLoop {
 
     /// What follows `position` is sent from here on, behind the snapshots: presence, storage (M-4).
     func answer(_ pending: PendingSubscribe, _ key: ChannelKey, _ position: StreamPosition, gap: Bool) {
+        answerAlone(pending, key, position, gap: gap)
+        giveSnapshots(pending)
+    }
+
+    private func answerAlone(
+        _ pending: PendingSubscribe, _ key: ChannelKey, _ position: StreamPosition, gap: Bool
+    ) {
         let session = pending.session
         switch pending.purpose {
         case .login:
@@ -138,6 +182,10 @@ extension EdgeLoop {
         case .userMetadata:
             session.answer(pending.requestID, UserMetadataSubscribed(position: position, gap: gap))
         }
+    }
+
+    func giveSnapshots(_ pending: PendingSubscribe) {
+        let session = pending.session
         if pending.presenceFrames.readableBytes > 0 { session.send(pending.presenceFrames) }
         if pending.storageFrames.readableBytes > 0 { session.send(pending.storageFrames) }
     }

@@ -29,6 +29,8 @@ final class EdgeLoop {
     var leaseTimer: Scheduled<Void>?
     var lockWaits = LockWaits()
     var isRefreshing = false
+    var rosterReads = RosterReads<Preparation>()
+    var isReadingRosters = false
     private let admission: Admission
     private var logins = LoginRates()
     private var sessionIDs: SessionIDSource

@@ -71,6 +71,8 @@ private final class CountingConnection: SessionConnection {
         _ session: Session, inbox position: StreamPosition, gap: Bool, _ requestID: UInt64
     ) {}
     func refuseLogin(_ error: RTMError, _ requestID: UInt64) {}
+    var hasRoom: Bool { true }
+    func whenRoom(_ body: @escaping () -> Void) { body() }
     func disconnect(_ reason: Disconnect) {}
     func replaced() {}
 }

@@ -25,6 +25,10 @@ struct PendingSubscribe {
     var renewed: SubscriptionFeatures = []
     /// Presence and storage have answered.
     var isPrepared = false
+    /// It stood still until its client had read what was sent before.
+    var hasWaited = false
+    /// It was answered while it did, without the snapshots.
+    var owesSnapshots = false
     /// There is nothing to answer, or it was answered with an error.
     var isSilent = false
     /// What presence and storage have sent for it. Presence comes first (M-4).

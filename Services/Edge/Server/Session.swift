@@ -89,6 +89,8 @@ final class Session {
     /// Sends whole frames at the end of the turn.
     func send(_ frames: ByteBuffer) { connection?.send(frames) }
 
+    var hasRoom: Bool { connection?.hasRoom ?? true }
+
     /// Writes whole frames behind what waits for the end of the turn.
     func write(_ encode: (inout ByteBuffer) -> Void) { connection?.write(encode) }
 
@@ -123,6 +125,10 @@ protocol SessionConnection: AnyObject {
     /// The session's inbox is attached: from here on messages reach the user.
     func loginSucceeded(_ session: Session, inbox position: StreamPosition, gap: Bool, _ requestID: UInt64)
     func refuseLogin(_ error: RTMError, _ requestID: UInt64)
+    /// Whether the client has taken nearly all that was sent: what it has asked for itself waits for that.
+    var hasRoom: Bool { get }
+    /// Calls when there is room, or when the connection has ended.
+    func whenRoom(_ body: @escaping () -> Void)
     /// Says why and closes.
     func disconnect(_ reason: Disconnect)
     /// Closes without a word: its client is here again, with another connection (S-12b).

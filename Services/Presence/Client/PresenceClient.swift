@@ -17,6 +17,8 @@ package protocol PresenceCaller: AnyObject {
     func presenceJoined(_ join: Join, _ outcome: Result<JoinResponse, LinkRequestFailure>)
     /// The response is valid during the call.
     func presenceCalled(_ call: Call, _ outcome: Result<CallResponse, LinkRequestFailure>)
+    /// A part of a channel's snapshot. The response's frames are valid during the call.
+    func presenceRoster(_ channel: ChannelKey, _ outcome: Result<RosterResponse, LinkRequestFailure>)
     func presenceLeased(_ outcome: Result<LeaseResponse, LinkRequestFailure>)
     func presenceSynced(_ outcome: Result<SyncResponse, LinkRequestFailure>)
 }
@@ -27,6 +29,7 @@ package final class PresenceClient<Caller: PresenceCaller> {
     package enum Open {
         case join(Caller.Join)
         case call(Caller.Call)
+        case roster(ChannelKey)
         case lease
         case sync
     }
@@ -75,6 +78,15 @@ package final class PresenceClient<Caller: PresenceCaller> {
         }
     }
 
+    package func roster(_ request: RosterRequest) {
+        do throws(RTMError) {
+            try link.request(
+                PresenceMethod.roster, request, timeout: timeout, context: .roster(request.channel))
+        } catch {
+            caller?.presenceRoster(request.channel, .failure(.refused(error)))
+        }
+    }
+
     /// Throws, without having sent anything, when the link is down or has too many open requests.
     package func lease(_ request: LeaseRequest) throws(RTMError) {
         try link.request(PresenceMethod.lease, request, timeout: timeout, context: .lease)
@@ -107,6 +119,8 @@ extension PresenceClient: ServiceLinkClientDelegate {
             caller?.presenceJoined(join, outcome.result { try JoinResponse($0, in: arena) })
         case .call(let call):
             caller?.presenceCalled(call, outcome.result { try CallResponse($0, in: arena) })
+        case .roster(let channel):
+            caller?.presenceRoster(channel, outcome.result { try RosterResponse($0, in: arena) })
         case .lease:
             caller?.presenceLeased(outcome.result { try LeaseResponse($0, in: arena) })
         case .sync:

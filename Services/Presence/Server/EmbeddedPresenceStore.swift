@@ -101,7 +101,10 @@ extension EmbeddedPresenceStore {
         done(.success(registry.channels(of: user)))
     }
 
-    package func snapshot(_ channel: ChannelKey, _ done: @escaping Completion<RosterSnapshot>) {
+    package func snapshot(
+        _ channel: ChannelKey, onlineMax: Int, _ done: @escaping Completion<RosterSnapshot?>
+    ) {
+        guard (registry[channel]?.onlineCount ?? 0) <= onlineMax else { return done(.success(nil)) }
         let users = registry.show(channel)
         done(.success(RosterSnapshot(users: users, through: through[channel] ?? 0)))
     }

@@ -4,12 +4,17 @@ import RTMModel
 import RTMServiceLink
 import RTMWire
 
-/// A join whose answer waits for its events to be in the log.
+/// A join whose answer waits for its events to be in the log; or only the snapshot of a big channel, which
+/// waits in the same way.
 struct PendingJoin {
     let request: UInt64
     let link: ServerLink
     let channel: ChannelKey
     let wantsSnapshot: Bool
+    /// Nobody joins, and the snapshot may be of any size.
+    var isForRoster = false
+    /// The snapshot is too big for the answer to a join.
+    var isTooBig = false
     /// Until messaging has answered.
     var needsMessaging = false
     /// Once it was taken: who is there, while the events before it are on their way.
@@ -37,7 +42,7 @@ extension PresenceNode {
     }
 
     /// Until the events up to that one, and all that this node has for the channel, are in the log.
-    private func wait(_ number: UInt64, through: UInt64) {
+    func wait(_ number: UInt64, through: UInt64) {
         guard let join = joins[number] else { return }
         let last = max(through, outbox.last(of: join.channel) ?? 0)
         if outbox.wait(number, for: join.channel, through: last) {
@@ -101,24 +106,31 @@ extension PresenceNode {
     func joinSettled(_ number: UInt64) {
         guard let join = joins[number] else { return }
         joins[number]?.needsMessaging = false
-        if join.wantsSnapshot && join.snapshot == nil {
-            guard positions[join.channel] != nil else { return askForHead(number, of: join.channel) }
-            store.snapshot(join.channel) { [self] outcome in
-                switch outcome {
-                case .success(let snapshot):
-                    joins[number]?.snapshot = snapshot
-                    wait(number, through: snapshot.through)
-                case .failure(let error): finish(number)?.fail(error)
-                }
-            }
-            return
+        if join.wantsSnapshot && join.snapshot == nil && !join.isTooBig {
+            return takeSnapshot(number, for: join)
         }
         guard let join = finish(number) else { return }
         // Of no use to who gets no snapshot.
         let position =
             join.snapshot?.position ?? positions[join.channel]
             ?? StreamPosition(epoch: 0, offset: 0)
-        join.succeed(position)
+        if join.isForRoster { giveRoster(join, position) } else { join.succeed(position, settings.snapshots) }
+    }
+
+    private func takeSnapshot(_ number: UInt64, for join: PendingJoin) {
+        guard positions[join.channel] != nil else { return askForHead(number, of: join.channel) }
+        let onlineMax = join.isForRoster ? Int.max >> 1 : settings.snapshots.joinUsersMax
+        store.snapshot(join.channel, onlineMax: onlineMax) { [self] outcome in
+            switch outcome {
+            case .success(let snapshot?):
+                joins[number]?.snapshot = snapshot
+                wait(number, through: snapshot.through)
+            case .success(nil):
+                joins[number]?.isTooBig = true
+                joinSettled(number)
+            case .failure(let error): finish(number)?.fail(error)
+            }
+        }
     }
 
     func joinTimedOut(_ number: UInt64) {
@@ -152,25 +164,20 @@ extension PresenceNode {
 extension PendingJoin {
     func fail(_ error: RTMError) { link.fail(request, error) }
 
-    func succeed(_ position: StreamPosition) {
+    func succeed(_ position: StreamPosition, _ limits: SnapshotLimits) {
         var frames = ByteBuffer()
-        if wantsSnapshot { encodeSnapshot(at: position, into: &frames) }
-        frames.withUnsafeReadableBytes { bytes in
-            link.respond(to: request, JoinResponse(position: position, frames: WireText(bytes)))
+        var isTooBig = isTooBig
+        if let snapshot {
+            let bytesMax = min(limits.joinBytesMax, limits.joinQueueMax - link.queuedBytes)
+            let whole = SnapshotText(users: snapshot.users, channel: channel, position: position)
+            isTooBig = whole.bytes > bytesMax
+            if !isTooBig { _ = whole.write(from: 0, bytesMax: .max, into: &frames) }
         }
-    }
-
-    private func encodeSnapshot(at position: StreamPosition, into frames: inout ByteBuffer) {
-        let users = snapshot?.users ?? []
-        var start = 0
-        repeat {
-            let end = start + PresencePage.count(of: users, from: start)
-            let part = PresenceSnapshot(
-                channel: channel, position: position, users: Array(users[start..<end]),
-                more: end < users.count)
-            ServerFrame(part).encodeFrame(into: &frames)
-            start = end
-        } while start < users.count
+        frames.withUnsafeReadableBytes { bytes in
+            link.respond(
+                to: request,
+                JoinResponse(position: position, frames: WireText(bytes), isTooBig: isTooBig))
+        }
     }
 }
 

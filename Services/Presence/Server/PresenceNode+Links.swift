@@ -19,6 +19,7 @@ extension PresenceNode: ServiceLinkHandler {
     func linkClosed(_ link: ServerLink, _ reason: LinkDownReason) {
         metrics.links.add(-1)
         for key in syncs.keys where key.link == link.id { syncs[key] = nil }
+        heldSnapshots.forget(of: link.id)
         logger.info("link closed", metadata: ["node": "\(link.peerNode)", "reason": "\(reason)"])
     }
 
@@ -31,6 +32,8 @@ extension PresenceNode: ServiceLinkHandler {
             case PresenceMethod.call: try call(CallRequest(body, in: arena), id, link)
             case PresenceMethod.lease: try renew(LeaseRequest(body, in: arena).lease, id, link)
             case PresenceMethod.sync: try sync(SyncRequest(body, in: arena), id, link)
+            case PresenceMethod.roster:
+                try roster(RosterRequest(body, in: arena), id, timeout: timeout, link)
             default: throw RTMError(.serviceNotSupport, "presence has no method \(method)")
             }
         } catch let error as RTMError {

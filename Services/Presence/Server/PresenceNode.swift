@@ -22,6 +22,7 @@ final class PresenceNode {
         var appendTimeout: Duration = .seconds(5)
         /// Limit: events of one channel that wait for messaging; then joins and states are refused.
         var backlogMax = 1_024
+        var snapshots = SnapshotLimits()
     }
 
     let settings: Settings
@@ -47,6 +48,7 @@ final class PresenceNode {
     /// Joins that wait for the position of their channel's log.
     var headWaiters: [ChannelKey: [UInt64]] = [:]
     var syncs: [SyncKey: Set<MemberKey>] = [:]
+    var heldSnapshots = HeldSnapshots()
 
     init(
         _ settings: Settings, store: any PresenceStore, on eventLoop: any EventLoop,
@@ -85,6 +87,7 @@ final class PresenceNode {
         sweepStore()
         for channel in messaging.isUp ? outbox.waiting : [] { sendNext(of: channel) }
         while let id = joinDeadlines.popDue(now: now) { joinTimedOut(id) }
+        heldSnapshots.forgetOld(now: now)
         positions.forgetIdle(now: now)
         metrics.show(store.totals)
         metrics.waiting.set(outbox.count)

@@ -44,8 +44,10 @@ package protocol PresenceStore: AnyObject {
     func onlineCount(_ channel: ChannelKey, _ done: @escaping Completion<Int>)
     /// Where the user is and isn't quiet, by type and name (P-36).
     func channels(of user: UserKey, _ done: @escaping Completion<[ChannelKey]>)
-    /// Who is there, and the number of the channel's last event, which is contained as are all before it.
-    func snapshot(_ channel: ChannelKey, _ done: @escaping Completion<RosterSnapshot>)
+    /// Who is there, and the number of the channel's last event, which is contained as are all before it. Nil
+    /// when more than so many are online, which is found out without looking at each.
+    func snapshot(
+        _ channel: ChannelKey, onlineMax: Int, _ done: @escaping Completion<RosterSnapshot?>)
 
     /// Keeps a lease alive; false until its edge has told all members under it (`synced`), and again when it
     /// has ended since.

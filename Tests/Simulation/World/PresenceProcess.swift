@@ -26,9 +26,11 @@ final class PresenceProcess {
         let jitter = NIOLoopBound(random, eventLoop: world.loop)
         var link = LinkConfiguration()
         link.random = { jitter.value.share() }
-        let settings = PresenceNode.Settings(
+        var settings = PresenceNode.Settings(
             messaging: .inProcess(SimulatedEndpoint(MessagingProcess.host, in: network, from: Self.host)),
             link: link, states: rules.states, leaseTimeToLive: .milliseconds(rules.leaseTimeToLive))
+        // Some snapshots come with the joins, and some have to be asked for.
+        settings.snapshots.joinUsersMax = 3
         let store = EmbeddedPresenceStore(rules, source: random.next() | 1) {
             world.loop.now.uptimeNanoseconds / 1_000_000
         }

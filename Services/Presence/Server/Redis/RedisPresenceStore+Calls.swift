@@ -165,16 +165,18 @@ extension RedisPresenceStore {
         }
     }
 
-    package func snapshot(_ channel: ChannelKey, _ done: @escaping Completion<RosterSnapshot>) {
+    package func snapshot(
+        _ channel: ChannelKey, onlineMax: Int, _ done: @escaping Completion<RosterSnapshot?>
+    ) {
         let roster = keys.roster(channel)
         client.run(
             PresenceScripts.snapshot, keys: [roster[2], roster[3], roster[0], roster[1], roster[4]],
-            [RedisArgument(isFilling)]
+            [RedisArgument(isFilling), RedisArgument(UInt64(onlineMax))]
         ) { outcome in
             done(
                 outcome.mapError(RTMError.init).map { reply in
                     let parts = reply.elements ?? []
-                    guard parts.count >= 3 else { return RosterSnapshot(users: [], through: 0) }
+                    guard parts.count >= 3 else { return nil }
                     let through = parts[0].number ?? 0
                     let isInLog = (parts[1].number ?? 0) >= through
                     return RosterSnapshot(

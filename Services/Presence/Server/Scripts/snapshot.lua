@@ -1,7 +1,9 @@
 -- Who is there as the events so far say: also those whose leave is held back, without states.
 -- KEYS  1 online, 2 deadlines, 3 members, 4 states, 5 header
--- ARGV  1 whether edges are filling the roster: from now on they have to be loud
--- Result: number of the last event, of the last acknowledged one, its position, then user and states of each. Cost: O(n).
+-- ARGV  1 whether edges are filling the roster: from now on they have to be loud, 2 how many may be online
+-- Result: number of the last event, of the last acknowledged one, its position, then user and states of each; nothing at
+-- all when more are online. Cost: O(n).
+if redis.call('ZCARD', KEYS[1]) > tonumber(ARGV[2]) then return {} end
 if ARGV[1] == '1' and redis.call('EXISTS', KEYS[5]) == 1 then redis.call('HSET', KEYS[5], 'shown', 1) end
 local head = redis.call('HMGET', KEYS[5], 'seq', 'acked', 'pos')
 local result = { head[1] or '0', head[2] or '0', head[3] or '' }

@@ -97,6 +97,96 @@ void   rtm__service__join_response__free_unpacked
   assert(message->base.descriptor == &rtm__service__join_response__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
+void   rtm__service__roster_request__init
+                     (Rtm__Service__RosterRequest         *message)
+{
+  static const Rtm__Service__RosterRequest init_value = RTM__SERVICE__ROSTER_REQUEST__INIT;
+  *message = init_value;
+}
+size_t rtm__service__roster_request__get_packed_size
+                     (const Rtm__Service__RosterRequest *message)
+{
+  assert(message->base.descriptor == &rtm__service__roster_request__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t rtm__service__roster_request__pack
+                     (const Rtm__Service__RosterRequest *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &rtm__service__roster_request__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t rtm__service__roster_request__pack_to_buffer
+                     (const Rtm__Service__RosterRequest *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &rtm__service__roster_request__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Rtm__Service__RosterRequest *
+       rtm__service__roster_request__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Rtm__Service__RosterRequest *)
+     protobuf_c_message_unpack (&rtm__service__roster_request__descriptor,
+                                allocator, len, data);
+}
+void   rtm__service__roster_request__free_unpacked
+                     (Rtm__Service__RosterRequest *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &rtm__service__roster_request__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   rtm__service__roster_response__init
+                     (Rtm__Service__RosterResponse         *message)
+{
+  static const Rtm__Service__RosterResponse init_value = RTM__SERVICE__ROSTER_RESPONSE__INIT;
+  *message = init_value;
+}
+size_t rtm__service__roster_response__get_packed_size
+                     (const Rtm__Service__RosterResponse *message)
+{
+  assert(message->base.descriptor == &rtm__service__roster_response__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t rtm__service__roster_response__pack
+                     (const Rtm__Service__RosterResponse *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &rtm__service__roster_response__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t rtm__service__roster_response__pack_to_buffer
+                     (const Rtm__Service__RosterResponse *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &rtm__service__roster_response__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Rtm__Service__RosterResponse *
+       rtm__service__roster_response__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Rtm__Service__RosterResponse *)
+     protobuf_c_message_unpack (&rtm__service__roster_response__descriptor,
+                                allocator, len, data);
+}
+void   rtm__service__roster_response__free_unpacked
+                     (Rtm__Service__RosterResponse *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &rtm__service__roster_response__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
 void   rtm__service__leave_push__init
                      (Rtm__Service__LeavePush         *message)
 {
@@ -515,7 +605,7 @@ const ProtobufCMessageDescriptor rtm__service__join_request__descriptor =
   (ProtobufCMessageInit) rtm__service__join_request__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor rtm__service__join_response__field_descriptors[2] =
+static const ProtobufCFieldDescriptor rtm__service__join_response__field_descriptors[3] =
 {
   {
     "position",
@@ -541,15 +631,28 @@ static const ProtobufCFieldDescriptor rtm__service__join_response__field_descrip
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "too_big",
+    3,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_BOOL,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__JoinResponse, too_big),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned rtm__service__join_response__field_indices_by_name[] = {
   1,   /* field[1] = frames */
   0,   /* field[0] = position */
+  2,   /* field[2] = too_big */
 };
 static const ProtobufCIntRange rtm__service__join_response__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 2 }
+  { 0, 3 }
 };
 const ProtobufCMessageDescriptor rtm__service__join_response__descriptor =
 {
@@ -559,11 +662,113 @@ const ProtobufCMessageDescriptor rtm__service__join_response__descriptor =
   "Rtm__Service__JoinResponse",
   "rtm.service",
   sizeof(Rtm__Service__JoinResponse),
-  2,
+  3,
   rtm__service__join_response__field_descriptors,
   rtm__service__join_response__field_indices_by_name,
   1,  rtm__service__join_response__number_ranges,
   (ProtobufCMessageInit) rtm__service__join_response__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor rtm__service__roster_request__field_descriptors[2] =
+{
+  {
+    "channel",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__RosterRequest, channel),
+    &rtm__service__channel_key__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "snapshot",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__RosterRequest, snapshot),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned rtm__service__roster_request__field_indices_by_name[] = {
+  0,   /* field[0] = channel */
+  1,   /* field[1] = snapshot */
+};
+static const ProtobufCIntRange rtm__service__roster_request__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 2 }
+};
+const ProtobufCMessageDescriptor rtm__service__roster_request__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "rtm.service.RosterRequest",
+  "RosterRequest",
+  "Rtm__Service__RosterRequest",
+  "rtm.service",
+  sizeof(Rtm__Service__RosterRequest),
+  2,
+  rtm__service__roster_request__field_descriptors,
+  rtm__service__roster_request__field_indices_by_name,
+  1,  rtm__service__roster_request__number_ranges,
+  (ProtobufCMessageInit) rtm__service__roster_request__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor rtm__service__roster_response__field_descriptors[2] =
+{
+  {
+    "frames",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_BYTES,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__RosterResponse, frames),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "snapshot",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__RosterResponse, snapshot),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned rtm__service__roster_response__field_indices_by_name[] = {
+  0,   /* field[0] = frames */
+  1,   /* field[1] = snapshot */
+};
+static const ProtobufCIntRange rtm__service__roster_response__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 2 }
+};
+const ProtobufCMessageDescriptor rtm__service__roster_response__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "rtm.service.RosterResponse",
+  "RosterResponse",
+  "Rtm__Service__RosterResponse",
+  "rtm.service",
+  sizeof(Rtm__Service__RosterResponse),
+  2,
+  rtm__service__roster_response__field_descriptors,
+  rtm__service__roster_response__field_indices_by_name,
+  1,  rtm__service__roster_response__number_ranges,
+  (ProtobufCMessageInit) rtm__service__roster_response__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
 static const ProtobufCFieldDescriptor rtm__service__leave_push__field_descriptors[2] =
@@ -929,7 +1134,7 @@ const ProtobufCMessageDescriptor rtm__service__membership__descriptor =
   (ProtobufCMessageInit) rtm__service__membership__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCEnumValue rtm__service__presence_method__enum_values_by_number[7] =
+static const ProtobufCEnumValue rtm__service__presence_method__enum_values_by_number[8] =
 {
   { "PRESENCE_NONE", "RTM__SERVICE__PRESENCE_METHOD__PRESENCE_NONE", 0 },
   { "PRESENCE_JOIN", "RTM__SERVICE__PRESENCE_METHOD__PRESENCE_JOIN", 1 },
@@ -938,17 +1143,19 @@ static const ProtobufCEnumValue rtm__service__presence_method__enum_values_by_nu
   { "PRESENCE_SESSION_ENDED", "RTM__SERVICE__PRESENCE_METHOD__PRESENCE_SESSION_ENDED", 4 },
   { "PRESENCE_LEASE", "RTM__SERVICE__PRESENCE_METHOD__PRESENCE_LEASE", 5 },
   { "PRESENCE_SYNC", "RTM__SERVICE__PRESENCE_METHOD__PRESENCE_SYNC", 6 },
+  { "PRESENCE_ROSTER", "RTM__SERVICE__PRESENCE_METHOD__PRESENCE_ROSTER", 7 },
 };
 static const ProtobufCIntRange rtm__service__presence_method__value_ranges[] = {
-{0, 0},{0, 7}
+{0, 0},{0, 8}
 };
-static const ProtobufCEnumValueIndex rtm__service__presence_method__enum_values_by_name[7] =
+static const ProtobufCEnumValueIndex rtm__service__presence_method__enum_values_by_name[8] =
 {
   { "PRESENCE_CALL", 2 },
   { "PRESENCE_JOIN", 1 },
   { "PRESENCE_LEASE", 5 },
   { "PRESENCE_LEAVE", 3 },
   { "PRESENCE_NONE", 0 },
+  { "PRESENCE_ROSTER", 7 },
   { "PRESENCE_SESSION_ENDED", 4 },
   { "PRESENCE_SYNC", 6 },
 };
@@ -959,9 +1166,9 @@ const ProtobufCEnumDescriptor rtm__service__presence_method__descriptor =
   "PresenceMethod",
   "Rtm__Service__PresenceMethod",
   "rtm.service",
-  7,
+  8,
   rtm__service__presence_method__enum_values_by_number,
-  7,
+  8,
   rtm__service__presence_method__enum_values_by_name,
   1,
   rtm__service__presence_method__value_ranges,

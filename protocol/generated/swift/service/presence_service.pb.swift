@@ -48,6 +48,9 @@ package nonisolated enum Rtm_Service_PresenceMethod: SwiftProtobuf.Enum, Swift.C
 
   /// request SyncRequest, response SyncResponse
   case presenceSync // = 6
+
+  /// request RosterRequest, response RosterResponse
+  case presenceRoster // = 7
   case UNRECOGNIZED(Int)
 
   package init() {
@@ -63,6 +66,7 @@ package nonisolated enum Rtm_Service_PresenceMethod: SwiftProtobuf.Enum, Swift.C
     case 4: self = .presenceSessionEnded
     case 5: self = .presenceLease
     case 6: self = .presenceSync
+    case 7: self = .presenceRoster
     default: self = .UNRECOGNIZED(rawValue)
     }
   }
@@ -76,6 +80,7 @@ package nonisolated enum Rtm_Service_PresenceMethod: SwiftProtobuf.Enum, Swift.C
     case .presenceSessionEnded: return 4
     case .presenceLease: return 5
     case .presenceSync: return 6
+    case .presenceRoster: return 7
     case .UNRECOGNIZED(let i): return i
     }
   }
@@ -89,6 +94,7 @@ package nonisolated enum Rtm_Service_PresenceMethod: SwiftProtobuf.Enum, Swift.C
     .presenceSessionEnded,
     .presenceLease,
     .presenceSync,
+    .presenceRoster,
   ]
 
 }
@@ -201,11 +207,56 @@ package nonisolated struct Rtm_Service_JoinResponse: Sendable {
   /// the snapshot: ServerFrames with their length prefixes
   package var frames: Data = Data()
 
+  /// it doesn't fit in here: ask for it (RosterRequest)
+  package var tooBig: Bool = false
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
 
   fileprivate var _position: Rtm_Client_StreamPosition? = nil
+}
+
+/// Asks for the snapshot of a channel with very many users, part by part: the next one when the last one is here. Whoever
+/// has joined before the first is asked for is in it, so one snapshot serves all who wait for one at that time.
+package nonisolated struct Rtm_Service_RosterRequest: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  package var channel: Rtm_Service_ChannelKey {
+    get {_channel ?? Rtm_Service_ChannelKey()}
+    set {_channel = newValue}
+  }
+  /// Returns true if `channel` has been explicitly set.
+  package var hasChannel: Bool {self._channel != nil}
+  /// Clears the value of `channel`. Subsequent reads from it will return its default value.
+  package mutating func clearChannel() {self._channel = nil}
+
+  /// of the response before; 0 = from the beginning
+  package var snapshot: UInt64 = 0
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+
+  fileprivate var _channel: Rtm_Service_ChannelKey? = nil
+}
+
+package nonisolated struct Rtm_Service_RosterResponse: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// as in JoinResponse
+  package var frames: Data = Data()
+
+  /// there is more of it, for half a minute; 0 = this was the last part
+  package var snapshot: UInt64 = 0
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
 }
 
 /// The session has unsubscribed.
@@ -362,7 +413,7 @@ package nonisolated struct Rtm_Service_Membership: Sendable {
 fileprivate nonisolated let _protobuf_package = "rtm.service"
 
 nonisolated extension Rtm_Service_PresenceMethod: SwiftProtobuf._ProtoNameProviding {
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0PRESENCE_NONE\0\u{1}PRESENCE_JOIN\0\u{1}PRESENCE_CALL\0\u{1}PRESENCE_LEAVE\0\u{1}PRESENCE_SESSION_ENDED\0\u{1}PRESENCE_LEASE\0\u{1}PRESENCE_SYNC\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0PRESENCE_NONE\0\u{1}PRESENCE_JOIN\0\u{1}PRESENCE_CALL\0\u{1}PRESENCE_LEAVE\0\u{1}PRESENCE_SESSION_ENDED\0\u{1}PRESENCE_LEASE\0\u{1}PRESENCE_SYNC\0\u{1}PRESENCE_ROSTER\0")
 }
 
 nonisolated extension Rtm_Service_SessionEnd: SwiftProtobuf._ProtoNameProviding {
@@ -430,7 +481,7 @@ nonisolated extension Rtm_Service_JoinRequest: SwiftProtobuf.Message, SwiftProto
 
 nonisolated extension Rtm_Service_JoinResponse: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".JoinResponse"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}position\0\u{1}frames\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}position\0\u{1}frames\0\u{3}too_big\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -440,6 +491,7 @@ nonisolated extension Rtm_Service_JoinResponse: SwiftProtobuf.Message, SwiftProt
       switch fieldNumber {
       case 1: try { try decoder.decodeSingularMessageField(value: &self._position) }()
       case 2: try { try decoder.decodeSingularBytesField(value: &self.frames) }()
+      case 3: try { try decoder.decodeSingularBoolField(value: &self.tooBig) }()
       default: break
       }
     }
@@ -456,12 +508,90 @@ nonisolated extension Rtm_Service_JoinResponse: SwiftProtobuf.Message, SwiftProt
     if !self.frames.isEmpty {
       try visitor.visitSingularBytesField(value: self.frames, fieldNumber: 2)
     }
+    if self.tooBig != false {
+      try visitor.visitSingularBoolField(value: self.tooBig, fieldNumber: 3)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   package static func ==(lhs: Rtm_Service_JoinResponse, rhs: Rtm_Service_JoinResponse) -> Bool {
     if lhs._position != rhs._position {return false}
     if lhs.frames != rhs.frames {return false}
+    if lhs.tooBig != rhs.tooBig {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Rtm_Service_RosterRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".RosterRequest"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}channel\0\u{1}snapshot\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularMessageField(value: &self._channel) }()
+      case 2: try { try decoder.decodeSingularUInt64Field(value: &self.snapshot) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    try { if let v = self._channel {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 1)
+    } }()
+    if self.snapshot != 0 {
+      try visitor.visitSingularUInt64Field(value: self.snapshot, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Rtm_Service_RosterRequest, rhs: Rtm_Service_RosterRequest) -> Bool {
+    if lhs._channel != rhs._channel {return false}
+    if lhs.snapshot != rhs.snapshot {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Rtm_Service_RosterResponse: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".RosterResponse"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}frames\0\u{1}snapshot\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularBytesField(value: &self.frames) }()
+      case 2: try { try decoder.decodeSingularUInt64Field(value: &self.snapshot) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.frames.isEmpty {
+      try visitor.visitSingularBytesField(value: self.frames, fieldNumber: 1)
+    }
+    if self.snapshot != 0 {
+      try visitor.visitSingularUInt64Field(value: self.snapshot, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Rtm_Service_RosterResponse, rhs: Rtm_Service_RosterResponse) -> Bool {
+    if lhs.frames != rhs.frames {return false}
+    if lhs.snapshot != rhs.snapshot {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -20,6 +20,8 @@ PROTOBUF_C__BEGIN_DECLS
 
 typedef struct Rtm__Service__JoinRequest Rtm__Service__JoinRequest;
 typedef struct Rtm__Service__JoinResponse Rtm__Service__JoinResponse;
+typedef struct Rtm__Service__RosterRequest Rtm__Service__RosterRequest;
+typedef struct Rtm__Service__RosterResponse Rtm__Service__RosterResponse;
 typedef struct Rtm__Service__LeavePush Rtm__Service__LeavePush;
 typedef struct Rtm__Service__SessionEndedPush Rtm__Service__SessionEndedPush;
 typedef struct Rtm__Service__LeaseRequest Rtm__Service__LeaseRequest;
@@ -56,7 +58,11 @@ typedef enum _Rtm__Service__PresenceMethod {
   /*
    * request SyncRequest, response SyncResponse
    */
-  RTM__SERVICE__PRESENCE_METHOD__PRESENCE_SYNC = 6
+  RTM__SERVICE__PRESENCE_METHOD__PRESENCE_SYNC = 6,
+  /*
+   * request RosterRequest, response RosterResponse
+   */
+  RTM__SERVICE__PRESENCE_METHOD__PRESENCE_ROSTER = 7
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(RTM__SERVICE__PRESENCE_METHOD)
 } Rtm__Service__PresenceMethod;
 typedef enum _Rtm__Service__SessionEnd {
@@ -111,10 +117,49 @@ struct  Rtm__Service__JoinResponse
    * the snapshot: ServerFrames with their length prefixes
    */
   ProtobufCBinaryData frames;
+  /*
+   * it doesn't fit in here: ask for it (RosterRequest)
+   */
+  protobuf_c_boolean too_big;
 };
 #define RTM__SERVICE__JOIN_RESPONSE__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&rtm__service__join_response__descriptor) \
-    , NULL, {0,NULL} }
+    , NULL, {0,NULL}, 0 }
+
+
+/*
+ * Asks for the snapshot of a channel with very many users, part by part: the next one when the last one is here. Whoever
+ * has joined before the first is asked for is in it, so one snapshot serves all who wait for one at that time.
+ */
+struct  Rtm__Service__RosterRequest
+{
+  ProtobufCMessage base;
+  Rtm__Service__ChannelKey *channel;
+  /*
+   * of the response before; 0 = from the beginning
+   */
+  uint64_t snapshot;
+};
+#define RTM__SERVICE__ROSTER_REQUEST__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&rtm__service__roster_request__descriptor) \
+    , NULL, 0 }
+
+
+struct  Rtm__Service__RosterResponse
+{
+  ProtobufCMessage base;
+  /*
+   * as in JoinResponse
+   */
+  ProtobufCBinaryData frames;
+  /*
+   * there is more of it, for half a minute; 0 = this was the last part
+   */
+  uint64_t snapshot;
+};
+#define RTM__SERVICE__ROSTER_RESPONSE__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&rtm__service__roster_response__descriptor) \
+    , {0,NULL}, 0 }
 
 
 /*
@@ -251,6 +296,44 @@ Rtm__Service__JoinResponse *
                       const uint8_t       *data);
 void   rtm__service__join_response__free_unpacked
                      (Rtm__Service__JoinResponse *message,
+                      ProtobufCAllocator *allocator);
+/* Rtm__Service__RosterRequest methods */
+void   rtm__service__roster_request__init
+                     (Rtm__Service__RosterRequest         *message);
+size_t rtm__service__roster_request__get_packed_size
+                     (const Rtm__Service__RosterRequest   *message);
+size_t rtm__service__roster_request__pack
+                     (const Rtm__Service__RosterRequest   *message,
+                      uint8_t             *out);
+size_t rtm__service__roster_request__pack_to_buffer
+                     (const Rtm__Service__RosterRequest   *message,
+                      ProtobufCBuffer     *buffer);
+Rtm__Service__RosterRequest *
+       rtm__service__roster_request__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   rtm__service__roster_request__free_unpacked
+                     (Rtm__Service__RosterRequest *message,
+                      ProtobufCAllocator *allocator);
+/* Rtm__Service__RosterResponse methods */
+void   rtm__service__roster_response__init
+                     (Rtm__Service__RosterResponse         *message);
+size_t rtm__service__roster_response__get_packed_size
+                     (const Rtm__Service__RosterResponse   *message);
+size_t rtm__service__roster_response__pack
+                     (const Rtm__Service__RosterResponse   *message,
+                      uint8_t             *out);
+size_t rtm__service__roster_response__pack_to_buffer
+                     (const Rtm__Service__RosterResponse   *message,
+                      ProtobufCBuffer     *buffer);
+Rtm__Service__RosterResponse *
+       rtm__service__roster_response__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   rtm__service__roster_response__free_unpacked
+                     (Rtm__Service__RosterResponse *message,
                       ProtobufCAllocator *allocator);
 /* Rtm__Service__LeavePush methods */
 void   rtm__service__leave_push__init
@@ -393,6 +476,12 @@ typedef void (*Rtm__Service__JoinRequest_Closure)
 typedef void (*Rtm__Service__JoinResponse_Closure)
                  (const Rtm__Service__JoinResponse *message,
                   void *closure_data);
+typedef void (*Rtm__Service__RosterRequest_Closure)
+                 (const Rtm__Service__RosterRequest *message,
+                  void *closure_data);
+typedef void (*Rtm__Service__RosterResponse_Closure)
+                 (const Rtm__Service__RosterResponse *message,
+                  void *closure_data);
 typedef void (*Rtm__Service__LeavePush_Closure)
                  (const Rtm__Service__LeavePush *message,
                   void *closure_data);
@@ -424,6 +513,8 @@ extern const ProtobufCEnumDescriptor    rtm__service__presence_method__descripto
 extern const ProtobufCEnumDescriptor    rtm__service__session_end__descriptor;
 extern const ProtobufCMessageDescriptor rtm__service__join_request__descriptor;
 extern const ProtobufCMessageDescriptor rtm__service__join_response__descriptor;
+extern const ProtobufCMessageDescriptor rtm__service__roster_request__descriptor;
+extern const ProtobufCMessageDescriptor rtm__service__roster_response__descriptor;
 extern const ProtobufCMessageDescriptor rtm__service__leave_push__descriptor;
 extern const ProtobufCMessageDescriptor rtm__service__session_ended_push__descriptor;
 extern const ProtobufCMessageDescriptor rtm__service__lease_request__descriptor;

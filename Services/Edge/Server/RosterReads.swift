@@ -1,0 +1,42 @@
+import NIOCore
+import RTMModel
+
+/// The snapshots of big channels that a loop is getting from presence, each in parts and for all sessions
+/// that wait for one. Pure.
+///
+/// A session is in the snapshots that begin after its join. So whoever comes while one is being read waits
+/// for the next one, together with all others: however many come at once, a channel's snapshot is read once
+/// after the other, and those who share one share its bytes.
+struct RosterReads<Reader> {
+    /// Limit: snapshots read at the same time.
+    static var atOnceMax: Int { 2 }
+
+    private var waiting: [ChannelKey: [Reader]] = [:]
+    /// Channels that somebody waits for, the one that has waited longest first.
+    private var order: [ChannelKey] = []
+    private var reads: [ChannelKey: (readers: [Reader], frames: ByteBuffer)] = [:]
+
+    mutating func wait(_ reader: Reader, for channel: ChannelKey) {
+        if waiting[channel] == nil { order.append(channel) }
+        waiting[channel, default: []].append(reader)
+    }
+
+    /// The channel whose snapshot is to be asked for now, from the beginning.
+    mutating func begin() -> ChannelKey? {
+        guard reads.count < Self.atOnceMax, let index = order.firstIndex(where: { reads[$0] == nil }) else {
+            return nil
+        }
+        let channel = order.remove(at: index)
+        reads[channel] = (waiting.removeValue(forKey: channel) ?? [], ByteBuffer())
+        return channel
+    }
+
+    mutating func received(_ frames: UnsafeRawBufferPointer, of channel: ChannelKey) {
+        _ = reads[channel]?.frames.writeBytes(frames)
+    }
+
+    /// All parts are here, or no more will come.
+    mutating func end(_ channel: ChannelKey) -> (readers: [Reader], frames: ByteBuffer) {
+        reads.removeValue(forKey: channel) ?? ([], ByteBuffer())
+    }
+}

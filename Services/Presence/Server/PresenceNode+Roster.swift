@@ -1,0 +1,139 @@
+import NIOCore
+import RTMModel
+import RTMServiceLink
+import RTMWire
+
+/// The snapshots of channels with very many users (P-27). One may not fit into an answer, and many of them
+/// don't fit into the queue of a link when as many users come at once. So a join says only that there are
+/// too many; the edge asks for the snapshot once for all who wait for it, and gets it in parts, the next one
+/// when it has the last one. All parts are of one moment: what is left of it is held until then.
+extension PresenceNode {
+    func roster(
+        _ request: RosterRequest, _ id: UInt64, timeout: Duration, _ link: ServerLink
+    ) throws(RTMError) {
+        try check(request.channel.type)
+        guard request.snapshot == 0 else {
+            guard let held = heldSnapshots.take(request.snapshot, of: link.id) else {
+                throw RTMError(
+                    .presenceOperationFailed, "the rest of the snapshot is not held any more",
+                    retryAfter: .seconds(1))
+            }
+            return give(held, id, link)
+        }
+        let countMax = settings.snapshots.heldMax
+        guard heldSnapshots.count < countMax else {
+            throw RTMError(
+                .presenceOperationFailed, "\(countMax) snapshots are under way", retryAfter: .seconds(1),
+                limit: .init(name: "snapshots under way", value: UInt64(countMax)))
+        }
+        lastJoin += 1
+        let number = lastJoin
+        joins[number] = PendingJoin(
+            request: id, link: link, channel: request.channel, wantsSnapshot: true, isForRoster: true)
+        joinDeadlines.set(now + timeout.milliseconds * 3 / 4, for: number)
+        wait(number, through: 0)
+    }
+
+    func giveRoster(_ join: PendingJoin, _ position: StreamPosition) {
+        let text = SnapshotText(users: join.snapshot?.users ?? [], channel: join.channel, position: position)
+        let (bytes, bytesMax) = (text.bytes, settings.snapshots.bytesMax)
+        guard bytes <= bytesMax else {
+            return join.fail(
+                RTMError(
+                    .presenceOperationFailed,
+                    "the users of the channel and their states have \(bytes) bytes, \(bytesMax) are sent",
+                    limit: .init(name: "snapshot bytes", value: UInt64(bytesMax))))
+        }
+        give(HeldSnapshots.Rest(text: text, start: 0), join.request, join.link)
+    }
+
+    private func give(_ rest: HeldSnapshots.Rest, _ id: UInt64, _ link: ServerLink) {
+        var frames = ByteBuffer()
+        var number: UInt64 = 0
+        let end = rest.text.write(from: rest.start, bytesMax: settings.snapshots.partBytesMax, into: &frames)
+        if let end {
+            number = heldSnapshots.hold(
+                HeldSnapshots.Rest(text: rest.text, start: end), of: link.id,
+                until: now + HeldSnapshots.lifetime)
+        }
+        frames.withUnsafeReadableBytes { bytes in
+            link.respond(to: id, RosterResponse(frames: WireText(bytes), snapshot: number))
+        }
+    }
+}
+
+/// How much of snapshots is sent at once. Sizes are in bytes of frames, which are never split.
+struct SnapshotLimits: Sendable {
+    /// Limit: users online, and bytes, of a snapshot that comes with the answer to a join.
+    var joinUsersMax = 512
+    var joinBytesMax = 16 * 1024
+    /// Limit: bytes that wait for an edge; then none comes with the answer to a join.
+    var joinQueueMax = 8 << 20
+    /// Limit: bytes of one part of a big snapshot.
+    var partBytesMax = 1 << 20
+    /// Limit: bytes of users and states of one snapshot. Beyond it presence is unavailable in the channel.
+    var bytesMax = 64 << 20
+    /// Limit: big snapshots that edges are getting at the same time.
+    var heldMax = 256
+}
+
+/// A snapshot as the frames that subscribers get.
+struct SnapshotText: Sendable {
+    let users: [UserState]
+    let channel: ChannelKey
+    let position: StreamPosition
+
+    /// Of users and states.
+    var bytes: Int { users.reduce(0) { $0 + $1.encodedLength } }
+
+    /// Writes whole frames, at least one, from that user on. Gives the user that the next one begins with;
+    /// nil: that were all.
+    func write(from first: Int, bytesMax: Int, into frames: inout ByteBuffer) -> Int? {
+        var start = first
+        repeat {
+            let end = start + PresencePage.count(of: users, from: start)
+            let part = PresenceSnapshot(
+                channel: channel, position: position, users: Array(users[start..<end]),
+                more: end < users.count)
+            ServerFrame(part).encodeFrame(into: &frames)
+            start = end
+        } while start < users.count && frames.readableBytes < bytesMax
+        return start < users.count ? start : nil
+    }
+}
+
+/// What edges have yet to get of big snapshots. Pure: told the time in milliseconds.
+struct HeldSnapshots {
+    /// How long an edge may take to ask for the next part.
+    static let lifetime: UInt64 = 30_000
+
+    struct Rest {
+        let text: SnapshotText
+        let start: Int
+    }
+
+    private var rests: [UInt64: (rest: Rest, link: UInt64, until: UInt64)] = [:]
+    private var last: UInt64 = 0
+
+    var count: Int { rests.count }
+
+    /// Gives the number by which it is asked for.
+    mutating func hold(_ rest: Rest, of link: UInt64, until: UInt64) -> UInt64 {
+        last += 1
+        rests[last] = (rest, link, until)
+        return last
+    }
+
+    mutating func take(_ number: UInt64, of link: UInt64) -> Rest? {
+        guard let held = rests[number], held.link == link else { return nil }
+        rests[number] = nil
+        return held.rest
+    }
+
+    mutating func forget(of link: UInt64) { rests = rests.filter { $0.value.link != link } }
+
+    mutating func forgetOld(now: UInt64) {
+        guard rests.contains(where: { $0.value.until <= now }) else { return }
+        rests = rests.filter { $0.value.until > now }
+    }
+}
