@@ -18,14 +18,18 @@ package final class EndOfTurn {
     /// Limit: after so many rounds the loop looks at its sockets first. Two in-process services which answer
     /// each other without end would otherwise starve them.
     private static let roundsMax = 64
-    /// Anything above zero lets NIO return to its selector; it runs tasks that are due without doing so.
-    private static let pause = TimeAmount.microseconds(20)
+    /// NIO returns to its selector when no task is due at the instant at which it looks. How soon it looks
+    /// depends on the machine (a sanitizer makes it tens of microseconds): a loop that stays dirty pauses
+    /// longer each time.
+    private static let pauseMin = TimeAmount.microseconds(20)
+    private static let pauseMax = TimeAmount.microseconds(320)
 
     package let eventLoop: any EventLoop
     private var dirty: [any Flushable] = []
     private var flushing: [any Flushable] = []
     private var writers: [any Flushable] = []
     private var isArranged = false
+    private var pause = EndOfTurn.pauseMin
     private var instant: NIODeadline?
 
     package init(eventLoop: any EventLoop) { self.eventLoop = eventLoop }
@@ -88,8 +92,10 @@ package final class EndOfTurn {
         instant = nil
         guard !dirty.isEmpty || !writers.isEmpty else {
             isArranged = false
+            pause = Self.pauseMin
             return
         }
-        eventLoop.assumeIsolated().scheduleTask(in: Self.pause) { self.flush() }
+        eventLoop.assumeIsolated().scheduleTask(in: pause) { self.flush() }
+        pause = min(pause * 2, Self.pauseMax)
     }
 }

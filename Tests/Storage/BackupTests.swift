@@ -26,7 +26,7 @@ struct BackupTests {
                     }
                     #expect(written > 0 && token > 0)
                     process.signal(SIGTERM)
-                    #expect(try await process.exit() == 0)
+                    #expect(try await process.exit() == 0, "\(process.log)")
                 }
                 try replaceDatabase(of: directory, by: copy)
                 try await host.withStorage(directory) { process, caller in
@@ -42,7 +42,7 @@ struct BackupTests {
                     }
                     try await log.close()
                     process.signal(SIGTERM)
-                    #expect(try await process.exit() == 0)
+                    #expect(try await process.exit() == 0, "\(process.log)")
                 }
             }
         }

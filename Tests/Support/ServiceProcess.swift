@@ -14,6 +14,12 @@ package final class ServiceProcess: Sendable {
     package static let executables = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
         .deletingLastPathComponent()
 
+    /// Nothing of the machine that runs the tests, but the settings of a sanitizer: it watches the processes,
+    /// too.
+    private static let inherited = ["LD_PRELOAD", "TSAN_OPTIONS", "ASAN_OPTIONS"].reduce(
+        into: ["PATH": "/usr/bin:/bin"]
+    ) { $0[$1] = ProcessInfo.processInfo.environment[$1] }
+
     package init(_ name: String, _ arguments: [String], directory: URL, environment: [String: String] = [:])
         throws
     {
@@ -24,7 +30,7 @@ package final class ServiceProcess: Sendable {
         process.executableURL = Self.executables.appending(path: name)
         process.arguments = arguments
         process.currentDirectoryURL = directory
-        process.environment = ["PATH": "/usr/bin:/bin"].merging(environment) { $1 }
+        process.environment = Self.inherited.merging(environment) { $1 }
         process.standardInput = FileHandle.nullDevice
         process.standardOutput = FileHandle.nullDevice
         process.standardError = try FileHandle(forWritingTo: output)
