@@ -257,7 +257,7 @@ struct StoreContractTests {
     // MARK: Interval mode
 
     @Test(
-        "the 51st user is told by interval, back at 50 one by one (P-21, P-22, P-26)",
+        "the 51st user is told by interval, back at 50 one by one (P-21, P-22, P-24, P-26)",
         arguments: Kind.allCases)
     func modes(_ kind: Kind) async throws {
         try await StoreHarness.with(kind) { store in
