@@ -70,6 +70,7 @@ extension Link {
                 unavailableFeatures: unavailable))
         if let gap { emit(.gap(gap), of: channel, .message) }
         guard subscriptions.isActive(channel) else { return }
+        putOffRefresh(of: channel, unavailable)
         followPresence(
             of: channel, features: features, unavailable: unavailable, epoch: position.epoch, isNew: true)
     }
@@ -88,9 +89,9 @@ extension Link {
         if let gap = subscriptions.confirm(channel, request: nil, position: position, hasGap: answer.gap) {
             emit(.gap(gap), of: channel, .message)
             connection?.unrestored.append(channel)
-            // What the lost events led to would have come as a snapshot.
-            putOffRefresh(of: channel, unavailable)
         }
+        // What was missed, or was never there, would have come as a snapshot.
+        putOffRefresh(of: channel, unavailable)
         followPresence(
             of: channel, features: restoration.features, unavailable: unavailable, epoch: position.epoch,
             isNew: false)

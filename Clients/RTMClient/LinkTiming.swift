@@ -14,6 +14,8 @@ package struct LinkTiming: Sendable, Hashable {
     package var heartbeatAnswer: Duration = .seconds(10)
     /// S-22: how long a connection may take to say goodbye.
     package var goodbye: Duration = .seconds(2)
+    /// How long until something is asked for again that the server could not give, if it doesn't say when.
+    package var refreshPause: Duration = .seconds(2)
     /// Replaces the interval of the configuration and of the server.
     package var heartbeatInterval: Duration?
 

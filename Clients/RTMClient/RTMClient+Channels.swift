@@ -8,7 +8,8 @@ extension RTMClient {
     /// (S-19).
     ///
     /// What the server can't give at present doesn't refuse it: `unavailableFeatures` of the answer names
-    /// that. Presence then begins with a snapshot as soon as it is there (M-4).
+    /// that. Presence, metadata and locks then begin with a snapshot as soon as they are there (M-4, D-41,
+    /// K-13).
     ///
     /// - Throws: -10008 bad name, -10002 not logged in, -10025 not connected, -10017 a `subscribe` of this
     ///   channel is under way (M-8), -11021 too many channels (L-24) or refused, -11019 no answer in time,

@@ -152,6 +152,14 @@ struct SubscriptionTable: Sendable {
         }
     }
 
+    /// The newest one that was shown.
+    func revision(_ revisioned: Revisioned, of channel: String) -> UInt64 {
+        switch revisioned {
+        case .metadata: entries[channel]?.metadata.revision ?? 0
+        case .locks: entries[channel]?.locks.revision ?? 0
+        }
+    }
+
     func features(of channel: String) -> SubscriptionFeatures { entries[channel]?.features ?? [] }
 
     // MARK: Positions

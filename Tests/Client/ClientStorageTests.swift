@@ -8,7 +8,7 @@ import Testing
 /// Metadata: through a real socket.
 @Suite(.timeLimit(.minutes(1)))
 struct ClientStorageTests {
-    private static func set(
+    static func set(
         _ revision: Int64, of name: String = "lobby", type: Rtm_Client_ChannelType = .message,
         _ items: [String: String] = [:]
     ) -> Rtm_Client_Metadata {
@@ -20,11 +20,11 @@ struct ClientStorageTests {
         }
     }
 
-    private static func snapshot(_ metadata: Rtm_Client_Metadata) -> Rtm_Client_ServerFrame {
+    static func snapshot(_ metadata: Rtm_Client_Metadata) -> Rtm_Client_ServerFrame {
         .with { $0.metadata = metadata }
     }
 
-    private static func update(
+    static func update(
         _ revision: Int64, offset: UInt64, of name: String = "lobby", type: Rtm_Client_ChannelType = .message
     ) -> Rtm_Client_ServerFrame {
         .with { frame in
@@ -426,5 +426,7 @@ struct ClientStorageTests {
 
 extension Rtm_Client_ClientFrame {
     var isGetMetadata: Bool { if case .getMetadata = body { true } else { false } }
+    var isGetLocks: Bool { if case .getLocks = body { true } else { false } }
+    func asks(for user: String) -> Bool { isSubscribeUserMetadata && subscribeUserMetadata.userID == user }
     var isSubscribeUserMetadata: Bool { if case .subscribeUserMetadata = body { true } else { false } }
 }

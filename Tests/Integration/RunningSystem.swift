@@ -102,6 +102,11 @@ final class RunningSystem: Sendable {
         try await launch("rtm-presence", ["--listen", address("presence")] + callees(of: "presence"))
     }
 
+    /// Storage where it was before.
+    func launchStorage() async throws {
+        try await launch("rtm-storage", ["--listen", address("storage")] + callees(of: "storage"))
+    }
+
     /// Tests are in a greater hurry than clients may be. Those about the rates set them.
     private static func unlimited(_ prefix: String) -> [String] {
         ["publish", "calls", "subscribe", "login"].flatMap { ["--\(prefix)rates-\($0)", "0"] }

@@ -2,10 +2,12 @@ import Logging
 import RTMModel
 import RTMProtocol
 
-/// A snapshot that is asked for because events of it were lost.
+/// A snapshot that is asked for because none came, or because events of it were lost.
 struct Refresh: Hashable {
     let revisioned: SubscriptionTable.Revisioned
     let target: MetadataTarget
+    /// The answer before was older than what the app had seen.
+    var isRepeated = false
 
     init(_ revisioned: SubscriptionTable.Revisioned, of target: MetadataTarget) {
         self.revisioned = revisioned
@@ -26,12 +28,13 @@ struct PendingRefreshes {
     var at: Link.Instant?
 }
 
-// After a gap: what events were lost is not known, but what they led to can be asked for. The answer is shown
-// as a snapshot, so that an app that follows metadata or locks is never left with an old picture. Many gaps
-// at once are more calls than the server takes at once: the rest waits for as long as it says.
+// What events were lost behind a gap is not known, but what they led to can be asked for; so can what storage
+// could not give when a subscription began (D-41, K-13). The answer is shown as a snapshot, so that an app
+// that follows metadata or locks is never left with an old picture, or with none. Many gaps at once are more
+// calls than the server takes at once: the rest waits for as long as it says.
 extension Link {
-    /// Limit: how long until the next attempt if nobody says when.
-    static let refreshPause = Duration.seconds(2)
+    /// How long until the next attempt if nobody says when.
+    var refreshPause: Duration { configuration.timing.refreshPause }
 
     func refresh(_ channel: String) {
         let features = subscriptions.features(of: channel)
@@ -41,12 +44,12 @@ extension Link {
     /// The same for what the server can't show of a channel at the moment.
     func putOffRefresh(of channel: String, _ unavailable: SubscriptionFeatures) {
         let features = subscriptions.features(of: channel).intersection(unavailable)
-        for refresh in Refresh.all(of: channel, features) { put(off: refresh, for: Self.refreshPause) }
+        for refresh in Refresh.all(of: channel, features) { put(off: refresh, for: refreshPause) }
     }
 
     func perform(_ refresh: Refresh) {
         guard machine.state == .connected else { return }
-        guard !requests.isFull else { return put(off: refresh, for: Self.refreshPause) }
+        guard !requests.isFull else { return put(off: refresh, for: refreshPause) }
         let id = requestIDs.next()
         let deadline = now + configuration.requestTimeout
         requests.add(id, .refresh(refresh), deadline: deadline)
@@ -66,17 +69,35 @@ extension Link {
 
     func refreshed(_ refresh: Refresh, _ body: ServerBody) {
         switch body {
-        case .metadata(let metadata): received(snapshot: metadata)
-        case .locks(let locks): received(snapshot: locks)
+        case .metadata(let metadata):
+            guard !isOld(refresh, UInt64(clamping: metadata.majorRevision)) else { return repeated(refresh) }
+            received(snapshot: metadata)
+        case .locks(let locks):
+            guard !isOld(refresh, locks.revision) else { return repeated(refresh) }
+            received(snapshot: locks)
         case .error(let error): refreshFailed(refresh, RTMError(error, unknownCode: .storageOperationFailed))
         default: logger.debug("the answer to the request of a snapshot is none")
         }
     }
 
+    /// The answer and the events come on different ways: one that was read before an event must not take its
+    /// place. When the next one is as old, storage itself has gone back, which a restored backup does.
+    private func isOld(_ refresh: Refresh, _ revision: UInt64) -> Bool {
+        let table = refresh.target.channelType == .none ? userMetadata : subscriptions
+        return !refresh.isRepeated
+            && table.revision(refresh.revisioned, of: refresh.target.name) > revision
+    }
+
+    private func repeated(_ refresh: Refresh) {
+        var refresh = refresh
+        refresh.isRepeated = true
+        perform(refresh)
+    }
+
     /// What waiting mends is tried as long as the link lives.
     func refreshFailed(_ refresh: Refresh, _ error: RTMError) {
-        if error.isRetryable { return put(off: refresh, for: error.retryAfter ?? Self.refreshPause) }
-        logger.warning("a snapshot after a gap could not be had", metadata: ["cause": "\(error)"])
+        if error.isRetryable { return put(off: refresh, for: error.retryAfter ?? refreshPause) }
+        logger.warning("a snapshot could not be had", metadata: ["cause": "\(error)"])
     }
 
     /// The next connection catches up by itself, or is told of a gap again.
@@ -92,12 +113,18 @@ extension Link {
         guard let time = connection?.refreshes.at, now >= time,
             let due = connection?.refreshes.refreshes
         else { return }
+        guard machine.state == .connected else {
+            // Subscriptions are still being restored.
+            connection?.refreshes.at = now + refreshPause
+            return
+        }
         connection?.refreshes = PendingRefreshes()
         for refresh in due where isFollowed(refresh) { perform(refresh) }
     }
 
     private func isFollowed(_ refresh: Refresh) -> Bool {
-        refresh.target.channelType == .none
-            ? userMetadata.contains(refresh.target.name) : subscriptions.contains(refresh.target.name)
+        let name = refresh.target.name
+        guard refresh.target.channelType != .none else { return userMetadata.contains(name) }
+        return subscriptions.features(of: name).contains(refresh.revisioned == .locks ? .lock : .metadata)
     }
 }

@@ -30,6 +30,11 @@ extension Link {
                 return completion.fail(
                     .storageNotSubscribe, "the metadata of user '\(userID)' are not subscribed")
             }
+            // The server doesn't know of one that it is still to be asked for.
+            if connection?.unfollowed.remove(userID) != nil {
+                userMetadata.remove(userID)
+                return completion.succeed()
+            }
             userMetadata.beginLeaving(userID)
             request(completion, .userMetadata(.unsubscribe(completion, userID: userID))) {
                 $0.unsubscribeUserMetadata.userID = userID
@@ -87,6 +92,7 @@ extension Link {
         case (.subscribe(let completion, let userID), .userMetadataSubscribed(let answer)):
             _ = userMetadata.confirm(
                 userID, request: completion.id, position: StreamPosition(answer.position), hasGap: answer.gap)
+            connection?.unfollowed.remove(userID)
             completion.succeed()
         case (.unsubscribe(let completion, let userID), .done):
             userMetadata.finishLeaving(userID)
@@ -113,8 +119,10 @@ extension Link {
 
     private func refusedToRestore(_ userID: String, _ error: RTMError) {
         guard userMetadata.contains(userID) else { return }
-        if error.isRetryable {
-            return followLater(userID, after: error.retryAfter ?? Self.refreshPause)
+        // Messaging, where its log is, was lost before it answered.
+        let isLost = error.code == .storageOperationFailed && error.limit == nil
+        if error.isRetryable || isLost {
+            return followLater(userID, after: error.retryAfter ?? refreshPause)
         }
         userMetadata.remove(userID)
         connection?.unrestoredUsers.append(userID)
@@ -156,7 +164,7 @@ extension Link {
             userMetadata.finishLeaving(userID)
             completion.fail(error)
         case .restoreLate(let restoration):
-            followLater(restoration.channel, after: Self.refreshPause)
+            followLater(restoration.channel, after: refreshPause)
         case .restore:
             end(.connectionError("the server did not answer while subscriptions were restored"))
         }
