@@ -189,6 +189,11 @@ final class EdgeClient {
             .acquireLock(
                 .with { ($0.channelType, $0.channel, $0.name, $0.retry) = (.message, channel, lock, true) }))
     }
+
+    func release(_ id: UInt64, _ lock: String, in channel: String = "lobby") {
+        send(
+            id, .releaseLock(.with { ($0.channelType, $0.channel, $0.name) = (.message, channel, lock) }))
+    }
 }
 
 /// A socket whose other end may stop reading.

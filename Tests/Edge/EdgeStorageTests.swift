@@ -194,6 +194,50 @@ import Testing
         fixture.end()
     }
 
+    @Test("L-41: locks may be used in ever new channels by whoever gives them back")
+    func everNewChannels() {
+        let anna = fixture.client("anna")
+        for number in 0..<UInt64(SessionLocks.channelsMax) + 10 {
+            anna.acquire(3 + 2 * number, "l", in: "channel \(number)")
+            storage.answerAcquired(number + 1)
+            fixture.pass()
+            anna.release(4 + 2 * number, "l", in: "channel \(number)")
+            storage.answerDone()
+            fixture.pass()
+        }
+        #expect(anna.take().allSatisfy { $0.error.code == .errorOk })
+        anna.acquire(9_000, "kept", in: "lobby")
+        storage.answerAcquired(9_000)
+        anna.acquire(9_001, "missing", in: "hall")
+        storage.refuse(StorageMethod.call, RTMError(.lockNotExist, "there is no such lock"))
+        fixture.pass()
+        storage.stop()
+        storage.forget()
+        storage.start()
+        fixture.pass(.seconds(1))
+        #expect(storage.sessions.map(\.channel) == [fixture.key("lobby")], "it is told of what is held")
+        fixture.end()
+    }
+
+    @Test("Locks in a thousand channels at one time are the limit, which is told")
+    func channelsAtOneTime() {
+        let anna = fixture.client("anna")
+        for number in 0..<UInt64(SessionLocks.channelsMax) {
+            anna.acquire(3 + number, "l", in: "channel \(number)")
+            storage.answerAcquired(number + 1)
+            fixture.pass()
+        }
+        _ = anna.take()
+        anna.acquire(9_000, "l", in: "one more")
+        let refusal = anna.take().first?.error
+        #expect(refusal?.code == .errorLockOperationFailed && refusal?.limit.name == "channels with locks")
+        anna.acquire(9_001, "another", in: "channel 7")
+        storage.answerAcquired(9_001)
+        fixture.pass()
+        #expect(anna.take().map(\.lockAcquired.fencingToken) == [9_001])
+        fixture.end()
+    }
+
     // MARK: Snapshots
 
     @Test(

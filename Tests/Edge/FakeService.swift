@@ -197,6 +197,13 @@ extension FakeService {
         }
     }
 
+    func answerDone() {
+        let done: [UInt8] = (try? Rtm_Client_ServerFrame.with { $0.done = .init() }.serializedBytes()) ?? []
+        done.withUnsafeBytes { bytes in
+            _ = answer(StorageMethod.call, StorageCallResponse(response: WireText(bytes)))
+        }
+    }
+
     func grant(_ ticket: UInt64, _ token: UInt64) {
         Self.acquired(token).withUnsafeBytes { bytes in
             push(StorageMethod.lockGranted, LockGrantedPush(ticket: ticket, response: WireText(bytes)))

@@ -13,16 +13,21 @@ extension EdgeLoop {
         let session: Session
         let requestID: UInt64
         let kind: ClientCall.Kind
+        /// Of an acquire or a release.
+        var lock: LockName?
     }
 
     func call(_ session: Session, _ call: ClientCall, _ requestID: UInt64) {
         // What was published before it comes before what it does.
         sendRun()
-        let context = ForwardedCall(session: session, requestID: requestID, kind: call.kind)
+        var context = ForwardedCall(session: session, requestID: requestID, kind: call.kind)
         do throws(RTMError) {
             try session.rates.call(call, session.application.rates, now: endOfTurn.now)
             try session.check(call)
-            if call.kind == .acquireLock { try beginAcquire(session, call) }
+            if call.kind == .acquireLock || call.kind == .releaseLock {
+                context.lock = lockName(of: call, for: session)
+            }
+            if call.kind == .acquireLock { try beginAcquire(session, context.lock) }
         } catch {
             return refuse(context, error)
         }
@@ -46,8 +51,13 @@ extension EdgeLoop {
         }
         if call.kind == .acquireLock { call.session.locks?.acquires -= 1 }
         switch outcome {
-        case .success(let response): answer(call, response.response)
-        case .failure(let failure): refuse(call, call.kind.error(failure))
+        case .success(let response):
+            noteLock(of: call, refusal: nil)
+            answer(call, response.response)
+        case .failure(let failure):
+            let error = call.kind.error(failure)
+            noteLock(of: call, refusal: error)
+            refuse(call, error)
         }
     }
 

@@ -38,6 +38,7 @@ extension StorageWriter {
         // What becomes of the others' sessions is of no interest, and nobody would say it.
         if case .acquire = request.action { registry.note(claimant.place, in: channel) }
         try keep(after, insteadOf: before, of: channel, by: caller.userID, step)
+        registry.mayForget(claimant.place, in: channel)
     }
 
     mutating func expire(_ channel: ChannelKey, _ now: StorageNow) throws(StoreFailure) {
@@ -67,6 +68,10 @@ extension StorageWriter {
         }
         outcome.settled += step.settled
         registry.set(after, of: channel)
+        for place in before.ownersHere { registry.mayForget(place, in: channel) }
+        for (name, lock) in before.locks where after.locks[name] == nil {
+            for waiter in lock.waiters { registry.mayForget(waiter.claimant.place, in: channel) }
+        }
     }
 
     /// Who is there and who isn't is known to memory alone, so it holds whether a transaction does or not.
@@ -96,6 +101,7 @@ extension StorageWriter {
         case .left:
             guard let channel = push.channel else { return }
             presence(in: channel) { table, step in table.left(session, now: now.steady, &step) }
+            registry.mayForget(.init(session: session, link: link), in: channel)
         case .entered:
             let place = LockTable.SessionPlace(session: session, link: link)
             let channels = push.channel.map { [$0] } ?? Array(registry.channels(of: session))

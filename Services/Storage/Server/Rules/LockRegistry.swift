@@ -17,11 +17,13 @@ struct LockRegistry {
     private var tables: [ChannelKey: LockTable] = [:]
     /// Nil: the table was loaded since.
     private var before: [ChannelKey: LockTable?] = [:]
-    /// Channels where a session owns a lock or waits for one, or has done so.
+    /// Channels where a session keeps a lock or waits for one, or did so until another one of its user came.
     private var channelsOfSession: [SessionID: Set<ChannelKey>] = [:]
     private var sessionsOfLink: [UInt64: Set<SessionID>] = [:]
     /// To be forgotten with the present transaction.
     private var forgotten: (sessions: [LockTable.SessionPlace], links: [UInt64]) = ([], [])
+    /// Sessions that may have no lock of the channel any more; looked at with the present transaction's end.
+    private var leaving: [(place: LockTable.SessionPlace, channel: ChannelKey)] = []
     /// Every deadline that a table has had; those that have passed by are found out when their time comes.
     private var deadlines = Heap<Deadline>()
 
@@ -43,6 +45,10 @@ struct LockRegistry {
     }
 
     mutating func committed() {
+        for (place, channel) in leaving where tables[channel]?.concerns(place.session) != true {
+            forgetNow(place, in: channel)
+        }
+        leaving.removeAll(keepingCapacity: true)
         for channel in before.keys where tables[channel]?.isIdle == true { tables[channel] = nil }
         before.removeAll(keepingCapacity: true)
         for place in forgotten.sessions {
@@ -59,10 +65,14 @@ struct LockRegistry {
             if let table { watch(channel, table) }
         }
         before.removeAll(keepingCapacity: true)
+        leaving.removeAll(keepingCapacity: true)
         forgotten = ([], [])
     }
 
     // MARK: Sessions
+
+    /// Sessions with locks, and those that wait for some.
+    var sessionCount: Int { channelsOfSession.count }
 
     /// The session has used a lock of the channel: its end concerns the channel.
     mutating func note(_ place: LockTable.SessionPlace, in channel: ChannelKey) {
@@ -74,6 +84,18 @@ struct LockRegistry {
 
     func channels(of link: UInt64) -> Set<ChannelKey> {
         (sessionsOfLink[link] ?? []).reduce(into: []) { $0.formUnion(channels(of: $1)) }
+    }
+
+    /// Unless it turns out to have another lock there, or to wait for one.
+    mutating func mayForget(_ place: LockTable.SessionPlace, in channel: ChannelKey) {
+        leaving.append((place, channel))
+    }
+
+    private mutating func forgetNow(_ place: LockTable.SessionPlace, in channel: ChannelKey) {
+        channelsOfSession[place.session]?.remove(channel)
+        guard channelsOfSession[place.session]?.isEmpty == true else { return }
+        channelsOfSession[place.session] = nil
+        sessionsOfLink[place.link]?.remove(place.session)
     }
 
     mutating func forget(_ place: LockTable.SessionPlace) { forgotten.sessions.append(place) }

@@ -41,6 +41,22 @@ extension LockTable {
         }
     }
 
+    /// Sessions that keep locks by being there.
+    var ownersHere: [SessionPlace] {
+        locks.values.compactMap { lock in
+            guard case .here(let place)? = lock.owner?.presence else { return nil }
+            return place
+        }
+    }
+
+    /// Whether it matters here what becomes of the session.
+    func concerns(_ session: SessionID) -> Bool {
+        ownersHere.contains { $0.session == session }
+            || locks.values.contains { lock in
+                lock.waiters.contains { $0.claimant.place.session == session }
+            }
+    }
+
     /// After a start of the service: nobody has been seen yet.
     mutating func suppose(everybodyAwaySince start: UInt64) {
         for (name, lock) in locks where lock.owner != nil {
