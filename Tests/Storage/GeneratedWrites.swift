@@ -26,7 +26,7 @@ struct GeneratedWrites {
     private mutating func work(_ contents: StoreContents) -> StorageWrite.Work {
         let name = StoreContents.channels.randomElement(using: &random) ?? "a"
         let channel = ChannelKey.message(name)
-        switch Int.random(in: 0..<9, using: &random) {
+        switch Int.random(in: 0..<10, using: &random) {
         case 0...2:
             let items = ["k", "l", "m"].shuffled(using: &random).prefix(2).map {
                 MetadataItem(key: $0, value: "\(number)" + random.text(upTo: 900))
@@ -45,6 +45,7 @@ struct GeneratedWrites {
                     channel: channel, content: content, origin: origin,
                     expiry: random.chance(1, in: 3) ? number : nil))
         case 7: return .removeExpiredHistory(limit: 3)
+        case 8: return .removeUnusedChannels(limit: 2)
         default:
             let known = contents.events.prefix(Int.random(in: 0...8, using: &random))
             guard let first = known.first, let last = known.last else { return .announced([]) }
@@ -79,7 +80,7 @@ struct StoreContents: Equatable {
             sets.append(try reader.metadata(of: .message(name)))
             locks.append(try reader.locks(of: .message(name)))
             let all = GetHistory(channelType: .message, channel: name, count: 100, start: 0, end: 0)
-            messages.append(try reader.messages(HistoryQuery(all, of: .user("anna")), now: 0))
+            messages.append(try reader.messages(HistoryQuery(all, of: .user("anna")), now: 0).messages)
         }
     }
 }

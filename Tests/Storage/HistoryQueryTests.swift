@@ -17,18 +17,13 @@ struct HistoryQueryTests {
         GetHistory(channelType: type, channel: channel, count: count, start: start, end: end)
     }
 
-    /// What a store finds, newest first.
-    private func find(_ query: HistoryQuery, among times: [UInt64]) -> [HistoryMessage] {
-        times.filter { $0 >= query.oldest && $0 <= query.newest }.sorted(by: >).prefix(query.fetchCount)
-            .map {
-                HistoryMessage(
-                    type: .text, payload: [], customType: "", publisher: "", timestampMilliseconds: $0)
-            }
-    }
-
     private func page(_ request: GetHistory, among times: [UInt64]) throws -> ([UInt64], UInt64) {
         let query = try HistoryQuery(request, of: anna)
-        let page = query.page(find(query, among: times))
+        let stored = times.map {
+            HistoryMessage(
+                type: .text, payload: [], customType: "", publisher: "", timestampMilliseconds: $0)
+        }
+        let page = query.page(query.matches(among: stored))
         return (page.messages.map(\.timestampMilliseconds), page.newStart)
     }
 
@@ -112,8 +107,7 @@ struct HistoryQueryTests {
         var counts: [Int] = []
         repeat {
             let query = try HistoryQuery(request(start: start), of: anna)
-            let found = stored.filter { $0.timestampMilliseconds <= query.newest }.prefix(query.fetchCount)
-            let page = query.page(Array(found))
+            let page = query.page(query.matches(among: stored))
             #expect(page.encodedLength < HistoryQuery.pageBytesMax + 1_000 || page.messages.count == 1)
             seen += page.messages.map(\.timestampMilliseconds)
             counts.append(page.messages.count)

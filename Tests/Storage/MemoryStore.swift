@@ -83,6 +83,9 @@ extension MemoryStore: WritableStore {
         return expired.count
     }
 
+    /// There are no rows for them.
+    func removeUnusedChannels(limit: Int) {}
+
     func usage(of app: String) -> AppUsage { state.usages[app] ?? AppUsage() }
     func save(_ usage: AppUsage, of app: String) { state.usages[app] = usage }
 
@@ -100,16 +103,25 @@ extension MemoryStore: ReadableStore {
 
     func committedCounter() -> UInt64 { committed.counter }
 
-    func messages(_ query: HistoryQuery, now: UInt64) -> [HistoryMessage] {
+    func messages(_ query: HistoryQuery, now: UInt64) -> HistoryMatches {
         let kept = (committed.messages[query.channel] ?? [:]).values
-            .filter { query.oldest <= $0.content.timestampMilliseconds }
-            .filter { $0.content.timestampMilliseconds <= query.newest }
             .filter { $0.expiry.map { $0 > now } ?? true }
-        return kept.map(\.content).sorted { $0.timestampMilliseconds > $1.timestampMilliseconds }
-            .prefix(query.fetchCount).map { $0 }
+        return query.matches(among: kept.map(\.content))
     }
 
     func events(after sequence: UInt64, limit: Int) -> [OutboxEvent] {
         Array(committed.events.filter { $0.sequence > sequence }.prefix(limit))
+    }
+}
+
+extension HistoryQuery {
+    /// What a store finds.
+    func matches(among messages: [HistoryMessage]) -> HistoryMatches {
+        var found = HistoryMatches(of: self)
+        for message in messages.sorted(by: { $0.timestampMilliseconds > $1.timestampMilliseconds })
+        where oldest <= message.timestampMilliseconds && message.timestampMilliseconds <= newest {
+            guard found.take(message) else { break }
+        }
+        return found
     }
 }

@@ -105,8 +105,38 @@ struct SQLiteStoreTests {
             #expect(try reader.events(after: 0, limit: 9) == [event])
             #expect(try reader.locks(of: .message("lobby")).locks["l"] == lock)
             let get = GetHistory(channelType: .message, channel: "lobby", count: 9, start: 0, end: 0)
-            #expect(try reader.messages(HistoryQuery(get, of: .user("anna")), now: 5) == [message])
+            #expect(try reader.messages(HistoryQuery(get, of: .user("anna")), now: 5).messages == [message])
             #expect(try writer.channelsWithLockOwners() == [.message("lobby")])
+            reader.close()
+            writer.close()
+        }
+    }
+
+    @Test("L-20: of large messages no more is read than a page shows, and one that says what follows")
+    func largePage() async throws {
+        try await withDirectory { directory in
+            let writer = try SQLiteWriter(options(directory))
+            try writer.begin()
+            for time in 1...40 as ClosedRange<UInt64> {
+                let message = HistoryMessage(
+                    type: .binary, payload: Array(repeating: 7, count: 32_768), customType: "",
+                    publisher: "anna", timestampMilliseconds: time)
+                try writer.append(StoredMessage(channel: .message("lobby"), content: message, expiry: nil))
+            }
+            try writer.commit()
+            let reader = try SQLiteReader(options(directory))
+            let get = GetHistory(channelType: .message, channel: "lobby", count: 100, start: 0, end: 0)
+            let found = try reader.messages(HistoryQuery(get, of: .user("anna")), now: 5)
+            #expect(found.messages.map(\.timestampMilliseconds) == (34...40).reversed())
+            #expect(found.next == 33)
+            let connection = try options(directory).openReader()
+            var seen: [UInt64] = []
+            try connection.firstRows("SELECT timestamp_ms FROM history ORDER BY timestamp_ms") { row in
+                seen.append(row.number(0))
+                return seen.count < 3
+            }
+            #expect(seen == [1, 2, 3])
+            connection.close()
             reader.close()
             writer.close()
         }
@@ -166,7 +196,7 @@ struct SQLiteStoreTests {
             writer.close()
             let reader = try SQLiteReader(options(directory))
             let get = GetHistory(channelType: .message, channel: "a", count: 9, start: 0, end: 0)
-            #expect(try reader.messages(HistoryQuery(get, of: .user("anna")), now: 5).count == 1)
+            #expect(try reader.messages(HistoryQuery(get, of: .user("anna")), now: 5).messages.count == 1)
             reader.close()
         }
     }

@@ -84,10 +84,10 @@ extension StorageThreads.Stores {
     }
 }
 
-/// The database while the service runs, and what goes on by itself: removing old messages, and telling
-/// messaging what has changed.
+/// The database while the service runs, and what goes on by itself: removing old messages and unused
+/// channels, and telling messaging what has changed.
 private struct StorageDatabase: Service {
-    private static let expiryInterval = TimeAmount.seconds(1)
+    private static let cleaningInterval = TimeAmount.seconds(1)
 
     let name = "storage database"
     let threads: StorageThreads
@@ -107,8 +107,8 @@ private struct StorageDatabase: Service {
                     if let failure { probe.notReady(failure.reason) } else { probe.ready() }
                 }))
         try await loop.submit { core.value.outbox.start(on: loop) }.get()
-        loop.scheduleRepeatedTask(initialDelay: .zero, delay: Self.expiryInterval) { _ in
-            core.value.node.expireHistory()
+        loop.scheduleRepeatedTask(initialDelay: .zero, delay: Self.cleaningInterval) { _ in
+            core.value.node.cleanUp()
         }
     }
 

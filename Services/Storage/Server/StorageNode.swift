@@ -220,9 +220,18 @@ extension StorageNode {
 extension StorageNode {
     /// Limit: messages removed in one write, so that nobody waits long behind it.
     private static let expiredMax = 500
+    /// Limit: channels looked at in one write. Each may cost a page of the file, which then takes the place
+    /// of another one in memory.
+    private static let searchedMax = 100
+
+    /// Keeps the file as small as what is in it. Now and then.
+    func cleanUp() {
+        expireHistory()
+        _ = threads.writes.put(StorageWrite(.removeUnusedChannels(limit: Self.searchedMax)))
+    }
 
     /// Asks for the removal of messages whose time is over (H-11). They are no longer shown before that.
-    func expireHistory() {
+    private func expireHistory() {
         _ = threads.writes.put(StorageWrite(.removeExpiredHistory(limit: Self.expiredMax)))
     }
 

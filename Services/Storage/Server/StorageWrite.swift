@@ -14,6 +14,7 @@ struct StorageWrite: Sendable {
         /// Messaging has the events of these sequences.
         case announced([ClosedRange<UInt64>])
         case removeExpiredHistory(limit: Int)
+        case removeUnusedChannels(limit: Int)
     }
 
     let work: Work

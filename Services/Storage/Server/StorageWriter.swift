@@ -101,6 +101,7 @@ struct StorageWriter<Store: WritableStore> {
         case .announced(let sequences): try store.removeEvents(sequences)
         case .removeExpiredHistory(let limit):
             outcome.expired = try store.removeExpired(by: now.wall, limit: limit)
+        case .removeUnusedChannels(let limit): try store.removeUnusedChannels(limit: limit)
         }
     }
 
@@ -128,7 +129,7 @@ struct StorageWriter<Store: WritableStore> {
             case .metadata: answer(write, .failure(failure.error(.storageNotAvailable)))
             case .lock: answer(write, .failure(failure.error(.lockOperationFailed)))
             case .history: answer(write, .failure(failure.error(.historyOperationFailed)))
-            case .session, .linkLost, .announced, .removeExpiredHistory: break
+            case .session, .linkLost, .announced, .removeExpiredHistory, .removeUnusedChannels: break
             }
         }
     }

@@ -61,23 +61,34 @@ struct HistoryQuery: Sendable, Hashable {
     /// a frame that no client takes.
     static let pageBytesMax = 256 * 1024
 
-    /// How many to fetch: one more than asked for tells whether another page follows.
-    var fetchCount: Int { count + 1 }
-
-    /// - Parameter found: the newest `fetchCount` matches, newest first.
-    func page(_ found: [HistoryMessage]) -> HistoryPage {
-        let fitting = fittingCount(found)
-        guard fitting < found.count else { return HistoryPage(messages: found, newStart: 0) }
-        let next = found[fitting].timestampMilliseconds
-        return HistoryPage(messages: Array(found.prefix(fitting)), newStart: hasEnd ? next : next + 1)
+    /// H-7.
+    func page(_ matches: HistoryMatches) -> HistoryPage {
+        HistoryPage(
+            messages: matches.messages, newStart: matches.next.map { hasEnd ? $0 : $0 + 1 } ?? 0)
     }
+}
 
-    private func fittingCount(_ found: [HistoryMessage]) -> Int {
-        var bytes = 0
-        for (place, message) in found.prefix(count).enumerated() {
-            bytes += message.encodedLength
-            if bytes > Self.pageBytesMax { return max(1, place) }
+/// The matches of one query as a store finds them, newest first: as many as a page takes. A store stops
+/// looking when they are complete, so it reads one message more than it shows and not a hundred.
+struct HistoryMatches: Sendable, Hashable {
+    private(set) var messages: [HistoryMessage] = []
+    /// When the first one was that the page has no room for; nil: there is none.
+    private(set) var next: UInt64?
+    private let countMax: Int
+    private var bytes = 0
+
+    init(of query: HistoryQuery) { countMax = query.count }
+
+    /// Takes the match that follows. False: the page was full before it, and needs no more.
+    mutating func take(_ message: HistoryMessage) -> Bool {
+        let length = message.encodedLength
+        let isFitting = messages.isEmpty || bytes + length <= HistoryQuery.pageBytesMax
+        guard messages.count < countMax, isFitting else {
+            next = message.timestampMilliseconds
+            return false
         }
-        return min(count, found.count)
+        messages.append(message)
+        bytes += length
+        return true
     }
 }

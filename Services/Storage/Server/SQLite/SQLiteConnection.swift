@@ -68,6 +68,23 @@ final class SQLiteConnection {
     func rows(
         _ sql: StaticString, _ values: SQLiteValue..., body: (SQLiteStatement) throws(StoreFailure) -> Void
     ) throws(StoreFailure) {
+        try step(sql, values) { statement throws(StoreFailure) in
+            try body(statement)
+            return true
+        }
+    }
+
+    /// Runs a kept statement; its rows go to `body` one by one, until that returns false. What comes behind
+    /// is not read from the file.
+    func firstRows(
+        _ sql: StaticString, _ values: SQLiteValue..., body: (SQLiteStatement) throws(StoreFailure) -> Bool
+    ) throws(StoreFailure) {
+        try step(sql, values, body)
+    }
+
+    private func step(
+        _ sql: StaticString, _ values: [SQLiteValue], _ body: (SQLiteStatement) throws(StoreFailure) -> Bool
+    ) throws(StoreFailure) {
         let statement = try prepared(sql)
         defer { statement.reset() }
         try check(statement.bind(values), doing: sql.description)
@@ -75,7 +92,7 @@ final class SQLiteConnection {
             let code = statement.step()
             if code == SQLITE_DONE { return }
             guard code == SQLITE_ROW else { throw failure(code, doing: sql.description) }
-            try body(statement)
+            guard try body(statement) else { return }
         }
     }
 

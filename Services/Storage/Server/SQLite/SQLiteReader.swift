@@ -29,19 +29,19 @@ final class SQLiteReader: ReadableStore {
         return try connection.locks(of: id)
     }
 
-    func messages(_ query: HistoryQuery, now: UInt64) throws(StoreFailure) -> [HistoryMessage] {
-        guard let id = try connection.channelID(query.channel) else { return [] }
-        var found: [HistoryMessage] = []
-        try connection.rows(
+    func messages(_ query: HistoryQuery, now: UInt64) throws(StoreFailure) -> HistoryMatches {
+        var found = HistoryMatches(of: query)
+        guard let id = try connection.channelID(query.channel) else { return found }
+        try connection.firstRows(
             """
             SELECT timestamp_ms, publisher, type, custom_type, payload FROM history
             WHERE channel = ?1 AND timestamp_ms BETWEEN ?2 AND ?3 AND (expiry_ms IS NULL OR expiry_ms > ?4)
-            ORDER BY timestamp_ms DESC LIMIT ?5
+            ORDER BY timestamp_ms DESC
             """,
             .integer(id), .integer(Int64(clamping: query.oldest)), .integer(Int64(clamping: query.newest)),
-            .number(now), .integer(Int64(query.fetchCount))
+            .number(now)
         ) { row in
-            found.append(
+            found.take(
                 HistoryMessage(
                     type: MessageType(rawValue: Int(row.integer(2))) ?? .binary, payload: row.blob(4),
                     customType: row.text(3), publisher: row.text(1), timestampMilliseconds: row.number(0)))

@@ -6,13 +6,18 @@ final class SQLiteWriter: WritableStore {
     /// Limit: what is kept in memory of the file; beyond it, it is forgotten and read again.
     private static let channelsMax = 100_000
     private static let setsMax = 4_096
+    /// Limit: events in the outbox beside which unused channels are looked for. All of them are looked
+    /// through, so with more of them this waits until messaging has them.
+    private static let eventsBesideSearch = 1_000
 
-    private let connection: SQLiteConnection
+    let connection: SQLiteConnection
     private var channels: [ChannelKey: Int64] = [:]
     /// A call asks for its channel several times.
     private var latest: (channel: ChannelKey, id: Int64)?
     private var sets: [ChannelKey: MetadataSet] = [:]
     private var usages: [String: AppUsage] = [:]
+    /// The last channel that was looked at, of those that nobody may use any more.
+    private var searched: Int64 = 0
     private var storedCounter: UInt64
     var counter: UInt64
     let source = UInt64.random(in: 1...UInt64(Int64.max))
@@ -74,7 +79,7 @@ final class SQLiteWriter: WritableStore {
         return id
     }
 
-    private func idMaking(_ channel: ChannelKey) throws(StoreFailure) -> Int64 {
+    func idMaking(_ channel: ChannelKey) throws(StoreFailure) -> Int64 {
         if let known = try id(of: channel) { return known }
         var made: Int64 = 0
         try connection.rows(
@@ -89,6 +94,35 @@ final class SQLiteWriter: WritableStore {
         if channels.count >= Self.channelsMax { channels = [:] }
         channels[channel] = id
         latest = (channel, id)
+    }
+
+    /// Metadata that is there has a revision, so that needn't be looked for.
+    func removeUnusedChannels(limit: Int) throws(StoreFailure) {
+        guard try !hasManyEvents() else { return }
+        let first = searched
+        try connection.rows(
+            "SELECT max(id) FROM (SELECT id FROM channels WHERE id > ?1 ORDER BY id LIMIT ?2)",
+            .integer(first), .integer(Int64(limit))
+        ) { row in searched = row.integer(0) }
+        try connection.rows(
+            """
+            DELETE FROM channels WHERE id > ?1 AND id <= ?2 AND metadata_revision = 0
+                AND NOT EXISTS (SELECT 1 FROM locks WHERE locks.channel = channels.id)
+                AND NOT EXISTS (SELECT 1 FROM history WHERE history.channel = channels.id)
+                AND id NOT IN (SELECT channel FROM outbox)
+            RETURNING app, type, name
+            """, .integer(first), .integer(searched)
+        ) { row in channels[row.channelKey(0)] = nil }
+        // The next channel that is made may get the number of one that was removed.
+        latest = nil
+    }
+
+    private func hasManyEvents() throws(StoreFailure) -> Bool {
+        var hasMany = false
+        try connection.rows(
+            "SELECT 1 FROM outbox LIMIT 1 OFFSET ?1", .integer(Int64(Self.eventsBesideSearch))
+        ) { _ in hasMany = true }
+        return hasMany
     }
 
     // MARK: Metadata
@@ -167,70 +201,6 @@ final class SQLiteWriter: WritableStore {
             """
         ) { row in found.append(row.channelKey(0)) }
         return found
-    }
-
-    // MARK: History
-
-    func append(_ message: StoredMessage) throws(StoreFailure) {
-        let id = try idMaking(message.channel)
-        guard try !insert(message, id), try !isKept(message, id) else { return }
-        var moved = message
-        moved.content.timestampMilliseconds = try newestTime(id) + 1
-        _ = try insert(moved, id)
-    }
-
-    /// False: there is one of this origin, or of this time.
-    private func insert(_ message: StoredMessage, _ id: Int64) throws(StoreFailure) -> Bool {
-        let content = message.content
-        return try connection.run(
-            """
-            INSERT INTO history (channel, timestamp_ms, expiry_ms, publisher, type, custom_type, payload,
-                instance, sequence)
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) ON CONFLICT DO NOTHING
-            """,
-            .integer(id), .number(content.timestampMilliseconds),
-            message.expiry.map { .number($0) } ?? .null, .text(content.publisher),
-            .integer(Int64(content.type.rawValue)), .text(content.customType), .blob(content.payload),
-            message.origin.map { .number($0.instance) } ?? .null,
-            message.origin.map { .number($0.sequence) } ?? .null) > 0
-    }
-
-    private func isKept(_ message: StoredMessage, _ id: Int64) throws(StoreFailure) -> Bool {
-        var isKept = false
-        let content = message.content
-        if let origin = message.origin {
-            try connection.rows(
-                "SELECT 1 FROM history WHERE channel = ?1 AND instance = ?2 AND sequence = ?3", .integer(id),
-                .number(origin.instance), .number(origin.sequence)
-            ) { _ in isKept = true }
-        } else {
-            try connection.rows(
-                """
-                SELECT 1 FROM history WHERE channel = ?1 AND timestamp_ms = ?2 AND publisher = ?3
-                    AND type = ?4 AND custom_type = ?5 AND payload = ?6
-                """,
-                .integer(id), .number(content.timestampMilliseconds), .text(content.publisher),
-                .integer(Int64(content.type.rawValue)), .text(content.customType), .blob(content.payload)
-            ) { _ in isKept = true }
-        }
-        return isKept
-    }
-
-    private func newestTime(_ id: Int64) throws(StoreFailure) -> UInt64 {
-        var time: UInt64 = 0
-        try connection.rows(
-            "SELECT timestamp_ms FROM history WHERE channel = ?1 ORDER BY timestamp_ms DESC LIMIT 1",
-            .integer(id)
-        ) { row in time = row.number(0) }
-        return time
-    }
-
-    func removeExpired(by now: UInt64, limit: Int) throws(StoreFailure) -> Int {
-        try connection.run(
-            """
-            DELETE FROM history WHERE (channel, timestamp_ms) IN (
-                SELECT channel, timestamp_ms FROM history WHERE expiry_ms <= ?1 ORDER BY expiry_ms LIMIT ?2)
-            """, .number(now), .integer(Int64(limit)))
     }
 
     // MARK: Usage

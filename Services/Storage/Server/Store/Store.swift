@@ -40,6 +40,11 @@ protocol WritableStore: AnyObject {
     func usage(of app: String) throws(StoreFailure) -> AppUsage
     func save(_ usage: AppUsage, of app: String) throws(StoreFailure)
 
+    /// Gives back the space of channels about which nothing is kept any more: looks at `limit` of them,
+    /// at others each time. Nobody can tell; a channel whose metadata was ever written keeps its revision,
+    /// for D-10 has it go on.
+    func removeUnusedChannels(limit: Int) throws(StoreFailure)
+
     func queue(_ event: OutboxEvent) throws(StoreFailure)
     func removeEvents(_ sequences: [ClosedRange<UInt64>]) throws(StoreFailure)
 }
@@ -53,8 +58,8 @@ protocol ReadableStore: AnyObject {
     func committedCounter() throws(StoreFailure) -> UInt64
     func metadata(of channel: ChannelKey) throws(StoreFailure) -> MetadataSet
     func locks(of channel: ChannelKey) throws(StoreFailure) -> LockTable
-    /// Newest first, without those that expired by `now`.
-    func messages(_ query: HistoryQuery, now: UInt64) throws(StoreFailure) -> [HistoryMessage]
+    /// Without those that expired by `now`.
+    func messages(_ query: HistoryQuery, now: UInt64) throws(StoreFailure) -> HistoryMatches
     /// Events that wait for messaging, in their order.
     func events(after sequence: UInt64, limit: Int) throws(StoreFailure) -> [OutboxEvent]
 }

@@ -1,0 +1,67 @@
+import RTMModel
+import RTMWire
+
+/// Messages that are kept for later readers.
+extension SQLiteWriter {
+    func append(_ message: StoredMessage) throws(StoreFailure) {
+        let id = try idMaking(message.channel)
+        guard try !insert(message, id), try !isKept(message, id) else { return }
+        var moved = message
+        moved.content.timestampMilliseconds = try newestTime(id) + 1
+        _ = try insert(moved, id)
+    }
+
+    /// False: there is one of this origin, or of this time.
+    private func insert(_ message: StoredMessage, _ id: Int64) throws(StoreFailure) -> Bool {
+        let content = message.content
+        return try connection.run(
+            """
+            INSERT INTO history (channel, timestamp_ms, expiry_ms, publisher, type, custom_type, payload,
+                instance, sequence)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) ON CONFLICT DO NOTHING
+            """,
+            .integer(id), .number(content.timestampMilliseconds),
+            message.expiry.map { .number($0) } ?? .null, .text(content.publisher),
+            .integer(Int64(content.type.rawValue)), .text(content.customType), .blob(content.payload),
+            message.origin.map { .number($0.instance) } ?? .null,
+            message.origin.map { .number($0.sequence) } ?? .null) > 0
+    }
+
+    private func isKept(_ message: StoredMessage, _ id: Int64) throws(StoreFailure) -> Bool {
+        var isKept = false
+        let content = message.content
+        if let origin = message.origin {
+            try connection.rows(
+                "SELECT 1 FROM history WHERE channel = ?1 AND instance = ?2 AND sequence = ?3", .integer(id),
+                .number(origin.instance), .number(origin.sequence)
+            ) { _ in isKept = true }
+        } else {
+            try connection.rows(
+                """
+                SELECT 1 FROM history WHERE channel = ?1 AND timestamp_ms = ?2 AND publisher = ?3
+                    AND type = ?4 AND custom_type = ?5 AND payload = ?6
+                """,
+                .integer(id), .number(content.timestampMilliseconds), .text(content.publisher),
+                .integer(Int64(content.type.rawValue)), .text(content.customType), .blob(content.payload)
+            ) { _ in isKept = true }
+        }
+        return isKept
+    }
+
+    private func newestTime(_ id: Int64) throws(StoreFailure) -> UInt64 {
+        var time: UInt64 = 0
+        try connection.rows(
+            "SELECT timestamp_ms FROM history WHERE channel = ?1 ORDER BY timestamp_ms DESC LIMIT 1",
+            .integer(id)
+        ) { row in time = row.number(0) }
+        return time
+    }
+
+    func removeExpired(by now: UInt64, limit: Int) throws(StoreFailure) -> Int {
+        try connection.run(
+            """
+            DELETE FROM history WHERE (channel, timestamp_ms) IN (
+                SELECT channel, timestamp_ms FROM history WHERE expiry_ms <= ?1 ORDER BY expiry_ms LIMIT ?2)
+            """, .number(now), .integer(Int64(limit)))
+    }
+}
