@@ -2,32 +2,14 @@ import RTMModel
 import RTMProtocol
 import RTMTestSupport
 import RTMWire
-import Synchronization
 import Testing
 
 @testable import RTMStorageServer
 
-/// Histories of real calls over real links, checked afterwards against the order that the revisions claim.
+/// Histories of real calls over a few real links, with callers made up by the test; those of whole clients
+/// are in IntegrationTests.
 @Suite("Concurrent histories are linearizable")
 struct LinearizabilityTests {
-    /// A call, from its begin to its answer, by one clock.
-    private struct Entry: Sendable {
-        let begin: ContinuousClock.Instant
-        let end: ContinuousClock.Instant
-        /// What it claims to have seen or made.
-        let revision: Int64
-        let isWrite: Bool
-        /// Of a write: the revision it compared with.
-        let compared: Int64
-    }
-
-    /// Who has the lock, as those believe who do.
-    private struct Holders: Sendable {
-        var now = 0
-        var most = 0
-        var tokens: [UInt64] = []
-    }
-
     private static let clients = 100
 
     @Test("D-17: compare-and-set and reads of 100 clients fit one order that agrees with real time")
@@ -36,61 +18,51 @@ struct LinearizabilityTests {
             let callers = [
                 first, try await running.caller(), try await running.caller(), try await running.caller(),
             ]
-            let entries = Shared<[Entry]>([])
+            let history = Shared(RevisionHistory())
             try await first.write([("n", "0")])
             await withTaskGroup(of: Void.self) { group in
                 for client in 0..<Self.clients {
                     group.addTask {
                         let user = Caller.user("user \(client)", session: UInt64(client))
-                        await Self.work(callers[client % 4], user, client) { entry in
-                            entries.withLock { $0.append(entry) }
+                        await Self.work(callers[client % 4], user, client) { call in
+                            history.withLock { $0.add(call) }
                         }
                     }
                 }
             }
-            let history = entries.withLock { $0 }
-            let writes = history.filter(\.isWrite).sorted { $0.revision < $1.revision }
-            #expect(
-                writes.map(\.revision) == Array(2..<Int64(writes.count + 2)), "each revision has one writer")
-            #expect(writes.allSatisfy { $0.compared == $0.revision - 1 }, "and it saw the one before")
-            Self.checkRealTime(history)
-            #expect(try await first.metadata().majorRevision == Int64(writes.count + 1))
+            let last = try await first.metadata().majorRevision
+            let seen = history.present
+            #expect(seen.violations(from: (revision: 1, value: "0"), to: last) == [])
+            #expect(seen.writtenCount == Int(last) - 1 && seen.refusedCount >= Self.clients - 1)
             for caller in callers.dropFirst() { try await caller.close() }
         }
     }
 
     private static func work(
-        _ caller: StorageCaller, _ user: RTMWire.Caller, _ client: Int, _ note: @Sendable (Entry) -> Void
+        _ caller: StorageCaller, _ user: RTMWire.Caller, _ client: Int,
+        _ note: @Sendable (RevisionHistory.Call) -> Void
     ) async {
         var known: Int64 = 1
         for number in 0..<20 {
             let begin = ContinuousClock.now
-            if number % 3 == 0 {
+            if number % 3 == 1 {
                 guard let set = try? await caller.metadata(by: user) else { continue }
                 known = set.majorRevision
-                note(Entry(begin: begin, end: .now, revision: known, isWrite: false, compared: 0))
-            } else if let revision = try? await caller.write(
-                .metadataUpdate, [("n", "\(client) \(number)")], major: known, by: user)
-            {
-                note(Entry(begin: begin, end: .now, revision: revision, isWrite: true, compared: known))
-                known = revision
+                note(.init(begin: begin, outcome: .saw(known, value: set.items.first?.value)))
+                continue
             }
-        }
-    }
-
-    /// What ended before another one began can't be newer than that. Revisions are the order, so one walk in
-    /// time is enough: the greatest revision that had been answered when a call began bounds it from below.
-    private static func checkRealTime(_ history: [Entry]) {
-        let ends = history.sorted { $0.end < $1.end }
-        var place = 0
-        var newest: Int64 = 0
-        for entry in history.sorted(by: { $0.begin < $1.begin }) {
-            while place < ends.count, ends[place].end < entry.begin {
-                newest = max(newest, ends[place].revision)
-                place += 1
+            let write = (compared: known, value: "\(client) \(number)")
+            do {
+                known = try await caller.write(
+                    .metadataUpdate, [("n", write.value)], major: known, by: user)
+                note(.init(begin: begin, outcome: .wrote(known), write: write))
+            } catch {
+                let present = (error as? RTMError)?.conflict?.majorRevision
+                note(
+                    .init(
+                        begin: begin, outcome: present.map { .saw($0, value: nil) } ?? .unanswered,
+                        write: write))
             }
-            let isNotStale = entry.isWrite ? entry.revision > newest : entry.revision >= newest
-            #expect(isNotStale, "revision \(entry.revision) after \(newest) had been seen")
         }
     }
 
@@ -99,41 +71,30 @@ struct LinearizabilityTests {
         try await RunningStorage.withCaller { running, first in
             let second = try await running.caller()
             try await first.setLock()
-            let holders = Shared(Holders())
+            let history = Shared(LockHistory())
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for client in 0..<Self.clients {
                     group.addTask {
                         let caller = client % 2 == 0 ? first : second
                         let user = Caller.user("user \(client)", session: UInt64(client))
+                        let asked = ContinuousClock.now
                         let token = try await caller.acquire(retry: true, by: user)
-                        holders.withLock {
-                            $0.now += 1
-                            $0.most = max($0.most, $0.now)
-                            $0.tokens.append(token)
-                        }
+                        let granted = ContinuousClock.now
                         try await caller.write(
                             .metadataSet, [("holder", user.userID)], lock: "l", token: token, by: user)
-                        holders.withLock { $0.now -= 1 }
+                        let releasing = ContinuousClock.now
                         try await caller.release(by: user)
+                        history.withLock {
+                            $0.add(
+                                .init(token: token, asked: asked, granted: granted, releasing: releasing))
+                        }
                     }
                 }
                 try await group.waitForAll()
             }
-            let seen = holders.withLock { $0 }
-            #expect(seen.most == 1)
-            #expect(seen.tokens.count == Self.clients && seen.tokens == seen.tokens.sorted())
+            let seen = history.present
+            #expect(seen.violations == [] && seen.holdCount == Self.clients)
             try await second.close()
         }
-    }
-}
-
-/// A value that several tasks change.
-private final class Shared<Value: Sendable>: Sendable {
-    private let value: Mutex<Value>
-
-    init(_ value: sending Value) { self.value = Mutex(value) }
-
-    func withLock<Result: Sendable>(_ body: (inout sending Value) -> sending Result) -> Result {
-        value.withLock(body)
     }
 }

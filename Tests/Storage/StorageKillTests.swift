@@ -121,6 +121,74 @@ struct StorageKillTests {
         #expect(Set(found.map { $0.items[0].value }).count == found.count, "no write took place twice")
     }
 
+    /// Times of messages, which say all of them.
+    private struct Stored: Sendable {
+        var attempted: Set<UInt64> = []
+        var acknowledged: Set<UInt64> = []
+    }
+
+    @Test("H-10: every message whose storing was acknowledged is found after the kills, once and whole")
+    func history() async throws {
+        try await withDirectory { directory in
+            try await LogHost.with { host in
+                let stored = Shared(Stored())
+                for round in 0..<Self.rounds {
+                    try await host.withStorage(directory) { process, caller in
+                        let goal = stored.present.acknowledged.count + 100 + 37 * (round % 5)
+                        let time = WallClock.milliseconds()
+                        await withTaskGroup(of: Void.self) { group in
+                            for writer in 0..<4 as Range<UInt64> {
+                                group.addTask { await store(from: time + writer, caller, stored) }
+                            }
+                            group.addTask {
+                                try? await eventually("enough messages") {
+                                    stored.present.acknowledged.count >= goal
+                                }
+                                process.signal(SIGKILL)
+                            }
+                        }
+                        try await process.exit()
+                    }
+                }
+                try await host.withStorage(directory) { process, caller in
+                    try await check(stored.present, caller)
+                    process.signal(SIGTERM)
+                    #expect(try await process.exit() == 0)
+                }
+            }
+        }
+    }
+
+    /// Stores messages until the link is lost. A later round's times may be those of an earlier one.
+    private func store(from first: UInt64, _ caller: StorageCaller, _ stored: Shared<Stored>) async {
+        for time in stride(from: first, to: .max, by: 4) {
+            guard stored.withLock({ $0.attempted.insert(time).inserted }) else { continue }
+            let text = Array("message \(time)".utf8)
+            do {
+                try await caller.appendHistory(to: .message("lobby"), by: "anna", at: time, text)
+            } catch {
+                return
+            }
+            stored.withLock { _ = $0.acknowledged.insert(time) }
+        }
+    }
+
+    private func check(_ stored: Stored, _ caller: StorageCaller) async throws {
+        var found: [UInt64] = []
+        var start: UInt64 = 0
+        repeat {
+            let page = try await caller.history(start: start)
+            for message in page.messages {
+                #expect(message.payload == Data("message \(message.timestampMs)".utf8))
+                found.append(message.timestampMs)
+            }
+            start = page.newStartMs
+        } while start != 0
+        #expect(Set(found).count == found.count, "a message twice")
+        #expect(stored.acknowledged.subtracting(found) == [], "an acknowledged message is lost")
+        #expect(Set(found).subtracting(stored.attempted) == [])
+    }
+
     @Test("a lock has one owner over every crash, and its tokens only grow")
     func locks() async throws {
         try await withDirectory { directory in

@@ -1,0 +1,15 @@
+import Synchronization
+
+/// A value that several tasks change.
+package final class Shared<Value: Sendable>: Sendable {
+    private let value: Mutex<Value>
+
+    package init(_ value: sending Value) { self.value = Mutex(value) }
+
+    package func withLock<Result: Sendable>(_ body: (inout sending Value) -> sending Result) -> Result {
+        value.withLock(body)
+    }
+
+    /// As it is now.
+    package var present: Value { value.withLock { $0 } }
+}
