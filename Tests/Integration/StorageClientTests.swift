@@ -194,18 +194,37 @@ import Testing
         }
     }
 
-    @Test("H-6, H-8, H-9, H-10, H-12: what was stored is found at once, page by page, each message once")
+    @Test(
+        "Appendix D, H-6 to H-12: 250 stored messages are found at once, in pages of 100, 100 and 50, each once"
+    )
     func history() async throws {
-        try await withClients(.standalone, ["anna"]) { clients, _ in
-            for number in 0..<25 {
-                try await clients[0].publish("m\(number)", to: .channel("lobby"), storeInHistory: true)
+        try await withClients(.standalone, ["anna", "ben"]) { clients, _ in
+            let lobby = MessageDestination.channel("lobby")
+            var live = clients[1].events().makeAsyncIterator()
+            try await clients[1].subscribe(to: "lobby")
+            for number in 0..<250 {
+                try await clients[0].publish("m\(number)", to: lobby, customType: "t", storeInHistory: true)
             }
-            try await clients[0].publish("unstored", to: .channel("lobby"))
-            var texts: [MessagePayload] = []
-            for try await message in clients[0].historyMessages(of: .channel("lobby"), pageSize: 10) {
-                texts.append(message.payload)
+            try await clients[0].publish("unstored", to: lobby)
+            var pages: [HistoryPage] = []
+            repeat {
+                let start = pages.last?.nextStart
+                pages.append(try await clients[0].history(of: lobby, start: start))
+            } while pages.last?.nextStart != nil
+            #expect(pages.map(\.messages.count) == [100, 100, 50])
+            let found = pages.flatMap(\.messages)
+            #expect(found.map(\.payload) == (0..<250).reversed().map { .text("m\($0)") })
+            #expect(found.allSatisfy { $0.publisher == "anna" && $0.customType == "t" })
+            var times: [UInt64] = []
+            while times.count < 250, let message = await live.nextMessage() {
+                times.append(message.timestampMilliseconds)
             }
-            #expect(texts == (0..<25).reversed().map { .text("m\($0)") })
+            #expect(found.map(\.timestampMilliseconds) == times.reversed(), "those of the live messages")
+            var walked: [MessagePayload] = []
+            for try await message in clients[1].historyMessages(of: lobby, pageSize: 99) {
+                walked.append(message.payload)
+            }
+            #expect(walked == found.map(\.payload))
         }
     }
 
