@@ -22,9 +22,8 @@ final class BenchCaller: ServiceLinkClientDelegate {
     var acknowledged: ((Int) -> Void)?
 
     private struct Appending {
+        let part: HistoryPart
         var next: Int
-        let end: Int
-        let channels: Int
         let finished: EventLoopPromise<Void>
     }
 
@@ -92,9 +91,9 @@ final class BenchCaller: ServiceLinkClientDelegate {
         if open == 0 { finished.take()?.succeed(count) }
     }
 
-    func append(_ count: Int, from first: Int, channels: Int, _ callers: Int) -> EventLoopFuture<Void> {
+    func append(_ part: HistoryPart, _ callers: Int) -> EventLoopFuture<Void> {
         let promise = loop.makePromise(of: Void.self)
-        appending = Appending(next: first, end: first + count, channels: channels, finished: promise)
+        appending = Appending(part: part, next: part.numbers.lowerBound, finished: promise)
         open = 0
         for _ in 0..<callers { appendNext() }
         return promise.futureResult
@@ -102,7 +101,7 @@ final class BenchCaller: ServiceLinkClientDelegate {
 
     private func appendNext() {
         guard var appending else { return }
-        guard appending.next < appending.end else {
+        guard appending.next < appending.part.numbers.upperBound else {
             if open == 0 { appending.finished.succeed(()) }
             return
         }
@@ -110,14 +109,15 @@ final class BenchCaller: ServiceLinkClientDelegate {
         appending.next += 1
         self.appending = appending
         open += 1
-        let channel = ChannelKey(appID: "app", type: .message, name: "h\(number % appending.channels)")
+        let channel = ChannelKey(appID: "app", type: .message, name: appending.part.channel(of: number))
         let payload = [UInt8](repeating: 0x61, count: 100)
         payload.withUnsafeBytes { payload in
             do {
                 try link.request(
                     StorageMethod.appendHistory,
                     AppendHistoryRequest(
-                        channel: channel, publisher: "user", timestampMilliseconds: UInt64(number + 1),
+                        channel: channel, publisher: "user",
+                        timestampMilliseconds: appending.part.time(of: number),
                         message: MessageView(type: .text, payload: WireText(payload), customType: .empty),
                         origin: PublishOrigin(
                             instance: UInt64(number % 64 + 1), sequence: UInt64(number / 64 + 1))),

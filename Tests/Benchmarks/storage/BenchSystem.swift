@@ -130,29 +130,42 @@ final class BenchSystem: Sendable {
 
     // MARK: History
 
-    private static let channels = 10_000
-
     /// Appends per second.
-    func append(_ count: Int, from first: Int, callers: Int) async throws -> Double {
+    func append(_ part: HistoryPart, callers: Int) async throws -> Double {
         let start = ContinuousClock.now
         let caller = self.caller
-        try await loop.flatSubmit {
-            caller.value.append(count, from: first, channels: Self.channels, callers)
-        }
-        .get()
-        return Double(count) / ((ContinuousClock.now - start) / .seconds(1))
+        try await loop.flatSubmit { caller.value.append(part, callers) }.get()
+        return Double(part.numbers.count) / ((ContinuousClock.now - start) / .seconds(1))
     }
 
-    /// Nanoseconds of pages asked for one after the other, sorted.
-    func pageTimes(count: Int, stored: Int) async throws -> [Int64] {
+    /// Nanoseconds of pages asked for one after the other, sorted; from all over the store.
+    func pageTimes(count: Int, of parts: [HistoryPart]) async throws -> [Int64] {
+        let stored = parts.last?.numbers.upperBound ?? 0
         var times: [Int64] = []
         for number in 0..<count {
-            let channel = "h\(number &* 7_919 % min(Self.channels, stored))"
+            let wanted = number &* 7_919_009 % stored
+            guard let part = parts.first(where: { $0.numbers.contains(wanted) }) else { continue }
+            let page = ReadHistory(channel: part.channel(of: wanted), start: part.middle)
             let start = ContinuousClock.now
-            try await call(ReadHistory(channel: channel, start: UInt64(stored / 2) + 1_000))
+            try await call(page)
             let (seconds, attoseconds) = (ContinuousClock.now - start).components
             times.append(seconds * 1_000_000_000 + attoseconds / 1_000_000_000)
         }
         return times.sorted()
     }
+}
+
+/// Messages by their numbers, dealt out to channels of a thousand each: so every page is a full one, however
+/// large the store is.
+struct HistoryPart {
+    let numbers: Range<Int>
+
+    func channel(of number: Int) -> String {
+        "h\(numbers.lowerBound / 1_000 + number % (numbers.count / 1_000))"
+    }
+
+    func time(of number: Int) -> UInt64 { UInt64(number + 1) }
+
+    /// Every channel has some hundred messages before it.
+    var middle: UInt64 { time(of: (numbers.lowerBound + numbers.upperBound) / 2) }
 }

@@ -99,19 +99,31 @@ import NIOCore
         sorted.isEmpty ? 0 : sorted[min(sorted.count - 1, sorted.count * percent / 100)] / 1_000
     }
 
-    /// Messages of 100 bytes in 10,000 channels. The time of a page must not grow with the store.
+    /// Messages of 100 bytes. The time of a page must not grow with the store.
     private static func history(_ directory: String, messages: Int) async throws {
+        let place = directory + "/history"
+        say("history, \(messages) messages take about \(messages / 5_000) MB in \(place)")
         let arguments = ["--storage-synchronous", "normal", "--storage-history-retention", "permanent"]
-        try await BenchSystem.with(directory + "/history", arguments) { system in
-            var stored = 0
+        try await BenchSystem.with(place, arguments) { system in
+            var parts: [HistoryPart] = []
             for target in [10_000, 100_000, 1_000_000, 10_000_000] where target <= messages {
-                let rate = try await system.append(target - stored, from: stored, callers: 256)
-                stored = target
-                let times = try await system.pageTimes(count: 2_000, stored: stored)
+                let stored = parts.last?.numbers.upperBound ?? 0
+                let part = HistoryPart(numbers: stored..<target)
+                let rate = try await system.append(part, callers: 256)
+                parts.append(part)
+                let times = try await system.pageTimes(count: 2_000, of: parts)
                 say(
-                    "history, \(stored) messages: appended at \(Int(rate))/s; a page of up to 100 takes "
-                        + spread(times))
+                    "history, \(target) messages, \(try diskUse(place) >> 20) MB on the disk: appended at "
+                        + "\(Int(rate))/s; a page of 100 takes \(spread(times))")
             }
+        }
+    }
+
+    /// Bytes of the files in a directory.
+    private static func diskUse(_ directory: String) throws -> Int {
+        let files = FileManager.default
+        return try files.contentsOfDirectory(atPath: directory).reduce(0) { sum, name in
+            sum + (try files.attributesOfItem(atPath: directory + "/" + name)[.size] as? Int ?? 0)
         }
     }
 }
