@@ -81,6 +81,27 @@ struct ProtocolDocumentTests {
         }
     }
 
+    /// A code that one of them begins to use, or gives up, is one that clients have to be told of.
+    @Test("section 9 lists the codes that the services name, and no other")
+    func answeredCodes() throws {
+        let sources = try Document.sources([
+            "Services/Edge/Server", "Services/Messaging/Server", "Services/Presence/Server",
+            "Services/Storage/Server", "Shared/AccessToken", "Shared/Model/NameRule.swift",
+        ])
+        // Success; what the edge puts a code of its own for; what it says with Disconnect 3507.
+        let neverSent: Set<ErrorCode> = [.ok, .notConnected, .loginAborted]
+        let words = Set(sources.matches(of: #/\.(?<name>\w+)/#).map { String($0.output.name) })
+        let named = ErrorCode.allCases.filter { words.contains("\($0)") && !neverSent.contains($0) }
+        let start = try #require(Document.lines.firstIndex(of: "## 9. Errors"))
+        let end = try #require(Document.lines.firstIndex(of: "## 10. Disconnects"))
+        let listed = Document.lines[start..<end].compactMap {
+            $0.wholeMatch(of: #/\| (?<codes>-1[-\d, to]+) \| .*/#)
+        }
+        .flatMap { Document.codes($0.output.codes) }
+        #expect(Set(listed) == Set(named.map(\.rawValue)))
+        #expect(listed.count > 50)
+    }
+
     @Test("the table of disconnects is the schema's")
     func disconnectCodes() throws {
         let row = #/\| (?<number>3\d\d\d) \| (?<name>[a-z ]+) \| .* \|/#
@@ -132,6 +153,30 @@ private enum Document {
     static let text =
         (try? String(contentsOf: root.appending(path: "protocol/README.md"), encoding: .utf8)) ?? ""
     static let lines = text.components(separatedBy: "\n")
+
+    /// The text of all Swift files in these folders, and of these files.
+    static func sources(_ paths: [String]) throws -> String {
+        var text = ""
+        for path in paths {
+            let place = root.appending(path: path)
+            let files =
+                FileManager.default.enumerator(at: place, includingPropertiesForKeys: nil)?
+                .compactMap { $0 as? URL } ?? []
+            for file in (path.hasSuffix(".swift") ? [place] : files) where file.pathExtension == "swift" {
+                text += try String(contentsOf: file, encoding: .utf8)
+            }
+        }
+        return text
+    }
+
+    /// "-1, -3 to -5" is -1, -3, -4 and -5.
+    static func codes(_ text: Substring) -> [Int] {
+        text.components(separatedBy: ", ").flatMap { part in
+            let bounds = part.components(separatedBy: " to ").compactMap { Int($0) }
+            guard let first = bounds.first, let last = bounds.last, last <= first else { return [Int]() }
+            return Array(last...first)
+        }
+    }
 
     static func schema(_ name: String) throws -> [String] {
         let file = root.appending(path: "protocol/schema/\(name).proto")
