@@ -39,8 +39,6 @@ public enum Limits {
     public static let tokenBytesMax = 24 * 1024
     /// S-50, in seconds: how long before its end the holder of a token is warned.
     public static let tokenWarning = 30
-    /// R-10, of one session.
-    public static let tokenRenewalsPerSecond = 2
 }
 
 extension Limits {

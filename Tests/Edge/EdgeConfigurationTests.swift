@@ -1,3 +1,4 @@
+import Foundation
 import RTMServiceKit
 import RTMTestSupport
 import Testing
@@ -33,14 +34,53 @@ struct EdgeConfigurationTests {
             ])
     }
 
-    @Test("R-6 to R-8: the rates of an app replace those of every app")
+    /// No two numbers are the same, so none can stand in another one's place.
+    @Test("L-24, R-1 to R-10: what an app's record says holds for it, for others what holds for every app")
     func rates() throws {
-        let configuration = EdgeConfiguration(
-            try load(["--apps", "one,two::::::::40:0:3", "--rates-acquire-lock", "5"]))
-        let rates = configuration.applications.map(\.rates)
-        #expect(rates.map(\.channelMetadata.perSecond) == [10, 40])
-        #expect(rates.map(\.userMetadata.isUnlimited) == [false, true])
-        #expect(rates.map(\.acquireLock.perSecond) == [5, 3])
+        let everyApp = [
+            "--subscriptions-max", "101", "--rates-publish", "102", "--rates-calls", "103",
+            "--rates-subscribe", "104", "--rates-login", "105", "--rates-channel-metadata", "106",
+            "--rates-user-metadata", "107", "--rates-acquire-lock", "108", "--rates-renewal", "109",
+        ]
+        let apps = "one,two::201:202:203:204:205::206:207:208:209,three::301::303::::306::0"
+        let configuration = EdgeConfiguration(try load(["--apps", apps] + everyApp))
+        #expect(
+            configuration.applications.map(Self.numbers) == [
+                [101, 102, 103, 104, 105, 106, 107, 108, 109],
+                [201, 202, 203, 204, 205, 206, 207, 208, 209],
+                [301, 102, 303, 104, 105, 306, 107, 0, 109],
+            ])
+        // who comes back takes all his subscriptions up at once.
+        #expect(configuration.applications.map(\.rates.calls.burst) == [204, 404, 604])
+    }
+
+    private static func numbers(_ app: Application) -> [Int] {
+        let rates = app.rates
+        return [
+            app.subscriptionsMax, rates.publish.perSecond, rates.calls.perSecond, rates.subscribesMax,
+            rates.login.perSecond, rates.channelMetadata.perSecond, rates.userMetadata.perSecond,
+            rates.acquireLock.perSecond, rates.renewal.perSecond,
+        ]
+    }
+
+    @Test("the protocol's document says the rates of an edge whose operator changes nothing")
+    func documentedRates() throws {
+        let app = try #require(EdgeConfiguration(try load(["--apps", "one"])).applications.first)
+        let rates = app.rates
+        let file = URL(filePath: #filePath).resolvingSymlinksInPath().deletingLastPathComponent()
+            .deletingLastPathComponent().deletingLastPathComponent().appending(path: "protocol/README.md")
+        let written = try String(contentsOf: file, encoding: .utf8).components(separatedBy: "\n")
+            .compactMap { $0.firstMatch(of: #/^\| [^|]+ \| (\d+ a second|2 in five seconds)[^|]* \| (\d+)/#) }
+            .map { "\($0.output.1), \($0.output.2)" }
+        let perSecond = [
+            rates.calls, rates.channelMetadata, rates.userMetadata, rates.userMetadataSubscribes,
+            rates.acquireLock, rates.renewal, rates.login,
+        ].map { "\($0.perSecond) a second, \($0.burst)" }
+        #expect(
+            written == [
+                "\(rates.publish.perSecond) a second, \(rates.publish.burst)",
+                "\(rates.subscribesMax) in five seconds, \(rates.subscribesMax)",
+            ] + perSecond)
     }
 
     private func load(_ arguments: [String]) throws(ConfigurationError) -> Configuration {

@@ -9,6 +9,8 @@ import Testing
 @Suite("Rates")
 struct RateTests {
     private static let start = NIODeadline.uptimeNanoseconds(1_000_000_000_000)
+    private static let rates = ApplicationRates(
+        publish: 60, calls: 20, subscribesMax: 2, login: 2, subscriptionsMax: 50)
 
     // MARK: Buckets
 
@@ -81,7 +83,7 @@ struct RateTests {
     @Test("R-2: 60 messages a second to one channel, each channel by itself; the refusal says when")
     func publishes() throws {
         var session = SessionRates()
-        let rates = ApplicationRates(publish: 60, calls: 20, subscribesMax: 2, login: 2, subscriptionsMax: 50)
+        let rates = Self.rates
         for channel in ["lobby", "hall"] {
             for _ in 0..<60 { try session.publish(.message, channel, rates, at: Self.start) }
         }
@@ -90,39 +92,86 @@ struct RateTests {
         }
         #expect(error.code == .channelPublishMessageTooFrequent)
         #expect(error.limit == .init(name: "messages per second", value: 60))
-        #expect(try known(error.retryAfter) <= .milliseconds(17))
-        try session.publish(.user, "lobby", rates, at: Self.start)
+        let wait = try known(error.retryAfter)
+        #expect(wait > .milliseconds(16) && wait <= .milliseconds(17))
         try session.publish(.message, "lobby", rates, at: Self.start + .milliseconds(17))
+        #expect(throws: RTMError.self) {
+            try session.publish(.message, "lobby", rates, at: Self.start + .milliseconds(18))
+        }
+    }
+
+    @Test("R-3: 60 messages a second to one user, apart from other users and from a channel of that name")
+    func publishesToUsers() throws {
+        var session = SessionRates()
+        let rates = Self.rates
+        for _ in 0..<60 { try session.publish(.message, "bob", rates, at: Self.start) }
+        for user in ["bob", "carol"] {
+            for _ in 0..<60 { try session.publish(.user, user, rates, at: Self.start) }
+            let error = try #require(throws: RTMError.self) {
+                try session.publish(.user, user, rates, at: Self.start)
+            }
+            #expect(error.code == .channelPublishMessageTooFrequent)
+            #expect(error.limit == .init(name: "messages per second", value: 60))
+            let wait = try known(error.retryAfter)
+            #expect(wait > .milliseconds(16) && wait <= .milliseconds(17))
+        }
+        try session.publish(.user, "bob", rates, at: Self.start + .milliseconds(17))
+        #expect(throws: RTMError.self) {
+            try session.publish(.user, "bob", rates, at: Self.start + .milliseconds(18))
+        }
+    }
+
+    @Test(
+        "R-5: a third subscribe to one channel within five seconds; the refusal says how much is left of them"
+    )
+    func subscribes() throws {
+        var session = SessionRates()
+        let rates = Self.rates
+        try session.subscribe("lobby", rates, now: Self.start)
+        try session.subscribe("lobby", rates, now: Self.start + .seconds(1))
+        let error = try #require(throws: RTMError.self) {
+            try session.subscribe("lobby", rates, now: Self.start + .seconds(2))
+        }
+        #expect(error.code == .channelSubscribeTooFrequent)
+        #expect(error.limit == .init(name: "subscribes in five seconds", value: 2))
+        #expect(error.retryAfter == .seconds(3))
+        try session.subscribe("hall", rates, now: Self.start + .seconds(2))
+        try session.subscribe("lobby", rates, now: Self.start + .seconds(5))
     }
 
     @Test("R-1: 20 other calls a second, and on top of a rest as many as there may be subscriptions")
     func calls() throws {
         var session = SessionRates()
-        let rates = ApplicationRates(publish: 60, calls: 20, subscribesMax: 2, login: 2, subscriptionsMax: 50)
+        let rates = Self.rates
         for _ in 0..<70 { try session.call(rates, now: Self.start) }
         let error = try #require(throws: RTMError.self) { try session.call(rates, now: Self.start) }
         #expect(error.code == .operationRateExceedLimitation)
         #expect(error.limit == .init(name: "calls per second", value: 20))
+        let wait = try known(error.retryAfter)
+        #expect(wait > .milliseconds(49) && wait <= .milliseconds(51))
         for _ in 0..<20 { try session.call(rates, now: Self.start + .seconds(1)) }
         #expect(throws: RTMError.self) { try session.call(rates, now: Self.start + .seconds(1)) }
     }
 
-    @Test("R-10: two renewals of a token a second, of every app, and refused ones count too")
+    @Test("R-10: two renewals of a token a second, and refused ones count too")
     func renewals() throws {
         var session = SessionRates()
-        for _ in 0..<2 { try session.renewal(now: Self.start) }
-        let error = try #require(throws: RTMError.self) { try session.renewal(now: Self.start) }
+        let rates = Self.rates
+        for _ in 0..<2 { try session.renewal(rates, now: Self.start) }
+        let error = try #require(throws: RTMError.self) { try session.renewal(rates, now: Self.start) }
         #expect(error.code == .operationRateExceedLimitation)
         #expect(error.limit == .init(name: "token renewals per second", value: 2))
         #expect(try known(error.retryAfter) <= .milliseconds(501))
-        try session.renewal(now: Self.start + .milliseconds(501))
-        #expect(throws: RTMError.self) { try session.renewal(now: Self.start + .milliseconds(502)) }
+        try session.renewal(rates, now: Self.start + .milliseconds(501))
+        #expect(throws: RTMError.self) {
+            try session.renewal(rates, now: Self.start + .milliseconds(502))
+        }
     }
 
     @Test("R-9: two logins a second of one user, and users of other apps are others")
     func logins() throws {
         var logins = LoginRates()
-        let rates = ApplicationRates(publish: 60, calls: 20, subscribesMax: 2, login: 2, subscriptionsMax: 50)
+        let rates = Self.rates
         for app in ["one", "two"] {
             for _ in 0..<2 { try logins.login(app, "anna", rates, now: Self.start) }
         }
@@ -130,6 +179,8 @@ struct RateTests {
             try logins.login("one", "anna", rates, now: Self.start)
         }
         #expect(error.code == .loginRejected && error.limit?.value == 2)
+        let wait = try known(error.retryAfter)
+        #expect(wait > .milliseconds(499) && wait <= .milliseconds(501))
         try logins.login("one", "bob", rates, now: Self.start)
         try logins.login("one", "anna", rates, now: Self.start + .milliseconds(501))
     }
@@ -142,6 +193,7 @@ struct RateTests {
             try session.publish(.message, "lobby", .unlimited, at: Self.start)
             try session.call(.unlimited, now: Self.start)
             try session.subscribe("lobby", .unlimited, now: Self.start)
+            try session.renewal(.unlimited, now: Self.start)
             try logins.login("app", "anna", .unlimited, now: Self.start)
         }
     }

@@ -26,7 +26,10 @@ import Testing
                     number += 1
                 }
                 let refusal = try #require(refusals.first)
-                #expect(refusal.code == .channelPublishMessageTooFrequent && refusal.isRetryable)
+                #expect(refusal.code == .channelPublishMessageTooFrequent)
+                // 5 a second: one comes back every 200 ms.
+                let wait = try #require(refusal.retryAfter)
+                #expect(wait > .zero && wait <= .milliseconds(201))
                 #expect(refusal.limit == .init(name: "messages per second", value: 5))
                 for text in accepted {
                     #expect(try #require(await heard.nextMessage()).payload == .text(text))
@@ -49,6 +52,8 @@ import Testing
                 }
                 #expect(refusal?.code == .channelSubscribeTooFrequent)
                 #expect(refusal?.limit == .init(name: "subscribes in five seconds", value: 2))
+                let wait = try #require(refusal?.retryAfter)
+                #expect(wait > .zero && wait <= .seconds(5))
                 try await alice.subscribe(to: "hall", features: .message)
             }
         }

@@ -70,6 +70,9 @@ package enum EdgeKeys {
     package static let acquireLockRate = ConfigurationKey<Int>.int(
         "edge.rates.acquireLock", default: 10, in: 0...1_000_000,
         "Acquires of locks per second of one session; 0 means no limit (R-8).")
+    package static let renewalRate = ConfigurationKey<Int>.int(
+        "edge.rates.renewal", default: 2, in: 0...1_000_000,
+        "Renewals of its token per second of one session; 0 means no limit (R-10).")
     package static let loginRate = ConfigurationKey<Int>.int(
         "edge.rates.login", default: 2, in: 0...1_000_000,
         "Logins per second of one user on one event loop; 0 means no limit (R-9).")
@@ -86,6 +89,7 @@ package enum EdgeKeys {
         handshakeTimeout.declaration, subscriptionsMax.declaration, publishRate.declaration,
         callRate.declaration, subscribeRate.declaration, loginRate.declaration,
         channelMetadataRate.declaration, userMetadataRate.declaration, acquireLockRate.declaration,
+        renewalRate.declaration,
     ]
 
     static let rules = [
@@ -152,6 +156,7 @@ extension Application {
             subscriptionsMax: subscriptionsMax,
             channelMetadata: record.channelMetadataRate ?? configuration[EdgeKeys.channelMetadataRate],
             userMetadata: record.userMetadataRate ?? configuration[EdgeKeys.userMetadataRate],
-            acquireLock: record.acquireLockRate ?? configuration[EdgeKeys.acquireLockRate])
+            acquireLock: record.acquireLockRate ?? configuration[EdgeKeys.acquireLockRate],
+            renewal: record.renewalRate ?? configuration[EdgeKeys.renewalRate])
     }
 }

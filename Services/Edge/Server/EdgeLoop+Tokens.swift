@@ -11,7 +11,7 @@ extension EdgeLoop {
         // What was published before it was published under the old permissions.
         sendRun()
         do throws(RTMError) {
-            try session.rates.renewal(now: endOfTurn.now)
+            try session.rates.renewal(session.application.rates, now: endOfTurn.now)
             let grant = try session.application.grant(
                 for: token.string, userID: session.userID, nowMilliseconds: wallClock())
             try checkSubscriptions(of: session, under: grant)

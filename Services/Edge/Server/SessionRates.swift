@@ -17,6 +17,8 @@ struct ApplicationRates: Sendable, Hashable {
     var userMetadata: Rate
     /// R-7, for following users: as many more at once as a client that comes back takes up again (S-19).
     var userMetadataSubscribes: Rate
+    /// to verify a token costs more than to send one.
+    var renewal: Rate
     /// As many more at once as a client that comes back claims again, or waits for anew (K-6, K-12).
     var acquireLock: Rate
 
@@ -24,7 +26,7 @@ struct ApplicationRates: Sendable, Hashable {
     ///   its subscriptions up again.
     init(
         publish: Int, calls: Int, subscribesMax: Int, login: Int, subscriptionsMax: Int,
-        channelMetadata: Int = 10, userMetadata: Int = 10, acquireLock: Int = 10
+        channelMetadata: Int = 10, userMetadata: Int = 10, acquireLock: Int = 10, renewal: Int = 2
     ) {
         self.publish = Rate(perSecond: publish)
         self.calls = Rate(perSecond: calls, burst: calls + subscriptionsMax)
@@ -34,12 +36,13 @@ struct ApplicationRates: Sendable, Hashable {
         self.userMetadata = Rate(perSecond: userMetadata, burst: 2 * userMetadata)
         userMetadataSubscribes = Rate(
             perSecond: userMetadata, burst: 2 * userMetadata + Limits.userMetadataSubscriptionsMax)
+        self.renewal = Rate(perSecond: renewal)
         self.acquireLock = Rate(perSecond: acquireLock, burst: acquireLock + SessionLocks.acquiresMax)
     }
 
     static let unlimited = ApplicationRates(
         publish: 0, calls: 0, subscribesMax: 0, login: 0, subscriptionsMax: 0, channelMetadata: 0,
-        userMetadata: 0, acquireLock: 0)
+        userMetadata: 0, acquireLock: 0, renewal: 0)
 }
 
 /// How often a session has done what lately. Each refusal names the limit, its value, and when to try again;
@@ -49,9 +52,6 @@ struct SessionRates {
         let type: ChannelType
         let name: String
     }
-
-    /// to verify a token costs more than to send one.
-    private static let renewalRate = Rate(perSecond: Limits.tokenRenewalsPerSecond)
 
     private var repeated = 0
     private var calls: TokenBucket?
@@ -64,15 +64,7 @@ struct SessionRates {
     private var subscribes = RecentEvents<String>(within: .seconds(5))
 
     mutating func call(_ rates: ApplicationRates, now: NIODeadline) throws(RTMError) {
-        guard !rates.calls.isUnlimited else { return }
-        var bucket = calls ?? TokenBucket(rates.calls, now: now)
-        let wait = bucket.take(rates.calls, now: now)
-        calls = bucket
-        guard let wait else { return }
-        throw RTMError(
-            .operationRateExceedLimitation, "\(rates.calls.perSecond) calls a second are allowed",
-            retryAfter: .nanoseconds(wait.nanoseconds),
-            limit: .init(name: "calls per second", value: UInt64(rates.calls.perSecond)))
+        try Self.take(&calls, rates.calls, now, .operationRateExceedLimitation, "calls")
     }
 
     /// A call that is passed on: each kind has the rate that the rules give it.
@@ -122,17 +114,8 @@ struct SessionRates {
             limit: .init(name: "\(what) per second", value: UInt64(rate.perSecond)))
     }
 
-    /// The same for every app.
-    mutating func renewal(now: NIODeadline) throws(RTMError) {
-        let rate = Self.renewalRate
-        var bucket = renewals ?? TokenBucket(rate, now: now)
-        let wait = bucket.take(rate, now: now)
-        renewals = bucket
-        guard let wait else { return }
-        throw RTMError(
-            .operationRateExceedLimitation, "a token may be renewed \(rate.perSecond) times a second",
-            retryAfter: .nanoseconds(wait.nanoseconds),
-            limit: .init(name: "token renewals per second", value: UInt64(rate.perSecond)))
+    mutating func renewal(_ rates: ApplicationRates, now: NIODeadline) throws(RTMError) {
+        try Self.take(&renewals, rates.renewal, now, .operationRateExceedLimitation, "token renewals")
     }
 
     mutating func publish(

@@ -55,6 +55,7 @@ package struct AppRecord: ConfigurationRecord, Hashable {
     package var channelMetadataRate: Int?
     package var userMetadataRate: Int?
     package var acquireLockRate: Int?
+    package var renewalRate: Int?
     /// As `storage.history.retention`; unset: what holds for every app.
     package var historyRetention: RetentionPeriod?
 
@@ -70,7 +71,7 @@ package struct AppRecord: ConfigurationRecord, Hashable {
             RecordField("subscriptionsMax", .int(1...1_000_000)),
         ] + rates.map { RecordField($0.name, .int(0...1_000_000)) }
         + [RecordField("historyRetention", .choice(RetentionPeriod.allCases.map(\.rawValue)))]
-        + storageRates.map { RecordField($0.name, .int(0...1_000_000)) }
+        + laterRates.map { RecordField($0.name, .int(0...1_000_000)) }
 
     private static var rates: [(name: String, path: WritableKeyPath<AppRecord, Int?>)] {
         [
@@ -80,10 +81,10 @@ package struct AppRecord: ConfigurationRecord, Hashable {
     }
 
     /// Last, so that records that are written by position keep their meaning.
-    private static var storageRates: [(name: String, path: WritableKeyPath<AppRecord, Int?>)] {
+    private static var laterRates: [(name: String, path: WritableKeyPath<AppRecord, Int?>)] {
         [
             ("channelMetadataRate", \.channelMetadataRate), ("userMetadataRate", \.userMetadataRate),
-            ("acquireLockRate", \.acquireLockRate),
+            ("acquireLockRate", \.acquireLockRate), ("renewalRate", \.renewalRate),
         ]
     }
 
@@ -95,7 +96,7 @@ package struct AppRecord: ConfigurationRecord, Hashable {
         if case .choice(let period)? = record["historyRetention"] {
             historyRetention = RetentionPeriod(rawValue: period)
         }
-        for (name, path) in Self.rates + Self.storageRates {
+        for (name, path) in Self.rates + Self.laterRates {
             if case .int(let rate)? = record[name] { self[keyPath: path] = rate }
         }
     }
@@ -105,7 +106,7 @@ package struct AppRecord: ConfigurationRecord, Hashable {
         if let certificate { record["certificate"] = .secret(certificate) }
         if let subscriptionsMax { record["subscriptionsMax"] = .int(subscriptionsMax) }
         if let historyRetention { record["historyRetention"] = .choice(historyRetention.rawValue) }
-        for (name, path) in Self.rates + Self.storageRates {
+        for (name, path) in Self.rates + Self.laterRates {
             if let rate = self[keyPath: path] { record[name] = .int(rate) }
         }
         return record
