@@ -27,7 +27,8 @@ final class EdgeFixture {
     /// - Parameters:
     ///   - entriesMax: how many entries of a channel messaging keeps.
     ///   - bytesMax: how many bytes of them.
-    init(entriesMax: Int = 1_000, bytesMax: Int = 1 << 20) {
+    ///   - rates: of its one app.
+    init(entriesMax: Int = 1_000, bytesMax: Int = 1 << 20, rates: ApplicationRates = .unlimited) {
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         let metrics = MetricsRegistry()
         presence = FakeService("presence", on: time)
@@ -40,7 +41,7 @@ final class EdgeFixture {
             storage: .inProcess(storage.endpoint), link: link, node: "edge")
         let probe = ReadinessRegistry(logger: logger).probe("messaging")
         edge = EdgeLoop(
-            eventLoop: time, configuration: .forTest, links: links, metrics: EdgeMetrics(metrics),
+            eventLoop: time, configuration: .forTest(rates), links: links, metrics: EdgeMetrics(metrics),
             reachability: Reachability(loops: 1, messaging: probe, metrics: metrics), logger: logger)
         messaging = MessagingBehindGlass(
             MessagingNode(
@@ -125,7 +126,7 @@ final class EdgeClient {
     }
 
     /// Sends a request and lets it be dealt with.
-    func send(_ id: UInt64, _ body: Rtm_Client_ClientFrame.OneOf_Body) {
+    func send(_ id: UInt64, _ body: Rtm_Client_ClientFrame.OneOf_Body?) {
         let frame = Rtm_Client_ClientFrame.with {
             $0.requestID = id
             $0.body = body
@@ -226,10 +227,12 @@ private final class SlowSocket: ChannelOutboundHandler {
 }
 
 extension EdgeConfiguration {
-    fileprivate static let forTest = EdgeConfiguration(
-        applications: [.forTest],
-        limits: EdgeLimits(
-            connectionsMax: 1_000, connectionsPerAddressMax: 1_000, frameBytesMax: 64 * 1024,
-            outboundBytesMax: 1024 * 1024, handshakeTimeout: .seconds(10)),
-        serverName: "test")
+    fileprivate static func forTest(_ rates: ApplicationRates) -> EdgeConfiguration {
+        EdgeConfiguration(
+            applications: [Application(id: "app", certificate: nil, subscriptionsMax: 50, rates: rates)],
+            limits: EdgeLimits(
+                connectionsMax: 1_000, connectionsPerAddressMax: 1_000, frameBytesMax: 64 * 1024,
+                outboundBytesMax: 1024 * 1024, handshakeTimeout: .seconds(10)),
+            serverName: "test")
+    }
 }

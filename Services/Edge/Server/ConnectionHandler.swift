@@ -115,7 +115,7 @@ final class ConnectionHandler: ChannelInboundHandler {
         case .answerHeartbeat:
             answer(requestID, HeartbeatAck(serverTimeMilliseconds: loop.wallClock()))
         case .refuse(let error):
-            answer(requestID, error)
+            refuse(error, requestID)
         case .disconnect(let reason):
             disconnect(reason)
         case .login(let login):
@@ -137,6 +137,18 @@ final class ConnectionHandler: ChannelInboundHandler {
             withSession { loop.subscribeUserMetadata($0, subscribe, requestID) }
         case .unsubscribeUserMetadata(let userID):
             withSession { loop.unsubscribeUserMetadata($0, userID, requestID) }
+        }
+    }
+
+    /// what no service is asked counts as a call nevertheless. Before there is a session the time to log
+    /// in bounds it.
+    private func refuse(_ error: RTMError, _ requestID: UInt64) {
+        guard let session else { return answer(requestID, error) }
+        do throws(RTMError) {
+            try session.rates.call(session.application.rates, now: loop.endOfTurn.now)
+            answer(requestID, error)
+        } catch {
+            answer(requestID, error)
         }
     }
 

@@ -39,9 +39,7 @@ extension EdgeLoop {
         do throws(RTMError) {
             let continues = run.continues(session, request, requestID)
             if !continues { sendRun() }
-            let type = continues ? run.type : try Self.checkChannel(of: request)
-            if !continues { try session.checkMayWrite(type, request.channel) }
-            try Self.check(request.message)
+            let type = try check(session, request, continues)
             // Before the rates: what is sent again because of this has been paid for.
             try checkOrder(session, request, continues)
             if request.againAfter == nil || !session.rates.repeats() {
@@ -58,6 +56,22 @@ extension EdgeLoop {
         } catch {
             if error.isForNow { session.publishRefused(request.sequence, now: endOfTurn.now) }
             session.answer(requestID, error)
+        }
+    }
+
+    /// The type of its channel, if it is as it has to be and the token allows it. What isn't has no place in
+    /// a rate of its channel, and counts as a call.
+    private func check(
+        _ session: Session, _ request: ClientRequest.Publish, _ continues: Bool
+    ) throws(RTMError) -> ChannelType {
+        do throws(RTMError) {
+            let type = continues ? run.type : try Self.checkChannel(of: request)
+            if !continues { try session.checkMayWrite(type, request.channel) }
+            try Self.check(request.message)
+            return type
+        } catch {
+            try session.rates.call(session.application.rates, now: endOfTurn.now)
+            throw error
         }
     }
 
