@@ -241,14 +241,20 @@ struct LinkStateMachineTests {
         #expect(link.completions.map(\.code) == [.tokenExpired])
     }
 
-    @Test(arguments: [3500, 3501, 3504, 3999])
-    func `T13, T14: a terminal disconnect leads from connected to failed`(code: Int) {
+    @Test(arguments: [
+        (3500, LinkStateReason.kickedOutByServer), (3501, .kickedOutByServer), (3502, .kickedOutByServer),
+        (3504, .serviceNotSupported), (3505, .loginRejected), (3506, .tokenExpired), (3507, .sameUidLogin),
+        (3999, .kickedOutByServer),
+    ])
+    func `T13, T14: a terminal disconnect leads from connected to failed, for its reason`(
+        code: Int, reason: LinkStateReason
+    ) {
         var link = VirtualLink()
         link.login()
         link.lose(.disconnected(code: code, reason: "no", retryAfter: nil))
-        #expect(link.lastChange?.previous == .connected)
-        #expect(link.lastChange?.current == .failed)
-        #expect(link.lastChange?.operation == .serverReject)
+        expect(link.lastChange, .connected, .failed, .serverReject, reason)
+        #expect(link.lastChange?.listsChannels == true)
+        #expect(link.machine.deadline == nil)
         #expect(link.others.last == .forgetSubscriptions)
     }
 

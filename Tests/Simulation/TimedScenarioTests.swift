@@ -65,6 +65,7 @@ struct TimedScenarioTests {
         stage.pass(.seconds(40))
         #expect(Set(stage.linkOfBen().dropLast()) == [.disconnected, .connecting])
         #expect(stage.linkOfBen().last == .connected)
+        #expect(stage.resumptionsOfBen() == 1)
         guard case .snapshot(let users) = stage.toldBen().last else {
             Issue.record("no snapshot after the return")
             return stage.end()
@@ -72,6 +73,37 @@ struct TimedScenarioTests {
         #expect(users.last?.userID == "user2" && users.last?.states == ["mood": "fine"])
         stage.pass(.seconds(180))
         #expect(stage.toldAnna().isEmpty)
+        #expect(stage.online() == ["user1", "user2"])
+        stage.end()
+    }
+
+    @Test(
+        "Appendix D, T10 to T12, S-17, S-19: cut for 150 s: suspended, back without being resumed, and subscribed as before"
+    )
+    func suspended() {
+        let stage = Stage(heartbeat: 5, timeout: 300)
+        stage.cut()
+        // Noticed within 15 s, suspended two minutes later.
+        stage.pass(.seconds(150))
+        #expect(stage.linkOfBen().first == .disconnected)
+        #expect(stage.linkOfBen().contains(.suspended))
+        #expect(!stage.linkOfBen().contains(.connected))
+        stage.mend()
+        stage.pass(.seconds(45))
+        #expect(stage.linkOfBen().last == .connected)
+        #expect(stage.resumptionsOfBen() == 0)
+        guard case .snapshot(let users) = stage.toldBen().last else {
+            Issue.record("no snapshot after the return")
+            return stage.end()
+        }
+        #expect(users.map(\.userID) == ["user1", "user2"])
+        stage.forget()
+        stage.anna.publish("after it", to: .channel("lobby"))
+        stage.anna.setState("fine", in: "lobby")
+        stage.pass(.seconds(1))
+        #expect(stage.messagesToBen() == ["after it"])
+        let fine = UserState(userID: "user1", states: ["mood": "fine"])
+        #expect(stage.toldBen() == [.remoteStateChanged(fine)])
         #expect(stage.online() == ["user1", "user2"])
         stage.end()
     }
@@ -186,6 +218,20 @@ private final class Stage {
         installation.journal.entries[begin...].compactMap { entry in
             guard case .link(ben.id, let state, _, _) = entry.what else { return nil }
             return state
+        }
+    }
+
+    /// How often his link said that nothing is missing.
+    func resumptionsOfBen() -> Int {
+        installation.journal.entries[begin...].count {
+            if case .resumed(ben.id) = $0.what { true } else { false }
+        }
+    }
+
+    func messagesToBen() -> [String] {
+        installation.journal.entries[begin...].compactMap { entry in
+            guard case .message(ben.id, _, let message) = entry.what else { return nil }
+            return message.text
         }
     }
 

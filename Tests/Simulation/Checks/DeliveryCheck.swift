@@ -69,7 +69,7 @@ struct DeliveryCheck: Check {
         case .messagingLost: messagingLost.append(time)
         case .leaving:
             settled = streams.values.filter { unsettled[Key(device: $0.device, place: $0.place)] == nil }
-        case .edgeEnded, .fault, .healed, .disturbed, .calm, .presence: break
+        case .edgeEnded, .fault, .healed, .disturbed, .calm, .presence, .resumed: break
         }
     }
 

@@ -67,6 +67,8 @@ enum Observation {
     case gap(DeviceID, Place, lastSeen: StreamPosition?, continuesAfter: StreamPosition)
     case presence(DeviceID, String, PresenceEvent.Change, timestamp: UInt64)
     case link(DeviceID, LinkState, LinkStateReason, unrestored: [String])
+    /// The change before said that nothing is missing (S-17).
+    case resumed(DeviceID)
     /// The app was killed; what it waited for never comes.
     case died(DeviceID)
     /// All that messaging knew is gone.
@@ -128,6 +130,7 @@ extension Observation: CustomStringConvertible {
         case .calm(let number): "disturbance \(number) is over"
         case .link(let device, let state, let reason, let unrestored):
             "\(device) is \(state) (\(reason))" + (unrestored.isEmpty ? "" : ", without \(unrestored)")
+        case .resumed(let device): "\(device) is resumed"
         case .died(let device): "\(device) is killed"
         case .messagingLost: "messaging is killed"
         case .edgeEnded(let what), .fault(let what): what

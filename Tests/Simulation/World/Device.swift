@@ -146,6 +146,7 @@ private struct JournalSink: EventSink {
         case .linkState(let change):
             journal.value.record(
                 .link(device, change.currentState, change.reasonCode, unrestored: change.unrestoredChannels))
+            if change.isResumed { journal.value.record(.resumed(device)) }
         case .presence(let presence) where presence.change != .errorOutOfService(.notAskedFor):
             journal.value.record(
                 .presence(
