@@ -109,8 +109,11 @@ let services: [Target] =
     + service("Storage", server: ["RTMMessagingClient", "CSQLite", collections, heap])
     + service(
         "Edge", hasClient: false, calls: ["Messaging", "Presence", "Storage"],
-        server: ["RTMAccessToken", nioSSL] + webSocket)
+        server: ["RTMAccessToken", "RTMEdgeWebSocket", nioSSL] + webSocket)
     + [
+        room(
+            "RTMEdgeWebSocket", "Services/Edge/WebSocket",
+            ["RTMWire", .product(name: "NIOCore", package: "swift-nio")] + webSocket),
         .executableTarget(
             name: "rtm-standalone",
             dependencies: [
@@ -118,7 +121,7 @@ let services: [Target] =
                 "RTMServiceKit",
                 "RTMServiceLink", logging,
             ] + nio,
-            path: "Services/Standalone/Main", swiftSettings: strict)
+            path: "Services/Standalone/Main", swiftSettings: strict),
     ]
 
 let clients: [Target] = [
@@ -158,7 +161,7 @@ let testing: [Target] = [
         "Edge",
         [
             "RTMModel", "RTMAccessToken", "RTMWire", "RTMServiceLink", "RTMServiceKit", "RTMEdgeServer",
-            "RTMMessagingServer", "RTMProtocol", protobuf, logging,
+            "RTMEdgeWebSocket", "RTMMessagingServer", "RTMProtocol", protobuf, logging,
             .product(name: "NIOEmbedded", package: "swift-nio"),
         ] + nio + webSocket),
     tests(
@@ -221,7 +224,8 @@ let testing: [Target] = [
         "RTMFuzzTargets", "Tests/Fuzz/Targets",
         [
             "RTMModel", "RTMWire", "RTMProtocolC", "CProtobufC", "RTMAccessToken", "RTMMessagingServer",
-            .product(name: "NIOCore", package: "swift-nio"),
+            "RTMEdgeWebSocket", .product(name: "NIOCore", package: "swift-nio"),
+            .product(name: "NIOWebSocket", package: "swift-nio"),
         ]),
     .executableTarget(
         name: "rtm-fuzz", dependencies: ["RTMFuzzTargets"], path: "Tests/Fuzz/Main", swiftSettings: strict),

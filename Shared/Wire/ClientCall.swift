@@ -40,8 +40,8 @@ package struct ClientCall {
 }
 
 extension ClientRequest {
-    /// Nil for every other request, and for a frame with anything beside one call, which the decoder shall
-    /// sort out.
+    /// Nil for every other request, and for a frame with several bodies, which the decoder shall sort out.
+    /// What a newer protocol has beside the call is passed over.
     static func scanCall(_ bytes: UnsafeRawBufferPointer) throws(WireError) -> ClientRequest? {
         var id: UInt64 = 0
         var call: ClientCall?
@@ -50,10 +50,12 @@ extension ClientRequest {
         while let field = try scanner.next() {
             if field.number == 1 {
                 id = try field.uint64
-            } else {
-                guard call == nil, let kind = ClientCall.Kind(rawValue: field.number) else { return nil }
+            } else if let kind = ClientCall.Kind(rawValue: field.number) {
+                guard call == nil else { return nil }
                 let request = UnsafeRawBufferPointer(rebasing: bytes[place..<scanner.place])
                 call = try ClientCall(kind, request: WireText(request), body: try field.bytes)
+            } else if isKnown(field.number) {
+                return nil
             }
             place = scanner.place
         }
@@ -64,6 +66,12 @@ extension ClientRequest {
         }
         guard !hasNul else { throw .undecodable }
         return ClientRequest(id: id, body: .call(call))
+    }
+
+    private static func isKnown(_ field: UInt32) -> Bool {
+        withUnsafePointer(to: rtm__client__client_frame__descriptor) {
+            protobuf_c_message_descriptor_get_field($0, field) != nil
+        }
     }
 }
 

@@ -2,7 +2,7 @@ import NIOCore
 import NIOWebSocket
 import Testing
 
-@testable import RTMEdgeServer
+@testable import RTMEdgeWebSocket
 
 @Suite("Messages of a WebSocket")
 struct MessageAssemblyTests {

@@ -52,12 +52,16 @@ struct ClientRequestTests {
         }
     }
 
-    @Test("a call is passed on as it came, with the key of its field; a NUL in it is refused")
+    @Test("a call is passed on as it came, with the key of its field; what is newer beside it is skipped")
     func call() throws {
         let body: [UInt8] = [0x08, 1, 0x12, 5] + Array("lobby".utf8) + [0x1A, 1, 0x61]
         let field: [UInt8] = [0xD2, 2, UInt8(body.count)] + body
         let arena = DecodeArena()
-        for frame in [[0x08, 7] + field, field + [0x08, 7]] {
+        // A number and a text of fields that nobody knows yet.
+        let newer: [UInt8] = [0xA0, 0x06, 5, 0xAA, 0x06, 1, 0]
+        for frame in [
+            [0x08, 7] + field, field + [0x08, 7], newer + [0x08, 7] + field, [0x08, 7] + field + newer,
+        ] {
             try frame.withUnsafeBytes {
                 let request = try ClientRequest($0, in: arena)
                 guard case .call(let call) = request.body else {
@@ -67,6 +71,11 @@ struct ClientRequestTests {
                 #expect(request.id == 7 && call.kind == .acquireLock && call.channelType == .message)
                 #expect(call.target.string == "lobby" && call.request.copied == field)
             }
+        }
+        // Of two bodies neither is passed on.
+        try ([0x08, 7] + field + [0x22, 0]).withUnsafeBytes {
+            let request = try ClientRequest($0, in: arena)
+            #expect(Self.fields(request.body) == ["logout"])
         }
         let withNul = [0x08, 7] + field.map { $0 == 0x61 ? 0 : $0 }
         withNul.withUnsafeBytes { bytes in

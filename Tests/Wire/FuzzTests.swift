@@ -1,3 +1,4 @@
+import Foundation
 import NIOCore
 import RTMModel
 import RTMTestSupport
@@ -51,6 +52,32 @@ struct FuzzTests {
         #expect(refusals > 100)
     }
 
+    @Test("no decoder is left out, here and in the fuzzed targets")
+    func everyDecoder() throws {
+        let root = URL(filePath: #filePath).resolvingSymlinksInPath()
+            .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        let declared = #/extension (?<name>[\w.]+): (?:Arena|Scan)Decodable/#
+        let decoders = Set(
+            try Self.text(of: root.appending(path: "Shared/Wire")).matches(of: declared)
+                .map { String($0.output.name) })
+        #expect(decoders.count > 30)
+        let here = try String(contentsOf: URL(filePath: #filePath), encoding: .utf8)
+        let targets = try Self.text(of: root.appending(path: "Tests/Fuzz/Targets"))
+        for decoder in decoders {
+            let use = decoder + #"(\.self|\(scanning:|\()"#
+            let isUsed = try [here, targets].map { text in
+                try text.firstMatch(of: Regex("\\b" + use)) != nil
+            }
+            #expect(isUsed == [true, true], "\(decoder)")
+        }
+    }
+
+    private static func text(of folder: URL) throws -> String {
+        try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
+            .filter { $0.pathExtension == "swift" }
+            .map { try String(contentsOf: $0, encoding: .utf8) }.joined(separator: "\n")
+    }
+
     private static func samples() throws -> [[UInt8]] {
         try SchemaMessage.all.flatMap { message in
             try (0..<12 as Range<UInt64>).map { seed in
@@ -89,25 +116,74 @@ private final class Decoders {
     func tryAll(_ bytes: [UInt8]) {
         bytes.withUnsafeBytes { bytes in
             attempt { () throws(WireError) in try ClientRequest(bytes, in: arena).touch() }
-            attempt { () throws(WireError) in _ = try LinkEnvelope(decoding: bytes) }
-            attempt { () throws(WireError) in _ = try RTMError(decoding: bytes) }
-            attempt { () throws(WireError) in _ = try AttachRequest(bytes, in: arena) }
-            attempt { () throws(WireError) in _ = try AttachResponse(bytes, in: arena) }
-            attempt { () throws(WireError) in _ = try DetachPush(bytes, in: arena) }
-            attempt { () throws(WireError) in _ = try SupersededPush(bytes, in: arena) }
-            attempt { () throws(WireError) in
-                for message in try PublishRequest(scanning: bytes).messages { message.touch() }
-            }
-            attempt { () throws(WireError) in _ = try PublishResponse(scanning: bytes) }
-            attempt { () throws(WireError) in _ = try ReadRequest(bytes, in: arena) }
-            attempt { () throws(WireError) in try ReadResponse(bytes, in: arena).frames.touch() }
-            attempt { () throws(WireError) in try DeliveryPush(scanning: bytes).frames.touch() }
+            attempt { () throws(WireError) in try StorageRequest(scanning: bytes) }
+            attempt { () throws(WireError) in try LinkEnvelope(decoding: bytes) }
+            attempt { () throws(WireError) in try RTMError(decoding: bytes) }
+            messaging(bytes)
+            presence(bytes)
+            storage(bytes)
         }
     }
 
-    private func attempt(_ decode: () throws(WireError) -> Void) {
+    private func messaging(_ bytes: UnsafeRawBufferPointer) {
+        unpack(AttachRequest.self, bytes)
+        unpack(AttachResponse.self, bytes)
+        unpack(DetachPush.self, bytes)
+        unpack(SupersededPush.self, bytes)
+        unpack(ReadRequest.self, bytes)
+        unpack(ReadResponse.self, bytes) { $0.frames.touch() }
+        unpack(AppendResponse.self, bytes)
+        scan(AppendRequest.self, bytes) { for event in $0.events { event.event.touch() } }
+        scan(AppendedEvent.self, bytes) { $0.publisher.touch() }
+        scan(ClientRequest.Publish.self, bytes) { $0.message.touch() }
+        scan(PublishRequest.self, bytes) { for message in $0.messages { message.touch() } }
+        scan(MessageView.self, bytes) { $0.touch() }
+        scan(PublishResponse.self, bytes)
+        scan(DeliveryPush.self, bytes) { $0.frames.touch() }
+    }
+
+    private func presence(_ bytes: UnsafeRawBufferPointer) {
+        unpack(CallRequest.self, bytes) { $0.request.touch() }
+        unpack(CallResponse.self, bytes) { $0.response.touch() }
+        unpack(PresenceCall.self, bytes) { $0.touch() }
+        unpack(JoinRequest.self, bytes)
+        unpack(JoinResponse.self, bytes) { $0.frames.touch() }
+        unpack(LeavePush.self, bytes)
+        unpack(SessionEndedPush.self, bytes)
+        unpack(LeaseRequest.self, bytes)
+        unpack(LeaseResponse.self, bytes)
+        unpack(SyncRequest.self, bytes)
+    }
+
+    private func storage(_ bytes: UnsafeRawBufferPointer) {
+        unpack(AppendHistoryRequest.self, bytes) { $0.message.touch() }
+        unpack(StorageCallResponse.self, bytes) { $0.response.touch() }
+        scan(LockGrantedPush.self, bytes) { $0.response.touch() }
+        unpack(SnapshotRequest.self, bytes)
+        unpack(SnapshotResponse.self, bytes) { $0.frames.touch() }
+        unpack(SessionPush.self, bytes)
+        scan(WriteMetadata.self, bytes)
+        scan(MetadataTarget.self, bytes)
+        scan(MetadataItem.self, bytes)
+        scan(LockPlace.self, bytes)
+        scan(GetHistory.self, bytes)
+    }
+
+    private func unpack<Message: ArenaDecodable>(
+        _ type: Message.Type, _ bytes: UnsafeRawBufferPointer, touch: (Message) -> Void = { _ in }
+    ) {
+        attempt { () throws(WireError) in touch(try Message(bytes, in: arena)) }
+    }
+
+    private func scan<Message: ScanDecodable>(
+        _ type: Message.Type, _ bytes: UnsafeRawBufferPointer, touch: (Message) -> Void = { _ in }
+    ) {
+        attempt { () throws(WireError) in touch(try Message(scanning: bytes)) }
+    }
+
+    private func attempt<Result>(_ decode: () throws(WireError) -> Result) {
         do throws(WireError) {
-            try decode()
+            _ = try decode()
             messages += 1
         } catch {
             errors += 1
@@ -145,6 +221,21 @@ extension ClientRequest {
         case .subscribeUserMetadata(let subscribe): subscribe.userID.touch()
         case .unsubscribeUserMetadata(let userID): userID.touch()
         case .logout, .heartbeat, .unknown: break
+        }
+    }
+}
+
+extension PresenceCall {
+    fileprivate func touch() {
+        switch self {
+        case .whoNow(let request): for text in [request.channel.name, request.page] { text.touch() }
+        case .whereNow(let user): user.touch()
+        case .setState(let channel, let items):
+            channel.name.touch()
+            for item in items { for text in [item.key, item.value] { text.touch() } }
+        case .getState(let channel, let user): for text in [channel.name, user] { text.touch() }
+        case .removeState(let channel, let keys): for text in [channel.name] + keys { text.touch() }
+        case .unknown: break
         }
     }
 }

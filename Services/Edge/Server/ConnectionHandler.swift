@@ -1,5 +1,6 @@
 import Logging
 import NIOCore
+import RTMEdgeWebSocket
 import RTMModel
 import RTMServiceLink
 import RTMWire

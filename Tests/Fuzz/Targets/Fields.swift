@@ -23,6 +23,11 @@ extension WireText {
 }
 
 extension String {
+    /// protobuf-c's texts may be no UTF-8, which was mended in a copy, and they end at their first NUL.
+    func isSame(_ text: UnsafePointer<CChar>) -> Bool {
+        Array(utf8.prefix { $0 != 0 }) == Array(String(decoding: Self.bytes(of: text), as: UTF8.self).utf8)
+    }
+
     fileprivate static func bytes(of text: UnsafePointer<CChar>) -> [UInt8] {
         var length = 0
         while text[length] != 0 { length += 1 }

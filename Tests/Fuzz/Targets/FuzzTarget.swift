@@ -5,23 +5,32 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
     case request
     /// A frame between two services.
     case link
-    /// A message between two services, as every kind that there is.
+    /// A message of messaging, as every kind that there is.
     case message
+    /// A message of presence or storage, likewise.
+    case service
+    /// A client's request that an edge passes on, as the edge and as its reader sees it.
+    case call
     /// A stream of frames, in chunks and whole.
     case stream
     /// A token: its text, or the bytes in it.
     case token
     /// Requests to one broker, one after the other.
     case broker
+    /// Frames of a WebSocket, one after the other.
+    case websocket
 
     package func run(_ bytes: UnsafeRawBufferPointer) throws(Disagreement) {
         switch self {
         case .request: try FuzzedRequest.run(bytes)
         case .link: try FuzzedLink.run(bytes)
         case .message: try FuzzedMessage.run(bytes)
+        case .service: try FuzzedService.run(bytes)
+        case .call: try FuzzedCall.run(bytes)
         case .stream: try FuzzedStream.run(bytes)
         case .token: try FuzzedToken.run(bytes)
         case .broker: try FuzzedBroker.run(bytes)
+        case .websocket: try FuzzedWebSocket.run(bytes)
         }
     }
 }

@@ -14,8 +14,10 @@ enum FuzzedRequest {
         let whole = unknownField + bytes
         let direct = facts(bytes)
         let unpacked = whole.withUnsafeBytes { facts($0) }
-        guard let direct, let unpacked else { return }
-        try Disagreement.unless(direct == unpacked, "scan: \(direct); protobuf-c: \(unpacked)")
+        if let direct, let unpacked {
+            try Disagreement.unless(direct == unpacked, "scan: \(direct); protobuf-c: \(unpacked)")
+        }
+        try FuzzedCall.passedOn(bytes)
     }
 
     /// Copies of everything in the request, so that every view is read; nil when it is refused.
@@ -47,10 +49,19 @@ extension ClientRequest.Body {
         case .publish(let publish):
             [
                 "publish", "\(String(describing: publish.channelType))", publish.channel.hex,
-                publish.message.facts, "\(publish.storeInHistory)",
+                publish.message.facts, "\(publish.storeInHistory) \(publish.sequence)",
+                "\(String(describing: publish.againAfter)) \(publish.epoch)",
             ]
         case .renewToken(let token): ["renew", token.hex]
-        default: ["of another kind"]
+        case .call(let call):
+            [
+                "\(call.kind)", "\(String(describing: call.channelType))", call.target.hex,
+                call.request.hex,
+            ]
+        case .subscribeUserMetadata(let subscribe):
+            ["subscribeUserMetadata", subscribe.userID.hex, "\(String(describing: subscribe.after))"]
+        case .unsubscribeUserMetadata(let userID): ["unsubscribeUserMetadata", userID.hex]
+        case .unknown: ["unknown"]
         }
     }
 }

@@ -1,5 +1,6 @@
 import NIOCore
 import NIOWebSocket
+import RTMEdgeWebSocket
 import RTMWire
 
 /// Frames of the protocol above, WebSocket below: a binary message carries whole frames as they are over TCP,

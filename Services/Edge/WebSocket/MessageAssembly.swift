@@ -1,0 +1,109 @@
+package import NIOCore
+package import NIOWebSocket
+package import RTMWire
+
+/// A client breaks a rule of WebSocket, or of how the protocol uses it. The connection ends, with both codes.
+package struct WebSocketViolation: Error, Equatable {
+    package let closeCode: WebSocketErrorCode
+    package let disconnect: Disconnect
+
+    init(_ closeCode: WebSocketErrorCode, _ reason: String, _ code: Disconnect.Code = .protocolError) {
+        self.closeCode = closeCode
+        disconnect = Disconnect(code, reason)
+    }
+
+    /// What NIO's decoder refuses.
+    package init(_ error: NIOWebSocketError, bytesMax: Int) {
+        switch error {
+        case .invalidFrameLength: self = .tooLarge(bytesMax: bytesMax)
+        case .fragmentedControlFrame: self.init(.protocolError, "a control frame came in fragments")
+        case .multiByteControlFrameLength:
+            self.init(.protocolError, "a control frame had more than 125 bytes")
+        }
+    }
+
+    static func tooLarge(bytesMax: Int) -> Self {
+        Self(.messageTooLarge, "a message had more than \(bytesMax) bytes", .frameTooLarge)
+    }
+}
+
+/// Makes whole messages out of what a client sends, and holds it to the rules. A room of its own because it
+/// reads what anybody sends, and is fuzzed without the library that TLS needs.
+///
+/// A fragment is copied as it comes. To keep NIO's slices instead (as its aggregator does) would keep with
+/// each of them the whole read that it came in: megabytes for a client that sends a message byte by byte.
+package struct MessageAssembly {
+    /// The longest message accepted: one frame of the longest kind, with its length.
+    package let bytesMax: Int
+    /// The fragments so far of a message whose end is still to come.
+    private var begun: ByteBuffer?
+
+    package init(frameBytesMax: Int) { bytesMax = frameBytesMax + FrameReader.prefixLength }
+
+    /// What holds for every frame, also for pings.
+    package func check(_ frame: WebSocketFrame) throws(WebSocketViolation) {
+        guard frame.maskKey != nil else {
+            throw WebSocketViolation(.protocolError, "a client has to mask what it sends")
+        }
+        guard frame.reservedBits.isEmpty else {
+            throw WebSocketViolation(.protocolError, "no extension was agreed on")
+        }
+    }
+
+    /// Takes a frame of data; returns the message that it completes.
+    package mutating func add(_ frame: WebSocketFrame) throws(WebSocketViolation) -> ByteBuffer? {
+        switch frame.opcode {
+        case .binary:
+            guard begun == nil else {
+                throw WebSocketViolation(.protocolError, "a message began within another one")
+            }
+            if frame.fin { return try whole(frame.unmaskedData) }
+            begun = ByteBuffer()
+            return try append(frame)
+        case .continuation:
+            guard begun != nil else {
+                throw WebSocketViolation(.protocolError, "a message was continued that had not begun")
+            }
+            return try append(frame)
+        case .text:
+            throw WebSocketViolation(.unacceptableData, "this protocol has binary messages only")
+        default:
+            throw WebSocketViolation(.protocolError, "a frame was of an unknown kind")
+        }
+    }
+
+    private mutating func append(_ frame: WebSocketFrame) throws(WebSocketViolation) -> ByteBuffer? {
+        var message = begun.take() ?? ByteBuffer()
+        guard message.readableBytes + frame.length <= bytesMax else { throw .tooLarge(bytesMax: bytesMax) }
+        message.writeImmutableBuffer(frame.unmaskedData)
+        if frame.fin { return try whole(message) }
+        begun = message
+        return nil
+    }
+
+    /// A client that forgets the length before a frame hears of it here, and not when its time is over.
+    private func whole(_ message: ByteBuffer) throws(WebSocketViolation) -> ByteBuffer {
+        guard message.lengthOfWholeFrames(bytesMax: .max) == message.readableBytes else {
+            throw WebSocketViolation(
+                .protocolError, "a message has to consist of whole frames, each behind its length")
+        }
+        return message
+    }
+}
+
+extension ByteBuffer {
+    /// The length of the longest run of whole frames at the beginning that has at most so many bytes. A first
+    /// frame that is longer counts nevertheless.
+    package func lengthOfWholeFrames(bytesMax: Int) -> Int {
+        withUnsafeReadableBytes { memory in
+            var place = 0
+            while memory.count - place >= FrameReader.prefixLength {
+                let length = UInt32(bigEndian: memory.loadUnaligned(fromByteOffset: place, as: UInt32.self))
+                let end = place + FrameReader.prefixLength + Int(length)
+                guard end <= memory.count, end <= bytesMax || place == 0 else { break }
+                place = end
+            }
+            return place
+        }
+    }
+}

@@ -1,0 +1,30 @@
+import RTMWire
+
+/// The messages of presence and storage: what edges send them, and what they answer.
+enum FuzzedService {
+    static func run(_ bytes: UnsafeRawBufferPointer) throws(Disagreement) {
+        try presence(bytes)
+        try storage(bytes)
+        try RoundTrip.unpacked(CallRequest.self, bytes)
+        try RoundTrip.unpacked(CallResponse.self, bytes)
+    }
+
+    private static func presence(_ bytes: UnsafeRawBufferPointer) throws(Disagreement) {
+        try RoundTrip.unpacked(JoinRequest.self, bytes)
+        try RoundTrip.unpacked(JoinResponse.self, bytes)
+        try RoundTrip.unpacked(LeavePush.self, bytes)
+        try RoundTrip.unpacked(SessionEndedPush.self, bytes)
+        try RoundTrip.unpacked(LeaseRequest.self, bytes)
+        try RoundTrip.unpacked(LeaseResponse.self, bytes)
+        try RoundTrip.unpacked(SyncRequest.self, bytes)
+    }
+
+    private static func storage(_ bytes: UnsafeRawBufferPointer) throws(Disagreement) {
+        try RoundTrip.unpacked(AppendHistoryRequest.self, bytes)
+        try RoundTrip.unpacked(StorageCallResponse.self, bytes)
+        try RoundTrip.scanned(LockGrantedPush.self, bytes)
+        try RoundTrip.unpacked(SnapshotRequest.self, bytes)
+        try RoundTrip.unpacked(SnapshotResponse.self, bytes)
+        try RoundTrip.unpacked(SessionPush.self, bytes)
+    }
+}
