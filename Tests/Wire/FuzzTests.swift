@@ -148,6 +148,8 @@ private final class Decoders {
         unpack(PresenceCall.self, bytes) { $0.touch() }
         unpack(JoinRequest.self, bytes)
         unpack(JoinResponse.self, bytes) { $0.frames.touch() }
+        unpack(RosterRequest.self, bytes)
+        unpack(RosterResponse.self, bytes)
         unpack(LeavePush.self, bytes)
         unpack(SessionEndedPush.self, bytes)
         unpack(LeaseRequest.self, bytes)

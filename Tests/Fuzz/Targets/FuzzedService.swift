@@ -12,6 +12,8 @@ enum FuzzedService {
     private static func presence(_ bytes: UnsafeRawBufferPointer) throws(Disagreement) {
         try RoundTrip.unpacked(JoinRequest.self, bytes)
         try RoundTrip.unpacked(JoinResponse.self, bytes)
+        try RoundTrip.unpacked(RosterRequest.self, bytes)
+        try RoundTrip.unpacked(RosterResponse.self, bytes)
         try RoundTrip.unpacked(LeavePush.self, bytes)
         try RoundTrip.unpacked(SessionEndedPush.self, bytes)
         try RoundTrip.unpacked(LeaseRequest.self, bytes)
