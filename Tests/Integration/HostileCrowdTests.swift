@@ -71,8 +71,8 @@ import Testing
             for await frame in slow.frames { last = frame }
             #expect(last?.disconnect.code == .disconnectHandshakeTimeout)
             for await _ in slower.frames {}
-            // The head of a TLS record with a ClientHello of 16,380 bytes, which never comes to its end. Why it
-            // is ended can't be said there: the attempt costs five seconds more.
+            // The head of a TLS record with a ClientHello of 16,380 bytes, which never comes to its end.
+            // Why it is ended can't be said there: the attempt costs five seconds more.
             let record: [UInt8] = [0x16, 3, 1, 0x40, 0, 1, 0, 0x3F, 0xFC, 3, 3]
             let slowest = try await RawConnection.open(system.address("edge.tls"))
             try await dribble(record + Array(repeating: 0, count: 3_000), over: slowest)
