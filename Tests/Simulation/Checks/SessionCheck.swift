@@ -34,8 +34,9 @@ struct SessionCheck: Check {
                 if let called = apps[device]?.calledAt.take() { apps[device]?.login = (called, entry.time) }
             case .idle: apps[device]?.calledAt = nil
             case .failed:
-                apps[device]?.calledAt = nil
-                failed(device, reason, entry.time)
+                let isAsked = apps[device]?.calledAt.take() != nil
+                // R-9 ends what an app asks for too often, and nothing that comes back by itself.
+                if reason != .loginTooFrequent || !isAsked { failed(device, reason, entry.time) }
             case .connecting, .disconnected, .suspended: break
             }
         case .messagingLost:
