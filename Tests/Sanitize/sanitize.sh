@@ -7,8 +7,8 @@ cd "$(dirname "$0")/../.."
 
 read -ra sanitizers <<<"${SANITIZERS:-thread address}"
 filter=${FILTER:-}
-# Integration and the samples start executables, which have no sanitizer in them; Tidy reads text. Fuzz stays in: under
-# AddressSanitizer every kept input is read once more.
+# Integration and the samples keep the times of whole systems, which instrumented are ten times slower; Tidy reads text.
+# Fuzz stays in: under AddressSanitizer every kept input is read once more.
 skip='^(IntegrationTests|TidyTests|AgoraRtmKitSamplesTests)'
 here=Tests/Sanitize
 

@@ -121,8 +121,9 @@ struct HistoryQueryTests {
     func retention() throws {
         let retention = HistoryRetention(
             usual: .oneWeek, ofApps: ["mute": .off, "long": .permanent, "short": .oneDay])
-        #expect(retention.expiry(of: 1000, app: "any") == 1000 + 7 * 86_400_000)
-        #expect(retention.expiry(of: 1000, app: "short") == 1000 + 86_400_000)
+        let day: UInt64 = 86_400_000
+        #expect(retention.expiry(of: 1000, app: "any") == 1000 + 7 * day)
+        #expect(retention.expiry(of: 1000, app: "short") == 1000 + day)
         #expect(retention.expiry(of: 1000, app: "long") == nil)
         #expect(refusal { try retention.check("mute") }?.code == .historyNotAvailable)
         try retention.check("any")
