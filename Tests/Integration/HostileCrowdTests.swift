@@ -128,7 +128,8 @@ import Testing
         "A flood of connections: each beyond the limit is told so, by address and in all; sessions go on meanwhile",
         arguments: ["--edge-connections-max", "--edge-connections-per-address-max"])
     func flood(limit: String) async throws {
-        try await besideOthers([limit, "20"]) { system in
+        // Nobody is to be ended for another reason, however long all of them take.
+        try await besideOthers([limit, "20", "--edge-handshake-timeout", "300s"]) { system in
             let carol = try system.client("carol")
             try await carol.login()
             var refused = 0

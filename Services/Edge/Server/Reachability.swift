@@ -1,4 +1,5 @@
 import RTMServiceKit
+import Synchronization
 
 /// Which services the loops of an edge reach. Each loop has links of its own; a service counts as reached
 /// when all have.
@@ -12,6 +13,9 @@ final class Reachability: Sendable {
     }
 
     private let loops: Int
+    /// Loops with a link to messaging. What is said of them is said while it is held: of two loops that
+    /// change at once the slower one would have the last word otherwise, with a number that is over.
+    private let up = Mutex(0)
     private let messaging: ReadinessProbe
     private let links: Family<Dependency, Gauge>
 
@@ -28,11 +32,13 @@ final class Reachability: Sendable {
     func changed(_ dependency: Dependency, isUp: Bool) {
         links[dependency].add(isUp ? 1 : -1)
         guard dependency == .messaging else { return }
-        let up = links[.messaging].value
-        if up == loops {
-            messaging.ready()
-        } else {
-            messaging.notReady("\(loops - up) of \(loops) loops have no link to messaging")
+        up.withLock { up in
+            up += isUp ? 1 : -1
+            if up == loops {
+                messaging.ready()
+            } else {
+                messaging.notReady("\(loops - up) of \(loops) loops have no link to messaging")
+            }
         }
     }
 }

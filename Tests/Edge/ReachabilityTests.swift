@@ -1,0 +1,43 @@
+import Dispatch
+import Logging
+import RTMServiceKit
+import Testing
+
+@testable import RTMEdgeServer
+
+/// What the loops of an edge say of their links, at the same time.
+struct ReachabilityTests {
+    private let loops = 4
+    private let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+
+    @Test("an edge is ready when all loops have their link, whichever of them said so first")
+    func together() {
+        for round in 0..<5_000 {
+            let registry = ReadinessRegistry(logger: logger)
+            let reachability = Reachability(
+                loops: loops, messaging: registry.probe("messaging"), metrics: MetricsRegistry())
+            DispatchQueue.concurrentPerform(iterations: loops) { _ in
+                reachability.changed(.messaging, isUp: true)
+            }
+            guard registry.snapshot.isReady else {
+                Issue.record("in round \(round) nobody said that all are there")
+                return
+            }
+        }
+    }
+
+    @Test("presence and storage decide nothing; one loop without messaging does")
+    func dependencies() {
+        let registry = ReadinessRegistry(logger: logger)
+        let reachability = Reachability(
+            loops: loops, messaging: registry.probe("messaging"), metrics: MetricsRegistry())
+        for _ in 0..<loops { reachability.changed(.messaging, isUp: true) }
+        reachability.changed(.presence, isUp: false)
+        reachability.changed(.storage, isUp: false)
+        #expect(registry.snapshot.isReady)
+        reachability.changed(.messaging, isUp: false)
+        #expect(registry.snapshot.isReady == false)
+        reachability.changed(.messaging, isUp: true)
+        #expect(registry.snapshot.isReady)
+    }
+}
