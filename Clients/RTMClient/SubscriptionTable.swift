@@ -23,8 +23,9 @@ struct SubscriptionTable: Sendable {
         var features: SubscriptionFeatures
         /// Everything up to here has been delivered; nil until the server's first answer.
         var position: StreamPosition?
-        /// The highest offset that arrived before that answer.
+        /// The highest offset that arrived before that answer; and of which epoch, if a gap said that.
         var earlyOffset: UInt64 = 0
+        var earlyEpoch: UInt64?
         /// The request that the server has still to answer, and what it asked for.
         var pending: (request: UInt64, features: SubscriptionFeatures)?
         /// An unsubscribe is under way.
@@ -33,6 +34,14 @@ struct SubscriptionTable: Sendable {
         var locks = RevisionFloor()
 
         var isActive: Bool { position != nil }
+
+        /// A gap that came before the answer tells more than the answer, which may have been on its way.
+        func begin(_ answered: StreamPosition) -> StreamPosition {
+            if let earlyEpoch, earlyEpoch != answered.epoch {
+                return StreamPosition(epoch: earlyEpoch, offset: earlyOffset)
+            }
+            return StreamPosition(epoch: answered.epoch, offset: max(answered.offset, earlyOffset))
+        }
     }
 
     struct Restoration: Sendable, Equatable {
@@ -92,8 +101,7 @@ struct SubscriptionTable: Sendable {
         }
         defer { entries[channel] = entry }
         guard let seen = entry.position else {
-            entry.position = StreamPosition(
-                epoch: position.epoch, offset: max(position.offset, entry.earlyOffset))
+            entry.position = entry.begin(position)
             return nil
         }
         guard hasGap || seen.epoch != position.epoch else { return nil }
@@ -181,7 +189,13 @@ struct SubscriptionTable: Sendable {
     mutating func skip(_ channel: String, to position: StreamPosition) -> GapEvent? {
         guard var entry = entries[channel] else { return nil }
         let seen = entry.position
-        entry.position = position
+        if entry.isActive {
+            entry.position = position
+        } else {
+            // It doesn't count as subscribed by that: the answer may still be a refusal, or never come.
+            entry.earlyOffset = position.offset
+            entry.earlyEpoch = position.epoch
+        }
         entries[channel] = entry
         return GapEvent(
             channelType: kind.channelType, channelName: channel, lastSeen: seen, continuesAfter: position)

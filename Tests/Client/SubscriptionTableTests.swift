@@ -36,6 +36,25 @@ struct SubscriptionTableTests {
         #expect(error?.code == .duplicateOperation)
     }
 
+    @Test func `a gap before the answer is no subscription yet, and counts when there is one`() throws {
+        let table = Table()
+        try table.subscribe(to: "lobby", features: .default, request: 1)
+        #expect(table.accepts("lobby", offset: 182))
+        #expect(table.skip("lobby", to: StreamPosition(epoch: 6, offset: 3)) != nil)
+        #expect(table.channels.isEmpty)
+        #expect(table.accepts("lobby", offset: 4))
+        #expect(!table.accepts("lobby", offset: 4))
+        // Sent before the gap.
+        let answer = StreamPosition(epoch: 5, offset: 181)
+        #expect(table.confirm("lobby", request: 1, position: answer, hasGap: false) == nil)
+        #expect(table.restorations.first?.after == StreamPosition(epoch: 6, offset: 4))
+
+        try table.subscribe(to: "hall", features: .default, request: 2)
+        #expect(table.skip("hall", to: StreamPosition(epoch: 6, offset: 0)) != nil)
+        #expect(table.abandon("hall", request: 2), "nothing remains")
+        #expect(table.channels == ["lobby"])
+    }
+
     @Test func `M-5: subscribing again replaces the features and keeps the position`() throws {
         let table = try subscribed()
         #expect(table.accepts("lobby", offset: 11))
