@@ -148,6 +148,11 @@ struct Whereabouts {
             leavesEverywhere[device.user, default: []].append(time)
             forget(device, time)
         case .disconnected, .connecting, .suspended:
+            let isElsewhere = connected.keys.contains { $0 != device && $0.user == device.user }
+            // The newer login wins, also the late attempt of an old call (S-12, S-13).
+            if state == .connecting, isElsewhere {
+                leavesEverywhere[device.user, default: []].append(time)
+            }
             guard connected.removeValue(forKey: device) != nil else { break }
             lastLoss[device] = time
             losses[device.user, default: []].append(time)
