@@ -137,7 +137,7 @@ extension AgoraRtmClientKit {
                 "events were dropped: callbacks are too slow", metadata: ["events": "\(dropped)"])
         case .gap(let gap):
             logger.warning(
-                "messages were lost with the server that had them",
+                "messages were lost: the server no longer has them",
                 metadata: ["channel": "\(gap.channelName)", "type": "\(gap.channelType)"])
         default: break
         }

@@ -23,9 +23,8 @@ final class Link {
         /// Channels that were refused, or go on behind a gap.
         var unrestored: [String] = []
         var unrestoredUsers: [String] = []
-        /// Users who can't be followed again at the moment, and when that is tried again.
-        var unfollowed: Set<String> = []
-        var followAgainAt: Instant?
+        /// Users who can't be followed again at the moment.
+        var unfollowed = Postponed<String>()
         var hasInboxGap = false
         var heartbeat: HeartbeatSchedule?
         /// Channels whose own states could not be set, and when that is tried again.
@@ -45,7 +44,7 @@ final class Link {
         /// New publishes wait until all that were sent before them have their answers.
         var holdsPublishes = false
         /// Snapshots to be asked for again.
-        var refreshes = PendingRefreshes()
+        var refreshes = Postponed<Refresh>()
         /// When `waitingForLocks` stand in line anew.
         var rejoinLinesAt: Instant?
         /// Events of channels in which locks are being claimed, until the link counts as connected.
@@ -230,7 +229,7 @@ final class Link {
         let deadlines = [
             machine.deadline, requests.deadline, connection?.heartbeat?.deadline, goodbyes.first?.deadline,
             connection?.settleStatesAt, connection?.rejoinLinesAt, connection?.publishAgainAt,
-            connection?.refreshes.at, connection?.followAgainAt,
+            connection?.refreshes.at, connection?.unfollowed.at,
         ]
         guard let next = deadlines.compactMap({ $0 }).min() else {
             timer?.task.cancel()

@@ -22,12 +22,6 @@ struct Refresh: Hashable {
     }
 }
 
-/// Those that can't be had at the moment.
-struct PendingRefreshes {
-    var refreshes: Set<Refresh> = []
-    var at: Link.Instant?
-}
-
 // What events were lost behind a gap is not known, but what they led to can be asked for; so can what storage
 // could not give when a subscription began (D-41, K-13). The answer is shown as a snapshot, so that an app
 // that follows metadata or locks is never left with an old picture, or with none. Many gaps at once are more
@@ -103,23 +97,15 @@ extension Link {
     /// The next connection catches up by itself, or is told of a gap again.
     private func put(off refresh: Refresh, for pause: Duration) {
         let time = now + pause
-        connection?.refreshes.refreshes.insert(refresh)
-        let earlier = connection?.refreshes.at ?? time
-        connection?.refreshes.at = min(earlier, time)
+        connection?.refreshes.put(refresh, until: time)
         armTimer(by: time)
     }
 
     func refreshIfDue() {
-        guard let time = connection?.refreshes.at, now >= time,
-            let due = connection?.refreshes.refreshes
-        else { return }
-        guard machine.state == .connected else {
-            // Subscriptions are still being restored.
-            connection?.refreshes.at = now + refreshPause
-            return
+        for refresh in connection?.refreshes.takeDue(now: now) ?? [] where isFollowed(refresh) {
+            // Subscriptions may still be being restored.
+            if machine.state == .connected { perform(refresh) } else { put(off: refresh, for: refreshPause) }
         }
-        connection?.refreshes = PendingRefreshes()
-        for refresh in due where isFollowed(refresh) { perform(refresh) }
     }
 
     private func isFollowed(_ refresh: Refresh) -> Bool {

@@ -31,7 +31,7 @@ extension Link {
                     .storageNotSubscribe, "the metadata of user '\(userID)' are not subscribed")
             }
             // The server doesn't know of one that it is still to be asked for.
-            if connection?.unfollowed.remove(userID) != nil {
+            if connection?.unfollowed.remove(userID) == true {
                 userMetadata.remove(userID)
                 return completion.succeed()
             }
@@ -65,18 +65,13 @@ extension Link {
     /// stays among those that are followed.
     private func followLater(_ userID: String, after pause: Duration) {
         let time = now + pause
-        connection?.unfollowed.insert(userID)
-        let earlier = connection?.followAgainAt ?? time
-        connection?.followAgainAt = min(earlier, time)
+        connection?.unfollowed.put(userID, until: time)
         armTimer(by: time)
     }
 
     func followAgainIfDue() {
-        guard let time = connection?.followAgainAt, now >= time, let due = connection?.unfollowed else {
-            return
-        }
-        connection?.followAgainAt = nil
-        connection?.unfollowed = []
+        let due = connection?.unfollowed.takeDue(now: now) ?? []
+        guard !due.isEmpty else { return }
         for restoration in userMetadata.restorations where due.contains(restoration.channel) {
             send(restoration, .restoreLate(restoration))
         }
@@ -92,7 +87,7 @@ extension Link {
         case (.subscribe(let completion, let userID), .userMetadataSubscribed(let answer)):
             _ = userMetadata.confirm(
                 userID, request: completion.id, position: StreamPosition(answer.position), hasGap: answer.gap)
-            connection?.unfollowed.remove(userID)
+            _ = connection?.unfollowed.remove(userID)
             completion.succeed()
         case (.unsubscribe(let completion, let userID), .done):
             userMetadata.finishLeaving(userID)

@@ -16,6 +16,7 @@ final class ConnectionHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
+    /// Limit: bytes that wait for the socket, up to which the next snapshot or page of a catch-up is given.
     static let roomBytesMax = 64 * 1024
 
     // What a delivery needs comes first and side by side: with many connections memory is what costs.
