@@ -5,16 +5,16 @@ import Synchronization
 ///
 /// Both ends may live on one event loop or on two. On one loop a batch is delivered at the end of the turn
 /// that wrote it, never inside `send`; between two loops it is one task a turn.
-final class InProcessTransport: LinkTransport {
+final class InProcessTransport: ServiceLinkTransport {
     private let eventLoop: any EventLoop
-    private var receiver: (any LinkTransportReceiver)?
+    private var receiver: (any ServiceLinkTransportReceiver)?
     private var peer: NIOLoopBound<InProcessTransport>?
     private var peerLoop: (any EventLoop)?
     /// Bytes on their way to the peer's loop. They count as queued: a loop that stands still must not collect
     /// them forever.
     private let inFlight = InFlightBytes()
 
-    init(receiver: any LinkTransportReceiver, on eventLoop: any EventLoop) {
+    init(receiver: any ServiceLinkTransportReceiver, on eventLoop: any EventLoop) {
         self.receiver = receiver
         self.eventLoop = eventLoop
     }
@@ -67,14 +67,14 @@ private final class InFlightBytes: Sendable {
 ///
 /// Callers hold the endpoint whether somebody listens or not; without a listener their attempts fail like a
 /// refused connection, so services may start in any order.
-package final class InProcessEndpoint: LinkEndpoint {
+package final class InProcessEndpoint: ServiceLinkEndpoint {
     package let name: String
     private let acceptor = Mutex<Acceptor?>(nil)
 
     struct Acceptor: Sendable {
         let links: any EventLoopGroup
         /// Called on the loop that the accepted end shall live on; returns that end's receiver.
-        let accept: @Sendable (any EventLoop) -> any LinkTransportReceiver
+        let accept: @Sendable (any EventLoop) -> any ServiceLinkTransportReceiver
     }
 
     package init(name: String) { self.name = name }
@@ -83,7 +83,7 @@ package final class InProcessEndpoint: LinkEndpoint {
 
     func stopListening() { acceptor.withLock { $0 = nil } }
 
-    package func connect(_ receiver: any LinkTransportReceiver, on eventLoop: any EventLoop) {
+    package func connect(_ receiver: any ServiceLinkTransportReceiver, on eventLoop: any EventLoop) {
         guard let acceptor = acceptor.withLock({ $0 }) else {
             let bound = NIOLoopBound(receiver, eventLoop: eventLoop)
             eventLoop.execute { [name] in bound.value.transportFailed("nobody listens at \(name)") }

@@ -4,7 +4,7 @@ package import RTMModel
 package import RTMWire
 
 /// How an accepted request ended. Exactly one for each.
-package enum LinkOutcome {
+package enum ServiceLinkOutcome {
     /// The response's bytes, valid during the call.
     case success(UnsafeRawBufferPointer)
     /// The service refused.
@@ -20,11 +20,11 @@ package enum LinkOutcome {
 package protocol ServiceLinkClientDelegate<Context>: AnyObject {
     associatedtype Context
     /// Requests are accepted from now on.
-    func linkUp(_ link: ServiceLinkClient<Context>, peer: LinkPeer)
+    func linkUp(_ link: ServiceLinkClient<Context>, peer: ServiceLinkPeer)
     /// Open requests have completed as `disconnected` before. Only after `linkUp`; the link comes back by
     /// itself.
-    func linkDown(_ link: ServiceLinkClient<Context>, _ reason: LinkDownReason)
-    func response(_ link: ServiceLinkClient<Context>, _ context: Context, _ outcome: LinkOutcome)
+    func linkDown(_ link: ServiceLinkClient<Context>, _ reason: ServiceLinkDownReason)
+    func response(_ link: ServiceLinkClient<Context>, _ context: Context, _ outcome: ServiceLinkOutcome)
     /// `body` is valid during the call.
     func push(_ link: ServiceLinkClient<Context>, method: UInt32, body: UnsafeRawBufferPointer)
     /// The link was shut down and lets go of its delegate: the last call.
@@ -46,15 +46,15 @@ package final class ServiceLinkClient<Context> {
     package let address: ServiceLinkAddress
     private let endOfTurn: EndOfTurn
     private let logger: Logger
-    private let timer: LinkTimer
+    private let timer: ServiceLinkTimer
     private var machine: ServiceLinkStateMachine
     private let requests: RequestTable<Context>
-    private var connection: LinkConnection?
+    private var connection: ServiceLinkConnection?
     private var delegate: (any ServiceLinkClientDelegate<Context>)?
-    private var counted = LinkCounters()
+    private var counted = ServiceLinkCounters()
     private var isStopping = false
     /// Why the link is not up, while it isn't.
-    package private(set) var downReason: LinkDownReason? = .notStarted
+    package private(set) var downReason: ServiceLinkDownReason? = .notStarted
 
     package init(
         _ configuration: ServiceLinkClientConfiguration, to address: ServiceLinkAddress, endOfTurn: EndOfTurn,
@@ -67,7 +67,7 @@ package final class ServiceLinkClient<Context> {
         logger[metadataKey: "service"] = "\(configuration.service)"
         logger[metadataKey: "address"] = "\(address)"
         self.logger = logger
-        timer = LinkTimer(on: endOfTurn.eventLoop)
+        timer = ServiceLinkTimer(on: endOfTurn.eventLoop)
         machine = ServiceLinkStateMachine(configuration)
         requests = RequestTable(countMax: configuration.openRequestsMax)
     }
@@ -78,7 +78,7 @@ package final class ServiceLinkClient<Context> {
     /// Bytes that wait for the peer.
     package var queuedBytes: Int { connection?.queuedBytes ?? 0 }
 
-    package var counters: LinkCounters {
+    package var counters: ServiceLinkCounters {
         var sum = counted
         if let connection { sum.add(connection.counters) }
         return sum
@@ -138,7 +138,7 @@ package final class ServiceLinkClient<Context> {
     /// mean to pass over in silence what could not be read.
     package func reset(_ fault: String) {
         eventLoop.assertInEventLoop()
-        connection?.close(.protocolError(fault), saying: LinkGoAway(.protocolError, fault))
+        connection?.close(.protocolError(fault), saying: ServiceLinkGoAway(.protocolError, fault))
     }
 
     /// Closes the link for good. Open requests complete as `disconnected` and the delegate is let go, at the
@@ -146,16 +146,17 @@ package final class ServiceLinkClient<Context> {
     package func shutdown() {
         eventLoop.assertInEventLoop()
         guard let connection else { return retire(wasUp: machine.stop()) }
-        connection.close(.shutDown, saying: LinkGoAway(.draining, "the caller shuts down"))
+        connection.close(.shutDown, saying: ServiceLinkGoAway(.draining, "the caller shuts down"))
         isStopping = true
     }
 }
 
 // MARK: - Connection
 
-extension ServiceLinkClient: LinkConnectionOwner {
+extension ServiceLinkClient: ServiceLinkConnectionOwner {
     private func connect() {
-        let fresh = LinkConnection(configuration.link, owner: self, endOfTurn: endOfTurn, logger: logger)
+        let fresh = ServiceLinkConnection(
+            configuration.link, owner: self, endOfTurn: endOfTurn, logger: logger)
         connection = fresh
         switch address {
         case .tcp(let host, let port):
@@ -167,17 +168,17 @@ extension ServiceLinkClient: LinkConnectionOwner {
         timer.arm(machine.nextWake, for: self)
     }
 
-    func connectionOpened(_ connection: LinkConnection) {
+    func connectionOpened(_ connection: ServiceLinkConnection) {
         guard let hello = machine.opened(now: endOfTurn.now) else { return connection.close(.shutDown) }
         _ = connection.sendHello(hello)
         timer.arm(machine.nextWake, for: self)
     }
 
-    func connectionHeard(_ connection: LinkConnection, now: NIODeadline) {
+    func connectionHeard(_ connection: ServiceLinkConnection, now: NIODeadline) {
         if machine.heard(now: now) { timer.arm(machine.nextWake, for: self) }
     }
 
-    func connection(_ connection: LinkConnection, received envelope: LinkEnvelope) -> String? {
+    func connection(_ connection: ServiceLinkConnection, received envelope: ServiceLinkEnvelope) -> String? {
         switch envelope {
         case .response(let id, let body):
             counted.responses += 1
@@ -197,7 +198,7 @@ extension ServiceLinkClient: LinkConnectionOwner {
         return nil
     }
 
-    private func complete(_ id: UInt64, _ outcome: LinkOutcome) {
+    private func complete(_ id: UInt64, _ outcome: ServiceLinkOutcome) {
         guard let slot = requests.close(id: id) else {
             counted.responsesTooLate += 1
             return
@@ -205,12 +206,12 @@ extension ServiceLinkClient: LinkConnectionOwner {
         complete(slot: slot, outcome)
     }
 
-    private func complete(slot: Int, _ outcome: LinkOutcome) {
+    private func complete(slot: Int, _ outcome: ServiceLinkOutcome) {
         let context = requests.take(slot)
         delegate?.response(self, context, outcome)
     }
 
-    private func welcomed(_ welcome: LinkWelcome, on connection: LinkConnection) -> String? {
+    private func welcomed(_ welcome: ServiceLinkWelcome, on connection: ServiceLinkConnection) -> String? {
         let isFirst = machine.incarnation == nil
         switch machine.welcomed(welcome, now: endOfTurn.now) {
         case .up(let peer):
@@ -228,7 +229,7 @@ extension ServiceLinkClient: LinkConnectionOwner {
         }
     }
 
-    func connectionLost(_ connection: LinkConnection, _ reason: LinkDownReason) {
+    func connectionLost(_ connection: ServiceLinkConnection, _ reason: ServiceLinkDownReason) {
         counted.add(connection.counters)
         self.connection = nil
         log(reason)
@@ -241,7 +242,7 @@ extension ServiceLinkClient: LinkConnectionOwner {
     }
 
     /// A peer that stays away fails at every attempt: said aloud once, then only for those who look closely.
-    private func log(_ reason: LinkDownReason) {
+    private func log(_ reason: ServiceLinkDownReason) {
         let level: Logger.Level = isStopping || reason == downReason ? .debug : .warning
         logger.log(level: level, "link down", metadata: ["reason": "\(reason)"])
     }
@@ -264,7 +265,7 @@ extension ServiceLinkClient: LinkConnectionOwner {
 
 // MARK: - Time
 
-extension ServiceLinkClient: LinkTimerOwner {
+extension ServiceLinkClient: ServiceLinkTimerOwner {
     func timerFired() {
         let now = endOfTurn.now
         while let slot = requests.closeExpired(now: now) {

@@ -12,19 +12,19 @@ package final class ServiceLinkServer: Sendable {
     package let configuration: ServiceLinkServerConfiguration
     private let links: any EventLoopGroup
     private let logger: Logger
-    private let handler: @Sendable (ServerLink) -> any ServiceLinkHandler
-    private let registry: LinkRegistry
+    private let handler: @Sendable (AcceptedServiceLink) -> any ServiceLinkHandler
+    private let registry: ServiceLinkRegistry
     private let listening = Mutex<(channels: [any Channel], endpoints: [InProcessEndpoint])>(([], []))
 
     package init(
         _ configuration: ServiceLinkServerConfiguration, links: any EventLoopGroup, logger: Logger,
-        handler: @escaping @Sendable (ServerLink) -> any ServiceLinkHandler
+        handler: @escaping @Sendable (AcceptedServiceLink) -> any ServiceLinkHandler
     ) {
         self.configuration = configuration
         self.links = links
         self.logger = logger
         self.handler = handler
-        registry = LinkRegistry(linksMax: configuration.linksMax)
+        registry = ServiceLinkRegistry(linksMax: configuration.linksMax)
     }
 
     /// Links that are open or in their handshake.
@@ -56,8 +56,8 @@ package final class ServiceLinkServer: Sendable {
     }
 
     /// The receiver of a caller's transport, for a transport that this class doesn't know.
-    func accept(on eventLoop: any EventLoop) -> LinkConnection {
-        let link = ServerLink(
+    func accept(on eventLoop: any EventLoop) -> ServiceLinkConnection {
+        let link = AcceptedServiceLink(
             id: registry.makeID(), configuration, registry: registry, on: eventLoop, logger: logger,
             handler: handler)
         return link.makeConnection()

@@ -16,7 +16,7 @@ struct ServiceLinkStateMachine {
         /// Connected, hello sent, welcome awaited.
         case greeting(until: NIODeadline)
         /// Requests flow. Entered by the peer's welcome.
-        case up(LinkLiveness)
+        case up(ServiceLinkLiveness)
         /// The last attempt failed or the link was lost.
         case waiting(until: NIODeadline)
         /// The end: `stop` was called.
@@ -57,38 +57,38 @@ struct ServiceLinkStateMachine {
     }
 
     /// What to say on the new connection, nil when it isn't wanted any more.
-    mutating func opened(now: NIODeadline) -> LinkHello? {
+    mutating func opened(now: NIODeadline) -> ServiceLinkHello? {
         guard case .connecting = state else { return nil }
         state = .greeting(until: now + TimeAmount(configuration.link.handshakeTimeout))
-        return LinkHello(
-            version: LinkVersion.current, service: configuration.service, node: configuration.node,
+        return ServiceLinkHello(
+            version: ServiceLinkVersion.current, service: configuration.service, node: configuration.node,
             secret: configuration.link.secret)
     }
 
     enum WelcomeAction: Equatable {
-        case up(LinkPeer)
+        case up(ServiceLinkPeer)
         /// Close the connection with this word; `lost` follows.
-        case refuse(LinkGoAway)
+        case refuse(ServiceLinkGoAway)
         /// A welcome that nobody waits for.
         case unexpected
     }
 
-    mutating func welcomed(_ welcome: LinkWelcome, now: NIODeadline) -> WelcomeAction {
+    mutating func welcomed(_ welcome: ServiceLinkWelcome, now: NIODeadline) -> WelcomeAction {
         guard case .greeting = state else { return .unexpected }
-        guard welcome.version == LinkVersion.current else {
-            let text = "version \(LinkVersion.current) is spoken here, not \(welcome.version)"
-            return .refuse(LinkGoAway(.version, text))
+        guard welcome.version == ServiceLinkVersion.current else {
+            let text = "version \(ServiceLinkVersion.current) is spoken here, not \(welcome.version)"
+            return .refuse(ServiceLinkGoAway(.version, text))
         }
         guard welcome.service == configuration.service else {
             let text = "\(configuration.service) was expected, not \(welcome.service)"
-            return .refuse(LinkGoAway(.wrongService, text))
+            return .refuse(ServiceLinkGoAway(.wrongService, text))
         }
         let hasChanged = incarnation.map { $0 != welcome.incarnation } ?? false
-        let peer = LinkPeer(
+        let peer = ServiceLinkPeer(
             incarnation: welcome.incarnation, isFirst: incarnation == nil, hasChanged: hasChanged)
         incarnation = welcome.incarnation
         backoff.reset()
-        state = .up(LinkLiveness(configuration.link, now: now))
+        state = .up(ServiceLinkLiveness(configuration.link, now: now))
         return .up(peer)
     }
 
@@ -117,7 +117,7 @@ struct ServiceLinkStateMachine {
         case connect
         case sendHeartbeat
         /// Close the connection for this reason; `lost` follows.
-        case close(LinkDownReason)
+        case close(ServiceLinkDownReason)
     }
 
     mutating func wake(now: NIODeadline) -> WakeAction {
@@ -153,7 +153,7 @@ struct ServiceLinkStateMachine {
 }
 
 /// The process at the other end, when the link comes up.
-package struct LinkPeer: Sendable, Hashable {
+package struct ServiceLinkPeer: Sendable, Hashable {
     package let incarnation: UInt64
     /// The first time that this link is up.
     package let isFirst: Bool

@@ -5,16 +5,16 @@ import NIOPosix
 ///
 /// Bytes go to the receiver as they were read; a batch is one `writeAndFlush`. Past NIO's high-water mark the
 /// link keeps its batch, so at most one large buffer waits instead of many small ones.
-final class TCPTransport: ChannelInboundHandler, LinkTransport {
+final class TCPTransport: ChannelInboundHandler, ServiceLinkTransport {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
-    private var receiver: (any LinkTransportReceiver)?
+    private var receiver: (any ServiceLinkTransportReceiver)?
     private var context: ChannelHandlerContext?
     private var failure: (any Error)?
     private var lingering: Scheduled<Void>?
 
-    init(receiver: any LinkTransportReceiver) { self.receiver = receiver }
+    init(receiver: any ServiceLinkTransportReceiver) { self.receiver = receiver }
 
     var isWritable: Bool { context?.channel.isWritable ?? false }
 
@@ -78,7 +78,7 @@ extension TCPTransport {
 
     /// Connects on the receiver's event loop and tells it how that went.
     static func connect(
-        to host: String, port: Int, timeout: Duration, receiver: any LinkTransportReceiver,
+        to host: String, port: Int, timeout: Duration, receiver: any ServiceLinkTransportReceiver,
         on eventLoop: any EventLoop
     ) {
         let bound = NIOLoopBound(receiver, eventLoop: eventLoop)

@@ -120,7 +120,7 @@ struct CallTests {
         let away = RTMError(.notConnected, "not connected")
         for (failure, code) in [
             (.timedOut, timeout), (.disconnected, failed), (.refused(away), failed),
-        ] as [(LinkRequestFailure, ErrorCode)] {
+        ] as [(ServiceLinkRequestFailure, ErrorCode)] {
             let error = kind.error(failure)
             #expect(error.code == code && error.retryAfter == .seconds(1))
         }

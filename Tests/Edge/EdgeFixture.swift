@@ -34,9 +34,9 @@ final class EdgeFixture {
         presence = FakeService("presence", on: time)
         storage = FakeService("storage", on: time)
         let messages = InProcessEndpoint(name: "messaging")
-        var link = LinkConfiguration()
+        var link = ServiceLinkConfiguration()
         link.random = { 0.5 }
-        let links = EdgeLinks(
+        let links = EdgeServiceLinks(
             messaging: .inProcess(messages), presence: .inProcess(presence.endpoint),
             storage: .inProcess(storage.endpoint), link: link, node: "edge")
         let probe = ReadinessRegistry(logger: logger).probe("messaging")

@@ -21,7 +21,7 @@ final class FakeService {
     private let name: String
     private let loop: EmbeddedEventLoop
     private var server: ServiceLinkServer?
-    private var link: ServerLink?
+    private var link: AcceptedServiceLink?
     /// In order, since the last `forget`.
     private(set) var heard: [Heard] = []
     private var answered: Set<UInt64> = []
@@ -89,20 +89,21 @@ final class FakeService {
 }
 
 extension FakeService: ServiceLinkHandler {
-    func linkOpened(_ link: ServerLink) {
+    func linkOpened(_ link: AcceptedServiceLink) {
         self.link = link
         answered = []
     }
 
-    func linkClosed(_ link: ServerLink, _ reason: LinkDownReason) { self.link = nil }
+    func linkClosed(_ link: AcceptedServiceLink, _ reason: ServiceLinkDownReason) { self.link = nil }
 
     func request(
-        _ id: UInt64, method: UInt32, timeout: Duration, body: UnsafeRawBufferPointer, from link: ServerLink
+        _ id: UInt64, method: UInt32, timeout: Duration, body: UnsafeRawBufferPointer,
+        from link: AcceptedServiceLink
     ) {
         heard.append(Heard(method: method, request: id, body: Array(body)))
     }
 
-    func push(method: UInt32, body: UnsafeRawBufferPointer, from link: ServerLink) {
+    func push(method: UInt32, body: UnsafeRawBufferPointer, from link: AcceptedServiceLink) {
         heard.append(Heard(method: method, request: nil, body: Array(body)))
     }
 }

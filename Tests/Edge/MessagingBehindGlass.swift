@@ -6,7 +6,7 @@ import RTMWire
 /// A real messaging node that can be made deaf to some requests, or lose its links, while it keeps its logs.
 final class MessagingBehindGlass: ServiceLinkHandler {
     private let node: MessagingNode
-    private var links: [UInt64: ServerLink] = [:]
+    private var links: [UInt64: AcceptedServiceLink] = [:]
     /// What stays without an answer.
     var unheard: Set<UInt32> = []
 
@@ -14,24 +14,25 @@ final class MessagingBehindGlass: ServiceLinkHandler {
 
     func cutLinks() { for link in links.values { link.close() } }
 
-    func linkOpened(_ link: ServerLink) {
+    func linkOpened(_ link: AcceptedServiceLink) {
         links[link.id] = link
         node.linkOpened(link)
     }
 
-    func linkClosed(_ link: ServerLink, _ reason: LinkDownReason) {
+    func linkClosed(_ link: AcceptedServiceLink, _ reason: ServiceLinkDownReason) {
         links[link.id] = nil
         node.linkClosed(link, reason)
     }
 
     func request(
-        _ id: UInt64, method: UInt32, timeout: Duration, body: UnsafeRawBufferPointer, from link: ServerLink
+        _ id: UInt64, method: UInt32, timeout: Duration, body: UnsafeRawBufferPointer,
+        from link: AcceptedServiceLink
     ) {
         guard !unheard.contains(method) else { return }
         node.request(id, method: method, timeout: timeout, body: body, from: link)
     }
 
-    func push(method: UInt32, body: UnsafeRawBufferPointer, from link: ServerLink) {
+    func push(method: UInt32, body: UnsafeRawBufferPointer, from link: AcceptedServiceLink) {
         node.push(method: method, body: body, from: link)
     }
 }

@@ -51,7 +51,7 @@ final class ServiceFixture: Sendable {
         let logger = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
         self.logger = logger
         let settings = PresenceNode.Settings(
-            messaging: .inProcess(messagingEndpoint), link: LinkConfiguration(), states: rules.states,
+            messaging: .inProcess(messagingEndpoint), link: ServiceLinkConfiguration(), states: rules.states,
             leaseTimeToLive: .seconds(15), snapshots: snapshots)
         let node = try await loop.submit {
             let store = EmbeddedPresenceStore(rules, source: .random(in: 1...UInt64.max)) {
@@ -237,11 +237,11 @@ final class RawCaller: Sendable {
             self.up = up
         }
 
-        func linkUp(_ link: ServiceLinkClient<Context>, peer: LinkPeer) { up.succeed() }
-        func linkDown(_ link: ServiceLinkClient<Context>, _ reason: LinkDownReason) {}
+        func linkUp(_ link: ServiceLinkClient<Context>, peer: ServiceLinkPeer) { up.succeed() }
+        func linkDown(_ link: ServiceLinkClient<Context>, _ reason: ServiceLinkDownReason) {}
         func push(_ link: ServiceLinkClient<Context>, method: UInt32, body: UnsafeRawBufferPointer) {}
 
-        func response(_ link: ServiceLinkClient<Context>, _ context: Context, _ outcome: LinkOutcome) {
+        func response(_ link: ServiceLinkClient<Context>, _ context: Context, _ outcome: ServiceLinkOutcome) {
             context.completeWith(
                 outcome.result { Array($0) }.mapError { failure -> any Error in
                     if case .refused(let error) = failure { error } else { failure }

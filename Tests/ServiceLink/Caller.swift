@@ -7,8 +7,8 @@ import Testing
 
 /// What a caller hears from its link, with copies of the bodies.
 enum CallerEvent: Sendable, Hashable {
-    case up(LinkPeer)
-    case down(LinkDownReason)
+    case up(ServiceLinkPeer)
+    case down(ServiceLinkDownReason)
     case response(Int, Bytes)
     case failed(Int, RTMError)
     case timedOut(Int)
@@ -40,10 +40,10 @@ final class Caller: ServiceLinkClientDelegate {
         journal.append(event)
     }
 
-    func linkUp(_ link: ServiceLinkClient<Int>, peer: LinkPeer) { note(.up(peer)) }
-    func linkDown(_ link: ServiceLinkClient<Int>, _ reason: LinkDownReason) { note(.down(reason)) }
+    func linkUp(_ link: ServiceLinkClient<Int>, peer: ServiceLinkPeer) { note(.up(peer)) }
+    func linkDown(_ link: ServiceLinkClient<Int>, _ reason: ServiceLinkDownReason) { note(.down(reason)) }
 
-    func response(_ link: ServiceLinkClient<Int>, _ context: Int, _ outcome: LinkOutcome) {
+    func response(_ link: ServiceLinkClient<Int>, _ context: Int, _ outcome: ServiceLinkOutcome) {
         switch outcome {
         case .success(let body): note(.response(context, Bytes(Array(body))))
         case .failed(let error): note(.failed(context, error))
@@ -75,8 +75,8 @@ final class Journal: Sendable {
         }
     }
 
-    var ups: [LinkPeer] { events.compactMap { if case .up(let peer) = $0 { peer } else { nil } } }
-    var downs: [LinkDownReason] {
+    var ups: [ServiceLinkPeer] { events.compactMap { if case .up(let peer) = $0 { peer } else { nil } } }
+    var downs: [ServiceLinkDownReason] {
         events.compactMap { if case .down(let reason) = $0 { reason } else { nil } }
     }
 }

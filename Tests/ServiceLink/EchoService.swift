@@ -33,7 +33,7 @@ final class EchoService: ServiceLinkHandler {
     final class Visits: Sendable {
         struct State: Sendable {
             var opened: [String] = []
-            var closed: [LinkDownReason] = []
+            var closed: [ServiceLinkDownReason] = []
             var pushes: [Bytes] = []
             var requests = 0
         }
@@ -45,19 +45,20 @@ final class EchoService: ServiceLinkHandler {
 
     init(_ visits: Visits) { self.visits = visits }
 
-    func linkOpened(_ link: ServerLink) { visits.state.withLock { $0.opened.append(link.peerNode) } }
+    func linkOpened(_ link: AcceptedServiceLink) { visits.state.withLock { $0.opened.append(link.peerNode) } }
 
-    func linkClosed(_ link: ServerLink, _ reason: LinkDownReason) {
+    func linkClosed(_ link: AcceptedServiceLink, _ reason: ServiceLinkDownReason) {
         visits.state.withLock { $0.closed.append(reason) }
     }
 
-    func push(method: UInt32, body: UnsafeRawBufferPointer, from link: ServerLink) {
+    func push(method: UInt32, body: UnsafeRawBufferPointer, from link: AcceptedServiceLink) {
         let copy = Bytes(Array(body))
         visits.state.withLock { $0.pushes.append(copy) }
     }
 
     func request(
-        _ id: UInt64, method: UInt32, timeout: Duration, body: UnsafeRawBufferPointer, from link: ServerLink
+        _ id: UInt64, method: UInt32, timeout: Duration, body: UnsafeRawBufferPointer,
+        from link: AcceptedServiceLink
     ) {
         visits.state.withLock { $0.requests += 1 }
         let copy = Bytes(Array(body))

@@ -86,7 +86,7 @@ import Testing
 
     @Test("one that is always dirty does not keep the loop from its sockets")
     func endless() async throws {
-        try await LinkFixture.with(.tcp) { fixture in
+        try await ServiceLinkFixture.with(.tcp) { fixture in
             let loop = fixture.clientLoop
             let counter = try await loop.submit {
                 let counter = Counter(EndOfTurn.shared(on: loop), repeats: .max)

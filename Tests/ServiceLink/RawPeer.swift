@@ -81,9 +81,13 @@ final class RawPeer: Sendable {
     }
 
     /// The reason of the last frame, where that is a GoAway.
-    var goAway: LinkGoAway.Reason? {
+    var goAway: ServiceLinkGoAway.Reason? {
         frames.last?.withUnsafeBytes { bytes in
-            if case .goAway(let goAway) = try? LinkEnvelope(decoding: bytes) { goAway.reason } else { nil }
+            if case .goAway(let goAway) = try? ServiceLinkEnvelope(decoding: bytes) {
+                goAway.reason
+            } else {
+                nil
+            }
         }
     }
 }

@@ -10,9 +10,9 @@ import Testing
     private let configuration = ServiceLinkClientConfiguration(service: "messaging", node: "edge-1")
 
     private func welcome(_ incarnation: UInt64, service: String = "messaging", version: UInt32 = 1)
-        -> LinkWelcome
+        -> ServiceLinkWelcome
     {
-        LinkWelcome(version: version, service: service, incarnation: incarnation)
+        ServiceLinkWelcome(version: version, service: service, incarnation: incarnation)
     }
 
     private func greeting() -> ServiceLinkStateMachine {
@@ -26,7 +26,7 @@ import Testing
     @Test("the first welcome brings the link up, a second one is out of place")
     func up() {
         var machine = greeting()
-        let peer = LinkPeer(incarnation: 7, isFirst: true, hasChanged: false)
+        let peer = ServiceLinkPeer(incarnation: 7, isFirst: true, hasChanged: false)
         #expect(machine.welcomed(welcome(7), now: start) == .up(peer))
         #expect(machine.isUp)
         #expect(machine.welcomed(welcome(7), now: start) == .unexpected)
@@ -61,7 +61,7 @@ import Testing
             #expect(wasUp)
             #expect(machine.wake(now: start + .seconds(10)) == .connect)
             _ = machine.opened(now: start)
-            let peer = LinkPeer(incarnation: incarnation, isFirst: false, hasChanged: hasChanged)
+            let peer = ServiceLinkPeer(incarnation: incarnation, isFirst: false, hasChanged: hasChanged)
             #expect(machine.welcomed(welcome(incarnation), now: start) == .up(peer))
         }
     }
@@ -99,16 +99,17 @@ import Testing
     func calledEnd() {
         var configuration = ServiceLinkServerConfiguration(service: "messaging")
         configuration.link.secret = "s"
-        let hello = LinkHello(version: 1, service: "messaging", node: "edge-1", secret: "s")
-        var late = ServerLinkStateMachine(configuration, now: start)
+        let hello = ServiceLinkHello(version: 1, service: "messaging", node: "edge-1", secret: "s")
+        var late = AcceptedServiceLinkStateMachine(configuration, now: start)
         #expect(late.wake(now: start + .seconds(4)) == .none)
         #expect(late.wake(now: start + .seconds(5)) == .close(.handshakeTimedOut))
 
-        var machine = ServerLinkStateMachine(configuration, now: start)
+        var machine = AcceptedServiceLinkStateMachine(configuration, now: start)
         #expect(
             machine.greeted(hello, now: start)
                 == .welcome(
-                    LinkWelcome(version: 1, service: "messaging", incarnation: configuration.incarnation)))
+                    ServiceLinkWelcome(
+                        version: 1, service: "messaging", incarnation: configuration.incarnation)))
         #expect(machine.greeted(hello, now: start) == .unexpected)
         #expect(machine.wake(now: start + .seconds(5)) == .sendHeartbeat)
         #expect(machine.wake(now: start + .seconds(15)) == .close(.silent))
@@ -116,9 +117,10 @@ import Testing
 
     @Test("the called end refuses another version, service or secret")
     func admission() {
-        let admission = LinkAdmission(service: "messaging", secret: "s")
-        func refusal(_ version: UInt32, _ service: String, _ secret: String) -> LinkGoAway.Reason? {
-            admission.refusal(of: LinkHello(version: version, service: service, node: "n", secret: secret))?
+        let admission = ServiceLinkAdmission(service: "messaging", secret: "s")
+        func refusal(_ version: UInt32, _ service: String, _ secret: String) -> ServiceLinkGoAway.Reason? {
+            admission.refusal(
+                of: ServiceLinkHello(version: version, service: service, node: "n", secret: secret))?
                 .reason
         }
         #expect(refusal(1, "messaging", "s") == nil)

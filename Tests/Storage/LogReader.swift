@@ -60,7 +60,7 @@ final class LogReader: Sendable {
             self.channels = channels
         }
 
-        func linkUp(_ link: ServiceLinkClient<Int>, peer: LinkPeer) {
+        func linkUp(_ link: ServiceLinkClient<Int>, peer: ServiceLinkPeer) {
             for (number, channel) in channels.enumerated() {
                 try? link.request(
                     MessagingMethod.attach,
@@ -69,9 +69,9 @@ final class LogReader: Sendable {
             }
         }
 
-        func linkDown(_ link: ServiceLinkClient<Int>, _ reason: LinkDownReason) {}
+        func linkDown(_ link: ServiceLinkClient<Int>, _ reason: ServiceLinkDownReason) {}
 
-        func response(_ link: ServiceLinkClient<Int>, _ context: Int, _ outcome: LinkOutcome) {
+        func response(_ link: ServiceLinkClient<Int>, _ context: Int, _ outcome: ServiceLinkOutcome) {
             reader?.answered.withLock { $0 += 1 }
         }
 

@@ -153,20 +153,20 @@ private final class End: ServiceLinkClientDelegate {
         waiting.removeValue(forKey: number)?.continuation.resume(with: result)
     }
 
-    func linkUp(_ link: ServiceLinkClient<Int>, peer: LinkPeer) { state.isUp.withLock { $0 = true } }
+    func linkUp(_ link: ServiceLinkClient<Int>, peer: ServiceLinkPeer) { state.isUp.withLock { $0 = true } }
 
-    func linkDown(_ link: ServiceLinkClient<Int>, _ reason: LinkDownReason) {
+    func linkDown(_ link: ServiceLinkClient<Int>, _ reason: ServiceLinkDownReason) {
         state.isUp.withLock { $0 = false }
-        for number in tickets.values { complete(number, .failure(LinkRequestFailure.disconnected)) }
+        for number in tickets.values { complete(number, .failure(ServiceLinkRequestFailure.disconnected)) }
         tickets = [:]
     }
 
-    func response(_ link: ServiceLinkClient<Int>, _ context: Int, _ outcome: LinkOutcome) {
+    func response(_ link: ServiceLinkClient<Int>, _ context: Int, _ outcome: ServiceLinkOutcome) {
         switch outcome {
         case .success(let body): answered(context, body)
         case .failed(let error): complete(context, .failure(error))
-        case .timedOut: complete(context, .failure(LinkRequestFailure.timedOut))
-        case .disconnected: complete(context, .failure(LinkRequestFailure.disconnected))
+        case .timedOut: complete(context, .failure(ServiceLinkRequestFailure.timedOut))
+        case .disconnected: complete(context, .failure(ServiceLinkRequestFailure.disconnected))
         }
     }
 

@@ -117,7 +117,7 @@ private final class Decoders {
         bytes.withUnsafeBytes { bytes in
             attempt { () throws(WireError) in try ClientRequest(bytes, in: arena).touch() }
             attempt { () throws(WireError) in try StorageRequest(scanning: bytes) }
-            attempt { () throws(WireError) in try LinkEnvelope(decoding: bytes) }
+            attempt { () throws(WireError) in try ServiceLinkEnvelope(decoding: bytes) }
             attempt { () throws(WireError) in try RTMError(decoding: bytes) }
             messaging(bytes)
             presence(bytes)

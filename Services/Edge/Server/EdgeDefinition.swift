@@ -9,9 +9,9 @@ package import RTMServiceLink
 package enum EdgeDefinition {
     /// Reaches the other services at their addresses.
     package static let service = definition(keys: EdgeKeys.own + EdgeKeys.addresses) { configuration in
-        EdgeLinks(
+        EdgeServiceLinks(
             messaging: configuration[EdgeKeys.messaging].tcp, presence: configuration[EdgeKeys.presence].tcp,
-            storage: configuration[EdgeKeys.storage].tcp, link: LinkConfiguration(configuration),
+            storage: configuration[EdgeKeys.storage].tcp, link: ServiceLinkConfiguration(configuration),
             node: "edge \(configuration[EdgeKeys.listen])")
     }
 
@@ -20,15 +20,15 @@ package enum EdgeDefinition {
         messaging: InProcessEndpoint, presence: InProcessEndpoint, storage: InProcessEndpoint
     ) -> ServiceDefinition {
         definition(keys: EdgeKeys.own) { configuration in
-            EdgeLinks(
+            EdgeServiceLinks(
                 messaging: .inProcess(messaging), presence: .inProcess(presence),
                 storage: .inProcess(storage),
-                link: LinkConfiguration(configuration), node: "edge")
+                link: ServiceLinkConfiguration(configuration), node: "edge")
         }
     }
 
     private static func definition(
-        keys: [KeyDeclaration], links: @escaping @Sendable (Configuration) -> EdgeLinks
+        keys: [KeyDeclaration], links: @escaping @Sendable (Configuration) -> EdgeServiceLinks
     ) -> ServiceDefinition {
         ServiceDefinition(
             name: "edge", summary: "Takes client connections and hands them what their channels carry.",
@@ -38,7 +38,9 @@ package enum EdgeDefinition {
         }
     }
 
-    private static func assemble(_ context: ServiceContext, _ links: EdgeLinks) async throws -> Assembly {
+    private static func assemble(_ context: ServiceContext, _ links: EdgeServiceLinks) async throws
+        -> Assembly
+    {
         let configuration = context.configuration
         let edge = EdgeConfiguration(configuration)
         warnOfExposure(edge, configuration, context.logger)

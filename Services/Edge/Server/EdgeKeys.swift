@@ -81,7 +81,8 @@ package enum EdgeKeys {
     static let addresses = [messaging.declaration, presence.declaration, storage.declaration]
 
     static let own: [KeyDeclaration] = [
-        CommonKeys.apps.declaration, LinkKeys.secret.declaration, listen.declaration, tlsListen.declaration,
+        CommonKeys.apps.declaration, ServiceLinkKeys.secret.declaration, listen.declaration,
+        tlsListen.declaration,
         tlsCertificate.declaration, tlsKey.declaration, webSocketListen.declaration,
         webSocketTLSListen.declaration, webSocketPath.declaration, webSocketOrigins.declaration,
         connectionsMax.declaration,

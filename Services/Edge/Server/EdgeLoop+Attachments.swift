@@ -6,7 +6,7 @@ import RTMWire
 
 /// How the channels of a loop stand with messaging: attached, lost, taken up again.
 extension EdgeLoop {
-    func messagingAttached(_ interest: UInt64, _ outcome: Result<AttachResponse, LinkRequestFailure>) {
+    func messagingAttached(_ interest: UInt64, _ outcome: Result<AttachResponse, ServiceLinkRequestFailure>) {
         switch outcome {
         case .success(let response):
             guard let attached = index.attached(interest, response) else { return }

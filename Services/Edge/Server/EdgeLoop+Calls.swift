@@ -38,14 +38,16 @@ extension EdgeLoop {
         }
     }
 
-    func presenceCalled(_ call: ForwardedCall, _ outcome: Result<CallResponse, LinkRequestFailure>) {
+    func presenceCalled(_ call: ForwardedCall, _ outcome: Result<CallResponse, ServiceLinkRequestFailure>) {
         switch outcome {
         case .success(let response): answer(call, response.response)
         case .failure(let failure): refuse(call, call.kind.error(failure))
         }
     }
 
-    func storageCalled(_ call: ForwardedCall, _ outcome: Result<StorageCallResponse, LinkRequestFailure>) {
+    func storageCalled(
+        _ call: ForwardedCall, _ outcome: Result<StorageCallResponse, ServiceLinkRequestFailure>
+    ) {
         if case .success(let response) = outcome, response.ticket != 0, response.response.isEmpty {
             return wait(call, response.ticket)
         }
@@ -103,7 +105,7 @@ extension ClientCall.Kind {
     }
 
     /// What the client gets when the service doesn't answer; every such error says when to try again.
-    func error(_ failure: LinkRequestFailure) -> RTMError {
+    func error(_ failure: ServiceLinkRequestFailure) -> RTMError {
         let codes: (failed: ErrorCode, timeout: ErrorCode) =
             switch service {
             case .presence: (.presenceOperationFailed, .presenceOperationTimeout)

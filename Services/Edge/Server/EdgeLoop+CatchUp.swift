@@ -22,7 +22,7 @@ extension EdgeLoop {
 
     /// A page of what the session missed. The page's position is the log's head when it is the last one, and
     /// every entry up to there has arrived here before it: so the session goes live exactly behind the page.
-    func messagingRead(_ catchUp: CatchUp, _ outcome: Result<ReadResponse, LinkRequestFailure>) {
+    func messagingRead(_ catchUp: CatchUp, _ outcome: Result<ReadResponse, ServiceLinkRequestFailure>) {
         var pending = catchUp.pending
         let place = catchUp.place
         guard index.isCurrent(pending, at: place) else {
@@ -87,7 +87,8 @@ extension EdgeLoop {
 
     /// Who was let in already isn't turned away, and isn't told of a gap either while the log has what it
     /// missed: it stands still until the log can be read. A page says so when that is over.
-    private func readFailed(_ pending: PendingSubscribe, at place: Int, _ failure: LinkRequestFailure) {
+    private func readFailed(_ pending: PendingSubscribe, at place: Int, _ failure: ServiceLinkRequestFailure)
+    {
         if case .refused(let error) = failure, !error.isRetryable {
             return goLive(pending, at: place, gap: true)
         }
@@ -96,7 +97,7 @@ extension EdgeLoop {
     }
 
     /// The channel could not be attached. A subscriber that was to come in again stays what it was.
-    func attachFailed(_ pending: PendingSubscribe, at place: Int, _ failure: LinkRequestFailure) {
+    func attachFailed(_ pending: PendingSubscribe, at place: Int, _ failure: ServiceLinkRequestFailure) {
         guard pending.isReturn || pending.isAnswered, index.isCurrent(pending, at: place) else {
             return giveUp(
                 pending, at: place,

@@ -23,7 +23,7 @@ extension EdgeLoop {
         leaseTimer = eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(delay)) { self.renewLease() }
     }
 
-    func presenceLeased(_ outcome: Result<LeaseResponse, LinkRequestFailure>) {
+    func presenceLeased(_ outcome: Result<LeaseResponse, ServiceLinkRequestFailure>) {
         switch outcome {
         case .success(let response):
             renewLease(in: max(response.timeToLive / 3, .milliseconds(100)))
@@ -75,7 +75,7 @@ extension EdgeLoop {
         }
     }
 
-    func presenceSynced(_ outcome: Result<SyncResponse, LinkRequestFailure>) {
+    func presenceSynced(_ outcome: Result<SyncResponse, ServiceLinkRequestFailure>) {
         guard case .success = outcome else { return lease.syncFailed() }
         switch lease.synced(Array(sessions.values)) {
         case .more: syncNext()

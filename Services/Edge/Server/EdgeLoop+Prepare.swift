@@ -65,7 +65,9 @@ extension EdgeLoop {
             context: preparation)
     }
 
-    func presenceJoined(_ preparation: Preparation, _ outcome: Result<JoinResponse, LinkRequestFailure>) {
+    func presenceJoined(
+        _ preparation: Preparation, _ outcome: Result<JoinResponse, ServiceLinkRequestFailure>
+    ) {
         switch outcome {
         case .success(let response) where response.isTooBig:
             rosterReads.wait(preparation, for: preparation.key)
@@ -86,7 +88,7 @@ extension EdgeLoop {
         while let channel = rosterReads.begin() { presence.roster(RosterRequest(channel: channel)) }
     }
 
-    func presenceRoster(_ channel: ChannelKey, _ outcome: Result<RosterResponse, LinkRequestFailure>) {
+    func presenceRoster(_ channel: ChannelKey, _ outcome: Result<RosterResponse, ServiceLinkRequestFailure>) {
         if case .success(let part) = outcome {
             rosterReads.received(part.frames.bytes, of: channel)
             guard part.snapshot == 0 else {
@@ -134,8 +136,9 @@ extension EdgeLoop {
             context: preparation)
     }
 
-    func storageSnapshot(_ preparation: Preparation, _ outcome: Result<SnapshotResponse, LinkRequestFailure>)
-    {
+    func storageSnapshot(
+        _ preparation: Preparation, _ outcome: Result<SnapshotResponse, ServiceLinkRequestFailure>
+    ) {
         switch outcome {
         case .success(let response):
             preparation.pending.storageFrames = ByteBuffer(bytes: response.frames.bytes)

@@ -125,8 +125,9 @@ extension EdgeLoop {
         }
     }
 
-    func messagingPublished(_ pending: PendingPublish, _ outcome: Result<PublishResponse, LinkRequestFailure>)
-    {
+    func messagingPublished(
+        _ pending: PendingPublish, _ outcome: Result<PublishResponse, ServiceLinkRequestFailure>
+    ) {
         switch outcome {
         case .success(let response):
             metrics.publishSucceeded(pending.count)
@@ -182,7 +183,7 @@ extension EdgeLoop {
     }
 
     /// The four outcomes of M-27 and M-32. None of them takes the delivery back.
-    func historyAppended(_ pending: PendingHistory, _ outcome: Result<Void, LinkRequestFailure>) {
+    func historyAppended(_ pending: PendingHistory, _ outcome: Result<Void, ServiceLinkRequestFailure>) {
         switch (outcome, pending.published) {
         case (.success, let published?):
             acknowledge(pending.publish, published)

@@ -13,7 +13,7 @@ extension EdgeLoop: MessagingCaller, PresenceCaller, StorageCaller {
         reattach(limit: configuration.limits.reattachBatch)
     }
 
-    func messagingIsDown(_ reason: LinkDownReason) {
+    func messagingIsDown(_ reason: ServiceLinkDownReason) {
         reachability.changed(.messaging, isUp: false)
         index.linkLost()
     }
@@ -27,7 +27,7 @@ extension EdgeLoop: MessagingCaller, PresenceCaller, StorageCaller {
         renewLease()
     }
 
-    func presenceIsDown(_ reason: LinkDownReason) {
+    func presenceIsDown(_ reason: ServiceLinkDownReason) {
         reachability.changed(.presence, isUp: false)
         leaseTimer?.cancel()
         lease.linkDown()
@@ -38,7 +38,7 @@ extension EdgeLoop: MessagingCaller, PresenceCaller, StorageCaller {
         tellLocksAgain()
     }
 
-    func storageIsDown(_ reason: LinkDownReason) {
+    func storageIsDown(_ reason: ServiceLinkDownReason) {
         reachability.changed(.storage, isUp: false)
         endLockWaits()
     }

@@ -44,7 +44,8 @@ final class EdgeLoop {
     private var wheelTimer: (task: Scheduled<Void>, due: NIODeadline)?
 
     init(
-        eventLoop: any EventLoop, configuration: EdgeConfiguration, links: EdgeLinks, metrics: EdgeMetrics,
+        eventLoop: any EventLoop, configuration: EdgeConfiguration, links: EdgeServiceLinks,
+        metrics: EdgeMetrics,
         reachability: Reachability, logger: Logger,
         wallClock: @escaping () -> UInt64 = WallClock.milliseconds,
         random: any RandomNumberGenerator = SystemRandomNumberGenerator()

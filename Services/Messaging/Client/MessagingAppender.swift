@@ -12,8 +12,8 @@ package protocol AppendCaller: AnyObject {
     func messagingIsUp()
     /// Messaging can't be called; the link comes back by itself. Open appends have been answered before: they
     /// may have been done, so they are to be repeated with the same source and sequence.
-    func messagingIsDown(_ reason: LinkDownReason)
-    func messagingAppended(_ append: Append, _ outcome: Result<AppendResponse, LinkRequestFailure>)
+    func messagingIsDown(_ reason: ServiceLinkDownReason)
+    func messagingAppended(_ append: Append, _ outcome: Result<AppendResponse, ServiceLinkRequestFailure>)
 }
 
 /// Appends events to channel logs over one link: every append has exactly one outcome, never from within the
@@ -31,7 +31,7 @@ package final class MessagingAppender<Caller: AppendCaller> {
     ///   - node: the service's name, for messaging's log.
     ///   - timeout: of every append.
     package init(
-        to address: ServiceLinkAddress, _ link: LinkConfiguration, node: String, timeout: Duration,
+        to address: ServiceLinkAddress, _ link: ServiceLinkConfiguration, node: String, timeout: Duration,
         endOfTurn: EndOfTurn, logger: Logger
     ) {
         var configuration = ServiceLinkClientConfiguration(service: "messaging", node: node)
@@ -59,14 +59,16 @@ package final class MessagingAppender<Caller: AppendCaller> {
 }
 
 extension MessagingAppender: ServiceLinkClientDelegate {
-    package func linkUp(_ link: ServiceLinkClient<Caller.Append>, peer: LinkPeer) { caller?.messagingIsUp() }
+    package func linkUp(_ link: ServiceLinkClient<Caller.Append>, peer: ServiceLinkPeer) {
+        caller?.messagingIsUp()
+    }
 
-    package func linkDown(_ link: ServiceLinkClient<Caller.Append>, _ reason: LinkDownReason) {
+    package func linkDown(_ link: ServiceLinkClient<Caller.Append>, _ reason: ServiceLinkDownReason) {
         caller?.messagingIsDown(reason)
     }
 
     package func response(
-        _ link: ServiceLinkClient<Caller.Append>, _ context: Caller.Append, _ outcome: LinkOutcome
+        _ link: ServiceLinkClient<Caller.Append>, _ context: Caller.Append, _ outcome: ServiceLinkOutcome
     ) {
         caller?.messagingAppended(context, outcome.result { try AppendResponse($0, in: arena) })
     }

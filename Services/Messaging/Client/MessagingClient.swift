@@ -13,7 +13,7 @@ package protocol MessagingCaller: AnyObject {
     /// Messaging can be called. All attachments of an earlier link are gone.
     func messagingIsUp()
     /// Messaging can't be called; the link comes back by itself.
-    func messagingIsDown(_ reason: LinkDownReason)
+    func messagingIsDown(_ reason: ServiceLinkDownReason)
     /// An entry of an attached log. Between attachment and detachment each comes once, in order. Valid during
     /// the call.
     func messagingDelivered(_ delivery: DeliveryPush)
@@ -21,10 +21,10 @@ package protocol MessagingCaller: AnyObject {
     ///
     /// - Parameter holder: who has it now; 0 when that isn't known.
     func messagingSuperseded(_ interest: UInt64, by holder: UInt64)
-    func messagingAttached(_ interest: UInt64, _ outcome: Result<AttachResponse, LinkRequestFailure>)
-    func messagingPublished(_ publish: Publish, _ outcome: Result<PublishResponse, LinkRequestFailure>)
+    func messagingAttached(_ interest: UInt64, _ outcome: Result<AttachResponse, ServiceLinkRequestFailure>)
+    func messagingPublished(_ publish: Publish, _ outcome: Result<PublishResponse, ServiceLinkRequestFailure>)
     /// The response's frames are valid during the call.
-    func messagingRead(_ read: Read, _ outcome: Result<ReadResponse, LinkRequestFailure>)
+    func messagingRead(_ read: Read, _ outcome: Result<ReadResponse, ServiceLinkRequestFailure>)
 }
 
 /// Typed calls to messaging over one link: every call has exactly one outcome. Confined to the link's event
@@ -45,7 +45,7 @@ package final class MessagingClient<Caller: MessagingCaller> {
 
     /// - Parameter timeout: of every call.
     package init(
-        to address: ServiceLinkAddress, _ link: LinkConfiguration, node: String, timeout: Duration,
+        to address: ServiceLinkAddress, _ link: ServiceLinkConfiguration, node: String, timeout: Duration,
         endOfTurn: EndOfTurn, logger: Logger
     ) {
         var configuration = ServiceLinkClientConfiguration(service: "messaging", node: node)
@@ -95,13 +95,13 @@ package final class MessagingClient<Caller: MessagingCaller> {
 }
 
 extension MessagingClient: ServiceLinkClientDelegate {
-    package func linkUp(_ link: ServiceLinkClient<Call>, peer: LinkPeer) { caller?.messagingIsUp() }
+    package func linkUp(_ link: ServiceLinkClient<Call>, peer: ServiceLinkPeer) { caller?.messagingIsUp() }
 
-    package func linkDown(_ link: ServiceLinkClient<Call>, _ reason: LinkDownReason) {
+    package func linkDown(_ link: ServiceLinkClient<Call>, _ reason: ServiceLinkDownReason) {
         caller?.messagingIsDown(reason)
     }
 
-    package func response(_ link: ServiceLinkClient<Call>, _ context: Call, _ outcome: LinkOutcome) {
+    package func response(_ link: ServiceLinkClient<Call>, _ context: Call, _ outcome: ServiceLinkOutcome) {
         switch context {
         case .attach(let interest):
             caller?.messagingAttached(interest, outcome.result { try AttachResponse($0, in: arena) })

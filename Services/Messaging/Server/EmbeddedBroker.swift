@@ -10,13 +10,13 @@ package import RTMWire
 /// lookup.
 package struct EmbeddedBroker {
     /// A link of this process, numbered by the service.
-    package typealias LinkID = Int
+    package typealias ServiceLinkID = Int
 
     package struct Interest: Hashable {
-        package let link: LinkID
+        package let link: ServiceLinkID
         package let id: UInt64
 
-        package init(link: LinkID, id: UInt64) {
+        package init(link: ServiceLinkID, id: UInt64) {
             self.link = link
             self.id = id
         }
@@ -70,7 +70,7 @@ package struct EmbeddedBroker {
     private var indexes: [ChannelKey: Int] = [:]
     var channels: [Channel] = []
     private var free: [Int] = []
-    private var interestsOfLinks: [LinkID: [UInt64: Int]] = [:]
+    private var interestsOfLinks: [ServiceLinkID: [UInt64: Int]] = [:]
     private var sweepPlace = 0
 
     /// - Parameter firstEpoch: random for each start of the process, so that no position of an earlier one is
@@ -168,7 +168,7 @@ extension EmbeddedBroker {
         remove(interest, at: index, now: now)
     }
 
-    package mutating func linkClosed(_ link: LinkID, now: UInt64) {
+    package mutating func linkClosed(_ link: ServiceLinkID, now: UInt64) {
         guard let interests = interestsOfLinks.removeValue(forKey: link) else { return }
         for (id, index) in interests {
             remove(Interest(link: link, id: id), at: index, now: now)

@@ -22,7 +22,9 @@ package enum MessagingDefinition {
         }
     }
 
-    private static func assemble(_ context: ServiceContext, at place: LinkPlace) async throws -> Assembly {
+    private static func assemble(_ context: ServiceContext, at place: ServiceLinkPlace) async throws
+        -> Assembly
+    {
         let loop = context.eventLoopGroup.next()
         let limits = EmbeddedBroker.Limits(context.configuration)
         let metrics = MessagingMetrics(context.metrics)
@@ -34,9 +36,9 @@ package enum MessagingDefinition {
                 eventLoop: loop)
         }.get()
         var configuration = ServiceLinkServerConfiguration(service: "messaging")
-        configuration.link = LinkConfiguration(context.configuration)
+        configuration.link = ServiceLinkConfiguration(context.configuration)
         let server = ServiceLinkServer(configuration, links: loop, logger: context.logger) { _ in node.value }
-        return Assembly([LogSweep(node: node, loop: loop), LinkListener(server, at: place)])
+        return Assembly([LogSweep(node: node, loop: loop), ServiceLinkListener(server, at: place)])
     }
 }
 

@@ -20,7 +20,7 @@ package enum MessagingKeys {
         "Channels that this node holds; a publish or subscribe to one more is refused.")
 
     static let limits: [KeyDeclaration] = [
-        LinkKeys.secret.declaration, tailEntriesMax.declaration, tailBytesMax.declaration,
+        ServiceLinkKeys.secret.declaration, tailEntriesMax.declaration, tailBytesMax.declaration,
         tailAgeMax.declaration, channelsMax.declaration,
     ]
 }

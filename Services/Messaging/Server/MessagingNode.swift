@@ -19,7 +19,7 @@ package final class MessagingNode {
     private let clock: () -> UInt64
     private let arena = DecodeArena()
     private var broker: EmbeddedBroker
-    private var links: [EmbeddedBroker.LinkID: ServerLink] = [:]
+    private var links: [EmbeddedBroker.ServiceLinkID: AcceptedServiceLink] = [:]
 
     /// - Parameter clock: UTC in milliseconds.
     package init(
@@ -40,13 +40,13 @@ package final class MessagingNode {
 }
 
 extension MessagingNode: ServiceLinkHandler {
-    package func linkOpened(_ link: ServerLink) {
+    package func linkOpened(_ link: AcceptedServiceLink) {
         links[Int(link.id)] = link
         metrics.links.add(1)
         logger.info("link opened", metadata: ["node": "\(link.peerNode)"])
     }
 
-    package func linkClosed(_ link: ServerLink, _ reason: LinkDownReason) {
+    package func linkClosed(_ link: AcceptedServiceLink, _ reason: ServiceLinkDownReason) {
         links[Int(link.id)] = nil
         broker.linkClosed(Int(link.id), now: clock())
         metrics.links.add(-1)
@@ -54,7 +54,8 @@ extension MessagingNode: ServiceLinkHandler {
     }
 
     package func request(
-        _ id: UInt64, method: UInt32, timeout: Duration, body: UnsafeRawBufferPointer, from link: ServerLink
+        _ id: UInt64, method: UInt32, timeout: Duration, body: UnsafeRawBufferPointer,
+        from link: AcceptedServiceLink
     ) {
         do {
             switch method {
@@ -73,12 +74,14 @@ extension MessagingNode: ServiceLinkHandler {
         }
     }
 
-    package func push(method: UInt32, body: UnsafeRawBufferPointer, from link: ServerLink) {
+    package func push(method: UInt32, body: UnsafeRawBufferPointer, from link: AcceptedServiceLink) {
         guard method == MessagingMethod.detach, let detach = try? DetachPush(body, in: arena) else { return }
         broker.detach(.init(link: Int(link.id), id: detach.interest), now: clock())
     }
 
-    private func publish(_ request: PublishRequest, _ id: UInt64, _ link: ServerLink) throws(RTMError) {
+    private func publish(_ request: PublishRequest, _ id: UInt64, _ link: AcceptedServiceLink)
+        throws(RTMError)
+    {
         let appended = try broker.publish(request, now: clock())
         let entries = appended.entries
         if entries.count == 0 { metrics.repeated.increment() }
@@ -87,7 +90,8 @@ extension MessagingNode: ServiceLinkHandler {
         deliver(appended)
     }
 
-    private func append(_ request: AppendRequest, _ id: UInt64, _ link: ServerLink) throws(RTMError) {
+    private func append(_ request: AppendRequest, _ id: UInt64, _ link: AcceptedServiceLink) throws(RTMError)
+    {
         let events = try broker.append(request, now: clock())
         link.respond(
             to: id, AppendResponse(position: events.position, timestampMilliseconds: events.timestamp))
@@ -112,7 +116,8 @@ extension MessagingNode: ServiceLinkHandler {
         }
     }
 
-    private func attach(_ request: AttachRequest, _ id: UInt64, _ link: ServerLink) throws(RTMError) {
+    private func attach(_ request: AttachRequest, _ id: UInt64, _ link: AcceptedServiceLink) throws(RTMError)
+    {
         let attached = try broker.attach(
             .init(link: Int(link.id), id: request.interest), to: request.channel, after: request.after,
             claim: request.claim, holder: request.holder, attempt: request.attempt,
@@ -130,7 +135,7 @@ extension MessagingNode: ServiceLinkHandler {
             AttachResponse(position: attached.position, gap: attached.gap, claim: attached.claim))
     }
 
-    private func read(_ request: ReadRequest, _ id: UInt64, _ link: ServerLink) throws(RTMError) {
+    private func read(_ request: ReadRequest, _ id: UInt64, _ link: AcceptedServiceLink) throws(RTMError) {
         let page = try broker.read(request, bytesMax: Self.pageBytesMax, now: clock())
         var frames = ByteBuffer()
         for entry in page.entries { frames.writeImmutableBuffer(entry.frame) }
@@ -144,7 +149,7 @@ extension MessagingNode: ServiceLinkHandler {
         }
     }
 
-    private func push(_ entry: ChannelLog.Entry, to interest: UInt64, on link: ServerLink) {
+    private func push(_ entry: ChannelLog.Entry, to interest: UInt64, on link: AcceptedServiceLink) {
         entry.frame.withUnsafeReadableBytes { bytes in
             _ = link.push(
                 MessagingMethod.delivery,

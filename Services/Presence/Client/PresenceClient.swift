@@ -12,15 +12,15 @@ package protocol PresenceCaller: AnyObject {
 
     func presenceIsUp()
     /// The link comes back by itself. What was pushed lately may not have arrived.
-    func presenceIsDown(_ reason: LinkDownReason)
+    func presenceIsDown(_ reason: ServiceLinkDownReason)
     /// The response's frames are valid during the call.
-    func presenceJoined(_ join: Join, _ outcome: Result<JoinResponse, LinkRequestFailure>)
+    func presenceJoined(_ join: Join, _ outcome: Result<JoinResponse, ServiceLinkRequestFailure>)
     /// The response is valid during the call.
-    func presenceCalled(_ call: Call, _ outcome: Result<CallResponse, LinkRequestFailure>)
+    func presenceCalled(_ call: Call, _ outcome: Result<CallResponse, ServiceLinkRequestFailure>)
     /// A part of a channel's snapshot. The response's frames are valid during the call.
-    func presenceRoster(_ channel: ChannelKey, _ outcome: Result<RosterResponse, LinkRequestFailure>)
-    func presenceLeased(_ outcome: Result<LeaseResponse, LinkRequestFailure>)
-    func presenceSynced(_ outcome: Result<SyncResponse, LinkRequestFailure>)
+    func presenceRoster(_ channel: ChannelKey, _ outcome: Result<RosterResponse, ServiceLinkRequestFailure>)
+    func presenceLeased(_ outcome: Result<LeaseResponse, ServiceLinkRequestFailure>)
+    func presenceSynced(_ outcome: Result<SyncResponse, ServiceLinkRequestFailure>)
 }
 
 /// Typed calls to presence over one link: every call has exactly one outcome. Confined to the link's event
@@ -43,7 +43,7 @@ package final class PresenceClient<Caller: PresenceCaller> {
 
     /// - Parameter timeout: of every call.
     package init(
-        to address: ServiceLinkAddress, _ link: LinkConfiguration, node: String, timeout: Duration,
+        to address: ServiceLinkAddress, _ link: ServiceLinkConfiguration, node: String, timeout: Duration,
         endOfTurn: EndOfTurn, logger: Logger
     ) {
         var configuration = ServiceLinkClientConfiguration(service: "presence", node: node)
@@ -107,13 +107,13 @@ package final class PresenceClient<Caller: PresenceCaller> {
 }
 
 extension PresenceClient: ServiceLinkClientDelegate {
-    package func linkUp(_ link: ServiceLinkClient<Open>, peer: LinkPeer) { caller?.presenceIsUp() }
+    package func linkUp(_ link: ServiceLinkClient<Open>, peer: ServiceLinkPeer) { caller?.presenceIsUp() }
 
-    package func linkDown(_ link: ServiceLinkClient<Open>, _ reason: LinkDownReason) {
+    package func linkDown(_ link: ServiceLinkClient<Open>, _ reason: ServiceLinkDownReason) {
         caller?.presenceIsDown(reason)
     }
 
-    package func response(_ link: ServiceLinkClient<Open>, _ context: Open, _ outcome: LinkOutcome) {
+    package func response(_ link: ServiceLinkClient<Open>, _ context: Open, _ outcome: ServiceLinkOutcome) {
         switch context {
         case .join(let join):
             caller?.presenceJoined(join, outcome.result { try JoinResponse($0, in: arena) })

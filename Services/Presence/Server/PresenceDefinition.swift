@@ -33,7 +33,7 @@ package enum PresenceDefinition {
     }
 
     private static func assemble(
-        _ context: ServiceContext, at place: LinkPlace, messaging: ServiceLinkAddress, hasRedis: Bool
+        _ context: ServiceContext, at place: ServiceLinkPlace, messaging: ServiceLinkAddress, hasRedis: Bool
     ) async throws -> Assembly {
         let configuration = context.configuration
         let rules = PresenceRules(configuration)
@@ -42,7 +42,7 @@ package enum PresenceDefinition {
         let metrics = PresenceMetrics(context.metrics)
         metrics.goneBound.set(goneBound(configuration, overRedis: redis != nil))
         let settings = PresenceNode.Settings(
-            messaging: messaging, link: LinkConfiguration(configuration), states: rules.states,
+            messaging: messaging, link: ServiceLinkConfiguration(configuration), states: rules.states,
             leaseTimeToLive: configuration[PresenceKeys.leaseTimeToLive])
         let probe = context.probe("messaging")
         let redisProbe = redis.map { _ in context.probe("redis") }
@@ -55,11 +55,11 @@ package enum PresenceDefinition {
                 eventLoop: loop)
         }.get()
         var server = ServiceLinkServerConfiguration(service: "presence")
-        server.link = LinkConfiguration(configuration)
+        server.link = ServiceLinkConfiguration(configuration)
         let links = ServiceLinkServer(server, links: loop, logger: context.logger) { _ in node.value }
         let sweep = configuration[PresenceKeys.sweepInterval]
         return Assembly([
-            PresenceLife(node: node, loop: loop, sweepInterval: sweep), LinkListener(links, at: place),
+            PresenceLife(node: node, loop: loop, sweepInterval: sweep), ServiceLinkListener(links, at: place),
         ])
     }
 

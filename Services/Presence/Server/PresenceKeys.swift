@@ -64,7 +64,8 @@ package enum PresenceKeys {
     ]
 
     static let own: [KeyDeclaration] = [
-        LinkKeys.secret.declaration, announceMax.declaration, interval.declaration, debounce.declaration,
+        ServiceLinkKeys.secret.declaration, announceMax.declaration, interval.declaration,
+        debounce.declaration,
         statesMax.declaration, stateKeyBytesMax.declaration, stateValueBytesMax.declaration,
         leaseTimeToLive.declaration, grace.declaration, sweepInterval.declaration, channelsMax.declaration,
     ]

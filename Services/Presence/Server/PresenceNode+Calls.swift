@@ -5,7 +5,7 @@ import RTMWire
 
 /// What clients ask (P-30 to P-45).
 extension PresenceNode {
-    func call(_ call: CallRequest, _ id: UInt64, _ link: ServerLink) throws {
+    func call(_ call: CallRequest, _ id: UInt64, _ link: AcceptedServiceLink) throws {
         let caller = call.caller
         switch try PresenceCall(call.request.bytes, in: callArena) {
         case .whoNow(let request): try whoNow(request, caller, Answer(id, link, self))
@@ -105,10 +105,10 @@ extension PresenceNode {
 /// The answer to one call, given once.
 private struct Answer {
     private let id: UInt64
-    private let link: ServerLink
+    private let link: AcceptedServiceLink
     private let node: PresenceNode
 
-    init(_ id: UInt64, _ link: ServerLink, _ node: PresenceNode) {
+    init(_ id: UInt64, _ link: AcceptedServiceLink, _ node: PresenceNode) {
         self.id = id
         self.link = link
         self.node = node

@@ -8,7 +8,7 @@ import RTMWire
 /// waits in the same way.
 struct PendingJoin {
     let request: UInt64
-    let link: ServerLink
+    let link: AcceptedServiceLink
     let channel: ChannelKey
     let wantsSnapshot: Bool
     /// Nobody joins, and the snapshot may be of any size.
@@ -22,7 +22,9 @@ struct PendingJoin {
 }
 
 extension PresenceNode {
-    func join(_ join: JoinRequest, _ id: UInt64, timeout: Duration, _ link: ServerLink) throws(RTMError) {
+    func join(_ join: JoinRequest, _ id: UInt64, timeout: Duration, _ link: AcceptedServiceLink)
+        throws(RTMError)
+    {
         try check(join.channel.type)
         try checkBacklog(of: join.channel)
         lastJoin += 1
@@ -91,7 +93,7 @@ extension PresenceNode {
         }
     }
 
-    func headAnswered(_ channel: ChannelKey, _ outcome: Result<StreamPosition, LinkRequestFailure>) {
+    func headAnswered(_ channel: ChannelKey, _ outcome: Result<StreamPosition, ServiceLinkRequestFailure>) {
         let waiters = headWaiters.removeValue(forKey: channel) ?? []
         switch outcome {
         case .success(let position):

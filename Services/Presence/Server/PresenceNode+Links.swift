@@ -11,12 +11,12 @@ struct SyncKey: Hashable {
 }
 
 extension PresenceNode: ServiceLinkHandler {
-    func linkOpened(_ link: ServerLink) {
+    func linkOpened(_ link: AcceptedServiceLink) {
         metrics.links.add(1)
         logger.info("link opened", metadata: ["node": "\(link.peerNode)"])
     }
 
-    func linkClosed(_ link: ServerLink, _ reason: LinkDownReason) {
+    func linkClosed(_ link: AcceptedServiceLink, _ reason: ServiceLinkDownReason) {
         metrics.links.add(-1)
         for key in syncs.keys where key.link == link.id { syncs[key] = nil }
         heldSnapshots.forget(of: link.id)
@@ -24,7 +24,8 @@ extension PresenceNode: ServiceLinkHandler {
     }
 
     func request(
-        _ id: UInt64, method: UInt32, timeout: Duration, body: UnsafeRawBufferPointer, from link: ServerLink
+        _ id: UInt64, method: UInt32, timeout: Duration, body: UnsafeRawBufferPointer,
+        from link: AcceptedServiceLink
     ) {
         do {
             switch method {
@@ -43,7 +44,7 @@ extension PresenceNode: ServiceLinkHandler {
         }
     }
 
-    func push(method: UInt32, body: UnsafeRawBufferPointer, from link: ServerLink) {
+    func push(method: UInt32, body: UnsafeRawBufferPointer, from link: AcceptedServiceLink) {
         switch method {
         case PresenceMethod.leave:
             guard let push = try? LeavePush(body, in: arena) else { return }
@@ -55,7 +56,7 @@ extension PresenceNode: ServiceLinkHandler {
         }
     }
 
-    func refuse(_ id: UInt64, _ error: RTMError, _ link: ServerLink) {
+    func refuse(_ id: UInt64, _ error: RTMError, _ link: AcceptedServiceLink) {
         metrics.refused.increment()
         link.fail(id, error)
     }
@@ -69,7 +70,7 @@ extension PresenceNode: ServiceLinkHandler {
 
     // MARK: - Leases
 
-    private func renew(_ lease: UInt64, _ id: UInt64, _ link: ServerLink) {
+    private func renew(_ lease: UInt64, _ id: UInt64, _ link: AcceptedServiceLink) {
         store.renew(lease) { [self] outcome in
             switch outcome {
             case .success(let isKnown):
@@ -80,7 +81,7 @@ extension PresenceNode: ServiceLinkHandler {
         }
     }
 
-    private func sync(_ request: SyncRequest, _ id: UInt64, _ link: ServerLink) {
+    private func sync(_ request: SyncRequest, _ id: UInt64, _ link: AcceptedServiceLink) {
         let key = SyncKey(link: link.id, lease: request.lease)
         if request.isFirst { syncs[key] = [] }
         for membership in request.memberships {

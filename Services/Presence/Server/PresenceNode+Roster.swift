@@ -9,7 +9,7 @@ import RTMWire
 /// when it has the last one. All parts are of one moment: what is left of it is held until then.
 extension PresenceNode {
     func roster(
-        _ request: RosterRequest, _ id: UInt64, timeout: Duration, _ link: ServerLink
+        _ request: RosterRequest, _ id: UInt64, timeout: Duration, _ link: AcceptedServiceLink
     ) throws(RTMError) {
         try check(request.channel.type)
         guard request.snapshot == 0 else {
@@ -47,7 +47,7 @@ extension PresenceNode {
         give(HeldSnapshots.Rest(text: text, start: 0), join.request, join.link)
     }
 
-    private func give(_ rest: HeldSnapshots.Rest, _ id: UInt64, _ link: ServerLink) {
+    private func give(_ rest: HeldSnapshots.Rest, _ id: UInt64, _ link: AcceptedServiceLink) {
         var frames = ByteBuffer()
         var number: UInt64 = 0
         let end = rest.text.write(from: rest.start, bytesMax: settings.snapshots.partBytesMax, into: &frames)

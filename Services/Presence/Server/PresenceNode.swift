@@ -15,7 +15,7 @@ import RTMWire
 final class PresenceNode {
     struct Settings: Sendable {
         var messaging: ServiceLinkAddress
-        var link: LinkConfiguration
+        var link: ServiceLinkConfiguration
         var states: StateLimits
         var leaseTimeToLive: Duration
         /// Of every append.
@@ -166,14 +166,14 @@ extension PresenceNode: AppendCaller {
         for channel in outbox.waiting { sendNext(of: channel) }
     }
 
-    func messagingIsDown(_ reason: LinkDownReason) {
+    func messagingIsDown(_ reason: ServiceLinkDownReason) {
         messagingProbe?.notReady("no connection to messaging at \(messaging.address): \(reason)")
         // It may come back with other logs.
         positions.removeAll()
         failWaitingJoins()
     }
 
-    func messagingAppended(_ append: Append, _ outcome: Result<AppendResponse, LinkRequestFailure>) {
+    func messagingAppended(_ append: Append, _ outcome: Result<AppendResponse, ServiceLinkRequestFailure>) {
         switch append {
         case .event(let event): appended(event, outcome)
         case .head(let channel): headAnswered(channel, outcome.map(\.position))
@@ -181,7 +181,7 @@ extension PresenceNode: AppendCaller {
     }
 
     private func appended(
-        _ append: EventOutbox.Append, _ outcome: Result<AppendResponse, LinkRequestFailure>
+        _ append: EventOutbox.Append, _ outcome: Result<AppendResponse, ServiceLinkRequestFailure>
     ) {
         switch outcome {
         case .success(let response):

@@ -15,14 +15,14 @@ package protocol StorageCaller: AnyObject {
     func storageIsUp()
     /// The link comes back by itself. What was pushed lately may not have arrived; who waits for a lock waits
     /// no longer.
-    func storageIsDown(_ reason: LinkDownReason)
-    func historyAppended(_ append: Append, _ outcome: Result<Void, LinkRequestFailure>)
+    func storageIsDown(_ reason: ServiceLinkDownReason)
+    func historyAppended(_ append: Append, _ outcome: Result<Void, ServiceLinkRequestFailure>)
     /// The response is valid during the call. With a ticket the answer comes by `storageGranted`.
-    func storageCalled(_ call: Call, _ outcome: Result<StorageCallResponse, LinkRequestFailure>)
+    func storageCalled(_ call: Call, _ outcome: Result<StorageCallResponse, ServiceLinkRequestFailure>)
     /// How the wait for a lock ended. Never before the response that gave the ticket. Valid during the call.
     func storageGranted(_ push: LockGrantedPush)
     /// The response's frames are valid during the call.
-    func storageSnapshot(_ snapshot: Snapshot, _ outcome: Result<SnapshotResponse, LinkRequestFailure>)
+    func storageSnapshot(_ snapshot: Snapshot, _ outcome: Result<SnapshotResponse, ServiceLinkRequestFailure>)
 }
 
 /// Typed calls to storage over one link: every call has exactly one outcome. Confined to the link's event
@@ -43,7 +43,7 @@ package final class StorageClient<Caller: StorageCaller> {
 
     /// - Parameter timeout: of every call.
     package init(
-        to address: ServiceLinkAddress, _ link: LinkConfiguration, node: String, timeout: Duration,
+        to address: ServiceLinkAddress, _ link: ServiceLinkConfiguration, node: String, timeout: Duration,
         endOfTurn: EndOfTurn, logger: Logger
     ) {
         var configuration = ServiceLinkClientConfiguration(service: "storage", node: node)
@@ -93,13 +93,13 @@ package final class StorageClient<Caller: StorageCaller> {
 }
 
 extension StorageClient: ServiceLinkClientDelegate {
-    package func linkUp(_ link: ServiceLinkClient<Open>, peer: LinkPeer) { caller?.storageIsUp() }
+    package func linkUp(_ link: ServiceLinkClient<Open>, peer: ServiceLinkPeer) { caller?.storageIsUp() }
 
-    package func linkDown(_ link: ServiceLinkClient<Open>, _ reason: LinkDownReason) {
+    package func linkDown(_ link: ServiceLinkClient<Open>, _ reason: ServiceLinkDownReason) {
         caller?.storageIsDown(reason)
     }
 
-    package func response(_ link: ServiceLinkClient<Open>, _ context: Open, _ outcome: LinkOutcome) {
+    package func response(_ link: ServiceLinkClient<Open>, _ context: Open, _ outcome: ServiceLinkOutcome) {
         switch context {
         case .append(let append):
             caller?.historyAppended(append, outcome.result { _ in })

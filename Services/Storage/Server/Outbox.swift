@@ -27,7 +27,7 @@ final class Outbox {
     private var timer: RepeatedTask?
 
     init(
-        to messaging: ServiceLinkAddress, _ link: LinkConfiguration, threads: StorageThreads,
+        to messaging: ServiceLinkAddress, _ link: ServiceLinkConfiguration, threads: StorageThreads,
         metrics: StorageMetrics, probe: ReadinessProbe, endOfTurn: EndOfTurn, logger: Logger
     ) {
         appender = MessagingAppender(
@@ -118,11 +118,11 @@ extension Outbox: AppendCaller {
         work()
     }
 
-    func messagingIsDown(_ reason: LinkDownReason) {
+    func messagingIsDown(_ reason: ServiceLinkDownReason) {
         probe.notReady("no connection to messaging at \(appender.address): \(reason)")
     }
 
-    func messagingAppended(_ sent: Sent, _ outcome: Result<AppendResponse, LinkRequestFailure>) {
+    func messagingAppended(_ sent: Sent, _ outcome: Result<AppendResponse, ServiceLinkRequestFailure>) {
         switch outcome {
         case .success:
             metrics.announced.increment(by: sent.count)

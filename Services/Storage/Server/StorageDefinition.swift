@@ -43,7 +43,7 @@ package enum StorageDefinition {
     }
 
     private static func parts(
-        _ context: ServiceContext, data: String, messaging: ServiceLinkAddress, at place: LinkPlace
+        _ context: ServiceContext, data: String, messaging: ServiceLinkAddress, at place: ServiceLinkPlace
     ) async throws -> [any Service] {
         let configuration = context.configuration
         let rules = StorageRules(configuration)
@@ -55,7 +55,7 @@ package enum StorageDefinition {
             .sqlite(options), readers: configuration[StorageKeys.readers],
             queueMax: configuration[StorageKeys.queueMax], rules: rules, metrics: metrics)
         let loop = context.eventLoopGroup.next()
-        let link = LinkConfiguration(configuration)
+        let link = ServiceLinkConfiguration(configuration)
         let probe = context.probe("messaging")
         let core = try await loop.submit {
             let outbox = Outbox(
@@ -71,7 +71,7 @@ package enum StorageDefinition {
         let listener = ServiceLinkServer(server, links: loop, logger: context.logger) { _ in core.value.node }
         return [
             StorageDatabase(threads: threads, core: core, loop: loop, probe: context.probe("database")),
-            LinkListener(listener, at: place),
+            ServiceLinkListener(listener, at: place),
         ]
     }
 }

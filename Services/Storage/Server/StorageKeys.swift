@@ -49,7 +49,7 @@ enum StorageKeys {
 
     /// Those that a program has however storage is reached.
     static let rules: [KeyDeclaration] = [
-        CommonKeys.apps.declaration, LinkKeys.secret.declaration, synchronous.declaration,
+        CommonKeys.apps.declaration, ServiceLinkKeys.secret.declaration, synchronous.declaration,
         bytesMax.declaration, cacheBytes.declaration, readers.declaration, queueMax.declaration,
         itemsMax.declaration, channelSetsMax.declaration, userSetsMax.declaration, locksMax.declaration,
         lockGrace.declaration, retention.declaration,

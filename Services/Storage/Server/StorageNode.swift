@@ -14,7 +14,7 @@ final class StorageNode {
     private let retention: HistoryRetention
     private let outbox: Outbox
     private let arena = DecodeArena()
-    private var links: [UInt64: ServerLink] = [:]
+    private var links: [UInt64: AcceptedServiceLink] = [:]
     /// Of those who stand in line for a lock.
     private var lastTicket: UInt64 = 0
 
@@ -33,13 +33,13 @@ final class StorageNode {
 // MARK: - What comes in
 
 extension StorageNode: ServiceLinkHandler {
-    func linkOpened(_ link: ServerLink) {
+    func linkOpened(_ link: AcceptedServiceLink) {
         links[link.id] = link
         metrics.links.add(1)
         logger.info("link opened", metadata: ["node": "\(link.peerNode)"])
     }
 
-    func linkClosed(_ link: ServerLink, _ reason: LinkDownReason) {
+    func linkClosed(_ link: AcceptedServiceLink, _ reason: ServiceLinkDownReason) {
         links[link.id] = nil
         metrics.links.add(-1)
         _ = threads.writes.put(StorageWrite(.linkLost, link: link.id), mayOverfill: true)
@@ -47,7 +47,8 @@ extension StorageNode: ServiceLinkHandler {
     }
 
     func request(
-        _ id: UInt64, method: UInt32, timeout: Duration, body: UnsafeRawBufferPointer, from link: ServerLink
+        _ id: UInt64, method: UInt32, timeout: Duration, body: UnsafeRawBufferPointer,
+        from link: AcceptedServiceLink
     ) {
         do {
             switch method {
@@ -66,18 +67,18 @@ extension StorageNode: ServiceLinkHandler {
         }
     }
 
-    func push(method: UInt32, body: UnsafeRawBufferPointer, from link: ServerLink) {
+    func push(method: UInt32, body: UnsafeRawBufferPointer, from link: AcceptedServiceLink) {
         guard method == StorageMethod.session, let push = try? SessionPush(body, in: arena) else { return }
         _ = threads.writes.put(StorageWrite(.session(push), link: link.id), mayOverfill: true)
     }
 
-    private func refuse(_ id: UInt64, _ error: RTMError, _ link: ServerLink) {
+    private func refuse(_ id: UInt64, _ error: RTMError, _ link: AcceptedServiceLink) {
         metrics.refused.increment()
         if error.conflict != nil { metrics.conflicts.increment() }
         link.fail(id, error)
     }
 
-    private func call(_ call: CallRequest, _ id: UInt64, _ link: ServerLink) throws {
+    private func call(_ call: CallRequest, _ id: UInt64, _ link: AcceptedServiceLink) throws {
         let caller = call.caller
         switch try StorageRequest(scanning: call.request.bytes) {
         case .writeMetadata(let request):
@@ -101,7 +102,7 @@ extension StorageNode: ServiceLinkHandler {
     }
 
     /// H-1.
-    private func append(_ request: AppendHistoryRequest, _ id: UInt64, _ link: ServerLink) throws {
+    private func append(_ request: AppendHistoryRequest, _ id: UInt64, _ link: AcceptedServiceLink) throws {
         let channel = request.channel
         guard channel.type == .message || channel.type == .user else {
             throw RTMError(.invalidChannelType, "only message and user channels have a history")
@@ -122,13 +123,14 @@ extension StorageNode: ServiceLinkHandler {
     }
 
     private func write(
-        _ work: StorageWrite.Work, _ code: ErrorCode, _ caller: Caller?, _ id: UInt64, _ link: ServerLink
+        _ work: StorageWrite.Work, _ code: ErrorCode, _ caller: Caller?, _ id: UInt64,
+        _ link: AcceptedServiceLink
     ) throws(RTMError) {
         let write = StorageWrite(work, caller: caller, link: link.id, request: id)
         guard threads.writes.put(write) else { throw overfull(code, threads.writes.countMax) }
     }
 
-    private func read(_ work: StorageRead.Work, _ id: UInt64, _ link: ServerLink) throws(RTMError) {
+    private func read(_ work: StorageRead.Work, _ id: UInt64, _ link: AcceptedServiceLink) throws(RTMError) {
         let read = StorageRead(work: work, link: link.id, request: id)
         guard threads.reads.put(read) else { throw overfull(work.failureCode, threads.reads.countMax) }
     }
@@ -159,7 +161,7 @@ extension StorageNode {
         outbox.committed(outcome.events)
     }
 
-    private func respond(_ answer: WriteOutcome.Answer, to request: UInt64, _ link: ServerLink) {
+    private func respond(_ answer: WriteOutcome.Answer, to request: UInt64, _ link: AcceptedServiceLink) {
         switch answer {
         case .call(let response):
             response.withUnsafeReadableBytes { bytes in

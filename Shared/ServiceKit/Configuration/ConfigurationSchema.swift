@@ -120,7 +120,7 @@ package struct Neighbours: Sendable {
     /// The services, and what the `rtm` command line reads.
     package static let heliograph = Neighbours(
         sections: ["edge", "messaging", "presence", "storage", "standalone"],
-        keys: [CommonKeys.apps.declaration.name, LinkKeys.secret.declaration.name],
+        keys: [CommonKeys.apps.declaration.name, ServiceLinkKeys.secret.declaration.name],
         variables: [
             "RTM_SERVER", "RTM_APP_ID", "RTM_USER", "RTM_TOKEN", "RTM_TOKEN_FILE", "RTM_CERTIFICATE",
             "RTM_CERTIFICATE_FILE",

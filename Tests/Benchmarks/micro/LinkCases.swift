@@ -19,18 +19,18 @@ let linkCases = [
 
 private enum Link {
     static func write(_ request: PublishRequest, into buffer: inout ByteBuffer) {
-        LinkFrame.writeRequest(
+        ServiceLinkFrame.writeRequest(
             id: 70_000, method: MessagingMethod.publish, timeoutMilliseconds: 10_000, body: request,
             bodyLength: request.encodedLength, into: &buffer)
     }
 
     static func write(_ response: PublishResponse, into buffer: inout ByteBuffer) {
-        LinkFrame.writeResponse(
+        ServiceLinkFrame.writeResponse(
             id: 70_000, body: response, bodyLength: response.encodedLength, into: &buffer)
     }
 
     static func write(_ delivery: DeliveryPush, into buffer: inout ByteBuffer) {
-        LinkFrame.writePush(
+        ServiceLinkFrame.writePush(
             method: MessagingMethod.delivery, body: delivery, bodyLength: delivery.encodedLength,
             into: &buffer)
     }
@@ -101,7 +101,9 @@ private struct DecodePublish: Step {
         var messages = 0
         try frame.withUnsafeBytes { frame in
             for _ in 0..<count {
-                guard case .request(_, _, _, let body) = try LinkEnvelope(decoding: frame) else { continue }
+                guard case .request(_, _, _, let body) = try ServiceLinkEnvelope(decoding: frame) else {
+                    continue
+                }
                 messages += try PublishRequest(scanning: body).messages.count
             }
         }
@@ -128,7 +130,7 @@ private struct DecodePublished: Step {
         var offsets = 0
         try frame.withUnsafeBytes { frame in
             for _ in 0..<count {
-                guard case .response(_, let body) = try LinkEnvelope(decoding: frame) else { continue }
+                guard case .response(_, let body) = try ServiceLinkEnvelope(decoding: frame) else { continue }
                 offsets += Int(try PublishResponse(scanning: body).offset)
             }
         }
@@ -171,7 +173,7 @@ private struct DecodeDelivery: Step {
         var entries = 0
         try frame.withUnsafeBytes { frame in
             for _ in 0..<count {
-                guard case .push(_, let body) = try LinkEnvelope(decoding: frame) else { continue }
+                guard case .push(_, let body) = try ServiceLinkEnvelope(decoding: frame) else { continue }
                 entries += try DeliveryPush(scanning: body).count
             }
         }

@@ -130,10 +130,10 @@ final class BenchCaller: ServiceLinkClientDelegate {
 
     // MARK: The link
 
-    func linkUp(_ link: ServiceLinkClient<Int>, peer: LinkPeer) { up.succeed(()) }
-    func linkDown(_ link: ServiceLinkClient<Int>, _ reason: LinkDownReason) {}
+    func linkUp(_ link: ServiceLinkClient<Int>, peer: ServiceLinkPeer) { up.succeed(()) }
+    func linkDown(_ link: ServiceLinkClient<Int>, _ reason: ServiceLinkDownReason) {}
 
-    func response(_ link: ServiceLinkClient<Int>, _ context: Int, _ outcome: LinkOutcome) {
+    func response(_ link: ServiceLinkClient<Int>, _ context: Int, _ outcome: ServiceLinkOutcome) {
         guard case .success(let body) = outcome else {
             finished.take()?.fail(BenchFailure(what: "\(outcome)"))
             return

@@ -85,7 +85,7 @@ final class BenchLog: ServiceLinkClientDelegate {
         duration.components.seconds * 1_000_000_000 + duration.components.attoseconds / 1_000_000_000
     }
 
-    func linkUp(_ link: ServiceLinkClient<Int>, peer: LinkPeer) {
+    func linkUp(_ link: ServiceLinkClient<Int>, peer: ServiceLinkPeer) {
         open = channels.count
         for (number, channel) in channels.enumerated() {
             let key = ChannelKey(appID: "app", type: .message, name: channel)
@@ -95,9 +95,9 @@ final class BenchLog: ServiceLinkClientDelegate {
         }
     }
 
-    func linkDown(_ link: ServiceLinkClient<Int>, _ reason: LinkDownReason) {}
+    func linkDown(_ link: ServiceLinkClient<Int>, _ reason: ServiceLinkDownReason) {}
 
-    func response(_ link: ServiceLinkClient<Int>, _ context: Int, _ outcome: LinkOutcome) {
+    func response(_ link: ServiceLinkClient<Int>, _ context: Int, _ outcome: ServiceLinkOutcome) {
         open -= 1
         if open == 0 { attached.succeed(()) }
     }

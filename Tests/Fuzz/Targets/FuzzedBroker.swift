@@ -29,7 +29,7 @@ enum FuzzedBroker {
 
 extension EmbeddedBroker {
     fileprivate mutating func step(
-        _ kind: Int, link: LinkID, _ body: UnsafeRawBufferPointer, _ arena: borrowing DecodeArena,
+        _ kind: Int, link: ServiceLinkID, _ body: UnsafeRawBufferPointer, _ arena: borrowing DecodeArena,
         _ now: UInt64
     ) throws(Disagreement) {
         switch kind {
@@ -69,7 +69,7 @@ extension EmbeddedBroker {
     }
 
     private mutating func fuzzAttach(
-        _ body: UnsafeRawBufferPointer, _ arena: borrowing DecodeArena, _ link: LinkID, _ now: UInt64
+        _ body: UnsafeRawBufferPointer, _ arena: borrowing DecodeArena, _ link: ServiceLinkID, _ now: UInt64
     ) throws(Disagreement) {
         guard let request = try? AttachRequest(body, in: arena) else { return }
         let attached = try? attach(

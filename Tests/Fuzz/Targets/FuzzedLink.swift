@@ -7,7 +7,7 @@ enum FuzzedLink {
     static func run(_ bytes: UnsafeRawBufferPointer) throws(Disagreement) {
         _ = try? RTMError(decoding: bytes)
         let start = bytes.baseAddress?.assumingMemoryBound(to: UInt8.self)
-        guard let envelope = try? LinkEnvelope(decoding: bytes) else { return }
+        guard let envelope = try? ServiceLinkEnvelope(decoding: bytes) else { return }
         let facts = envelope.facts
         // protobuf-c merges a body that comes twice, the scan takes the last. Nobody writes two.
         guard (1...8).reduce(0, { $0 + Fields.count($1, in: bytes) }) == 1,
@@ -19,7 +19,7 @@ enum FuzzedLink {
     }
 }
 
-extension LinkEnvelope {
+extension ServiceLinkEnvelope {
     /// Texts end at their first NUL, as in C.
     fileprivate var facts: [String] {
         switch self {
@@ -79,7 +79,7 @@ extension Rtm__Service__LinkResponse {
 
 extension Rtm__Service__LinkGoAway {
     fileprivate var facts: [String] {
-        let known = LinkGoAway.Reason(rawValue: Int32(truncatingIfNeeded: reason.rawValue))
+        let known = ServiceLinkGoAway.Reason(rawValue: Int32(truncatingIfNeeded: reason.rawValue))
         return ["goAway", "\(known ?? .unspecified)", String(cString: text)]
     }
 }

@@ -22,9 +22,9 @@ final class EdgeProcess {
         let logger = Logger(label: "edge") { _ in SwiftLogNoOpLogHandler() }
         let metrics = MetricsRegistry()
         let jitter = NIOLoopBound(random, eventLoop: world.loop)
-        var link = LinkConfiguration()
+        var link = ServiceLinkConfiguration()
         link.random = { jitter.value.share() }
-        let links = EdgeLinks(
+        let links = EdgeServiceLinks(
             messaging: .inProcess(SimulatedEndpoint(MessagingProcess.host, in: network, from: host)),
             presence: .inProcess(SimulatedEndpoint(PresenceProcess.host, in: network, from: host)),
             storage: .inProcess(SimulatedEndpoint(Host("storage"), in: network, from: host)),

@@ -24,7 +24,7 @@ final class PresenceProcess {
             announce: announce, states: StateLimits(countMax: 32, keyBytesMax: 32, valueBytesMax: 1_024),
             leaseTimeToLive: 15_000, grace: 30_000, channelsMax: 1_000)
         let jitter = NIOLoopBound(random, eventLoop: world.loop)
-        var link = LinkConfiguration()
+        var link = ServiceLinkConfiguration()
         link.random = { jitter.value.share() }
         var settings = PresenceNode.Settings(
             messaging: .inProcess(SimulatedEndpoint(MessagingProcess.host, in: network, from: Self.host)),

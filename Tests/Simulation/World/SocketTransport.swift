@@ -3,16 +3,16 @@ import NIOCore
 @testable import RTMServiceLink
 
 /// A service link over the simulated network.
-final class SocketTransport: LinkTransport {
+final class SocketTransport: ServiceLinkTransport {
     private let socket: Socket
-    private var receiver: (any LinkTransportReceiver)?
+    private var receiver: (any ServiceLinkTransportReceiver)?
 
-    private init(_ socket: Socket, _ receiver: any LinkTransportReceiver) {
+    private init(_ socket: Socket, _ receiver: any ServiceLinkTransportReceiver) {
         self.socket = socket
         self.receiver = receiver
     }
 
-    static func open(_ socket: Socket, for receiver: any LinkTransportReceiver) {
+    static func open(_ socket: Socket, for receiver: any ServiceLinkTransportReceiver) {
         let transport = SocketTransport(socket, receiver)
         receiver.transportOpened(transport)
         socket.open(
@@ -40,7 +40,7 @@ final class SocketTransport: LinkTransport {
 }
 
 /// A service's address in the simulated network, as one of its callers knows it.
-struct SimulatedEndpoint: LinkEndpoint {
+struct SimulatedEndpoint: ServiceLinkEndpoint {
     let name: String
     private let network: NIOLoopBound<SimulatedNetwork>
     private let caller: Host
@@ -53,7 +53,7 @@ struct SimulatedEndpoint: LinkEndpoint {
         self.host = host
     }
 
-    func connect(_ receiver: any LinkTransportReceiver, on eventLoop: any EventLoop) {
+    func connect(_ receiver: any ServiceLinkTransportReceiver, on eventLoop: any EventLoop) {
         network.value.connect(from: caller, to: host, timeout: .seconds(5)) { result in
             switch result {
             case .success(let socket): SocketTransport.open(socket, for: receiver)

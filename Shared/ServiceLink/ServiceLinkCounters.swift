@@ -1,5 +1,5 @@
 /// What passed over a link, for the metrics of the service that owns it. Read it on the link's event loop.
-package struct LinkCounters: Sendable, Hashable {
+package struct ServiceLinkCounters: Sendable, Hashable {
     /// Sent by a client, received by a server.
     package var requests: UInt64 = 0
     /// Received by a client, sent by a server; failures are counted in both.
@@ -26,7 +26,7 @@ package struct LinkCounters: Sendable, Hashable {
 
     package init() {}
 
-    mutating func add(_ other: LinkCounters) {
+    mutating func add(_ other: ServiceLinkCounters) {
         requests += other.requests
         responses += other.responses
         failures += other.failures

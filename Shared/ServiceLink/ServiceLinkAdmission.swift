@@ -1,20 +1,21 @@
 import RTMWire
 
 /// Whether a caller may use this service: version, service and secret must be ours. Pure.
-struct LinkAdmission {
+struct ServiceLinkAdmission {
     let service: String
     let secret: String
 
     /// Nil when the caller is welcome.
-    func refusal(of hello: LinkHello) -> LinkGoAway? {
-        guard hello.version == LinkVersion.current else {
-            return LinkGoAway(.version, "version \(LinkVersion.current) is spoken here, not \(hello.version)")
+    func refusal(of hello: ServiceLinkHello) -> ServiceLinkGoAway? {
+        guard hello.version == ServiceLinkVersion.current else {
+            return ServiceLinkGoAway(
+                .version, "version \(ServiceLinkVersion.current) is spoken here, not \(hello.version)")
         }
         guard hello.service == service else {
-            return LinkGoAway(.wrongService, "this is \(service), not \(hello.service)")
+            return ServiceLinkGoAway(.wrongService, "this is \(service), not \(hello.service)")
         }
         guard Self.isEqual(hello.secret, secret) else {
-            return LinkGoAway(.wrongSecret, "the secret of this installation is another")
+            return ServiceLinkGoAway(.wrongSecret, "the secret of this installation is another")
         }
         return nil
     }

@@ -9,18 +9,18 @@ import Testing
 
 /// What a decoded envelope says, with copies instead of views.
 private enum Decoded: Equatable {
-    case hello(LinkHello)
-    case welcome(LinkWelcome)
+    case hello(ServiceLinkHello)
+    case welcome(ServiceLinkWelcome)
     case request(UInt64, UInt32, UInt32, [UInt8])
     case response(UInt64, [UInt8])
     case failure(UInt64, RTMError)
     case push(UInt32, [UInt8])
     case heartbeat, heartbeatAck, unknown
-    case goAway(LinkGoAway)
+    case goAway(ServiceLinkGoAway)
 
     init(_ frame: [UInt8]) throws {
         self = try frame.withUnsafeBytes { bytes in
-            switch try LinkEnvelope(decoding: bytes) {
+            switch try ServiceLinkEnvelope(decoding: bytes) {
             case .hello(let hello): .hello(hello)
             case .welcome(let welcome): .welcome(welcome)
             case .request(let id, let method, let timeout, let body):
@@ -37,7 +37,7 @@ private enum Decoded: Equatable {
     }
 }
 
-@Suite struct LinkEnvelopeTests {
+@Suite struct ServiceLinkEnvelopeTests {
     private let body = Bytes("payload")
     private let error = RTMError(
         .storageOutdatedRevision, "too old", retryAfter: .milliseconds(1500),
@@ -59,10 +59,11 @@ private enum Decoded: Equatable {
                         $0.node = "edge-ü"
                         $0.secret = "s"
                     }),
-                .hello(LinkHello(version: 1, service: "messaging", node: "edge-ü", secret: "s")),
+                .hello(ServiceLinkHello(version: 1, service: "messaging", node: "edge-ü", secret: "s")),
                 {
-                    let hello = LinkHello(version: 1, service: "messaging", node: "edge-ü", secret: "s")
-                    LinkFrame.write(hello, into: &$0)
+                    let hello = ServiceLinkHello(
+                        version: 1, service: "messaging", node: "edge-ü", secret: "s")
+                    ServiceLinkFrame.write(hello, into: &$0)
                 }
             ),
             (
@@ -72,8 +73,11 @@ private enum Decoded: Equatable {
                         $0.service = "x"
                         $0.incarnation = .max
                     }),
-                .welcome(LinkWelcome(version: 1, service: "x", incarnation: .max)),
-                { LinkFrame.write(LinkWelcome(version: 1, service: "x", incarnation: .max), into: &$0) }
+                .welcome(ServiceLinkWelcome(version: 1, service: "x", incarnation: .max)),
+                {
+                    ServiceLinkFrame.write(
+                        ServiceLinkWelcome(version: 1, service: "x", incarnation: .max), into: &$0)
+                }
             ),
             (
                 .request(
@@ -85,7 +89,7 @@ private enum Decoded: Equatable {
                     }),
                 .request(1 << 40, 3, .max, body.bytes),
                 {
-                    LinkFrame.writeRequest(
+                    ServiceLinkFrame.writeRequest(
                         id: 1 << 40, method: 3, timeoutMilliseconds: .max, body: body, bodyLength: 7,
                         into: &$0)
                 }
@@ -97,7 +101,7 @@ private enum Decoded: Equatable {
                         $0.body = Data(body.bytes)
                     }),
                 .response(9, body.bytes),
-                { LinkFrame.writeResponse(id: 9, body: body, bodyLength: 7, into: &$0) }
+                { ServiceLinkFrame.writeResponse(id: 9, body: body, bodyLength: 7, into: &$0) }
             ),
             (
                 .response(
@@ -114,7 +118,7 @@ private enum Decoded: Equatable {
                         }
                     }),
                 .failure(9, error),
-                { LinkFrame.writeFailure(id: 9, error: error, into: &$0) }
+                { ServiceLinkFrame.writeFailure(id: 9, error: error, into: &$0) }
             ),
             (
                 .push(
@@ -123,24 +127,24 @@ private enum Decoded: Equatable {
                         $0.body = Data(body.bytes)
                     }),
                 .push(5, body.bytes),
-                { LinkFrame.writePush(method: 5, body: body, bodyLength: 7, into: &$0) }
+                { ServiceLinkFrame.writePush(method: 5, body: body, bodyLength: 7, into: &$0) }
             ),
             (
                 .push(.init()), .push(0, []),
                 {
-                    LinkFrame.writePush(method: 0, body: Bytes([]), bodyLength: 0, into: &$0)
+                    ServiceLinkFrame.writePush(method: 0, body: Bytes([]), bodyLength: 0, into: &$0)
                 }
             ),
-            (.heartbeat(.init()), .heartbeat, { LinkFrame.writeHeartbeat(into: &$0) }),
-            (.heartbeatAck(.init()), .heartbeatAck, { LinkFrame.writeHeartbeatAck(into: &$0) }),
+            (.heartbeat(.init()), .heartbeat, { ServiceLinkFrame.writeHeartbeat(into: &$0) }),
+            (.heartbeatAck(.init()), .heartbeatAck, { ServiceLinkFrame.writeHeartbeatAck(into: &$0) }),
             (
                 .goAway(
                     .with {
                         $0.reason = .linkGoAwayOverflow
                         $0.text = "slow"
                     }),
-                .goAway(LinkGoAway(.overflow, "slow")),
-                { LinkFrame.write(LinkGoAway(.overflow, "slow"), into: &$0) }
+                .goAway(ServiceLinkGoAway(.overflow, "slow")),
+                { ServiceLinkFrame.write(ServiceLinkGoAway(.overflow, "slow"), into: &$0) }
             ),
         ]
     }
@@ -169,11 +173,11 @@ private enum Decoded: Equatable {
         }
         for length in [0, 1, 127, 128, 1 << 14, 1 << 21] {
             var buffer = ByteBuffer()
-            LinkFrame.writeRequest(
+            ServiceLinkFrame.writeRequest(
                 id: .max, method: .max, timeoutMilliseconds: .max,
                 body: Bytes([UInt8](repeating: 1, count: length)),
                 bodyLength: length, into: &buffer)
-            #expect(buffer.readableBytes - length <= LinkFrame.overheadBytesMax)
+            #expect(buffer.readableBytes - length <= ServiceLinkFrame.overheadBytesMax)
         }
     }
 

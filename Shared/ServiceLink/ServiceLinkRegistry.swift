@@ -4,9 +4,9 @@ import Synchronization
 
 /// Which links a server has, over all its event loops: for the limit and for draining. Touched when a link
 /// opens or closes, never for a message.
-final class LinkRegistry: Sendable {
+final class ServiceLinkRegistry: Sendable {
     private struct State {
-        var links: [UInt64: NIOLoopBound<ServerLink>] = [:]
+        var links: [UInt64: NIOLoopBound<AcceptedServiceLink>] = [:]
         var lastID: UInt64 = 0
         var isDraining = false
         var waiting: [CheckedContinuation<Void, Never>] = []
@@ -27,20 +27,20 @@ final class LinkRegistry: Sendable {
     var count: Int { state.withLock { $0.links.count } }
 
     /// Nil when there is room. Call it on the link's loop.
-    func add(_ link: ServerLink) -> LinkGoAway? {
+    func add(_ link: AcceptedServiceLink) -> ServiceLinkGoAway? {
         let bound = NIOLoopBound(link, eventLoop: link.eventLoop)
         let id = link.id
         return state.withLock { state in
-            if state.isDraining { return LinkGoAway(.draining) }
+            if state.isDraining { return ServiceLinkGoAway(.draining) }
             if state.links.count >= linksMax {
-                return LinkGoAway(.overflow, "all \(linksMax) links are taken")
+                return ServiceLinkGoAway(.overflow, "all \(linksMax) links are taken")
             }
             state.links[id] = bound
             return nil
         }
     }
 
-    func remove(_ link: ServerLink) {
+    func remove(_ link: AcceptedServiceLink) {
         let id = link.id
         let waiting = state.withLock { state -> [CheckedContinuation<Void, Never>] in
             state.links[id] = nil

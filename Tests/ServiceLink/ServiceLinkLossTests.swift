@@ -6,12 +6,12 @@ import RTMWire
 import Testing
 
 /// What a link promises when it ends, whatever carries it.
-@Suite struct LinkLossTests {
+@Suite struct ServiceLinkLossTests {
     @Test(
         "a request while the link is down is refused at once, naming the service",
         arguments: TransportKind.allCases)
     func requestWhileDown(kind: TransportKind) async throws {
-        try await LinkFixture.with(kind) { fixture in
+        try await ServiceLinkFixture.with(kind) { fixture in
             let caller = try await fixture.call(try await fixture.nowhere())
             let error = await #expect(throws: RTMError.self) { try await caller.request(1, Bytes("")) }
             #expect(error?.code == .notConnected)
@@ -28,7 +28,7 @@ import Testing
         "a lost link completes every open request once, before it is reported",
         arguments: TransportKind.allCases)
     func lossCompletesAll(kind: TransportKind) async throws {
-        try await LinkFixture.with(kind) { fixture in
+        try await ServiceLinkFixture.with(kind) { fixture in
             let (_, caller) = try await fixture.connected()
             try await caller.turn { link in
                 for number in 0..<100 {
@@ -39,7 +39,7 @@ import Testing
             try await eventually("the loss") { fixture.journal.downs.count == 1 }
             let expected: [CallerEvent] =
                 [.response(100, Bytes("bye"))] + (0..<100).map { .disconnected($0) }
-                + [.down(.goneAway(LinkGoAway(.draining)))]
+                + [.down(.goneAway(ServiceLinkGoAway(.draining)))]
             #expect(Array(fixture.journal.events.dropFirst().prefix(102)) == expected)
             #expect(fixture.visits.now.closed == [.shutDown])
             try await eventually("the link again") { fixture.journal.ups.count == 2 }
@@ -52,18 +52,18 @@ import Testing
     @Test(
         "a restarted service is found again and known as another process", arguments: TransportKind.allCases)
     func restart(kind: TransportKind) async throws {
-        try await LinkFixture.with(kind) { fixture in
+        try await ServiceLinkFixture.with(kind) { fixture in
             let (first, address) = try await fixture.listen { $0.incarnation = 1 }
             let caller = try await fixture.call(address)
             try await eventually("link up") { fixture.journal.ups.count == 1 }
             await first.drain()
             try await eventually("link down") { fixture.journal.downs.count == 1 }
-            #expect(fixture.journal.downs == [.goneAway(LinkGoAway(.draining))])
+            #expect(fixture.journal.downs == [.goneAway(ServiceLinkGoAway(.draining))])
             let port = if case .tcp(_, let port) = address { port } else { 0 }
             _ = try await fixture.listen(port: port) { $0.incarnation = 2 }
             try await eventually("link up again") { fixture.journal.ups.count == 2 }
             #expect(
-                fixture.journal.ups.last == LinkPeer(incarnation: 2, isFirst: false, hasChanged: true))
+                fixture.journal.ups.last == ServiceLinkPeer(incarnation: 2, isFirst: false, hasChanged: true))
             try await caller.request(EchoMethod.echo, Bytes("again"), context: 1)
             try await eventually("an answer") { fixture.journal.answers == [.response(1, Bytes("again"))] }
         }
@@ -71,7 +71,7 @@ import Testing
 
     @Test("a service that starts after its caller is found", arguments: TransportKind.allCases)
     func startInAnyOrder(kind: TransportKind) async throws {
-        try await LinkFixture.with(kind) { fixture in
+        try await ServiceLinkFixture.with(kind) { fixture in
             let address = try await fixture.nowhere()
             let caller = try await fixture.call(address)
             try await eventually("a failed attempt") {
@@ -85,7 +85,7 @@ import Testing
 
     @Test("a drain lets what was sent arrive, then says so and ends", arguments: TransportKind.allCases)
     func drain(kind: TransportKind) async throws {
-        try await LinkFixture.with(kind) { fixture in
+        try await ServiceLinkFixture.with(kind) { fixture in
             let (server, caller) = try await fixture.connected()
             try await caller.turn { link in
                 for number in 0..<50 {
@@ -98,14 +98,14 @@ import Testing
             try await eventually("link down") { fixture.journal.downs.count == 1 }
             #expect(fixture.journal.answers.count == 50)
             #expect(fixture.journal.answers.allSatisfy { if case .response = $0 { true } else { false } })
-            #expect(fixture.journal.downs == [.goneAway(LinkGoAway(.draining))])
+            #expect(fixture.journal.downs == [.goneAway(ServiceLinkGoAway(.draining))])
         }
     }
 
     @Test(
         "a caller's queue that is full ends the link aloud on both sides", arguments: TransportKind.allCases)
     func overflow(kind: TransportKind) async throws {
-        try await LinkFixture.with(kind) {
+        try await ServiceLinkFixture.with(kind) {
             $0.client.link.queueBytesMax = 100_000
         } _: { fixture in
             let (_, caller) = try await fixture.connected()
@@ -137,7 +137,7 @@ import Testing
     @Test(
         "a service's queue that is full ends the link aloud on both sides", arguments: TransportKind.allCases)
     func serviceOverflow(kind: TransportKind) async throws {
-        try await LinkFixture.with(kind) {
+        try await ServiceLinkFixture.with(kind) {
             $0.server.link.queueBytesMax = 100_000
         } _: { fixture in
             let (_, caller) = try await fixture.connected()
@@ -154,9 +154,9 @@ import Testing
 
     @Test(
         "a wrong secret or service is refused with its reason, and the caller goes on trying",
-        arguments: TransportKind.allCases, [LinkGoAway.Reason.wrongSecret, .wrongService])
-    func refused(kind: TransportKind, reason: LinkGoAway.Reason) async throws {
-        try await LinkFixture.with(kind) {
+        arguments: TransportKind.allCases, [ServiceLinkGoAway.Reason.wrongSecret, .wrongService])
+    func refused(kind: TransportKind, reason: ServiceLinkGoAway.Reason) async throws {
+        try await ServiceLinkFixture.with(kind) {
             $0.server.link.secret = "right"
             $0.client.link.secret = reason == .wrongSecret ? "wrong" : "right"
             if reason == .wrongService { $0.server.service = "other" }
@@ -178,7 +178,7 @@ import Testing
 
     @Test("links beyond the limit are refused", arguments: TransportKind.allCases)
     func linksLimit(kind: TransportKind) async throws {
-        try await LinkFixture.with(kind) {
+        try await ServiceLinkFixture.with(kind) {
             $0.server.linksMax = 1
         } _: { fixture in
             let (server, address) = try await fixture.listen()
@@ -198,8 +198,8 @@ import Testing
 
     @Test("an idle link stays up by heartbeats", arguments: TransportKind.allCases)
     func heartbeats(kind: TransportKind) async throws {
-        try await LinkFixture.with(kind) {
-            for configuration in [\LinkFixture.Settings.client.link, \.server.link] {
+        try await ServiceLinkFixture.with(kind) {
+            for configuration in [\ServiceLinkFixture.Settings.client.link, \.server.link] {
                 $0[keyPath: configuration].heartbeatInterval = .milliseconds(5)
                 $0[keyPath: configuration].heartbeatDeadline = .seconds(2)
             }
@@ -215,7 +215,7 @@ import Testing
         "shutdown completes what is open, tells both sides and lets the delegate go",
         arguments: TransportKind.allCases)
     func shutdown(kind: TransportKind) async throws {
-        try await LinkFixture.with(kind) { fixture in
+        try await ServiceLinkFixture.with(kind) { fixture in
             let (server, caller) = try await fixture.connected()
             try await caller.turn { link in
                 try link.request(EchoMethod.never, Bytes(""), timeout: .seconds(30), context: 1)

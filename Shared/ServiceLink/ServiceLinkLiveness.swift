@@ -5,7 +5,7 @@ import NIOCore
 /// Every byte is a sign of life. After a quiet interval the peer is asked once, and it is gone when it hasn't
 /// made a sound by the deadline. A late wake-up means that this process stood still, so the peer is asked
 /// again instead of blamed.
-struct LinkLiveness {
+struct ServiceLinkLiveness {
     enum WakeAction: Equatable {
         case none
         case sendHeartbeat
@@ -18,7 +18,7 @@ struct LinkLiveness {
     private var lastHeard: NIODeadline
     private var askedAt: NIODeadline?
 
-    init(_ configuration: LinkConfiguration, now: NIODeadline) {
+    init(_ configuration: ServiceLinkConfiguration, now: NIODeadline) {
         interval = TimeAmount(configuration.heartbeatInterval)
         grace = TimeAmount(configuration.heartbeatDeadline - configuration.heartbeatInterval)
         lastHeard = now

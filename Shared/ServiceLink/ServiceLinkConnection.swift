@@ -4,15 +4,15 @@ import RTMModel
 import RTMWire
 
 /// The one who uses a connection: the calling or the called end of a link. Never called from within `send…`.
-protocol LinkConnectionOwner: AnyObject {
-    func connectionOpened(_ connection: LinkConnection)
+protocol ServiceLinkConnectionOwner: AnyObject {
+    func connectionOpened(_ connection: ServiceLinkConnection)
     /// Bytes came; once a read, before their frames.
-    func connectionHeard(_ connection: LinkConnection, now: NIODeadline)
+    func connectionHeard(_ connection: ServiceLinkConnection, now: NIODeadline)
     /// Hello, welcome, request, response, failure or push; the others are answered here. Returns what is
     /// wrong with it.
-    func connection(_ connection: LinkConnection, received envelope: LinkEnvelope) -> String?
+    func connection(_ connection: ServiceLinkConnection, received envelope: ServiceLinkEnvelope) -> String?
     /// The last call, at the end of a turn.
-    func connectionLost(_ connection: LinkConnection, _ reason: LinkDownReason)
+    func connectionLost(_ connection: ServiceLinkConnection, _ reason: ServiceLinkDownReason)
 }
 
 /// Frames over one transport, for both ends of a link: batching, queue limit, and the end of the connection.
@@ -20,27 +20,28 @@ protocol LinkConnectionOwner: AnyObject {
 /// Frames are appended to one buffer, which goes to the transport at the end of the turn. Whatever ends the
 /// connection, the owner is told once and at the end of the turn, so nobody is called back from within a call
 /// of his own.
-final class LinkConnection: LinkTransportReceiver, Flushable {
+final class ServiceLinkConnection: ServiceLinkTransportReceiver, Flushable {
     /// A buffer that once grew beyond this is given back instead of kept for the next turn.
     private static let keptBufferBytesMax = 1 << 20
 
-    private let configuration: LinkConfiguration
+    private let configuration: ServiceLinkConfiguration
     private let endOfTurn: EndOfTurn
     private let logger: Logger
-    private var owner: (any LinkConnectionOwner)?
-    private var transport: (any LinkTransport)?
+    private var owner: (any ServiceLinkConnectionOwner)?
+    private var transport: (any ServiceLinkTransport)?
     private var reader: FrameReader
     private var outbound = ByteBuffer()
     private var isDirty = false
     /// What the transport said after the last write. It only shrinks meanwhile.
     private var transportBytes = 0
-    private var end: LinkDownReason?
+    private var end: ServiceLinkDownReason?
     private var isClosed = false
     private(set) var isOpen = false
-    var counters = LinkCounters()
+    var counters = ServiceLinkCounters()
 
     init(
-        _ configuration: LinkConfiguration, owner: any LinkConnectionOwner, endOfTurn: EndOfTurn,
+        _ configuration: ServiceLinkConfiguration, owner: any ServiceLinkConnectionOwner,
+        endOfTurn: EndOfTurn,
         logger: Logger
     ) {
         self.configuration = configuration
@@ -73,7 +74,9 @@ final class LinkConnection: LinkTransportReceiver, Flushable {
         if outbound.readableBytes + bytes + transportBytes <= configuration.queueBytesMax { return true }
         counters.overflows += 1
         outbound.clear()
-        close(.overflow, saying: LinkGoAway(.overflow, "\(configuration.queueBytesMax) bytes wait for you"))
+        close(
+            .overflow,
+            saying: ServiceLinkGoAway(.overflow, "\(configuration.queueBytesMax) bytes wait for you"))
         return false
     }
 
@@ -84,72 +87,72 @@ final class LinkConnection: LinkTransportReceiver, Flushable {
     }
 
     /// Ends the connection at the end of this turn, after what has been appended. The first reason counts.
-    func close(_ reason: LinkDownReason, saying goAway: LinkGoAway? = nil) {
+    func close(_ reason: ServiceLinkDownReason, saying goAway: ServiceLinkGoAway? = nil) {
         guard !isClosed, end == nil else { return }
         end = reason
         isOpen = false
-        if let goAway, transport != nil { LinkFrame.write(goAway, into: &outbound) }
+        if let goAway, transport != nil { ServiceLinkFrame.write(goAway, into: &outbound) }
         markDirty()
     }
 }
 
 // MARK: - Sending
 
-extension LinkConnection {
+extension ServiceLinkConnection {
     func sendRequest(
         id: UInt64, method: UInt32, timeoutMilliseconds: UInt32, body: some WireEncodable, bodyLength: Int
     ) -> Bool {
-        append(bytesMax: bodyLength + LinkFrame.overheadBytesMax) {
-            LinkFrame.writeRequest(
+        append(bytesMax: bodyLength + ServiceLinkFrame.overheadBytesMax) {
+            ServiceLinkFrame.writeRequest(
                 id: id, method: method, timeoutMilliseconds: timeoutMilliseconds, body: body,
                 bodyLength: bodyLength, into: &$0)
         }
     }
 
     func sendResponse(id: UInt64, body: some WireEncodable, bodyLength: Int) -> Bool {
-        append(bytesMax: bodyLength + LinkFrame.overheadBytesMax) {
-            LinkFrame.writeResponse(id: id, body: body, bodyLength: bodyLength, into: &$0)
+        append(bytesMax: bodyLength + ServiceLinkFrame.overheadBytesMax) {
+            ServiceLinkFrame.writeResponse(id: id, body: body, bodyLength: bodyLength, into: &$0)
         }
     }
 
     func sendPush(method: UInt32, body: some WireEncodable, bodyLength: Int) -> Bool {
-        append(bytesMax: bodyLength + LinkFrame.overheadBytesMax) {
-            LinkFrame.writePush(method: method, body: body, bodyLength: bodyLength, into: &$0)
+        append(bytesMax: bodyLength + ServiceLinkFrame.overheadBytesMax) {
+            ServiceLinkFrame.writePush(method: method, body: body, bodyLength: bodyLength, into: &$0)
         }
     }
 
     func sendFailure(id: UInt64, error: RTMError) -> Bool {
-        append(bytesMax: error.encodedLength + LinkFrame.overheadBytesMax) {
-            LinkFrame.writeFailure(id: id, error: error, into: &$0)
+        append(bytesMax: error.encodedLength + ServiceLinkFrame.overheadBytesMax) {
+            ServiceLinkFrame.writeFailure(id: id, error: error, into: &$0)
         }
     }
 
-    func sendHello(_ hello: LinkHello) -> Bool {
-        append(bytesMax: hello.encodedLength + LinkFrame.overheadBytesMax) {
-            LinkFrame.write(hello, into: &$0)
+    func sendHello(_ hello: ServiceLinkHello) -> Bool {
+        append(bytesMax: hello.encodedLength + ServiceLinkFrame.overheadBytesMax) {
+            ServiceLinkFrame.write(hello, into: &$0)
         }
     }
 
-    func sendWelcome(_ welcome: LinkWelcome) -> Bool {
-        append(bytesMax: welcome.encodedLength + LinkFrame.overheadBytesMax) {
-            LinkFrame.write(welcome, into: &$0)
+    func sendWelcome(_ welcome: ServiceLinkWelcome) -> Bool {
+        append(bytesMax: welcome.encodedLength + ServiceLinkFrame.overheadBytesMax) {
+            ServiceLinkFrame.write(welcome, into: &$0)
         }
     }
 
     func sendHeartbeat() {
-        _ = append(bytesMax: LinkFrame.overheadBytesMax) { LinkFrame.writeHeartbeat(into: &$0) }
+        _ = append(bytesMax: ServiceLinkFrame.overheadBytesMax) { ServiceLinkFrame.writeHeartbeat(into: &$0) }
     }
 
     /// Whether a body of this length fits into one frame that the peer accepts, if it is configured as we
     /// are.
     func fits(bodyLength: Int) -> Bool {
-        bodyLength <= configuration.frameBytesMax - LinkFrame.overheadBytesMax
+        bodyLength <= configuration.frameBytesMax - ServiceLinkFrame.overheadBytesMax
     }
 }
 
 // MARK: - End of turn
 
-extension LinkConnection {
+extension ServiceLinkConnection {
     func flushAtEndOfTurn() {
         isDirty = false
         guard !isClosed else { return }
@@ -174,7 +177,7 @@ extension LinkConnection {
         swap(&batch, &outbound)
     }
 
-    private func finish(_ reason: LinkDownReason) {
+    private func finish(_ reason: ServiceLinkDownReason) {
         isClosed = true
         counters.bytesOut += UInt64(outbound.readableBytes)
         transport?.finish(outbound, linger: TimeAmount(configuration.closeLinger))
@@ -186,8 +189,8 @@ extension LinkConnection {
 
 // MARK: - Receiving
 
-extension LinkConnection {
-    func transportOpened(_ transport: any LinkTransport) {
+extension ServiceLinkConnection {
+    func transportOpened(_ transport: any ServiceLinkTransport) {
         guard !isClosed, end == nil else { return transport.finish(ByteBuffer(), linger: .zero) }
         self.transport = transport
         isOpen = true
@@ -196,7 +199,7 @@ extension LinkConnection {
 
     func transportFailed(_ reason: String) { close(.connectFailed(reason)) }
 
-    func transportClosed(_ reason: LinkDownReason) {
+    func transportClosed(_ reason: ServiceLinkDownReason) {
         transport = nil
         close(reason)
     }
@@ -221,11 +224,13 @@ extension LinkConnection {
     }
 
     private func received(_ frame: UnsafeRawBufferPointer) {
-        let envelope: LinkEnvelope
-        do { envelope = try LinkEnvelope(decoding: frame) } catch { return refuse("\(error)") }
+        let envelope: ServiceLinkEnvelope
+        do { envelope = try ServiceLinkEnvelope(decoding: frame) } catch { return refuse("\(error)") }
         switch envelope {
         case .heartbeat:
-            _ = append(bytesMax: LinkFrame.overheadBytesMax) { LinkFrame.writeHeartbeatAck(into: &$0) }
+            _ = append(bytesMax: ServiceLinkFrame.overheadBytesMax) {
+                ServiceLinkFrame.writeHeartbeatAck(into: &$0)
+            }
         case .heartbeatAck, .unknown:
             break
         case .goAway(let goAway):
@@ -238,6 +243,6 @@ extension LinkConnection {
     private func refuse(_ fault: String) {
         guard isOpen else { return }
         logger.warning("peer broke the link protocol, closing", metadata: ["fault": "\(fault)"])
-        close(.protocolError(fault), saying: LinkGoAway(.protocolError, fault))
+        close(.protocolError(fault), saying: ServiceLinkGoAway(.protocolError, fault))
     }
 }

@@ -2,12 +2,12 @@ import NIOCore
 import RTMWire
 
 /// The called end of a link: the hello is checked, then the link stays open while the peer lives. Pure.
-struct ServerLinkStateMachine {
+struct AcceptedServiceLinkStateMachine {
     private enum State {
         /// Connected; the caller has to say who it is.
         case awaitingHello(until: NIODeadline)
         /// The caller is welcome. Requests and pushes flow.
-        case open(LinkLiveness)
+        case open(ServiceLinkLiveness)
     }
 
     private let configuration: ServiceLinkServerConfiguration
@@ -28,19 +28,20 @@ struct ServerLinkStateMachine {
     }
 
     enum HelloAction: Equatable {
-        case welcome(LinkWelcome)
-        case refuse(LinkGoAway)
+        case welcome(ServiceLinkWelcome)
+        case refuse(ServiceLinkGoAway)
         case unexpected
     }
 
-    mutating func greeted(_ hello: LinkHello, now: NIODeadline) -> HelloAction {
+    mutating func greeted(_ hello: ServiceLinkHello, now: NIODeadline) -> HelloAction {
         guard case .awaitingHello = state else { return .unexpected }
-        let admission = LinkAdmission(service: configuration.service, secret: configuration.link.secret)
+        let admission = ServiceLinkAdmission(
+            service: configuration.service, secret: configuration.link.secret)
         if let refusal = admission.refusal(of: hello) { return .refuse(refusal) }
-        state = .open(LinkLiveness(configuration.link, now: now))
+        state = .open(ServiceLinkLiveness(configuration.link, now: now))
         return .welcome(
-            LinkWelcome(
-                version: LinkVersion.current, service: configuration.service,
+            ServiceLinkWelcome(
+                version: ServiceLinkVersion.current, service: configuration.service,
                 incarnation: configuration.incarnation))
     }
 
@@ -54,7 +55,7 @@ struct ServerLinkStateMachine {
     enum WakeAction: Equatable {
         case none
         case sendHeartbeat
-        case close(LinkDownReason)
+        case close(ServiceLinkDownReason)
     }
 
     mutating func wake(now: NIODeadline) -> WakeAction {

@@ -1,7 +1,7 @@
 package import RTMWire
 
 /// Why a link is not up.
-package enum LinkDownReason: Sendable, Hashable {
+package enum ServiceLinkDownReason: Sendable, Hashable {
     /// Not started yet.
     case notStarted
     /// No connection came about.
@@ -9,9 +9,9 @@ package enum LinkDownReason: Sendable, Hashable {
     /// The peer didn't finish the handshake in time.
     case handshakeTimedOut
     /// The peer said why it closes. `draining` means: connect again.
-    case goneAway(LinkGoAway)
+    case goneAway(ServiceLinkGoAway)
     /// We refused the peer: it is another service or speaks another version.
-    case peerRefused(LinkGoAway)
+    case peerRefused(ServiceLinkGoAway)
     /// Nothing was heard from the peer until the heartbeat deadline.
     case silent
     /// The connection ended without a word.
@@ -26,7 +26,7 @@ package enum LinkDownReason: Sendable, Hashable {
     case shutDown
 }
 
-extension LinkDownReason: CustomStringConvertible {
+extension ServiceLinkDownReason: CustomStringConvertible {
     package var description: String {
         switch self {
         case .notStarted: "not started"
@@ -44,6 +44,6 @@ extension LinkDownReason: CustomStringConvertible {
     }
 }
 
-extension LinkGoAway: CustomStringConvertible {
+extension ServiceLinkGoAway: CustomStringConvertible {
     package var description: String { text.isEmpty ? "\(reason)" : "\(reason), \(text)" }
 }

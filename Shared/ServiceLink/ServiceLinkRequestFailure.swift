@@ -1,7 +1,7 @@
 package import RTMModel
 
 /// Why a request to a service has no response.
-package enum LinkRequestFailure: Error, Sendable, Hashable {
+package enum ServiceLinkRequestFailure: Error, Sendable, Hashable {
     /// The service, or the link on its behalf, refused. It was not done.
     case refused(RTMError)
     /// No answer in time. It may have been done.
@@ -10,11 +10,11 @@ package enum LinkRequestFailure: Error, Sendable, Hashable {
     case disconnected
 }
 
-extension LinkOutcome {
+extension ServiceLinkOutcome {
     /// Decodes a response; one that can't be decoded counts as refused.
     package func result<Response>(
         _ decode: (UnsafeRawBufferPointer) throws -> Response
-    ) -> Result<Response, LinkRequestFailure> {
+    ) -> Result<Response, ServiceLinkRequestFailure> {
         switch self {
         case .success(let body):
             do {
@@ -33,7 +33,7 @@ extension LinkOutcome {
 extension RTMError {
     /// The error that a client of the system gets when a call inside it failed: the service's own refusal, or
     /// the given codes for an answer that never came.
-    package init(_ failure: LinkRequestFailure, _ code: ErrorCode, timeout: ErrorCode) {
+    package init(_ failure: ServiceLinkRequestFailure, _ code: ErrorCode, timeout: ErrorCode) {
         switch failure {
         case .refused(let error) where error.code == .notConnected:
             self.init(code, error.reason, retryAfter: .seconds(1))

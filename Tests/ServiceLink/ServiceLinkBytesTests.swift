@@ -6,7 +6,7 @@ import RTMWire
 import Testing
 
 /// Bytes on the socket that no peer of ours would send.
-@Suite struct LinkBytesTests {
+@Suite struct ServiceLinkBytesTests {
     private func framed(_ encode: (inout ByteBuffer) -> Void) -> [UInt8] {
         var buffer = ByteBuffer()
         encode(&buffer)
@@ -15,24 +15,24 @@ import Testing
 
     private func hello(version: UInt32 = 1, secret: String = "") -> [UInt8] {
         framed {
-            LinkFrame.write(
-                LinkHello(version: version, service: "echo", node: "raw", secret: secret), into: &$0)
+            ServiceLinkFrame.write(
+                ServiceLinkHello(version: version, service: "echo", node: "raw", secret: secret), into: &$0)
         }
     }
 
     private var echo: [UInt8] {
         framed {
-            LinkFrame.writeRequest(
+            ServiceLinkFrame.writeRequest(
                 id: 7, method: EchoMethod.echo, timeoutMilliseconds: 1000, body: Bytes("hi"), bodyLength: 2,
                 into: &$0)
         }
     }
 
     private func withRawCaller(
-        _ configure: (inout LinkFixture.Settings) -> Void = { _ in },
-        _ body: (LinkFixture, RawPeer) async throws -> Void
+        _ configure: (inout ServiceLinkFixture.Settings) -> Void = { _ in },
+        _ body: (ServiceLinkFixture, RawPeer) async throws -> Void
     ) async throws {
-        try await LinkFixture.with(.tcp, configure) { fixture in
+        try await ServiceLinkFixture.with(.tcp, configure) { fixture in
             let (server, address) = try await fixture.listen()
             guard case .tcp(_, let port) = address else { return }
             // A well-behaved caller beside the raw one: it must not notice anything.
@@ -57,7 +57,7 @@ import Testing
             #expect(
                 peer.frames[1]
                     == ByteBuffer.frame {
-                        LinkFrame.writeResponse(id: 7, body: Bytes("hi"), bodyLength: 2, into: &$0)
+                        ServiceLinkFrame.writeResponse(id: 7, body: Bytes("hi"), bodyLength: 2, into: &$0)
                     })
             #expect(peer.frames[1] == peer.frames[2])
         }
@@ -92,7 +92,7 @@ import Testing
     @Test("a request before the hello, a second hello and a frame of the wrong direction end the link")
     func outOfPlace() async throws {
         let welcome = framed {
-            LinkFrame.write(LinkWelcome(version: 1, service: "echo", incarnation: 1), into: &$0)
+            ServiceLinkFrame.write(ServiceLinkWelcome(version: 1, service: "echo", incarnation: 1), into: &$0)
         }
         for bytes in [echo, hello() + hello(), hello() + welcome] {
             try await withRawCaller { fixture, peer in
@@ -131,12 +131,13 @@ import Testing
 
     @Test("a service that falls silent is dropped at the heartbeat's deadline")
     func silentService() async throws {
-        try await LinkFixture.with(.tcp) {
+        try await ServiceLinkFixture.with(.tcp) {
             $0.client.link.heartbeatInterval = .milliseconds(100)
             $0.client.link.heartbeatDeadline = .milliseconds(400)
         } _: { fixture in
             let welcome = framed {
-                LinkFrame.write(LinkWelcome(version: 1, service: "echo", incarnation: 1), into: &$0)
+                ServiceLinkFrame.write(
+                    ServiceLinkWelcome(version: 1, service: "echo", incarnation: 1), into: &$0)
             }
             let port = try await RawPeer.listen(on: fixture.serverLoop, greeting: welcome)
             let caller = try await fixture.call(.tcp(host: "127.0.0.1", port: port))
@@ -153,10 +154,10 @@ import Testing
 
     @Test("a service of another name or version is refused by the caller", arguments: [true, false])
     func foreignService(otherVersion: Bool) async throws {
-        try await LinkFixture.with(.tcp) { fixture in
+        try await ServiceLinkFixture.with(.tcp) { fixture in
             let welcome = framed {
-                LinkFrame.write(
-                    LinkWelcome(
+                ServiceLinkFrame.write(
+                    ServiceLinkWelcome(
                         version: otherVersion ? 2 : 1, service: otherVersion ? "echo" : "other",
                         incarnation: 1),
                     into: &$0)

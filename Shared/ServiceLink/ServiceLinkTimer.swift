@@ -1,6 +1,6 @@
 import NIOCore
 
-protocol LinkTimerOwner: AnyObject {
+protocol ServiceLinkTimerOwner: AnyObject {
     func timerFired()
 }
 
@@ -10,14 +10,14 @@ protocol LinkTimerOwner: AnyObject {
 /// An armed timer holds its owner, who cancels it at the link's end. (A weak reference instead would give the
 /// owner a side table, through which each of its retains would go: measured, an eighth of the time of a
 /// request.)
-final class LinkTimer {
+final class ServiceLinkTimer {
     private let eventLoop: any EventLoop
     private var scheduled: (task: Scheduled<Void>, deadline: NIODeadline)?
 
     init(on eventLoop: any EventLoop) { self.eventLoop = eventLoop }
 
     /// Fires at the deadline at the latest.
-    func arm(_ deadline: NIODeadline?, for owner: any LinkTimerOwner) {
+    func arm(_ deadline: NIODeadline?, for owner: any ServiceLinkTimerOwner) {
         guard let deadline else { return }
         if let scheduled {
             guard deadline < scheduled.deadline else { return }

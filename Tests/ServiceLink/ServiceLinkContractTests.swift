@@ -5,15 +5,17 @@ import RTMTestSupport
 import Testing
 
 /// What a link promises, whatever carries it.
-@Suite struct LinkContractTests {
+@Suite struct ServiceLinkContractTests {
     @Test(
         "a caller meets the service it expects and learns its incarnation", arguments: TransportKind.allCases)
     func handshake(kind: TransportKind) async throws {
-        try await LinkFixture.with(kind) { fixture in
+        try await ServiceLinkFixture.with(kind) { fixture in
             let (server, caller) = try await fixture.connected()
             let incarnation = server.configuration.incarnation
             #expect(
-                fixture.journal.ups == [LinkPeer(incarnation: incarnation, isFirst: true, hasChanged: false)])
+                fixture.journal.ups == [
+                    ServiceLinkPeer(incarnation: incarnation, isFirst: true, hasChanged: false)
+                ])
             #expect(fixture.visits.now.opened == ["tester"])
             #expect(server.linkCount == 1)
             #expect(try await caller.turn { $0.isUp && $0.downReason == nil })
@@ -24,7 +26,7 @@ import Testing
         "10,000 requests in flight are all answered, in order, with few writes",
         arguments: TransportKind.allCases)
     func manyInFlight(kind: TransportKind) async throws {
-        try await LinkFixture.with(kind) { fixture in
+        try await ServiceLinkFixture.with(kind) { fixture in
             let (_, caller) = try await fixture.connected()
             let before = try await caller.counters.writes
             try await caller.turn { link in
@@ -43,7 +45,7 @@ import Testing
 
     @Test("10,000 pushes of one turn arrive in order and cause few writes", arguments: TransportKind.allCases)
     func pushes(kind: TransportKind) async throws {
-        try await LinkFixture.with(kind) { fixture in
+        try await ServiceLinkFixture.with(kind) { fixture in
             let (_, caller) = try await fixture.connected()
             let before = try await caller.counters.writes
             try await caller.turn { link in
@@ -58,7 +60,7 @@ import Testing
     @Test(
         "pushes and responses arrive in the order in which they were sent", arguments: TransportKind.allCases)
     func interleaved(kind: TransportKind) async throws {
-        try await LinkFixture.with(kind) { fixture in
+        try await ServiceLinkFixture.with(kind) { fixture in
             let (_, caller) = try await fixture.connected()
             for start in stride(from: 0, to: 1000, by: 100) {
                 try await caller.turn { link in
@@ -78,7 +80,7 @@ import Testing
 
     @Test("bodies of any length pass unchanged", arguments: TransportKind.allCases)
     func lengths(kind: TransportKind) async throws {
-        try await LinkFixture.with(kind) { fixture in
+        try await ServiceLinkFixture.with(kind) { fixture in
             let (_, caller) = try await fixture.connected()
             let pattern = (0..<1_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31 / 7) }
             let lengths = [0, 1, 127, 128, 16_383, 16_384, 65_536, 300_000, 1_000_000]
@@ -102,7 +104,7 @@ import Testing
     @Test(
         "a refusal arrives with code, reason, retry time and limit (S-0a)", arguments: TransportKind.allCases)
     func failure(kind: TransportKind) async throws {
-        try await LinkFixture.with(kind) { fixture in
+        try await ServiceLinkFixture.with(kind) { fixture in
             let (_, caller) = try await fixture.connected()
             try await caller.request(EchoMethod.fail, Bytes(""), context: 5)
             try await eventually("the answer") { !fixture.journal.answers.isEmpty }
@@ -112,7 +114,7 @@ import Testing
 
     @Test("what is left of the deadline travels with the request", arguments: TransportKind.allCases)
     func remainingTimeout(kind: TransportKind) async throws {
-        try await LinkFixture.with(kind) { fixture in
+        try await ServiceLinkFixture.with(kind) { fixture in
             let (_, caller) = try await fixture.connected()
             try await caller.request(EchoMethod.timeout, Bytes(""), timeout: .milliseconds(7500))
             try await eventually("the answer") { !fixture.journal.answers.isEmpty }
@@ -124,7 +126,7 @@ import Testing
         "a deadline completes its request once, and a later answer is dropped",
         arguments: TransportKind.allCases)
     func deadline(kind: TransportKind) async throws {
-        try await LinkFixture.with(kind) { fixture in
+        try await ServiceLinkFixture.with(kind) { fixture in
             let (_, caller) = try await fixture.connected()
             try await caller.request(EchoMethod.never, Bytes(""), timeout: .milliseconds(40), context: 1)
             try await caller.request(EchoMethod.later, Bytes(300), timeout: .milliseconds(10), context: 2)
@@ -139,7 +141,7 @@ import Testing
 
     @Test("one request too many is refused by the named limit", arguments: TransportKind.allCases)
     func openRequestsLimit(kind: TransportKind) async throws {
-        try await LinkFixture.with(kind) {
+        try await ServiceLinkFixture.with(kind) {
             $0.client.openRequestsMax = 3
         } _: { fixture in
             let (_, caller) = try await fixture.connected()
@@ -156,7 +158,7 @@ import Testing
         "what is too long for a frame is refused on either side and hurts nobody",
         arguments: TransportKind.allCases)
     func tooLong(kind: TransportKind) async throws {
-        try await LinkFixture.with(kind) {
+        try await ServiceLinkFixture.with(kind) {
             $0.client.link.frameBytesMax = 1000
             $0.server.link.frameBytesMax = 1000
         } _: { fixture in

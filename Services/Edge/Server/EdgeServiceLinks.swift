@@ -1,11 +1,11 @@
 import RTMServiceLink
 
 /// Where an edge finds the services it calls, over the network or in its own process.
-struct EdgeLinks: Sendable {
+struct EdgeServiceLinks: Sendable {
     var messaging: ServiceLinkAddress
     var presence: ServiceLinkAddress
     var storage: ServiceLinkAddress
-    var link: LinkConfiguration
+    var link: ServiceLinkConfiguration
     /// The edge's name, for the logs of the services.
     var node: String
     /// Of every call to a service. Shorter than a client's own patience, so that the client hears the cause.
@@ -13,7 +13,7 @@ struct EdgeLinks: Sendable {
 
     init(
         messaging: ServiceLinkAddress, presence: ServiceLinkAddress, storage: ServiceLinkAddress,
-        link: LinkConfiguration, node: String
+        link: ServiceLinkConfiguration, node: String
     ) {
         self.messaging = messaging
         self.presence = presence

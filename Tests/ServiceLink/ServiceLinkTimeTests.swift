@@ -3,7 +3,7 @@ import Testing
 
 @testable import RTMServiceLink
 
-@Suite struct LinkTimeTests {
+@Suite struct ServiceLinkTimeTests {
     private let start = NIODeadline.uptimeNanoseconds(1 << 40)
 
     @Test("back-off doubles to its longest wait, takes a random part of it, and starts anew after a success")
@@ -17,11 +17,11 @@ import Testing
         for _ in 0..<200 { #expect(backoff.next(random: 0.999) <= .seconds(1)) }
     }
 
-    private func liveness() -> LinkLiveness {
-        var configuration = LinkConfiguration()
+    private func liveness() -> ServiceLinkLiveness {
+        var configuration = ServiceLinkConfiguration()
         configuration.heartbeatInterval = .seconds(5)
         configuration.heartbeatDeadline = .seconds(15)
-        return LinkLiveness(configuration, now: start)
+        return ServiceLinkLiveness(configuration, now: start)
     }
 
     @Test("a quiet peer is asked after the interval and gone at the deadline")
@@ -57,11 +57,11 @@ import Testing
 
     @Test("secrets are equal only when every byte is")
     func secrets() {
-        #expect(LinkAdmission.isEqual("", ""))
-        #expect(LinkAdmission.isEqual("geheim", "geheim"))
+        #expect(ServiceLinkAdmission.isEqual("", ""))
+        #expect(ServiceLinkAdmission.isEqual("geheim", "geheim"))
         for wrong in ["", "g", "geheiM", "geheimgeheim", "geheim ", "Geheim"] {
-            #expect(!LinkAdmission.isEqual(wrong, "geheim"))
+            #expect(!ServiceLinkAdmission.isEqual(wrong, "geheim"))
         }
-        #expect(!LinkAdmission.isEqual("x", ""))
+        #expect(!ServiceLinkAdmission.isEqual("x", ""))
     }
 }

@@ -5,21 +5,21 @@ package import RTMModel
 /// The envelope is scanned by hand because every message between services passes here and its body is only a
 /// slice for the one who knows the method: a body is valid during the call that hands it over, whoever keeps
 /// it copies it. The rare cases are indirect so that the frequent ones stay small.
-package enum LinkEnvelope {
-    indirect case hello(LinkHello)
-    case welcome(LinkWelcome)
+package enum ServiceLinkEnvelope {
+    indirect case hello(ServiceLinkHello)
+    case welcome(ServiceLinkWelcome)
     case request(id: UInt64, method: UInt32, timeoutMilliseconds: UInt32, body: UnsafeRawBufferPointer)
     case response(id: UInt64, body: UnsafeRawBufferPointer)
     indirect case failure(id: UInt64, error: RTMError)
     case push(method: UInt32, body: UnsafeRawBufferPointer)
     case heartbeat
     case heartbeatAck
-    indirect case goAway(LinkGoAway)
+    indirect case goAway(ServiceLinkGoAway)
     /// A kind of frame that this version doesn't know: to be ignored.
     case unknown
 }
 
-package struct LinkHello: Sendable, Hashable {
+package struct ServiceLinkHello: Sendable, Hashable {
     package var version: UInt32
     /// The service that the caller expects to reach.
     package var service: String
@@ -36,7 +36,7 @@ package struct LinkHello: Sendable, Hashable {
     }
 }
 
-package struct LinkWelcome: Sendable, Hashable {
+package struct ServiceLinkWelcome: Sendable, Hashable {
     package var version: UInt32
     package var service: String
     /// Another number than before means that the peer's process is a new one and has forgotten everything.
@@ -50,7 +50,7 @@ package struct LinkWelcome: Sendable, Hashable {
 }
 
 /// Why the sender closes the link after this frame.
-package struct LinkGoAway: Sendable, Hashable {
+package struct ServiceLinkGoAway: Sendable, Hashable {
     package enum Reason: Int32, Sendable, Hashable, CaseIterable {
         /// Also every reason that this version doesn't know.
         case unspecified = 0

@@ -4,7 +4,7 @@ package import NIOCore
 /// business.
 ///
 /// There are two: `TCPTransport` and `InProcessTransport`. Both pass one contract suite (Tests/ServiceLink).
-package protocol LinkTransport: AnyObject {
+package protocol ServiceLinkTransport: AnyObject {
     /// False while the peer doesn't keep up: batches then wait at the link, and `transportBecameWritable`
     /// says when it goes on.
     var isWritable: Bool { get }
@@ -19,27 +19,27 @@ package protocol LinkTransport: AnyObject {
 
 /// The end of a transport that frames come out of. Never called from within a call to the transport, except
 /// `transportClosed`.
-package protocol LinkTransportReceiver: AnyObject {
-    func transportOpened(_ transport: any LinkTransport)
+package protocol ServiceLinkTransportReceiver: AnyObject {
+    func transportOpened(_ transport: any ServiceLinkTransport)
     /// No connection came about. The only call then.
     func transportFailed(_ reason: String)
     func transportReceived(_ chunk: ByteBuffer)
     func transportBecameWritable()
-    func transportClosed(_ reason: LinkDownReason)
+    func transportClosed(_ reason: ServiceLinkDownReason)
 }
 
 /// A place that is reached without a socket.
-package protocol LinkEndpoint: Sendable {
+package protocol ServiceLinkEndpoint: Sendable {
     var name: String { get }
     /// Connects on the receiver's event loop; the answer comes in a later turn.
-    func connect(_ receiver: any LinkTransportReceiver, on eventLoop: any EventLoop)
+    func connect(_ receiver: any ServiceLinkTransportReceiver, on eventLoop: any EventLoop)
 }
 
 /// Where a service listens.
 package enum ServiceLinkAddress: Sendable {
     case tcp(host: String, port: Int)
     /// In the same process.
-    case inProcess(any LinkEndpoint)
+    case inProcess(any ServiceLinkEndpoint)
 }
 
 extension ServiceLinkAddress: CustomStringConvertible {

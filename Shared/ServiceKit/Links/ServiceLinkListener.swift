@@ -4,20 +4,20 @@ internal import RTMModel
 package import RTMServiceLink
 
 /// Where a service waits for its callers: at an address, or within the process.
-package enum LinkPlace: Sendable {
+package enum ServiceLinkPlace: Sendable {
     case address(HostPort)
     case inProcess(InProcessEndpoint)
 }
 
 /// The part of a service that callers reach: listens while the service runs, and lets the callers go when
 /// it ends.
-package struct LinkListener: Service {
+package struct ServiceLinkListener: Service {
     package let name: String
     private let server: ServiceLinkServer
-    private let place: LinkPlace
+    private let place: ServiceLinkPlace
     private let port = Latch<Int>()
 
-    package init(_ server: ServiceLinkServer, at place: LinkPlace) {
+    package init(_ server: ServiceLinkServer, at place: ServiceLinkPlace) {
         name = "\(server.configuration.service) listener"
         self.server = server
         self.place = place
@@ -47,10 +47,10 @@ package struct LinkListener: Service {
     }
 }
 
-extension LinkConfiguration {
+extension ServiceLinkConfiguration {
     /// What both ends of every link of an installation share.
     package init(_ configuration: Configuration) {
         self.init()
-        secret = configuration[LinkKeys.secret]?.revealed ?? ""
+        secret = configuration[ServiceLinkKeys.secret]?.revealed ?? ""
     }
 }

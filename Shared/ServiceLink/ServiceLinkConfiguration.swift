@@ -1,5 +1,5 @@
 /// What both ends of a link need to know.
-package struct LinkConfiguration: Sendable {
+package struct ServiceLinkConfiguration: Sendable {
     /// Shared by all services of an installation; empty: none is asked for. Never logged.
     package var secret = ""
     /// Bytes. A longer frame from the peer ends the link; a longer one to it is refused. Default 16 MiB.
@@ -23,7 +23,7 @@ package struct LinkConfiguration: Sendable {
 
 /// The calling end.
 package struct ServiceLinkClientConfiguration: Sendable {
-    package var link = LinkConfiguration()
+    package var link = ServiceLinkConfiguration()
     /// The service to reach, for example `messaging`. The peer must say the same.
     package var service: String
     /// This process's name, for the peer's logs.
@@ -41,7 +41,7 @@ package struct ServiceLinkClientConfiguration: Sendable {
 
 /// The called end.
 package struct ServiceLinkServerConfiguration: Sendable {
-    package var link = LinkConfiguration()
+    package var link = ServiceLinkConfiguration()
     /// The service that listens here. Callers who expect another one are refused.
     package var service: String
     /// Random for each start of the process: callers learn by it that this one has forgotten everything.

@@ -1,28 +1,29 @@
 import RTMModel
 
-extension LinkEnvelope {
+extension ServiceLinkEnvelope {
     /// Reads one frame without its length prefix. Unknown fields are skipped; of a field that occurs twice
-    /// the last one counts. Throws on anything that is not a `LinkFrame`, and never traps.
+    /// the last one counts. Throws on anything that is not a `ServiceLinkFrame`, and never traps.
     package init(decoding frame: UnsafeRawBufferPointer) throws(WireError) {
         var scanner = ProtobufScanner(frame)
-        var envelope = LinkEnvelope.unknown
+        var envelope = ServiceLinkEnvelope.unknown
         while let field = try scanner.next() {
             switch field.number {
-            case 1: envelope = .hello(try LinkHello(decoding: try field.bytes))
-            case 2: envelope = .welcome(try LinkWelcome(decoding: try field.bytes))
+            case 1: envelope = .hello(try ServiceLinkHello(decoding: try field.bytes))
+            case 2: envelope = .welcome(try ServiceLinkWelcome(decoding: try field.bytes))
             case 3: envelope = try Self.readRequest(try field.bytes)
             case 4: envelope = try Self.readResponse(try field.bytes)
             case 5: envelope = try Self.readPush(try field.bytes)
             case 6: envelope = try Self.readEmpty(try field.bytes, .heartbeat)
             case 7: envelope = try Self.readEmpty(try field.bytes, .heartbeatAck)
-            case 8: envelope = .goAway(try LinkGoAway(decoding: try field.bytes))
+            case 8: envelope = .goAway(try ServiceLinkGoAway(decoding: try field.bytes))
             default: break
             }
         }
         self = envelope
     }
 
-    private static func readRequest(_ bytes: UnsafeRawBufferPointer) throws(WireError) -> LinkEnvelope {
+    private static func readRequest(_ bytes: UnsafeRawBufferPointer) throws(WireError) -> ServiceLinkEnvelope
+    {
         var scanner = ProtobufScanner(bytes)
         var id: UInt64 = 0
         var method: UInt32 = 0
@@ -40,7 +41,8 @@ extension LinkEnvelope {
         return .request(id: id, method: method, timeoutMilliseconds: timeout, body: body)
     }
 
-    private static func readResponse(_ bytes: UnsafeRawBufferPointer) throws(WireError) -> LinkEnvelope {
+    private static func readResponse(_ bytes: UnsafeRawBufferPointer) throws(WireError) -> ServiceLinkEnvelope
+    {
         var scanner = ProtobufScanner(bytes)
         var id: UInt64 = 0
         var error: UnsafeRawBufferPointer?
@@ -57,7 +59,7 @@ extension LinkEnvelope {
         return .failure(id: id, error: try RTMError(decoding: error))
     }
 
-    private static func readPush(_ bytes: UnsafeRawBufferPointer) throws(WireError) -> LinkEnvelope {
+    private static func readPush(_ bytes: UnsafeRawBufferPointer) throws(WireError) -> ServiceLinkEnvelope {
         var scanner = ProtobufScanner(bytes)
         var method: UInt32 = 0
         var body = UnsafeRawBufferPointer(start: nil, count: 0)
@@ -73,15 +75,15 @@ extension LinkEnvelope {
 
     /// A message without known fields still has to be a message.
     private static func readEmpty(
-        _ bytes: UnsafeRawBufferPointer, _ envelope: LinkEnvelope
-    ) throws(WireError) -> LinkEnvelope {
+        _ bytes: UnsafeRawBufferPointer, _ envelope: ServiceLinkEnvelope
+    ) throws(WireError) -> ServiceLinkEnvelope {
         var scanner = ProtobufScanner(bytes)
         while try scanner.next() != nil {}
         return envelope
     }
 }
 
-extension LinkHello {
+extension ServiceLinkHello {
     fileprivate init(decoding bytes: UnsafeRawBufferPointer) throws(WireError) {
         self.init(version: 0, service: "", node: "", secret: "")
         var scanner = ProtobufScanner(bytes)
@@ -97,7 +99,7 @@ extension LinkHello {
     }
 }
 
-extension LinkWelcome {
+extension ServiceLinkWelcome {
     fileprivate init(decoding bytes: UnsafeRawBufferPointer) throws(WireError) {
         self.init(version: 0, service: "", incarnation: 0)
         var scanner = ProtobufScanner(bytes)
@@ -112,7 +114,7 @@ extension LinkWelcome {
     }
 }
 
-extension LinkGoAway {
+extension ServiceLinkGoAway {
     fileprivate init(decoding bytes: UnsafeRawBufferPointer) throws(WireError) {
         self.init(.unspecified)
         var scanner = ProtobufScanner(bytes)

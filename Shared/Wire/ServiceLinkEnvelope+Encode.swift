@@ -5,7 +5,7 @@ package import RTMModel
 /// behind them.
 ///
 /// The body says its length first, so its bytes are written once and never moved.
-package enum LinkFrame {
+package enum ServiceLinkFrame {
     /// Upper bound of what a frame is longer than its body, with its length prefix.
     package static let overheadBytesMax = 64
 
@@ -39,15 +39,15 @@ package enum LinkFrame {
         Envelope(field: 4, message: Failure(id: id, error: error)).encodeFrame(into: &buffer)
     }
 
-    package static func write(_ hello: LinkHello, into buffer: inout ByteBuffer) {
+    package static func write(_ hello: ServiceLinkHello, into buffer: inout ByteBuffer) {
         Envelope(field: 1, message: hello).encodeFrame(into: &buffer)
     }
 
-    package static func write(_ welcome: LinkWelcome, into buffer: inout ByteBuffer) {
+    package static func write(_ welcome: ServiceLinkWelcome, into buffer: inout ByteBuffer) {
         Envelope(field: 2, message: welcome).encodeFrame(into: &buffer)
     }
 
-    package static func write(_ goAway: LinkGoAway, into buffer: inout ByteBuffer) {
+    package static func write(_ goAway: ServiceLinkGoAway, into buffer: inout ByteBuffer) {
         Envelope(field: 8, message: goAway).encodeFrame(into: &buffer)
     }
 
@@ -165,7 +165,7 @@ extension FieldSink {
     }
 }
 
-extension LinkHello: WireMessage {
+extension ServiceLinkHello: WireMessage {
     package func write(to sink: inout some FieldSink) {
         sink.field(1, UInt64(version))
         sink.field(2, service)
@@ -174,7 +174,7 @@ extension LinkHello: WireMessage {
     }
 }
 
-extension LinkWelcome: WireMessage {
+extension ServiceLinkWelcome: WireMessage {
     package func write(to sink: inout some FieldSink) {
         sink.field(1, UInt64(version))
         sink.field(2, service)
@@ -182,7 +182,7 @@ extension LinkWelcome: WireMessage {
     }
 }
 
-extension LinkGoAway: WireMessage {
+extension ServiceLinkGoAway: WireMessage {
     package func write(to sink: inout some FieldSink) {
         sink.field(1, signed: Int(reason.rawValue))
         sink.field(2, text)

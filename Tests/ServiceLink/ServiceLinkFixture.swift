@@ -8,7 +8,7 @@ import Synchronization
 import Testing
 
 /// A caller and a service with a link between them, over any transport.
-final class LinkFixture: Sendable {
+final class ServiceLinkFixture: Sendable {
     struct Settings: Sendable {
         var client = ServiceLinkClientConfiguration(service: "echo", node: "tester")
         var server = ServiceLinkServerConfiguration(service: "echo")
@@ -40,12 +40,12 @@ final class LinkFixture: Sendable {
     /// Runs `body` with a fixture whose threads end with it.
     static func with(
         _ kind: TransportKind, _ configure: (inout Settings) -> Void = { _ in },
-        _ body: (LinkFixture) async throws -> Void
+        _ body: (ServiceLinkFixture) async throws -> Void
     ) async throws {
         var settings = Settings()
         configure(&settings)
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 2)
-        let fixture = LinkFixture(kind, settings, group)
+        let fixture = ServiceLinkFixture(kind, settings, group)
         let failure: (any Error)?
         do {
             try await body(fixture)
@@ -134,5 +134,5 @@ struct RemoteCaller: Sendable {
         try await turn { try $0.request(method, body, timeout: timeout, context: context) }
     }
 
-    var counters: LinkCounters { get async throws { try await turn { $0.counters } } }
+    var counters: ServiceLinkCounters { get async throws { try await turn { $0.counters } } }
 }

@@ -7,39 +7,40 @@ package import RTMWire
 /// call to the link. One handler may serve many links or only one.
 package protocol ServiceLinkHandler: AnyObject {
     /// The caller has been admitted.
-    func linkOpened(_ link: ServerLink)
+    func linkOpened(_ link: AcceptedServiceLink)
     /// To be answered exactly once, now or later, by `respond` or `fail`. `timeout` is what is left of the
     /// caller's deadline; `body` is valid during the call.
     func request(
-        _ id: UInt64, method: UInt32, timeout: Duration, body: UnsafeRawBufferPointer, from link: ServerLink)
-    func push(method: UInt32, body: UnsafeRawBufferPointer, from link: ServerLink)
+        _ id: UInt64, method: UInt32, timeout: Duration, body: UnsafeRawBufferPointer,
+        from link: AcceptedServiceLink)
+    func push(method: UInt32, body: UnsafeRawBufferPointer, from link: AcceptedServiceLink)
     /// Only after `linkOpened`. Whatever hung on the link is to be let go.
-    func linkClosed(_ link: ServerLink, _ reason: LinkDownReason)
+    func linkClosed(_ link: AcceptedServiceLink, _ reason: ServiceLinkDownReason)
 }
 
 /// The called end of one link. Confined to its event loop; what is sent during a turn goes out in one write
 /// at its end.
-package final class ServerLink {
+package final class AcceptedServiceLink {
     /// Unique in this process.
     package let id: UInt64
     package let eventLoop: any EventLoop
     /// The caller's name, for logs. Empty before `linkOpened`.
     package private(set) var peerNode = ""
     private let configuration: ServiceLinkServerConfiguration
-    private let makeHandler: @Sendable (ServerLink) -> any ServiceLinkHandler
-    private let registry: LinkRegistry
+    private let makeHandler: @Sendable (AcceptedServiceLink) -> any ServiceLinkHandler
+    private let registry: ServiceLinkRegistry
     private let endOfTurn: EndOfTurn
-    private let timer: LinkTimer
+    private let timer: ServiceLinkTimer
     private var logger: Logger
-    private var machine: ServerLinkStateMachine
+    private var machine: AcceptedServiceLinkStateMachine
     private var handler: (any ServiceLinkHandler)?
-    private var connection: LinkConnection?
-    private var counted = LinkCounters()
+    private var connection: ServiceLinkConnection?
+    private var counted = ServiceLinkCounters()
 
     init(
-        id: UInt64, _ configuration: ServiceLinkServerConfiguration, registry: LinkRegistry,
+        id: UInt64, _ configuration: ServiceLinkServerConfiguration, registry: ServiceLinkRegistry,
         on eventLoop: any EventLoop, logger: Logger,
-        handler: @escaping @Sendable (ServerLink) -> any ServiceLinkHandler
+        handler: @escaping @Sendable (AcceptedServiceLink) -> any ServiceLinkHandler
     ) {
         self.id = id
         self.eventLoop = eventLoop
@@ -49,13 +50,14 @@ package final class ServerLink {
         self.logger[metadataKey: "link"] = "\(id)"
         makeHandler = handler
         endOfTurn = EndOfTurn.shared(on: eventLoop)
-        timer = LinkTimer(on: eventLoop)
-        machine = ServerLinkStateMachine(configuration, now: endOfTurn.now)
+        timer = ServiceLinkTimer(on: eventLoop)
+        machine = AcceptedServiceLinkStateMachine(configuration, now: endOfTurn.now)
     }
 
     /// The end that a transport is to be attached to.
-    func makeConnection() -> LinkConnection {
-        let fresh = LinkConnection(configuration.link, owner: self, endOfTurn: endOfTurn, logger: logger)
+    func makeConnection() -> ServiceLinkConnection {
+        let fresh = ServiceLinkConnection(
+            configuration.link, owner: self, endOfTurn: endOfTurn, logger: logger)
         connection = fresh
         timer.arm(machine.nextWake, for: self)
         return fresh
@@ -65,7 +67,7 @@ package final class ServerLink {
     /// Bytes that wait for the peer.
     package var queuedBytes: Int { connection?.queuedBytes ?? 0 }
 
-    package var counters: LinkCounters {
+    package var counters: ServiceLinkCounters {
         var sum = counted
         if let connection { sum.add(connection.counters) }
         return sum
@@ -105,7 +107,7 @@ package final class ServerLink {
     }
 
     /// Ends the link after what has been sent, telling the peer why. `draining` means: connect again.
-    package func close(saying goAway: LinkGoAway = LinkGoAway(.draining)) {
+    package func close(saying goAway: ServiceLinkGoAway = ServiceLinkGoAway(.draining)) {
         eventLoop.assertInEventLoop()
         connection?.close(.shutDown, saying: goAway)
     }
@@ -118,16 +120,16 @@ package final class ServerLink {
     }
 }
 
-extension ServerLink: LinkConnectionOwner {
-    func connectionOpened(_ connection: LinkConnection) {
+extension AcceptedServiceLink: ServiceLinkConnectionOwner {
+    func connectionOpened(_ connection: ServiceLinkConnection) {
         if let refusal = registry.add(self) { connection.close(.shutDown, saying: refusal) }
     }
 
-    func connectionHeard(_ connection: LinkConnection, now: NIODeadline) {
+    func connectionHeard(_ connection: ServiceLinkConnection, now: NIODeadline) {
         if machine.heard(now: now) { timer.arm(machine.nextWake, for: self) }
     }
 
-    func connection(_ connection: LinkConnection, received envelope: LinkEnvelope) -> String? {
+    func connection(_ connection: ServiceLinkConnection, received envelope: ServiceLinkEnvelope) -> String? {
         if case .hello(let hello) = envelope { return greeted(hello, on: connection) }
         guard let handler else { return "a frame before the hello" }
         switch envelope {
@@ -145,7 +147,7 @@ extension ServerLink: LinkConnectionOwner {
         return nil
     }
 
-    private func greeted(_ hello: LinkHello, on connection: LinkConnection) -> String? {
+    private func greeted(_ hello: ServiceLinkHello, on connection: ServiceLinkConnection) -> String? {
         switch machine.greeted(hello, now: endOfTurn.now) {
         case .welcome(let welcome):
             peerNode = hello.node
@@ -167,7 +169,7 @@ extension ServerLink: LinkConnectionOwner {
         }
     }
 
-    func connectionLost(_ connection: LinkConnection, _ reason: LinkDownReason) {
+    func connectionLost(_ connection: ServiceLinkConnection, _ reason: ServiceLinkDownReason) {
         counted.add(connection.counters)
         self.connection = nil
         timer.cancel()
@@ -177,7 +179,7 @@ extension ServerLink: LinkConnectionOwner {
     }
 }
 
-extension ServerLink: LinkTimerOwner {
+extension AcceptedServiceLink: ServiceLinkTimerOwner {
     func timerFired() {
         guard let connection else { return }
         switch machine.wake(now: endOfTurn.now) {
