@@ -34,7 +34,7 @@ struct RunningPresenceTests {
     }
 
     private func prints(_ line: String) async throws {
-        try await eventually(line) { transcript.withLock { $0.contains(line) } }
+        try await eventually(line) { printedLines.withLock { $0.contains(line) } }
     }
 
     @Test("every call succeeds, in both forms and under both names, and is seen by the others")

@@ -8,8 +8,8 @@ import Testing
 struct EventOutboxTests {
     private let channel = ChannelKey(appID: "app", type: .message, name: "room")
 
-    private func change(_ sequences: ClosedRange<UInt64>) -> RosterChange {
-        RosterChange(
+    private func change(_ sequences: ClosedRange<UInt64>) -> NumberedEvents {
+        NumberedEvents(
             source: 7,
             events: sequences.map { ($0, RosterEvent(.joined, user: "u\($0)", exceptSession: 0)) },
             isEmpty: false)

@@ -26,7 +26,7 @@ final class StoreHarness: Sendable {
         var sources: Set<UInt64> = []
         var leases = 0
 
-        func rosterChanged(_ channel: ChannelKey, _ change: RosterChange) {
+        func rosterChanged(_ channel: ChannelKey, _ change: NumberedEvents) {
             sources.insert(change.source)
             events[channel, default: []] += change.events
         }

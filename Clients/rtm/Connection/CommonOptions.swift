@@ -51,7 +51,7 @@ struct CommonOptions: ParsableArguments {
 extension CommonOptions {
     var output: Output {
         let palette = Palette(
-            isTerminal: StandardStream.output.isTerminal, environment: ProcessInfo.processInfo.environment)
+            isTerminal: ConsoleStream.output.isTerminal, environment: ProcessInfo.processInfo.environment)
         return Output(format: json ? .json : .human, transcript: Transcript(palette: palette))
     }
 

@@ -20,7 +20,7 @@ struct Output: Sendable {
 
     var format: Format
     var transcript: Transcript
-    var sink: any LineSink = StandardStream.output
+    var sink: any LineSink = ConsoleStream.output
 
     func event(_ event: RTMEvent) async throws(OutputClosed) {
         // What was not asked for is no news.
@@ -57,6 +57,6 @@ struct Output: Sendable {
             case .human: "rtm: " + error.description.visible
             }
         // When standard error is closed too, only the exit status is left to say it.
-        try? StandardStream.error.writeNow(line: line)
+        try? ConsoleStream.error.writeNow(line: line)
     }
 }

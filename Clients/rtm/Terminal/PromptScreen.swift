@@ -5,14 +5,14 @@ actor PromptScreen: LineSink {
     /// Back to the beginning of the row, and the row empty.
     private static let emptyRow = "\r\u{1B}[K"
 
-    private let stream: StandardStream
+    private let stream: ConsoleStream
     private let columns: @Sendable () -> Int
     private var decoder = KeyDecoder()
     private var editor = LineEditor()
     private var isPromptShown = false
 
     init(
-        stream: StandardStream = .output, columns: @escaping @Sendable () -> Int = { RawTerminal.columns }
+        stream: ConsoleStream = .output, columns: @escaping @Sendable () -> Int = { RawTerminal.columns }
     ) {
         self.stream = stream
         self.columns = columns

@@ -9,7 +9,7 @@ struct RawTerminal: Sendable {
     /// Nil if standard input and output aren't both a terminal, or it can't be changed.
     init?() {
         var mode = termios()
-        guard StandardStream.output.isTerminal, tcgetattr(STDIN_FILENO, &mode) == 0 else { return nil }
+        guard ConsoleStream.output.isTerminal, tcgetattr(STDIN_FILENO, &mode) == 0 else { return nil }
         original = mode
         let outputFlags = mode.c_oflag
         cfmakeraw(&mode)

@@ -94,7 +94,7 @@ extension StorageNode: ServiceLinkHandler {
         case .getMetadata(let target): try read(.metadata(target.key(of: caller)), id, link)
         case .getLocks(let place): try read(.locks(place.key(of: caller)), id, link)
         case .getHistory(let request):
-            let query = try HistoryQuery(request, of: caller)
+            let query = try HistorySelection(request, of: caller)
             try retention.check(caller.appID)
             try read(.history(query), id, link)
         case nil: throw RTMError(.serviceNotSupport, "storage doesn't know this request")

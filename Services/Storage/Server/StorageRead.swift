@@ -7,7 +7,7 @@ struct StorageRead: Sendable {
     enum Work: Sendable {
         case metadata(ChannelKey)
         case locks(ChannelKey)
-        case history(HistoryQuery)
+        case history(HistorySelection)
         case snapshot(SnapshotRequest)
         /// For the outbox: what waits after this sequence.
         case events(after: UInt64, limit: Int)

@@ -128,7 +128,7 @@ package final class RedisPresenceStore: PresenceStore {
         }
         guard !events.isEmpty || reply.isEmpty else { return }
         observer?.rosterChanged(
-            channel, RosterChange(source: reply.source, events: events, isEmpty: reply.isEmpty))
+            channel, NumberedEvents(source: reply.source, events: events, isEmpty: reply.isEmpty))
     }
 
     func forgetIdle() { told.forgetIdle(now: clock()) }

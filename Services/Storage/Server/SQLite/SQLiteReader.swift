@@ -29,7 +29,7 @@ final class SQLiteReader: ReadableStore {
         return try connection.locks(of: id)
     }
 
-    func messages(_ query: HistoryQuery, now: UInt64) throws(StoreFailure) -> HistoryMatches {
+    func messages(_ query: HistorySelection, now: UInt64) throws(StoreFailure) -> HistoryMatches {
         var found = HistoryMatches(of: query)
         guard let id = try connection.channelID(query.channel) else { return found }
         try connection.firstRows(

@@ -59,7 +59,7 @@ protocol ReadableStore: AnyObject {
     func metadata(of channel: ChannelKey) throws(StoreFailure) -> MetadataSet
     func locks(of channel: ChannelKey) throws(StoreFailure) -> LockTable
     /// Without those that expired by `now`.
-    func messages(_ query: HistoryQuery, now: UInt64) throws(StoreFailure) -> HistoryMatches
+    func messages(_ query: HistorySelection, now: UInt64) throws(StoreFailure) -> HistoryMatches
     /// Events that wait for messaging, in their order.
     func events(after sequence: UInt64, limit: Int) throws(StoreFailure) -> [OutboxEvent]
 }

@@ -2,9 +2,9 @@ import Foundation
 
 /// Standard output and standard error, unbuffered: a line is written at once, with one system call where
 /// the reader lets it.
-struct StandardStream: LineSink {
-    static let output = StandardStream(descriptor: STDOUT_FILENO)
-    static let error = StandardStream(descriptor: STDERR_FILENO)
+struct ConsoleStream: LineSink {
+    static let output = ConsoleStream(descriptor: STDOUT_FILENO)
+    static let error = ConsoleStream(descriptor: STDERR_FILENO)
 
     let descriptor: Int32
 

@@ -109,7 +109,7 @@ final class PresenceNode {
 // MARK: - Events
 
 extension PresenceNode: PresenceStoreObserver {
-    func rosterChanged(_ channel: ChannelKey, _ change: RosterChange) {
+    func rosterChanged(_ channel: ChannelKey, _ change: NumberedEvents) {
         for (_, event) in change.events { metrics.count(event.event) }
         outbox.add(change, to: channel)
         if change.isEmpty { emptied.insert(channel) } else { emptied.remove(channel) }

@@ -5,8 +5,8 @@ import Testing
 /// The operator's pages say what the programs do.
 @Suite(.serialized) struct DocumentTests {
     private static let docs = URL(fileURLWithPath: #filePath)
-        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().appending(
-            path: "docs")
+        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent().appending(path: "docs")
 
     private func page(_ name: String) throws -> String {
         try String(contentsOf: Self.docs.appending(path: name), encoding: .utf8)

@@ -105,7 +105,8 @@ struct SQLiteStoreTests {
             #expect(try reader.events(after: 0, limit: 9) == [event])
             #expect(try reader.locks(of: .message("lobby")).locks["l"] == lock)
             let get = GetHistory(channelType: .message, channel: "lobby", count: 9, start: 0, end: 0)
-            #expect(try reader.messages(HistoryQuery(get, of: .user("anna")), now: 5).messages == [message])
+            let latest = try HistorySelection(get, of: .user("anna"))
+            #expect(try reader.messages(latest, now: 5).messages == [message])
             #expect(try writer.channelsWithLockOwners() == [.message("lobby")])
             reader.close()
             writer.close()
@@ -126,7 +127,7 @@ struct SQLiteStoreTests {
             try writer.commit()
             let reader = try SQLiteReader(options(directory))
             let get = GetHistory(channelType: .message, channel: "lobby", count: 100, start: 0, end: 0)
-            let found = try reader.messages(HistoryQuery(get, of: .user("anna")), now: 5)
+            let found = try reader.messages(HistorySelection(get, of: .user("anna")), now: 5)
             #expect(found.messages.map(\.timestampMilliseconds) == (34...40).reversed())
             #expect(found.next == 33)
             let connection = try options(directory).openReader()
@@ -196,7 +197,7 @@ struct SQLiteStoreTests {
             writer.close()
             let reader = try SQLiteReader(options(directory))
             let get = GetHistory(channelType: .message, channel: "a", count: 9, start: 0, end: 0)
-            #expect(try reader.messages(HistoryQuery(get, of: .user("anna")), now: 5).messages.count == 1)
+            #expect(try reader.messages(HistorySelection(get, of: .user("anna")), now: 5).messages.count == 1)
             reader.close()
         }
     }

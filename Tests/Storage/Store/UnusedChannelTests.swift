@@ -109,7 +109,7 @@ struct UnusedChannelTests {
             let reader = try SQLiteReader(options(directory))
             for (name, time) in [("first", 3), ("second", 2)] as [(String, UInt64)] {
                 let get = GetHistory(channelType: .message, channel: name, count: 9, start: 0, end: 0)
-                let found = try reader.messages(HistoryQuery(get, of: .user("anna")), now: 11)
+                let found = try reader.messages(HistorySelection(get, of: .user("anna")), now: 11)
                 #expect(found.messages.map(\.timestampMilliseconds) == [time])
             }
             reader.close()

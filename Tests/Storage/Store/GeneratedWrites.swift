@@ -80,7 +80,7 @@ struct StoreContents: Equatable {
             sets.append(try reader.metadata(of: .message(name)))
             locks.append(try reader.locks(of: .message(name)))
             let all = GetHistory(channelType: .message, channel: name, count: 100, start: 0, end: 0)
-            messages.append(try reader.messages(HistoryQuery(all, of: .user("anna")), now: 0).messages)
+            messages.append(try reader.messages(HistorySelection(all, of: .user("anna")), now: 0).messages)
         }
     }
 }

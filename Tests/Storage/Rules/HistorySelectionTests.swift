@@ -7,7 +7,7 @@ import Testing
 @testable import RTMStorageServer
 
 @Suite("History queries")
-struct HistoryQueryTests {
+struct HistorySelectionTests {
     private let anna = Caller.user("anna")
 
     private func request(
@@ -18,7 +18,7 @@ struct HistoryQueryTests {
     }
 
     private func page(_ request: GetHistory, among times: [UInt64]) throws -> ([UInt64], UInt64) {
-        let query = try HistoryQuery(request, of: anna)
+        let query = try HistorySelection(request, of: anna)
         let stored = times.map {
             HistoryMessage(
                 type: .text, payload: [], customType: "", publisher: "", timestampMilliseconds: $0)
@@ -47,9 +47,9 @@ struct HistoryQueryTests {
             (request(.message, ""), .invalidChannelName),
         ]
         for (request, code) in cases {
-            #expect(refusal { try HistoryQuery(request, of: anna) }?.code == code)
+            #expect(refusal { try HistorySelection(request, of: anna) }?.code == code)
         }
-        #expect((try? HistoryQuery(request(.user, ""), of: anna))?.channel.name == "anna")
+        #expect((try? HistorySelection(request(.user, ""), of: anna))?.channel.name == "anna")
     }
 
     @Test("H-6, H-7: 250 messages in pages of 100 are 100, 100 and 50, each once, newest first")
@@ -106,9 +106,9 @@ struct HistoryQueryTests {
         var seen: [UInt64] = []
         var counts: [Int] = []
         repeat {
-            let query = try HistoryQuery(request(start: start), of: anna)
+            let query = try HistorySelection(request(start: start), of: anna)
             let page = query.page(query.matches(among: stored))
-            #expect(page.encodedLength < HistoryQuery.pageBytesMax + 1_000 || page.messages.count == 1)
+            #expect(page.encodedLength < HistorySelection.pageBytesMax + 1_000 || page.messages.count == 1)
             seen += page.messages.map(\.timestampMilliseconds)
             counts.append(page.messages.count)
             start = page.newStart

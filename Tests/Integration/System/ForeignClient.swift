@@ -9,6 +9,7 @@ enum ForeignClient {
 
     private static let root = URL(fileURLWithPath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent()
 
     static func run(_ script: String, _ arguments: [String]) async throws -> Outcome {
         let folder = root.appending(path: "Tests/Python")

@@ -7,7 +7,7 @@ import Testing
 @testable import rtm
 
 @Suite("Tokens at the command line")
-struct TokenTests {
+struct TokenCommandTests {
     // MARK: create
 
     @Test("a token that is made is accepted for its app and user, until it expires")

@@ -103,7 +103,7 @@ extension MemoryStore: ReadableStore {
 
     func committedCounter() -> UInt64 { committed.counter }
 
-    func messages(_ query: HistoryQuery, now: UInt64) -> HistoryMatches {
+    func messages(_ query: HistorySelection, now: UInt64) -> HistoryMatches {
         let kept = (committed.messages[query.channel] ?? [:]).values
             .filter { $0.expiry.map { $0 > now } ?? true }
         return query.matches(among: kept.map(\.content))
@@ -114,7 +114,7 @@ extension MemoryStore: ReadableStore {
     }
 }
 
-extension HistoryQuery {
+extension HistorySelection {
     /// What a store finds.
     func matches(among messages: [HistoryMessage]) -> HistoryMatches {
         var found = HistoryMatches(of: self)

@@ -73,12 +73,12 @@ extension PresenceStore {
 package protocol PresenceStoreObserver: AnyObject {
     /// Events to be appended to the channel's log, in this order, each once; none when the last one who goes
     /// was quiet.
-    func rosterChanged(_ channel: ChannelKey, _ change: RosterChange)
+    func rosterChanged(_ channel: ChannelKey, _ change: NumberedEvents)
     /// Leases have ended, and with them so many sessions in channels were lost.
     func leasesExpired(_ leases: Int)
 }
 
-package struct RosterChange: Sendable {
+package struct NumberedEvents: Sendable {
     /// The appender's number for messaging: with each event's sequence it makes the append idempotent.
     package var source: UInt64
     /// With their numbers, which grow within a source.

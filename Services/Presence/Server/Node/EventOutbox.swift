@@ -38,7 +38,7 @@ struct EventOutbox {
     func last(of channel: ChannelKey) -> UInt64? { queues[channel]?.events.last?.sequence }
 
     /// What a store tells twice is taken once.
-    mutating func add(_ change: RosterChange, to channel: ChannelKey) {
+    mutating func add(_ change: NumberedEvents, to channel: ChannelKey) {
         for (sequence, event) in change.events {
             if let last = queues[channel]?.events.last, last.source == change.source,
                 sequence <= last.sequence

@@ -34,7 +34,7 @@ package final class EmbeddedPresenceStore: PresenceStore {
             let isEmpty = registry[channel] == nil
             through[channel] = isEmpty ? nil : lastSequence
             observer?.rosterChanged(
-                channel, RosterChange(source: source, events: numbered, isEmpty: isEmpty))
+                channel, NumberedEvents(source: source, events: numbered, isEmpty: isEmpty))
         }
     }
 

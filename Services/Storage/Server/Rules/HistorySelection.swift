@@ -5,7 +5,7 @@ import RTMWire
 ///
 /// The walk goes from newer to older. Timestamps are unique within a channel, so a page that ends behind one
 /// message begins with the next one: nothing is lost or shown twice between pages.
-struct HistoryQuery: Sendable, Hashable {
+struct HistorySelection: Sendable, Hashable {
     let channel: ChannelKey
     let count: Int
     /// Bounds of the timestamps, both inclusive; empty when nothing can match.
@@ -77,12 +77,12 @@ struct HistoryMatches: Sendable, Hashable {
     private let countMax: Int
     private var bytes = 0
 
-    init(of query: HistoryQuery) { countMax = query.count }
+    init(of query: HistorySelection) { countMax = query.count }
 
     /// Takes the match that follows. False: the page was full before it, and needs no more.
     mutating func take(_ message: HistoryMessage) -> Bool {
         let length = message.encodedLength
-        let isFitting = messages.isEmpty || bytes + length <= HistoryQuery.pageBytesMax
+        let isFitting = messages.isEmpty || bytes + length <= HistorySelection.pageBytesMax
         guard messages.count < countMax, isFitting else {
             next = message.timestampMilliseconds
             return false

@@ -6,7 +6,7 @@ import Testing
 @testable import rtm
 
 @Suite("Presence on the command line")
-struct PresenceTests {
+struct PresenceCommandTests {
     private func event(_ change: PresenceEvent.Change) -> RTMEvent {
         .presence(
             PresenceEvent(
