@@ -44,7 +44,7 @@ struct ConfigurationTests {
         #expect(config.callbackQueue == nil)
     }
 
-    @Test("all fifteen labels can be said, in the order of the documents")
+    @Test("all fifteen labels can be said, in the order of the documents (N-4, N-5, N-6)")
     func fifteenLabels() {
         let queue = DispatchQueue(label: "test")
         let config = AgoraRtmClientConfig(
@@ -58,7 +58,7 @@ struct ConfigurationTests {
         #expect(config.callbackQueue === queue)
     }
 
-    @Test("the parts have the documented defaults")
+    @Test("the parts have the documented defaults (L-48)")
     func parts() {
         #expect(AgoraRtmLogConfig().fileSizeInKB == 1024)
         #expect(AgoraRtmLogConfig().level == .info)
@@ -130,7 +130,7 @@ struct ConfigurationTests {
         #expect(failure(config)?.code == .invalidUserId)
     }
 
-    @Test("encryption and proxies are refused by name, their empty settings are not")
+    @Test("encryption and proxies are refused by name, their empty settings are not (N-1)")
     func notAvailable() {
         let encryption = AgoraRtmEncryptionConfig()
         config.encryptionConfig = encryption

@@ -149,6 +149,7 @@ struct ClientMessagingTests {
             }
             let direct = await first.nextMessage()
             #expect(direct?.channelType == .user)
+            // The channel of a message to a user is the receiver's own id (M-34).
             #expect(direct?.channelName == "alice")
             #expect(direct?.publisher == "bob")
             #expect(direct?.timestampMilliseconds == 1_790_000_000_001)
@@ -216,7 +217,7 @@ struct ClientMessagingTests {
     }
 
     @Test
-    func `Calls that are not answered time out with their own codes, and a late subscription is undone`()
+    func `M-26: unanswered calls time out with their own codes, and a late subscription is undone`()
         async throws
     {
         let script: FakeEdge.Script = { $0.isLogin ? [FakeEdge.usual($0)].compactMap { $0 } : [] }

@@ -86,7 +86,7 @@ struct LinkScheduleTests {
         #expect(link.lastChange?.isResumed == false)
     }
 
-    @Test func `A silent server costs one attempt timeout`() {
+    @Test func `S-5: a silent server costs one attempt timeout, which is 10 s`() {
         var link = VirtualServiceLink { _, _ in .silent }
         link.login()
         link.advance(to: .milliseconds(9999))

@@ -79,7 +79,7 @@ struct LinkStateMachineTests {
     }
 
     @Test(arguments: [ErrorCode.loginNoServerResources, .notConnected, .loginTimeout])
-    func `T4: a refusal that waiting may mend is retried`(code: ErrorCode) {
+    func `T4, S-4: a refusal that waiting may mend is retried`(code: ErrorCode) {
         var link = VirtualServiceLink { at, _ in at == .zero ? .refused(RTMError(code, "later")) : .accepted }
         link.login()
         #expect(link.state == .disconnected)

@@ -20,7 +20,9 @@ struct BigChannelTests {
         }
     }
 
-    @Test("P-27: a hundred who come at once into a channel of 50,000 get a whole snapshot, the link holds")
+    @Test(
+        "P-27, L-30: a hundred who come at once into a channel of 50,000 get a whole snapshot, the link holds"
+    )
     func crowd() async throws {
         try await ServiceFixture.with(.with { $0.grace = 60_000 }) { service in
             let users = (0..<50_000).map { "a user with some name \(100_000 + $0)" }

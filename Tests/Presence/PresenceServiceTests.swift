@@ -181,7 +181,7 @@ struct PresenceServiceTests {
         ).onlineUsers
     }
 
-    @Test("whoNow: pages of 100, totals, and refusals (P-31 to P-35)")
+    @Test("whoNow: pages of 100, totals, and refusals (L-33, P-31, P-32, P-33, P-34, P-35)")
     func whoNow() async throws {
         try await ServiceFixture.with { service in
             for number in 0..<150 {

@@ -62,7 +62,7 @@ struct ImportRules {
     ])
 
     func findings(in file: SwiftFile) -> [Finding] {
-        let room = room(of: file)
+        let room = room(of: file.path)
         return file.code.enumerated().compactMap { index, line in
             guard let module = Self.imported(by: line), !Self.toolchain.contains(module) else { return nil }
             guard let room, let allowed = rooms[room] else {
@@ -75,8 +75,9 @@ struct ImportRules {
         }
     }
 
-    private func room(of file: SwiftFile) -> String? {
-        rooms.keys.filter { file.path.hasPrefix($0 + "/") }.max { $0.count < $1.count }
+    /// The nearest listed folder above a file.
+    func room(of path: String) -> String? {
+        rooms.keys.filter { path.hasPrefix($0 + "/") }.max { $0.count < $1.count }
     }
 
     static func imported(by line: String) -> String? {

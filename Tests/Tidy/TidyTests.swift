@@ -58,6 +58,35 @@ struct TidyTests {
         report(files.flatMap(LineRules.longLines))
     }
 
+    @Test("a core knows no session and no connection")
+    func cores() {
+        let cores = Cores.all(in: SourceTree.sources.flatMap(TypeDeclaration.all))
+        #expect(!cores.isEmpty, "no type says that it is pure")
+        let missing = Cores.named.subtracting(cores.map(\.name)).sorted()
+        #expect(missing.isEmpty, "Tests/Tidy/Cores.swift names types that aren't there: \(missing)")
+        report(Cores.findings(in: SourceTree.sources))
+    }
+
+    @Test("no folder has more than 20 Swift files directly in it")
+    func folders() {
+        report(ShapeRules.bigFolders(SourceTree.sources, except: ShapeRules.bigFolders))
+    }
+
+    @Test("no type has more than 400 lines with its extensions")
+    func types() {
+        report(ShapeRules.bigTypes(SourceTree.sources, except: ShapeRules.bigTypes))
+    }
+
+    @Test("no comment consists of a rule's id alone")
+    func bareCitations() {
+        let byRoom = Dictionary(grouping: SourceTree.swift.flatMap(ShapeRules.bareCitations)) {
+            ImportRules.house.room(of: $0.path) ?? "Tests"
+        }
+        for (room, findings) in byRoom where findings.count > ShapeRules.bareCitations[room] ?? 0 {
+            report(findings)
+        }
+    }
+
     @Test("no marker of unfinished work is left behind")
     func leftovers() {
         let endings = [".swift", ".h", ".c", ".proto", ".sh", ".lua", ".md", ".yaml", ".yml", "Makefile"]

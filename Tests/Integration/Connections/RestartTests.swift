@@ -6,7 +6,7 @@ import Testing
 /// A process dies and comes back: everything reconnects by itself, and what was lost is said.
 @Suite(.serialized) struct RestartTests {
     @Test(
-        "An edge is killed: clients come back, and receive what was published meanwhile, in order, once (S-19, M-25)"
+        "An edge is killed: clients come back, and receive what was published meanwhile, in order, once (S-19, S-20, M-25)"
     )
     func edge() async throws {
         try await RunningSystem.with(.fourProcesses) { system in

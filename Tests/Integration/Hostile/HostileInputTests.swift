@@ -122,7 +122,7 @@ import Testing
         }
     }
 
-    @Test("Names and sizes: each refusal has its code, and the session goes on (L-4, L-10, L-20)")
+    @Test("Names and sizes: each refusal has its code, and the session goes on (L-4, L-7, L-10, L-20, L-22)")
     func refusals() async throws {
         try await amongOthers { system in
             let connection = try await RawConnection.open(system.address("edge"))

@@ -5,7 +5,9 @@ import Testing
 
 /// The main job, through real processes and the client library.
 @Suite(.serialized) struct MessagingTests {
-    @Test("Two users log in, subscribe, publish and receive (M-20 … M-24)", arguments: Deployment.allCases)
+    @Test(
+        "Two users log in, subscribe, publish and receive (M-20, M-21, M-22, M-23, M-24)",
+        arguments: Deployment.allCases)
     func mainJob(_ deployment: Deployment) async throws {
         try await RunningSystem.with(deployment) { system in
             try await system.withClients("alice", "bob") { clients in

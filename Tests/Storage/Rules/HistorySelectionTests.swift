@@ -52,7 +52,7 @@ struct HistorySelectionTests {
         #expect((try? HistorySelection(request(.user, ""), of: anna))?.channel.name == "anna")
     }
 
-    @Test("H-6, H-7: 250 messages in pages of 100 are 100, 100 and 50, each once, newest first")
+    @Test("H-3, H-6, H-7: 250 messages in pages of 100 are 100, 100 and 50, each once, newest first")
     func pages() throws {
         let times = (1...250).map { UInt64($0) * 7 }
         for end in [0, 1] as [UInt64] {
