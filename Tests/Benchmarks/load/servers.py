@@ -1,0 +1,226 @@
+"""The servers that are measured, each on ports of its own and with a folder of its own, so that neither an installation on
+this machine nor another server is in the way.
+
+BENCH_OUT is the folder of the binaries (bin), of the certificate (tls) and of the servers' folders (run);
+HELIOGRAPH_RELEASE is the folder of our executables. prepare.sh sets both.
+
+Every server runs with one thread or one event loop per process where it can be told so, because the harness pins all of a
+server to one core. Only limits that a workload reaches are raised, by configuration as an operator would."""
+import os, pathlib, re, shutil, signal, socket, subprocess, time
+
+OUT = pathlib.Path(os.environ["BENCH_OUT"])
+RELEASE = pathlib.Path(os.environ["HELIOGRAPH_RELEASE"])
+LOAD = OUT / "bin" / "load"
+CERTIFICATE, KEY = OUT / "tls" / "certificate.pem", OUT / "tls" / "key.pem"
+START_SECONDS_MAX, STOP_SECONDS_MAX = 60, 15
+SERVER_CORE, LOAD_CORE = "0", "1"
+
+
+class ServerError(Exception):
+    """A server didn't start, or its port is taken."""
+
+
+class Server:
+    """One server: `command` makes its arguments from its folder, and may write configuration there."""
+
+    def __init__(self, name, adapter, port, command, *, tls=False, settle=0.5):
+        self.name, self.adapter, self.port, self.command, self.tls, self.settle = name, adapter, port, command, tls, settle
+        self.process = None
+
+    def start(self):
+        """Starts it on its core, in an empty folder, and returns when it listens."""
+        if listens(self.port):
+            raise ServerError(f"somebody else listens on port {self.port}: is another measurement running?")
+        folder = OUT / "run" / self.name
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        log = folder / "out.log"
+        with open(log, "w") as output:
+            self.process = subprocess.Popen(
+                ["taskset", "-c", SERVER_CORE, *map(str, self.command(folder))], cwd=folder, stdin=subprocess.DEVNULL,
+                stdout=output, stderr=subprocess.STDOUT, start_new_session=True)
+        deadline = time.monotonic() + START_SECONDS_MAX
+        while not listens(self.port):
+            if self.process.poll() is not None or time.monotonic() > deadline:
+                self.stop()
+                raise ServerError(f"{self.name} doesn't listen on port {self.port}: {log.read_text()[-1000:]}")
+            time.sleep(0.05)
+        time.sleep(self.settle)
+
+    def process_ids(self):
+        """Its process and all that descend from it."""
+        children = {}
+        for entry in pathlib.Path("/proc").iterdir():
+            if entry.name.isdigit():
+                try:
+                    status = (entry / "stat").read_text()
+                except OSError:
+                    continue
+                parent = int(status[status.rindex(")") + 2:].split()[1])
+                children.setdefault(parent, []).append(int(entry.name))
+        found, left = [], [self.process.pid]
+        while left:
+            found.append(left.pop())
+            left += children.get(found[-1], [])
+        return found
+
+    def stop(self):
+        """Ends it and everything that it has started. Does nothing if it isn't running."""
+        if self.process is None:
+            return
+        process_ids = self.process_ids()
+        self.process.send_signal(signal.SIGTERM)
+        try:
+            self.process.wait(STOP_SECONDS_MAX)
+        except subprocess.TimeoutExpired:
+            pass
+        for process_id in process_ids:
+            try:
+                os.kill(process_id, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+        self.process.wait()
+        self.process = None
+
+    def generate(self, *arguments, timeout):
+        """Runs the load generator against it and returns the finished process, whose output is one line of JSON."""
+        command = ["taskset", "-c", LOAD_CORE, LOAD, "--adapter", self.adapter, "--port", self.port,
+                   "--server-pids", ",".join(map(str, self.process_ids())), *(["--tls"] if self.tls else []), *arguments]
+        return subprocess.run(list(map(str, command)), capture_output=True, text=True, timeout=timeout)
+
+
+def listens(port):
+    with socket.socket() as attempt:
+        return attempt.connect_ex(("127.0.0.1", port)) == 0
+
+
+def written(path, text):
+    path.write_text(text)
+    return path
+
+
+# The ceiling and the peers
+
+def ceiling(folder):
+    return [OUT / "bin" / "ceiling", 7920]
+
+
+def redis(folder):
+    return redis_with(folder, "port 7930\n")
+
+
+def redis_tls(folder):
+    return redis_with(folder, f"port 0\ntls-port 7931\ntls-cert-file {CERTIFICATE}\ntls-key-file {KEY}\n"
+                              f"tls-ca-cert-file {CERTIFICATE}\ntls-auth-clients no\n")
+
+
+def redis_with(folder, lines):
+    return ["redis-server", written(folder / "redis.conf", f"""bind 127.0.0.1
+{lines}save ""
+appendonly no
+maxclients 15000
+tcp-backlog 4096
+client-output-buffer-limit pubsub 0 0 0
+daemonize no
+""")]
+
+
+def nats(folder):
+    return nats_with(folder, "port: 7932\n")
+
+
+def nats_tls(folder):
+    return nats_with(folder, f'port: 7933\ntls {{ cert_file: "{CERTIFICATE}", key_file: "{KEY}", timeout: 30 }}\n')
+
+
+def nats_with(folder, lines):
+    return ["nats-server", "-c", written(folder / "nats.conf", f"host: 127.0.0.1\nmax_connections: 16000\n{lines}")]
+
+
+def mosquitto(folder):
+    return mosquitto_with(folder, "listener 7934 127.0.0.1\n")
+
+
+def mosquitto_tls(folder):
+    return mosquitto_with(folder, f"listener 7935 127.0.0.1\ncertfile {CERTIFICATE}\nkeyfile {KEY}\n")
+
+
+def mosquitto_with(folder, lines):
+    return ["mosquitto", "-c", written(folder / "mosquitto.conf", f"""user root
+{lines}allow_anonymous true
+persistence false
+log_type error
+log_dest stderr
+max_queued_messages 0
+max_inflight_messages 0
+set_tcp_nodelay true
+sys_interval 0
+""")]
+
+
+# Ours
+
+LIMITS = {"connections-max": 40000, "connections-per-address-max": 40000, "rates-publish": 0, "rates-calls": 0,
+          "rates-subscribe": 0, "rates-login": 0}
+
+
+def flags(**values):
+    return [part for name, value in values.items() for part in ("--" + name.replace("_", "-"), str(value))]
+
+
+def edge_limits(prefix):
+    return [part for name, value in LIMITS.items() for part in (f"--{prefix}{name}", str(value))]
+
+
+def standalone(folder, port=7950, **more):
+    return [RELEASE / "rtm-standalone", *edge_limits("edge-"),
+            *flags(listen=f"127.0.0.1:{port}", admin=f"127.0.0.1:{port + 1}", data=folder / "data", threads=1,
+                   log_level="warning", **more)]
+
+
+def standalone_tls(folder):
+    return standalone(folder, 7971, edge_tls_listen="127.0.0.1:7970", edge_tls_certificate=CERTIFICATE, edge_tls_key=KEY)
+
+
+def four_processes(folder):
+    """The services run in the background of a shell, and the edge takes the shell's place: so all four descend from one
+    process, are counted together and end together."""
+    def service(name, listen, *more):
+        command = [RELEASE / f"rtm-{name}", *flags(
+            listen=f"127.0.0.1:{listen}", admin=f"127.0.0.1:{listen + 1}", threads=1, log_level="warning"), *more]
+        return " ".join(f"'{part}'" for part in command)
+
+    edge = service("edge", 7960, *edge_limits(""), *flags(
+        messaging="127.0.0.1:7962", presence="127.0.0.1:7964", storage="127.0.0.1:7966"))
+    behind = [service("messaging", 7962), service("presence", 7964), service("storage", 7966, *flags(data=folder / "data"))]
+    return ["sh", "-c", " & ".join(behind) + f" & exec {edge}"]
+
+
+SERVERS = {server.name: server for server in [
+    Server("ceiling", "ceiling", 7920, ceiling, settle=0.2),
+    Server("heliograph", "heliograph", 7950, standalone, settle=1),
+    Server("heliograph-4", "heliograph", 7960, four_processes, settle=2),
+    Server("redis", "redis", 7930, redis),
+    Server("nats", "nats", 7932, nats),
+    Server("mosquitto", "mqtt", 7934, mosquitto),
+    Server("heliograph-tls", "heliograph", 7970, standalone_tls, tls=True, settle=1),
+    Server("redis-tls", "redis", 7931, redis_tls, tls=True),
+    Server("nats-tls", "nats", 7933, nats_tls, tls=True),
+    Server("mosquitto-tls", "mqtt", 7935, mosquitto_tls, tls=True),
+]}
+
+
+def is_ours(name):
+    return name.startswith("heliograph")
+
+
+def versions(names):
+    """What the peers among these call themselves, for the report."""
+    commands = {"redis": "redis-server --version", "nats": "nats-server --version", "mosquitto": "mosquitto -h"}
+    found = []
+    for peer, command in commands.items():
+        if any(name.split("-")[0] == peer for name in names):
+            done = subprocess.run(command.split(), capture_output=True, text=True)
+            version = re.search(r"\d+\.\d+\.\d+", done.stdout + done.stderr)
+            found.append(f"{peer} {version.group() if version else 'of an unknown version'}")
+    return ", ".join(found)
