@@ -23,7 +23,7 @@ help:
 	@echo 'make chaos     processes killed and lines cut for 10 minutes; MINUTES=1 for a look, SEED=7 to repeat'
 	@echo 'make sanitize  tests without processes under ThreadSanitizer and AddressSanitizer'
 	@echo 'make bench     instructions of each step of a message, then fan-out on this machine'
-	@echo 'make bench-peers  workloads beside other servers; QUICK=1 for a look'
+	@echo 'make bench-peers  workloads beside other servers, into docs/performance.md; QUICK=1 for a look'
 	@echo 'make bench-growth  how cost grows, into docs/growth.md; QUICK=1 for a look'
 	@echo 'make bench-storage  storage beside bare SQLite; QUICK=1 for a look, DATA= says on which disk, PARTS=writes which'
 	@echo 'make soak-storage  storage is killed a hundred times under load'
@@ -90,13 +90,12 @@ bench: bench-micro
 bench-micro: build
 	python3 Tests/Benchmarks/micro/measure.py $(BASELINE)
 
-# BENCH is the folder of the load generator, which isn't part of this repository.
-BENCH ?= ../shared/bench
+# The load generator and the servers it is pointed at: Tests/Benchmarks/load. A whole run writes docs/performance.md.
 bench-peers: build
-	BENCH='$(BENCH)' Tests/Benchmarks/peers/run.sh
+	Tests/Benchmarks/peers/run.sh
 
 bench-growth: build
-	BENCH='$(BENCH)' Tests/Benchmarks/growth/run.sh
+	Tests/Benchmarks/growth/run.sh
 
 bench-storage:
 	swift build -c release --product rtm-storage-bench

@@ -1,20 +1,20 @@
-"""measure.py RESULTS: how cost grows, one JSON object a line, appended to RESULTS.
+"""measure.py RESULTS: measures how cost grows and appends it to RESULTS, one JSON object a line.
 
-Server on core 0, load on core 1, one measurement at a time (the harness's lock). What is measured, each on a fresh server:
+The server runs on core 0 and the load on core 1, one measurement at a time (the lock in BENCH_OUT). Each of these has a fresh
+server:
 
-subscribers   server CPU per delivery against the number of subscribers of one channel; window 64, where a turn brings many
-              entries and a socket is written once for them, and window 1, where each delivery is a write of its own
-channels      server CPU per publish against the number of channels, each publish to the next one: two sessions, one publishes
-              to all channels and one is subscribed to all, 64 publishes at a time
-sessions      resident memory against the number of sessions: logged in only, then each subscribed to a channel of its own,
-              then each subscribed to one and the same channel; and how long each step takes
-logins        connecting, logging in and subscribing sessions with the load generator, 200 at a time
+subscribers   server CPU per delivery against the number of subscribers of one channel; with window 64, where a turn brings many
+              entries and a socket is written once for them, and with window 1, where each delivery is a write of its own
+channels      server CPU per publish against the number of channels; one session publishes to all channels in turn, 64 publishes
+              at a time, and another one is subscribed to all
+sessions      resident memory against the number of sessions, and how long each step takes; they log in, then each subscribes to
+              a channel of its own, then all subscribe to one and the same channel
+logins        sessions that connect, log in and subscribe with the load generator, 200 at a time
 heartbeats    CPU per heartbeat of idle sessions
 
 QUICK=1 has fewer points and short runs. SERVERS, PARTS and RUNS choose."""
-import contextlib, fcntl, json, math, os, pathlib, resource, socket, subprocess, sys, time
+import contextlib, fcntl, json, math, os, pathlib, resource, subprocess, sys, time
 
-sys.path.insert(0, str(pathlib.Path(os.environ["BENCH"]).resolve()))
 import servers
 from client import Connection, Crowd, Trouble, SUBSCRIBED, PUBLISHED, PUBLICATION, publish, subscribe
 
@@ -31,15 +31,14 @@ SECONDS = 1 if QUICK else 3
 PUBLISHES_AT_ONCE, SUBSCRIBES_AT_ONCE, PAYLOAD = 64, 500, b"x" * 128
 # What the channels and sessions need, by configuration as an operator would.
 servers.LIMITS["subscriptions-max"] = 1_000_000
-LG = servers.BIN / "lg"
 
 
 class Running:
-    """A server of the harness while it runs."""
+    """A server while it runs."""
 
     def __init__(self, server):
         self.server, self.port = server, server.port
-        self.pids = {pid: pathlib.Path(f"/proc/{pid}/comm").read_text().strip() for pid in server.pids()}
+        self.pids = {pid: pathlib.Path(f"/proc/{pid}/comm").read_text().strip() for pid in server.process_ids()}
 
     def cpu(self):
         """Seconds by program since the start, in nanosecond resolution: the clock of another process."""
@@ -59,30 +58,28 @@ class Running:
         return memory
 
     def generate(self, *arguments):
-        command = ["taskset", "-c", "1", str(LG), *self.server.lg, *map(str, arguments), "-p", ",".join(map(str, self.pids))]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+        """One run of the load generator; whatever the delivery checks find is trouble."""
+        done = self.server.generate(*arguments, timeout=300)
         try:
-            result = json.loads(done.stdout.strip().splitlines()[-1])
-        except (IndexError, ValueError):
+            result = json.loads(done.stdout)
+        except ValueError:
             raise Trouble(f"the load generator said: {(done.stdout + done.stderr)[-300:]}")
-        wrong = {key: result[key] for key in ("failed", "lost", "gaps", "dups", "bad", "dead") if result.get(key)}
+        wrong = {key: result[key] for key in ("failure", "lost", "gaps", "repeats", "foreign", "ended") if result.get(key)}
         if wrong:
-            raise Trouble(f"{wrong} {result.get('err', '')}")
+            raise Trouble(str(wrong))
         return result
 
 
 @contextlib.contextmanager
 def running(name):
-    with open(servers.BIN.parent / "lock", "a") as lock:
+    with open(servers.OUT / "lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         server = servers.SERVERS[name]
-        if socket.socket().connect_ex(("127.0.0.1", server.port)) == 0:
-            raise Trouble(f"somebody else listens on port {server.port}: another measurement?")
         try:
-            yield Running(server.start("0"))
+            server.start()
+            yield Running(server)
         finally:
-            if hasattr(server, "p"):
-                server.stop()
+            server.stop()
 
 
 def less(after, before):
@@ -98,9 +95,10 @@ def subscribers(name):
     for window, counts in SUBSCRIBERS.items():
         for count in counts:
             with running(name) as server:
-                result = server.generate("-w", "w1", "-n", count, "-m", 1, "-W", window, "-t", 1, "-d", SECONDS)
-                yield {"window": window, "subscribers": count, "us_per_delivery": result["srv_s_per_M"],
-                       "deliveries_per_s": result["deliv_s"], "noise": result["other_cpu_s"]}
+                result = server.generate("--workload", "closed", "--subscribers", count, "--window", window, "--warm-up", 1,
+                                         "--seconds", SECONDS)
+                yield {"window": window, "subscribers": count, "us_per_delivery": result["server_us_per_delivery"],
+                       "deliveries_per_s": result["deliveries_per_s"], "others_cpu_s": result["others_cpu_s"]}
 
 
 def channels(name):
@@ -171,15 +169,15 @@ def sessions(name):
 def logins(name):
     for count in LOGINS:
         with running(name) as server:
-            result = server.generate("-w", "w5", "-c", count, "-k", 200)
-            yield {"sessions": count, "seconds": result["secs"], "cpu_s": result["srv_cpu_s"]}
+            result = server.generate("--workload", "logins", "--sessions", count, "--at-once", 200)
+            yield {"sessions": count, "seconds": result["seconds"], "cpu_s": result["server_cpu_s"]}
 
 
 def heartbeats(name):
     count, seconds = (2000, 5) if QUICK else (10000, 20)
     with running(name) as server:
-        result = server.generate("-w", "w4", "-c", count, "-i", seconds, "-g", seconds, "-q", 2)
-        yield {"sessions": count, "us_per_heartbeat": result["cpu_us_per_ping"], "every_s": seconds}
+        result = server.generate("--workload", "idle", "--sessions", count, "--seconds", seconds, "--quiet", 2)
+        yield {"sessions": count, "us_per_heartbeat": result["server_us_per_ping"], "every_s": seconds}
 
 
 PARTS = {"subscribers": (subscribers, RUNS), "channels": (channels, RUNS), "sessions": (sessions, 1), "logins": (logins, RUNS),
@@ -201,7 +199,7 @@ def main():
                             results.write(json.dumps(found) + "\n")
                             results.flush()
                             print(time.strftime("%H:%M:%S"), json.dumps(found), flush=True)
-                    except (Trouble, OSError, RuntimeError, subprocess.TimeoutExpired) as trouble:
+                    except (Trouble, servers.ServerError, OSError, subprocess.TimeoutExpired) as trouble:
                         sys.exit(f"bench-growth: {part} of {name}: {trouble}")
 
 

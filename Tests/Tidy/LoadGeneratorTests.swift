@@ -1,0 +1,26 @@
+import Foundation
+import Testing
+
+/// The load generator is no target of the package, so nothing else would notice that it no longer compiles. What it
+/// does is checked by its own `make check`, which `make bench-peers` runs first.
+@Suite("Load generator")
+struct LoadGeneratorTests {
+    @Test(
+        "The load generator and the ceiling compile without a warning",
+        .enabled("gcc or libssl-dev is not installed") {
+            ["/usr/bin/gcc", "/usr/bin/make", "/usr/include/openssl/ssl.h"].allSatisfy(
+                FileManager.default.fileExists(atPath:))
+        })
+    func compiles() throws {
+        let process = Process()
+        process.executableURL = URL(filePath: "/usr/bin/make")
+        process.arguments = ["-C", SourceTree.root.appending(path: "Tests/Benchmarks/load").path(), "syntax"]
+        let output = Pipe()
+        process.standardOutput = output
+        process.standardError = output
+        try process.run()
+        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        process.waitUntilExit()
+        #expect(process.terminationStatus == 0, "\(text)")
+    }
+}
