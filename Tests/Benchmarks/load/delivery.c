@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAGIC = 0x48454c49, DRAIN_SECONDS_MAX = 3 };
+enum { MAGIC = 0x48454c49, DRAIN_SILENCE_SECONDS = 3 };
 
 struct header { uint32_t magic, channel, publisher, reserved; uint64_t sequence, due_ns; };
 _Static_assert(sizeof(struct header) == MESSAGE_HEADER_BYTES, "the header has no padding");
@@ -116,8 +116,17 @@ void delivery_received(struct subscriber *s, const uint8_t *payload, size_t size
 /* Says how many deliveries there must be if nothing is lost. */
 uint64_t delivery_expected(void) { return counters.published * crowd.subscribers_each; }
 
-/* Turns the loop until everything that was published has arrived, for some seconds at most. */
+/* Turns the loop until everything that was published has arrived, or nothing more comes for some seconds. */
 void delivery_drain(void) {
-    uint64_t end_ns = now_ns() + seconds_ns(DRAIN_SECONDS_MAX);
-    while (!run_failure() && counters.delivered < delivery_expected() && now_ns() < end_ns) loop_turn(seconds_ns(0.01));
+    uint64_t delivered = counters.delivered, progress_ns = now_ns();
+    while (!run_failure() && counters.delivered < delivery_expected()) {
+        loop_turn(seconds_ns(0.01));
+        uint64_t now = now_ns();
+        if (counters.delivered != delivered) {
+            delivered = counters.delivered;
+            progress_ns = now;
+        } else if (now - progress_ns > seconds_ns(DRAIN_SILENCE_SECONDS)) {
+            return;
+        }
+    }
 }

@@ -67,7 +67,7 @@ void delivery_received(struct subscriber *s, const uint8_t *payload, size_t size
 /* Says how many deliveries there must be if nothing is lost. */
 uint64_t delivery_expected(void);
 
-/* Turns the loop until everything that was published has arrived, for some seconds at most. */
+/* Turns the loop until everything that was published has arrived, or nothing more comes for some seconds. */
 void delivery_drain(void);
 
 #endif
