@@ -1,9 +1,61 @@
-"""Why a peer is better, where it is. The report prints a reason only beside a figure in which we lose, so nothing here says
-that we lose. Each reason was found with a profile (`perf record -g`); after a change on the path of a message look again."""
+"""Why a peer is better, where it is. The report prints a reason only beside a figure in which we lose, so nothing here claims
+that we do. Each reason says what our time is spent on and how that is known: by a profile (`perf record -g`, shares of the
+server's time) or by what the code does. After a change on the path of a message, profile again."""
+import dataclasses
 
-REASONS = []
+CPU = ("server_us_per_delivery", "deliveries_per_s")
+LATENCY = ("arrival_us.p50", "arrival_us.p99")
+MEMORY = ("kb_per_session", "kb_per_session_peak")
+LOGIN = ("logins_per_s", "server_us_per_login", "login_us.p99")
+
+
+@dataclasses.dataclass
+class Reason:
+    figures: tuple
+    text: str
+    workloads: tuple = ("",)    # How their names begin.
+    servers: tuple = ("heliograph", "heliograph-4")
+
+    def explains(self, figure, workload, server):
+        return figure in self.figures and workload.startswith(self.workloads) and server in self.servers
+
+
+REASONS = [
+    Reason(CPU, """**Few messages in a write.** Every publish is acknowledged, so with a window of 1 a message is three system calls: a
+read, a write to the subscriber, and a write to the publisher. A peer that acknowledges nothing needs two. A profile of
+`pairs_500_w1` has half of our time in the kernel. Of the other half no single caller stands out: reference counting
+is 15 %, spread thin, and the two hops between edge and messaging with the log between them are 18 %.""",
+           ("pairs_500_w", "pairs_3000", "pairs_500_1k", "rooms", "fanout_100x1_w1", "latency")),
+    Reason(CPU, """**Large payloads.** A profile of `pairs_100_32k` has 42 % of our time in the kernel's clearing of fresh pages.
+The log of a channel keeps up to 4 MiB for those who come back, so a run as short as these mostly writes into memory
+that has not been used before, and so do the buffers between messaging and the edge, which are made anew for large
+batches. A server that keeps no log can use the same memory again for each message.""",
+           ("pairs_100_32k", "pairs_500_1k", "fanout_100x1_1k", "fanout_100x1_32k")),
+    Reason(LATENCY, """**Time to arrival.** A message passes the edge, messaging's log and the edge again before it is written to
+the subscriber. The sockets of a turn are written last, so that one write can carry several messages, and a message
+that comes alone waits for that too.""", ("latency",)),
+    Reason(CPU + LATENCY, """**Four processes.** A message wakes two processes instead of one, and the two share a core here.""",
+           servers=("heliograph-4",)),
+    Reason(CPU, """**TLS.** A profile of `pairs_500_w8` over TLS has 46 % of our time in the write path of the TLS library for
+SwiftNIO, and nothing of our own above 3 %.""", servers=("heliograph-tls",)),
+    Reason(MEMORY, """**Memory of a session.** [growth.md](growth.md) says which process holds it: nearly all of it is the
+edge's. A session has its connection's handlers, its place in the tables of the edge and an inbox of its own for
+messages to the user, which the peers have no equivalent of."""),
+    Reason(LOGIN, """**Logins.** A login gives the user an inbox at messaging and ends an older session of the same user, and a
+subscribe is answered only when messaging has attached the channel. As measured here, a login at the peers is no
+more than a name, and a subscription is an entry in a table of the same process."""),
+    Reason(("server_us_per_ping",), """**Keepalives.** A heartbeat of ours is a frame with a request id, and its answer moves
+the deadline of the session. No profile was made."""),
+]
 
 
 def reasons_for(lost):
-    """The reasons for these losses: tuples of the figure's key, the workload and the server."""
-    return ""
+    """The reasons for these losses, which are tuples of the figure's key, the workload and the server. A loss that no reason
+    explains is named."""
+    needed = [reason for reason in REASONS if any(reason.explains(*loss) for loss in lost)]
+    unexplained = {workload for figure, workload, server in lost
+                   if not any(reason.explains(figure, workload, server) for reason in REASONS)}
+    text = ["What our time and memory are spent on there:"] + ["- " + reason.text.replace("\n", "\n  ") for reason in needed]
+    if unexplained:
+        text.append("- Not looked into: " + ", ".join(f"`{name}`" for name in sorted(unexplained)) + ".")
+    return "\n".join([text[0], ""] + text[1:])

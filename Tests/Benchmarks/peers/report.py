@@ -8,43 +8,67 @@ import dataclasses, pathlib, statistics, sys
 from reasons import reasons_for
 from results import Results
 from servers import SERVERS, is_ours
+from workloads import Workload
 
 BEGIN, END = "<!-- figures: make bench-peers writes what is between here … -->", "<!-- … and here -->"
 # Medians of the same server differ by so much from run to run, so smaller differences are no loss.
 TOLERATED = 0.05
 
+results = Results(sys.argv[1])
+
 
 @dataclasses.dataclass
-class Measure:
+class Figure:
+    """One row of a table: a figure of a workload."""
+    label: str
+    workload: Workload
     key: str
-    title: str
-    kinds: tuple            # The kinds of workloads that have it.
     is_cost: bool = True    # Less is better.
-    digits: int = 3
+
+    def of(self, server):
+        return results.median(self.workload.name, server, self.key)
+
+    def ratio(self, ours, theirs):
+        """Our figure divided by theirs, or None if one of them is missing."""
+        one, other = self.of(ours), self.of(theirs)
+        return one / other if one is not None and other else None
+
+    def loses(self, ours, theirs):
+        """Whether their figure is better than ours by more than what is tolerated."""
+        by = self.ratio(ours, theirs)
+        return by is not None and (by > 1 + TOLERATED if self.is_cost else by < 1 - TOLERATED)
 
 
-MEASURES = [
-    Measure("server_us_per_delivery", "Server CPU, µs per delivery", ("closed", "open")),
-    Measure("deliveries_per_s", "Deliveries per second", ("closed",), is_cost=False),
-    Measure("arrival_us.p50", "p50 in µs at a fixed rate", ("open",)),
-    Measure("arrival_us.p99", "p99 in µs at a fixed rate", ("open",)),
-    Measure("kb_per_session", "KB per idle session", ("idle",)),
-    Measure("kb_per_session_peak", "KB per idle session, at most", ("idle",)),
-    Measure("server_us_per_ping", "Server CPU, µs per keepalive of an idle session", ("idle",)),
-    Measure("logins_per_s", "Logins with a subscribe, per second", ("logins",), is_cost=False),
-    Measure("server_us_per_login", "Server CPU, µs per login with a subscribe", ("logins",)),
-    Measure("login_us.p99", "p99 of a login with a subscribe, µs", ("logins",)),
-]
-
-results = Results(sys.argv[1])
-ours_plain = [name for name in results.servers if is_ours(name) and not SERVERS[name].tls]
-ours_tls = [name for name in results.servers if is_ours(name) and SERVERS[name].tls]
+def of_each(kinds, key, label="`{}`", is_cost=True):
+    return [Figure(label.format(workload.name), workload, key, is_cost) for workload in results.workloads if workload.kind in kinds]
 
 
-def show(value, digits=3):
+TABLES = {
+    "Server CPU, µs per delivery (less is better)": of_each(("closed", "open"), "server_us_per_delivery"),
+    "Deliveries per second (more is better)": of_each(("closed",), "deliveries_per_s", is_cost=False),
+    "Time to arrival at a fixed rate, µs (less is better)":
+        of_each(("open",), "arrival_us.p50", "`{}` p50") + of_each(("open",), "arrival_us.p99", "`{}` p99"),
+    "Sessions (less is better, except for logins per second)":
+        of_each(("idle",), "kb_per_session", "`{}` KB per session")
+        + of_each(("idle",), "kb_per_session_peak", "`{}` KB per session, at most")
+        + of_each(("idle",), "server_us_per_ping", "`{}` server CPU per keepalive, µs")
+        + of_each(("logins",), "logins_per_s", "`{}` per second", is_cost=False)
+        + of_each(("logins",), "server_us_per_login", "`{}` server CPU, µs each")
+        + of_each(("logins",), "login_us.p99", "`{}` p99, µs"),
+}
+FIGURES = [figure for figures in TABLES.values() for figure in figures]
+
+
+# Tables
+
+def show(value):
     if value is None:
         return "–"
-    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.{digits}g}"
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
+
+
+def show_ratio(value):
+    return "–" if value is None else f"{value:.2f}"
 
 
 def table(head, rows):
@@ -56,71 +80,53 @@ def plain_name(server):
     return server.removesuffix("-tls")
 
 
-def measured(measure, servers):
-    return [workload for workload in results.workloads if workload.kind in measure.kinds
-            and any(results.median(workload.name, server, measure.key) is not None for server in servers)]
+def medians(figures, servers):
+    """A column for each server, or None if none has a figure."""
+    rows = [[figure.label] + [show(figure.of(server)) for server in servers] for figure in figures
+            if any(figure.of(server) is not None for server in servers)]
+    return table(["workload"] + [plain_name(server) for server in servers], rows) if rows else None
 
 
-# Tables
-
-def figures(measure, servers):
-    """One measure: a row for each workload, a column for each server."""
-    workloads = measured(measure, servers)
-    if not workloads:
-        return None
-    better = "less" if measure.is_cost else "more"
-    rows = [[f"`{workload.name}`"] + [show(results.median(workload.name, server, measure.key), measure.digits) for server in servers]
-            for workload in workloads]
-    return f"{measure.title} ({better} is better):\n\n" + table(["workload"] + [plain_name(server) for server in servers], rows)
+def ratios(figures, servers):
+    """A column for each server that isn't ours: our figures divided by its figure, one for each server of ours."""
+    ours, theirs = [name for name in servers if is_ours(name)], [name for name in servers if not is_ours(name)]
+    rows = [[figure.label] + [" / ".join(show_ratio(figure.ratio(one, other)) for one in ours) for other in theirs] for figure in figures
+            if any(figure.ratio(one, other) is not None for one in ours for other in theirs)]
+    return table(["workload"] + [f"÷ {plain_name(name)}" for name in theirs], rows) if rows else None
 
 
-def ratio(workload, server, peer, measure):
-    """Our figure divided by theirs, or None if one is missing."""
-    ours, theirs = (results.median(workload.name, name, measure.key) for name in (server, peer))
-    return ours / theirs if ours is not None and theirs else None
+def section(title, make, servers):
+    """All tables of one sort, or None if there are none."""
+    made = [f"{name}:\n\n{text}" for name, figures in TABLES.items() if (text := make(figures, servers))]
+    return f"{title}\n\n" + "\n\n".join(made) if made else None
 
 
-def ratios(measure, ours):
-    peers = results.peers(ours[0]) if ours else []
-    rows = [[f"`{workload.name}`", server] + [show(ratio(workload, server, peer, measure)) for peer in peers]
-            for workload in measured(measure, ours) for server in ours]
-    if not rows or not peers:
-        return None
-    better = "below 1 we need less" if measure.is_cost else "above 1 we do more"
-    return f"{measure.title}, ours divided by theirs ({better}):\n\n" + table(
-        ["workload", "ours"] + [f"÷ {plain_name(peer)}" for peer in peers], rows)
+def servers_with(tls):
+    return [name for name in results.servers if SERVERS[name].tls == tls]
 
 
-def sections(title, make, servers):
-    made = [text for text in (make(measure, servers) for measure in MEASURES) if text]
-    return f"## {title}\n\n" + "\n\n".join(made) if made else None
+def ratios_title(level, servers):
+    ours = " / ".join(plain_name(name) for name in servers if is_ours(name))
+    return f"{level} Ratios\n\nOurs divided by theirs: {ours}. Where less is better, a ratio below 1 is in our favour."
 
 
 # Where we lose
 
-def losses(measure, workload, server):
-    """The peers that do better than this server of ours, and by what. The ceiling is no peer."""
-    found = []
-    for peer in results.peers(server):
-        by = ratio(workload, server, peer, measure)
-        if peer != "ceiling" and by is not None and (by > 1 + TOLERATED if measure.is_cost else by < 1 - TOLERATED):
-            found.append(f"{show(by)} × {plain_name(peer)}")
-    return found
-
-
 def where_we_lose():
-    """A row for each figure in which a peer beats one of our servers by more than what is tolerated, and the reasons."""
+    """A row for each figure in which a peer beats one of our servers, and the reasons. The ceiling is no peer."""
+    ours = list(filter(is_ours, results.servers))
     rows, lost = [], []
-    for measure in MEASURES:
-        for workload in results.workloads if measured(measure, filter(is_ours, results.servers)) else []:
-            for server in filter(is_ours, results.servers):
-                if found := losses(measure, workload, server):
-                    rows.append([measure.title, f"`{workload.name}`", server, ", ".join(found)])
-                    lost.append((measure.key, workload, server))
+    for figure in FIGURES:
+        peers = {server: [peer for peer in results.peers(server) if peer != "ceiling" and figure.loses(server, peer)] for server in ours}
+        if any(peers.values()):
+            rows.append([f"{figure.label}{', deliveries per second' if figure.key == 'deliveries_per_s' else ''}"]
+                        + [", ".join(f"{show_ratio(figure.ratio(server, peer))} × {plain_name(peer)}" for peer in peers[server]) or "–" for server in ours])
+        lost += [(figure.key, figure.workload.name, server) for server in ours if peers[server]]
     if not rows:
         return "## Where we lose\n\nIn no figure of this run is a peer better than one of our servers by more than 5 %."
-    return ("## Where we lose\n\nThe figures in which a peer is better than we are by more than 5 %.\n\n"
-            + table(["figure", "workload", "ours", "ours ÷ theirs"], rows) + "\n\n" + reasons_for(lost))
+    return ("## Where we lose\n\nThe figures in which a peer is better than one of our servers by more than 5 %, as our figure divided "
+            "by theirs. Where nothing else is said it is server CPU per delivery.\n\n"
+            + table(["figure"] + ours, rows) + "\n\n" + reasons_for(lost))
 
 
 # The run
@@ -128,8 +134,9 @@ def where_we_lose():
 def machine():
     about = results.about
     return (f"Measured on {about['date']}: {about['cores']} cores, {about['memory_gb']} GB, {about['system']}, Linux "
-            f"{about['kernel']}; {about['versions'] or 'no peers'}. Medians of {about['runs']} runs, {about['seconds_each']:g} s for a "
-            f"throughput workload. The whole took {results.minutes if results.minutes is not None else '?'} minutes.")
+            f"{about['kernel']}; {about['versions'] or 'no peers'}. {'Medians of ' if about['runs'] > 1 else ''}{about['runs']} "
+            f"run{'s' if about['runs'] > 1 else ''}, {about['seconds_each']:g} s for a throughput workload. All of it took "
+            f"{results.minutes if results.minutes is not None else '?'} minutes.")
 
 
 def quietness():
@@ -142,7 +149,7 @@ def quietness():
                for name, share in results.spread(server, "server_us_per_delivery").items()}
     if spreads:
         (server, name), most = max(spreads.items(), key=lambda item: item[1])
-        said.append(f"Our CPU per delivery differs between the runs of a workload by {statistics.median(spreads.values()):.0%} "
+        said.append(f"Between the runs of a workload our CPU per delivery differs by {statistics.median(spreads.values()):.0%} "
                     f"(median), at most by {most:.0%} (`{name}`, {server}).")
     return " ".join(said)
 
@@ -151,19 +158,26 @@ def deliveries():
     """How many measurements passed the delivery checks, and which didn't."""
     passed = ", ".join(f"{server} {sum(len(lines) for (_, name), lines in results.good.items() if name == server)}"
                        for server in results.servers)
-    lines = [f"Measurements without a message lost, repeated, out of order or in a wrong channel: {passed}."]
-    lines += [f"- **WRONG** {server}, `{test}`: {'; '.join(reasons)}" for (test, server), reasons in results.wrong.items()]
-    lines += [f"- **MISSING** {reason}" for reason in results.missing()]
-    return "## Delivery checks\n\n" + "\n".join(lines[:1] + ([""] + lines[1:] if lines[1:] else []))
+    wrong = [f"- **WRONG** {server}, `{test}`: {'; '.join(reasons)}" for (test, server), reasons in results.wrong.items()]
+    missing = [f"- **MISSING** {reason}" for reason in results.missing()]
+    text = f"Measurements without a message lost, repeated, out of order or in a wrong channel: {passed}."
+    return "## Delivery checks\n\n" + "\n".join([text] + ([""] + wrong + missing if wrong + missing else []))
+
+
+def title(workload):
+    """The workload in words, with the number of sessions that there really were."""
+    sessions = next((line["sessions"] for server in results.servers for line in results.good[workload.name, server]
+                     if "sessions" in line), None)
+    return f"{sessions:,} {workload.title}" if sessions else workload.title
 
 
 def figures_of_run():
-    plain = [name for name in results.servers if not SERVERS[name].tls]
-    secure = [name for name in results.servers if SERVERS[name].tls]
-    made = ["\n\n".join(filter(None, [machine(), quietness()])),
-            "The workloads of this run:\n\n" + table(["workload", "what"], [[f"`{w.name}`", w.title] for w in results.workloads]),
-            sections("Figures", figures, plain), sections("Ratios", ratios, ours_plain),
-            sections("Over TLS", figures, secure), sections("Ratios over TLS", ratios, ours_tls),
+    plain, secure = servers_with(tls=False), servers_with(tls=True)
+    made = ["## The run\n\n" + "\n\n".join(filter(None, [machine(), quietness()])),
+            "Subscribers and publishers are those of one channel: \"100 to 4\" has 4 publishers. The window is that of one channel, "
+            "too.\n\n" + table(["workload", "what"], [[f"`{workload.name}`", title(workload)] for workload in results.workloads]),
+            section("## Figures", medians, plain), section(ratios_title("##", plain), ratios, plain),
+            section("## Over TLS", medians, secure), section(ratios_title("###", secure), ratios, secure),
             where_we_lose(), deliveries()]
     return "\n\n".join(filter(None, made))
 
@@ -171,8 +185,7 @@ def figures_of_run():
 def main():
     text = figures_of_run()
     print(text)
-    page = pathlib.Path(sys.argv[2]).read_text()
-    before, rest = page.split(BEGIN)
+    before, rest = pathlib.Path(sys.argv[2]).read_text().split(BEGIN)
     _, after = rest.split(END)
     pathlib.Path(sys.argv[3]).write_text(f"{before}{BEGIN}\n\n{text}\n\n{END}{after}")
     print(f"\nwritten: {sys.argv[3]}")
