@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Starts a stack of its own and measures the three cases that a change on the path of a message is judged by: one
-# publisher to 100 and to 1000 subscribers, and 500 pairs. Deliveries per second, and seconds of the server's processor
-# per million deliveries. The load comes from the same machine, so on few cores it takes its share of them.
+# publisher to 100 and to 1000 subscribers, and 500 pairs. It prints deliveries per second, and seconds of the server's
+# processor time per million deliveries. The load comes from the same machine, so on few cores it takes its share of them.
 #
 # usage: Tests/Benchmarks/run.sh [options of `rtm bench`], for example --duration 10s --json
 set -euo pipefail

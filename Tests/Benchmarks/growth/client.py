@@ -1,6 +1,6 @@
-"""Sessions by the hundred or the ten thousand, as protocol/README.md describes them, for questions that the load generator
-doesn't ask: sessions without subscriptions, and one session with a hundred thousand. What is asked is made before the clock runs;
-of what comes only as much is read as says which answer it is."""
+"""Sessions by the hundred or by the ten thousand, as protocol/README.md describes them. They are for questions that the load
+generator doesn't ask: sessions without subscriptions, and one session with a hundred thousand. Requests are encoded before the
+clock runs, and of an answer only as much is decoded as says which answer it is."""
 import collections, select, socket, struct, time
 
 HELLO, LOGIN, SUBSCRIBE, PUBLISH = 2, 3, 6, 8
@@ -9,7 +9,7 @@ MESSAGES = 4
 SILENCE_MAX = 30
 # A session that sends nothing is ended after its heartbeat interval and a grace, so the interval is longer than any run.
 HEARTBEAT_SECONDS = 1800
-# Each address of our own has some 28,000 ports.
+# A client's address has some 28,000 ports, so many sessions need several addresses.
 SESSIONS_PER_ADDRESS = 15_000
 
 
@@ -51,7 +51,8 @@ def publish(channel, payload):
 
 
 def bodies(data):
-    """Which body each whole frame has, and how many bytes the frames are. The server writes an answer's request id in front."""
+    """Returns which body each whole frame has, and how many bytes these frames are. The server writes the request id of an answer
+    first."""
     found, at, end = [], 0, len(data)
     while end - at >= 4:
         length = int.from_bytes(data[at:at + 4], "big")
@@ -71,7 +72,7 @@ def bodies(data):
 
 
 class Connection:
-    """One session, asked and answered in turn."""
+    """One session. It sends a request and waits for the answer, in turn."""
 
     def __init__(self, port, user):
         self.socket = socket.create_connection(("127.0.0.1", port))
@@ -86,7 +87,7 @@ class Connection:
         self.socket.sendall(data)
 
     def await_bodies(self, kind, count):
-        """Reads until so many have come."""
+        """Reads until that many bodies of the kind have arrived."""
         while count > 0:
             chunk = self.socket.recv(1 << 18)
             if not chunk:
@@ -104,7 +105,7 @@ class Connection:
 
 
 class Crowd:
-    """Many sessions. Each step is done by all of a range of them, some hundreds at a time."""
+    """Many sessions. All sessions of a range do each step, some hundreds at a time."""
 
     IN_FLIGHT = 200
 
@@ -113,7 +114,7 @@ class Crowd:
         self.poll = select.epoll()
 
     def log_in(self, count):
-        """So many more; returns the seconds it took."""
+        """Logs in that many more sessions and returns the seconds that it took."""
         first = len(self.sockets)
         self.sockets += [None] * count
         return self.all(range(first, first + count), lambda number: login(f"{self.prefix}-{number}"), LOGGED_IN)

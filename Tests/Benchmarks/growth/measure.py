@@ -29,7 +29,7 @@ SESSIONS = [500, 2000] if QUICK else [1000, 2000, 5000, 10000, SESSIONS_MAX]
 LOGINS = [500, 2000] if QUICK else [1000, 3000, 10000, SESSIONS_MAX]
 SECONDS = 1 if QUICK else 3
 PUBLISHES_AT_ONCE, SUBSCRIBES_AT_ONCE, PAYLOAD = 64, 500, b"x" * 128
-# What the channels and sessions need, by configuration as an operator would.
+# The channels need more subscriptions than a session may have otherwise. An operator would configure it in the same way.
 servers.LIMITS["subscriptions-max"] = 1_000_000
 
 
@@ -41,14 +41,15 @@ class Running:
         self.pids = {pid: pathlib.Path(f"/proc/{pid}/comm").read_text().strip() for pid in server.process_ids()}
 
     def cpu(self):
-        """Seconds by program since the start, in nanosecond resolution: the clock of another process."""
+        """Returns the processor seconds of each program since its start, from the processor clock of each process, which counts
+        nanoseconds."""
         spent = {}
         for pid, name in self.pids.items():
             spent[name] = spent.get(name, 0) + time.clock_gettime(~pid << 3 | 2)
         return spent
 
     def resident(self):
-        """KB by program."""
+        """Returns the KB of each program."""
         memory = {}
         for pid, name in self.pids.items():
             line = next((line for line in open(f"/proc/{pid}/status") if line.startswith("VmRSS:")), None)
@@ -87,7 +88,7 @@ def less(after, before):
 
 
 def slab():
-    """Memory of the kernel that grows with sockets, in KB; both ends of each are in it."""
+    """Returns the kernel's memory that grows with sockets, in KB. Both ends of each connection are in it."""
     return next(int(line.split()[1]) for line in open("/proc/meminfo") if line.startswith("Slab:"))
 
 
@@ -116,7 +117,7 @@ def publishes(server, names):
         reader.await_bodies(SUBSCRIBED, len(part))
     memory = less(server.resident(), before)
     requests = [publish(name, PAYLOAD) for name in names]
-    # As often as it takes for every round to have as many publishes, and every channel its turn.
+    # The list is repeated until every round has the same number of publishes and every channel gets its turn.
     requests *= math.lcm(len(requests), PUBLISHES_AT_ONCE) // len(requests)
     rounds = [b"".join(requests[at:at + PUBLISHES_AT_ONCE]) for at in range(0, len(requests), PUBLISHES_AT_ONCE)]
 

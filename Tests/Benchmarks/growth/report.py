@@ -1,5 +1,5 @@
-"""report.py RESULTS FOLDER: growth.md and growth.png from the lines that measure.py wrote: tables of medians, a plot, and the
-sum for a million sessions. Every figure of the page comes from RESULTS or from the assumptions that stand here."""
+"""report.py RESULTS FOLDER: writes growth.md and growth.png from the lines that measure.py wrote: tables of medians, a plot, and
+the sum for a million sessions. Every figure of the page comes from RESULTS or from the assumptions that stand here."""
 import collections, json, math, pathlib, statistics, sys
 
 import matplotlib
@@ -9,11 +9,11 @@ import matplotlib.pyplot as plot
 NAMES = {"heliograph": "one process", "heliograph-4": "four processes"}
 DEPLOYED = "heliograph-4"
 
-# What the million does, and what it runs on.
+# What the million sessions do, and what they run on.
 SESSIONS, CHANNELS_EACH, SESSIONS_PER_CHANNEL, PER_SECOND = 1_000_000, 5, 100, 1
 HEARTBEAT_SECONDS = [5, 30]
 CORES, MEMORY_GB, BUSY = 8, 32, 0.5
-TAIL_SECONDS, SEGMENT_BYTES = 150, 66  # kept for those who come back; Ethernet, IP and TCP around each write
+TAIL_SECONDS, SEGMENT_BYTES = 150, 66  # how long messages are kept for those who come back; Ethernet, IP and TCP around each write
 
 lines = [json.loads(line) for line in open(sys.argv[1])]
 folder = pathlib.Path(sys.argv[2])
@@ -50,7 +50,7 @@ def table(head, rows):
 
 
 def growth_of(part, key, along, **where):
-    """By what the cost grows from the first to the last point, in words."""
+    """Says in words by what factor the cost grows from the first to the last point."""
     said = []
     for server in servers:
         points = [point for point in axis(part, along, **where) if median(key, part, server, **where, **{along: point}) is not None]
@@ -82,7 +82,7 @@ def channels_table():
 
 
 def session_columns(server):
-    """What is said of a server's sessions, and how a line says it."""
+    """Returns the columns about a server's sessions, and how each is read from a line of the results."""
     columns = {"KB per session": lambda line: show(line["kb"] / line["sessions"])}
     if any("rtm-edge" in line["kb_by_program"] for line in of("sessions", server)):
         columns["of it at the edge"] = lambda line: show(line["kb_by_program"]["rtm-edge"] / line["sessions"])
@@ -109,7 +109,7 @@ def logins_table():
 # A million
 
 class Costs:
-    """The measured figures that the sum needs, of one server; KB and microseconds."""
+    """The measured figures of one server that the sum needs, in KB and microseconds."""
 
     def __init__(self, server):
         logged_in = sorted(of("sessions", server, step="log in"), key=lambda line: line["sessions"])
@@ -122,7 +122,7 @@ class Costs:
         self.channel = max(0, (own["kb"] - last["kb"]) / count - self.subscription)
         self.kernel = last["slab_kb"] / 2 / count
         self.heartbeat = median("us_per_heartbeat", "heartbeats", server)
-        # A message to n subscribers costs push + n × delivery: the line through two points.
+        # A message to n subscribers costs push + n × delivery, which is the line through two points.
         few, many = (count * median("us_per_delivery", "subscribers", server, window=1, subscribers=count) for count in (10, 100))
         self.delivery = (many - few) / 90
         self.push = max(0, few - 10 * self.delivery)
@@ -139,8 +139,8 @@ class Costs:
 
 
 class Fleet:
-    """The edges that a heartbeat interval asks for: the fewest that have cores and memory enough. More nodes are more loops, and
-    the more loops the sessions of a channel are spread over, the more of them a message is pushed to."""
+    """The edges that a heartbeat interval asks for: the fewest that have enough cores and memory. More nodes are more loops, and the
+    more loops the sessions of a channel are spread over, the more of them a message is pushed to."""
 
     def __init__(self, cost, memory, interval):
         deliveries, publishes = SESSIONS * PER_SECOND, SESSIONS * PER_SECOND // SESSIONS_PER_CHANNEL

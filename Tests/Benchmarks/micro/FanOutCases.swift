@@ -3,9 +3,10 @@ import RTMEdgeServer
 import RTMModel
 import RTMWire
 
-/// In an edge: the entries of a turn gathered and handed to the sessions that are subscribed.
+/// The steps in an edge: the entries of a turn are gathered and handed to the sessions that are subscribed.
 let fanOutCases = [
-    // One entry a turn in each of many channels: what finding the channel and its subscriber costs.
+    // Each turn brings one entry to each of many channels. This is what finding a channel and its subscriber
+    // costs.
     MicroCase(name: "edge/lookup-10000-channels", batch: 10_000, outcome: 1) {
         FanOut(channels: 10_000, subscribers: 1, pushes: 1, entries: 1)
     },
@@ -18,13 +19,13 @@ let fanOutCases = [
     MicroCase(name: "edge/fan-out-1000", batch: 20, outcome: 1_000) {
         FanOut(channels: 1, subscribers: 1_000, pushes: 1, entries: 1)
     },
-    // Four publishers, each with the eight messages of a read.
+    // There are four publishers, each with the eight messages of a read.
     MicroCase(name: "edge/fan-out-32-to-100", batch: 50, outcome: 3_200) {
         FanOut(channels: 1, subscribers: 100, pushes: 4, entries: 8)
     },
 ]
 
-/// A turn: entries arrive, then the edge flushes.
+/// One turn of an edge: entries arrive, and then the edge flushes.
 private struct FanOut: Step {
     private let pushes: Int
     private let entries: Int

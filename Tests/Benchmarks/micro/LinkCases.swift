@@ -2,8 +2,8 @@ import NIOCore
 import RTMModel
 import RTMWire
 
-/// Between an edge and messaging: publishes on their way to the log, entries on their way back; one, and the
-/// eight that a read may bring, which travel together.
+/// The steps between an edge and messaging: publishes travel to the log, and entries travel back. Each is
+/// measured with one message and with eight, because the messages of one read travel together.
 let linkCases = [
     MicroCase(name: "link/encode-publish", batch: 4_000, outcome: 1) { EncodePublish(messages: 1) },
     MicroCase(name: "link/encode-publish-of-8", batch: 1_000, outcome: 1) { EncodePublish(messages: 8) },
@@ -37,7 +37,7 @@ private enum Link {
 
     static let published = PublishResponse(offset: 70_000, timestampMilliseconds: Sample.timestamp)
 
-    /// The frame without its length prefix.
+    /// Returns the frame without its length prefix.
     static func frame(_ write: (inout ByteBuffer) -> Void) -> [UInt8] {
         var buffer = ByteBuffer()
         write(&buffer)
@@ -45,7 +45,7 @@ private enum Link {
     }
 }
 
-/// What a turn sends: several frames one behind the other.
+/// What one turn sends: several frames, one behind the other.
 private struct Turn {
     private static let framesMax = 64
     private var buffer = ByteBuffer()
@@ -65,7 +65,7 @@ private struct Turn {
 
 // MARK: - Publish
 
-/// With the copy out of the read that brought the messages.
+/// Encodes a publish. The copy out of the read that brought the messages is included.
 private struct EncodePublish: Step {
     let messages: Int
     private var turn = Turn()

@@ -3,7 +3,7 @@ import RTMMessagingServer
 import RTMModel
 import RTMWire
 
-/// In messaging: an entry's place in its log.
+/// The steps in messaging: an entry gets its place in its log.
 let logCases = [
     MicroCase(name: "log/append", batch: 4_000, outcome: 1) { Append() },
     MicroCase(name: "log/publish", batch: 4_000, outcome: 1) { Publish(messages: 1, channels: 1) },
@@ -13,10 +13,10 @@ let logCases = [
     },
 ]
 
-/// Tails are full before anything is counted, so that every entry that comes pushes one out.
+/// The tails are full before anything is counted, so that every new entry pushes an old one out.
 private let retention = ChannelLog.Retention(entriesMax: 8, bytesMax: 1 << 20, ageMax: 150_000)
 
-/// The log by itself: the frame that it is given is there already.
+/// Appends to the log alone. The frame that it is given is encoded beforehand.
 private struct Append: Step {
     private var log = ChannelLog(epoch: 1, now: Sample.timestamp)
     private let messages = Sample.messages(1)
@@ -36,7 +36,7 @@ private struct Append: Step {
     }
 }
 
-/// Publishes from their request to the entries, with the lookup of their channel.
+/// Turns the request of publishes into entries. The lookup of the channel is included.
 private struct Publish: Step {
     private var broker = EmbeddedBroker(
         limits: .init(retention: retention, idleMax: 150_000, channelsMax: 1_000_000), firstEpoch: 1)

@@ -1,7 +1,7 @@
-/// One step, to be repeated. Its `init` prepares what isn't counted.
+/// One step that is repeated. Its `init` prepares what isn't counted.
 protocol Step {
-    /// Performs the step `count` times and returns the sum of what each time came out, so that none can be
-    /// optimised away or fail unnoticed.
+    /// Performs the step `count` times and returns the sum of the results, so that no step can be optimised
+    /// away or fail unnoticed.
     mutating func perform(_ count: Int) throws -> Int
 }
 
@@ -9,11 +9,11 @@ struct MicroCase: Sendable {
     let name: String
     /// How often the step is performed between two looks at the clock or the counter.
     let batch: Int
-    /// What each performance returns.
+    /// What the step returns each time.
     let outcome: Int
     let make: @Sendable () throws -> any Step
 
-    /// The step in the state that it is in for good: what grows once has grown.
+    /// Makes the step in its lasting state: buffers that grow once have grown.
     func prepared() throws -> any Step {
         var step = try make()
         for _ in 0..<Self.warmUpBatches { try runBatch(&step) }
@@ -27,7 +27,7 @@ struct MicroCase: Sendable {
         }
     }
 
-    /// The best of several rounds, which the rest of the machine disturbed least.
+    /// Returns the best of several rounds, because the rest of the machine disturbed it least.
     func nanoseconds() throws -> Double {
         var step = try prepared()
         let clock = ContinuousClock()

@@ -1,6 +1,6 @@
-/// The steps on the path of a message, one at a time, without sockets, threads or clocks: so a step has a
-/// number of instructions that doesn't depend on what else the machine does. `measure.py` runs this program
-/// under valgrind and compares with `baseline.txt`.
+/// Runs the steps on the path of a message one at a time, without sockets, threads or clocks. The number of
+/// instructions of a step therefore doesn't depend on what else the machine does. `measure.py` runs this
+/// program under valgrind and compares the numbers with `baseline.txt`.
 ///
 ///     rtm-microbench list                      names, and how many operations are a batch
 ///     rtm-microbench count NAME BATCHES        runs that many batches, to be watched from outside

@@ -2,8 +2,8 @@ import NIOCore
 import RTMModel
 import RTMWire
 
-/// What all cases work on: a message of 128 bytes, the size that bench-peers measures with, and names as long
-/// as people give them.
+/// What all cases work on: a message of 128 bytes, which is the size that bench-peers mostly measures with,
+/// and names as long as people give them.
 enum Sample {
     static let appID = "dev"
     static let channel = "lobby-of-the-house"
@@ -17,7 +17,7 @@ enum Sample {
     /// A whole ServerFrame with a Publication, as subscribers receive it.
     static let publication = publications(1)
 
-    /// Several, one behind the other.
+    /// Several such frames, one behind the other.
     static func publications(_ count: Int) -> ByteBuffer {
         var frames = ByteBuffer()
         for offset in 0..<UInt64(count) {

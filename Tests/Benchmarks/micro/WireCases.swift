@@ -2,7 +2,8 @@ import NIOCore
 import RTMModel
 import RTMWire
 
-/// Between clients and an edge: requests decoded, frames cut out of a read, answers and entries encoded.
+/// The steps between clients and an edge: requests are decoded, frames are cut out of a read, answers and
+/// entries are encoded.
 let wireCases = [
     MicroCase(name: "client/read-32-frames", batch: 200, outcome: 32) { ReadFrames(framesInRead: 32) },
     MicroCase(name: "client/decode-publish", batch: 4_000, outcome: 128) { DecodePublish() },
@@ -58,7 +59,8 @@ private struct DecodePublish: Step {
     }
 }
 
-/// What the publisher gets for every message; for those of one read in one go.
+/// Encodes what the publisher gets for every message. The answers to the messages of one read are encoded
+/// in one go.
 private struct EncodePublished: Step {
     let together: Int
     private var outbound = ByteBuffer()
@@ -77,7 +79,7 @@ private struct EncodePublished: Step {
     }
 }
 
-/// Once for each entry of a log.
+/// Encodes a publication, which happens once for each entry of a log.
 private struct EncodePublication: Step {
     private var frames = ByteBuffer()
 

@@ -1,9 +1,9 @@
-"""measure.py [update]: the micro-benchmarks as a table: instructions, allocations and nanoseconds per operation.
+"""measure.py [update]: prints the micro-benchmarks as a table of instructions, allocations and nanoseconds per operation.
 
-Instructions are counted by valgrind's callgrind: it runs a case with one batch and with two, and the difference is a batch
-without start and preparation. Such a number is the same on a busy machine, so it is compared with baseline.txt: more than 5 %
-above it is a failure. Nanoseconds are measured without valgrind and are there to be looked at. Without valgrind there are
-nanoseconds only.
+Instructions are counted by valgrind's callgrind. It runs a case with one batch and with two batches, and the difference is a
+batch without start and preparation. Such a number is the same on a busy machine, so it is compared with baseline.txt, and more
+than 5 % above it is a failure. Nanoseconds are measured without valgrind, and nothing is judged by them. If there is no
+valgrind, nanoseconds are all that is printed.
 
 `update` writes baseline.txt. HELIOGRAPH_RELEASE is the folder of the executables, ONLY=a,b chooses cases whose names contain
 one of these."""
@@ -27,7 +27,7 @@ def output(*command):
 
 
 def toolchain():
-    """What the numbers depend on besides our code."""
+    """Returns what the numbers depend on besides our code."""
     version = re.search(r"Swift version (\S+)", output("swift", "--version"))
     return f"Swift {version.group(1) if version else 'unknown'}, {platform.machine()}, {' '.join(platform.libc_ver())}"
 
@@ -56,8 +56,8 @@ class Counter:
 
 
 def instructions_and_allocations(profile):
-    """The whole program's, from a profile in callgrind's format: a function's name stands beside its number once, and a line
-    of calls belongs to the callee above it."""
+    """Returns those of the whole program, from a profile in callgrind's format. A function's name stands beside its number once,
+    and a line of calls belongs to the callee above it."""
     names, callee, allocations = {}, None, 0
     for line in profile.splitlines():
         if match := re.match(r"c?fn=\((\d+)\)(?: (.*))?", line):
@@ -71,7 +71,7 @@ def instructions_and_allocations(profile):
 
 
 def baseline():
-    """The toolchain that it was written with, and instructions by case."""
+    """Returns the toolchain that the baseline was written with, and the instructions of each case."""
     if not BASELINE.exists():
         return None, {}
     lines = BASELINE.read_text().splitlines()

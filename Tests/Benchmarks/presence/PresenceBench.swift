@@ -12,10 +12,10 @@ import RTMWire
     import Darwin
 #endif
 
-/// What presence costs, in memory and over Redis (`make bench-presence`): how long a join takes in channels
-/// of different sizes, churn, pages, sweeps of users that are simply online, memory, and commands to Redis.
+/// Measures what presence costs, in memory and over Redis (`make bench-presence`): joins in channels of
+/// different sizes, churn, pages, sweeps over users that are simply online, memory, and commands to Redis.
 ///
-///     rtm-presence-bench [PATH]    with the path of a redis-server's unix socket also over Redis
+///     rtm-presence-bench [PATH]    PATH is the unix socket of a redis-server; without it Redis is left out
 @main
 struct PresenceBench {
     static let rules = PresenceRules(
@@ -44,7 +44,8 @@ struct PresenceBench {
         ChannelKey(appID: "0123456789abcdef0123456789abcdef", type: .message, name: "room-\(number)")
     }
 
-    /// Mean cost of so many joins of one channel, tables that grow included, and the memory of all.
+    /// Measures the mean cost of the joins of one channel, the growth of its tables included, and the memory
+    /// that all of them take.
     private static func joins() throws {
         for size in [1_000, 10_000, 50_000] {
             let before = residentBytes()
@@ -52,7 +53,7 @@ struct PresenceBench {
             let all = try time { () throws in
                 for number in 0..<size { try registry.enter(entry(number), room(0), now: 1) }
             }
-            // Every period says what was collected.
+            // At the end of each period the registry announces the changes that it has collected.
             let flush = time { _ = registry.advance(now: 40_000) }
             let memory = max(0, residentBytes() - before) / size
             report("join, mean of \(size) in one channel", all / Double(size), "µs")
@@ -113,7 +114,8 @@ struct PresenceBench {
 
     // MARK: - Measuring
 
-    /// Microseconds of processor time, which a busy machine disturbs least.
+    /// Returns the microseconds of processor time that `body` takes. A busy machine disturbs processor time
+    /// least.
     static func time<Failure: Error>(_ body: () throws(Failure) -> Void) throws(Failure) -> Double {
         let start = processorTime
         try body()

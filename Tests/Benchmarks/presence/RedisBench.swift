@@ -5,7 +5,7 @@ import RTMModel
 import RTMPresenceServer
 import RTMRedis
 
-/// The same over a redis-server, with its round trips and its scripts.
+/// Measures joins over a redis-server, its round trips and its scripts included.
 enum RedisBench {
     static func run(socket: String) async throws {
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
@@ -26,7 +26,7 @@ enum RedisBench {
         try await group.shutdownGracefully()
     }
 
-    /// 64 joins at a time; cost of the last 1,000, and what each sends.
+    /// Joins 64 users at a time, and reports what each of the last 1,000 costs and sends.
     private static func joins(
         _ size: Int, _ store: NIOLoopBound<RedisPresenceStore>, _ loop: any EventLoop
     ) async throws {

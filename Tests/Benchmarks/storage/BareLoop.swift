@@ -1,8 +1,8 @@
 import CSQLite
 import Foundation
 
-/// The statements of a compare-and-set write and nothing else, so many in each transaction: what the file and
-/// the disk allow.
+/// Runs the statements of a compare-and-set write and nothing else, a fixed number in each transaction. It
+/// shows what the file and the disk allow.
 enum BareLoop {
     private static let tables = """
         CREATE TABLE store (id INTEGER PRIMARY KEY, counter INTEGER NOT NULL) STRICT;

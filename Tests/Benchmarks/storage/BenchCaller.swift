@@ -4,7 +4,8 @@ import RTMModel
 import RTMServiceLink
 import RTMWire
 
-/// Many callers over one link to storage, each with one call under way. Confined to the link's event loop.
+/// Plays many callers over one link to storage, each with one call under way. It is confined to the link's
+/// event loop.
 final class BenchCaller: ServiceLinkClientDelegate {
     private let link: ServiceLinkClient<Int>
     private let arena = DecodeArena()
@@ -17,7 +18,7 @@ final class BenchCaller: ServiceLinkClientDelegate {
     private var isOver: (Int) -> Bool = { _ in true }
     private var finished: EventLoopPromise<Int>?
     private var appending: Appending?
-    /// By caller: for the measurement of latency.
+    /// The measurement of latency sets these two. The argument is the caller's number.
     var called: ((Int) -> Void)?
     var acknowledged: ((Int) -> Void)?
 
@@ -51,7 +52,7 @@ final class BenchCaller: ServiceLinkClientDelegate {
 
     func close() { link.shutdown() }
 
-    /// Calls until `isOver` of the number of answers; returns that number.
+    /// Calls until `isOver` accepts the number of answers, and returns that number.
     func run<Call: BenchCall>(
         _ callers: Int, until isOver: @escaping (Int) -> Bool, _ make: (Int) -> Call
     ) -> EventLoopFuture<Int> {
@@ -85,7 +86,7 @@ final class BenchCaller: ServiceLinkClientDelegate {
         acknowledged?(number)
         calls[number].answered(response)
         count += 1
-        // Nobody is left with a lock that others stand in line for.
+        // A caller that has a lock goes on until it has released it, because others wait for it.
         guard isOver(count), calls[number].isComplete else { return call(number) }
         open -= 1
         if open == 0 { finished.take()?.succeed(count) }

@@ -2,13 +2,13 @@ import NIOCore
 import RTMModel
 import RTMWire
 
-/// A call that a caller repeats; it may depend on the answer before.
+/// A call that a caller repeats. It may depend on the answer to the one before.
 protocol BenchCall {
     var user: String { get }
     /// The one field of ClientFrame.body.
     func request() -> ByteBuffer
     mutating func answered(_ response: UnsafeRawBufferPointer)
-    /// Whether its caller may stop here.
+    /// Whether the caller may stop after this call.
     var isComplete: Bool { get }
 }
 
@@ -18,7 +18,7 @@ extension BenchCall {
     var isComplete: Bool { true }
 }
 
-/// Fields in their order, as a message.
+/// A message that writes these fields in their order.
 struct Fields: WireMessage {
     enum Value {
         case number(UInt64)
@@ -99,7 +99,7 @@ struct ReadHistory: BenchCall {
     }
 }
 
-/// Acquires, waiting in line, and releases, in turn.
+/// Acquires a lock, waiting in line for it, and releases it, in turn.
 struct LockCall: BenchCall {
     let user: String
     private let field: UInt32

@@ -4,13 +4,13 @@ import RTMModel
 import RTMServiceLink
 import RTMWire
 
-/// A subscriber at messaging that measures how late events come. Confined to one event loop.
+/// A subscriber at messaging that measures how late events come. It is confined to one event loop.
 final class BenchLog: ServiceLinkClientDelegate {
     private let link: ServiceLinkClient<Int>
     private let channels: [String]
     private let attached: EventLoopPromise<Void>
     private var open = 0
-    /// By channel, oldest first: when its calls were made and acknowledged.
+    /// When the calls of each channel were made and acknowledged, the oldest first.
     private var calls: [[ContinuousClock.Instant]]
     private var acknowledgements: [[ContinuousClock.Instant]]
     private var deliveries: [[ContinuousClock.Instant]]
@@ -47,7 +47,7 @@ final class BenchLog: ServiceLinkClientDelegate {
 
     func close() { link.shutdown() }
 
-    /// Called once.
+    /// Call this once.
     func untilDelivered(_ count: Int) -> EventLoopFuture<Void> {
         let promise = attached.futureResult.eventLoop.makePromise(of: Void.self)
         awaited = (count, promise)
@@ -68,7 +68,7 @@ final class BenchLog: ServiceLinkClientDelegate {
         match(channel)
     }
 
-    /// The event may come before the acknowledgement; then it came at once.
+    /// An event may arrive before the acknowledgement of its call. Its delay then counts as 0.
     private func match(_ channel: Int) {
         while let delivery = deliveries[channel].first, let acknowledgement = acknowledgements[channel].first,
             let call = calls[channel].first

@@ -8,8 +8,8 @@ import RTMServiceLink
 import RTMStorageServer
 import RTMWire
 
-/// Storage and messaging on one event loop, as in a standalone system, and a caller on another one, as an
-/// edge is.
+/// Storage and messaging run on one event loop, as in a standalone system. The caller runs on another one,
+/// as an edge does.
 final class BenchSystem: Sendable {
     private let loop: any EventLoop
     private let caller: NIOLoopBound<BenchCaller>
@@ -62,12 +62,12 @@ final class BenchSystem: Sendable {
         return result
     }
 
-    /// One call, to its answer.
+    /// Makes one call and waits for its answer.
     func call(_ call: some BenchCall & Sendable) async throws {
         _ = try await run(count: 1, callers: 1) { _ in call }
     }
 
-    /// Answers per second, of callers that call again as soon as they are answered.
+    /// Returns the answers per second of callers that call again as soon as they are answered.
     func rate<Call: BenchCall & Sendable>(
         _ duration: Duration, _ callers: Int, _ make: @escaping @Sendable (Int) -> Call
     ) async throws -> Double {
@@ -89,7 +89,8 @@ final class BenchSystem: Sendable {
 
     // MARK: Latency
 
-    /// Nanoseconds, sorted: from the acknowledgement to the subscriber, and from the call to it.
+    /// Returns two sorted lists of nanoseconds: from the acknowledgement to the subscriber, and from the
+    /// call to the subscriber.
     func latency(_ duration: Duration, _ callers: Int) async throws -> ([Int64], [Int64]) {
         let loop = self.loop
         let caller = self.caller
@@ -109,7 +110,8 @@ final class BenchSystem: Sendable {
         }.get()
     }
 
-    /// Events per second of one channel that all callers write to, up to the last one's arrival.
+    /// Returns the events per second of one channel that all callers write to. The time ends when the last
+    /// event arrives.
     func hotChannel(_ duration: Duration, _ callers: Int) async throws -> Double {
         let log = try await BenchLog.attached(
             to: ["hot"], at: messaging, on: loop,
@@ -130,7 +132,7 @@ final class BenchSystem: Sendable {
 
     // MARK: History
 
-    /// Appends per second.
+    /// Returns the appends per second.
     func append(_ part: HistoryPart, callers: Int) async throws -> Double {
         let start = ContinuousClock.now
         let caller = self.caller
@@ -138,7 +140,7 @@ final class BenchSystem: Sendable {
         return Double(part.numbers.count) / ((ContinuousClock.now - start) / .seconds(1))
     }
 
-    /// Nanoseconds of pages asked for one after the other, sorted; from all over the store.
+    /// Asks for pages from all over the store, one after the other, and returns their nanoseconds, sorted.
     func pageTimes(count: Int, of parts: [HistoryPart]) async throws -> [Int64] {
         let stored = parts.last?.numbers.upperBound ?? 0
         var times: [Int64] = []
@@ -155,8 +157,8 @@ final class BenchSystem: Sendable {
     }
 }
 
-/// Messages by their numbers, dealt out to channels of a thousand each: so every page is a full one, however
-/// large the store is.
+/// Messages by their numbers, dealt out to channels of a thousand each. Every page is therefore a full one,
+/// however large the store is.
 struct HistoryPart {
     let numbers: Range<Int>
 
@@ -166,6 +168,6 @@ struct HistoryPart {
 
     func time(of number: Int) -> UInt64 { UInt64(number + 1) }
 
-    /// Every channel has some hundred messages before it.
+    /// The position has some hundred messages of its channel before it, in every channel.
     var middle: UInt64 { time(of: (numbers.lowerBound + numbers.upperBound) / 2) }
 }

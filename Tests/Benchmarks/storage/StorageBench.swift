@@ -1,9 +1,9 @@
 import Foundation
 import NIOCore
 
-/// What storage does per second on this machine, with the links, the transactions and the disk of production;
-/// each figure stands beside what SQLite alone makes of the same statements. `make bench-storage`; arguments
-/// choose parts: writes, reads, locks, latency, history.
+/// Measures what storage does per second on this machine, with the links, the transactions and the disk of
+/// production (`make bench-storage`). The writes stand beside what SQLite alone makes of the same statements.
+/// Arguments choose parts: writes, reads, locks, latency, history.
 @main struct StorageBench {
     static func main() async throws {
         let isQuick = ProcessInfo.processInfo.environment["QUICK"] == "1"
@@ -22,7 +22,7 @@ import NIOCore
 
     static func say(_ line: String) { FileHandle.standardOutput.write(Data((line + "\n").utf8)) }
 
-    /// Compare-and-set writes of 128 bytes, each caller on a channel of its own.
+    /// Measures compare-and-set writes of 128 bytes. Each caller has a channel of its own.
     private static func writes(_ directory: String, _ duration: Duration) async throws {
         for synchronous in ["full", "normal"] {
             for callers in [1, 16, 256] {
@@ -30,7 +30,7 @@ import NIOCore
                     directory + "/\(synchronous)-\(callers)", ["--storage-synchronous", synchronous]
                 ) { system in
                     var (ours, bare) = (0.0, 0.0)
-                    // In turns, so that what else the machine does meets both.
+                    // The two take turns, so that whatever else the machine does disturbs both.
                     for slice in 0..<slices {
                         bare += try BareLoop.rate(
                             directory + "/bare-\(synchronous)-\(callers)-\(slice)",
@@ -64,7 +64,7 @@ import NIOCore
         }
     }
 
-    /// Users who stand in line for one lock, and let it go as soon as they have it.
+    /// Measures how fast a lock goes through a line of users who release it as soon as they have it.
     private static func locks(_ directory: String, _ duration: Duration) async throws {
         try await BenchSystem.with(directory + "/locks", []) { system in
             try await system.call(LockCall.set)
@@ -73,7 +73,7 @@ import NIOCore
         }
     }
 
-    /// From the acknowledgement, and from the call, to a subscriber at messaging.
+    /// Measures the time to a subscriber at messaging, from the acknowledgement and from the call.
     private static func latency(_ directory: String, _ duration: Duration) async throws {
         for callers in [1, 16] {
             try await BenchSystem.with(directory + "/latency-\(callers)", []) { system in
@@ -99,7 +99,7 @@ import NIOCore
         sorted.isEmpty ? 0 : sorted[min(sorted.count - 1, sorted.count * percent / 100)] / 1_000
     }
 
-    /// Messages of 100 bytes. The time of a page must not grow with the store.
+    /// Measures history with messages of 100 bytes. The time of a page must not grow with the store.
     private static func history(_ directory: String, messages: Int) async throws {
         let place = directory + "/history"
         say("history, \(messages) messages take about \(messages / 5_000) MB in \(place)")
@@ -119,7 +119,7 @@ import NIOCore
         }
     }
 
-    /// Bytes of the files in a directory.
+    /// Returns the bytes of all files in a directory.
     private static func diskUse(_ directory: String) throws -> Int {
         let files = FileManager.default
         return try files.contentsOfDirectory(atPath: directory).reduce(0) { sum, name in
