@@ -1,14 +1,16 @@
-/// How far each source has got in one log: a service that asks twice, because the first answer was lost,
-/// appends once, and is told again where that is. (`HighWaterMarks` with the places.)
+/// How far each source has got in one log. A service repeats an append when its answer was lost; the repeated
+/// append is not written again and is answered with the place of the first one. (`HighWaterMarks` does the
+/// same without the places.)
 ///
 /// A source counts its appends, so its last number says which ones are in the log. A source that is started
-/// anew has a new number; old ones make room, the one that has been silent for longest first.
+/// anew has a new number. When there are too many sources, the one that has been silent for longest makes
+/// room.
 struct AppendSources {
-    /// Limit: sources remembered per log. At one time a channel has two (presence and storage); the others
-    /// are former lives of theirs.
+    /// Limit: sources remembered per log. A channel has two at a time (presence and storage); the others are
+    /// earlier lives of these two.
     static let countMax = 8
     /// Limit: places remembered per source. Several nodes of a service may append for one source (presence
-    /// over Redis), so the one that is repeated isn't always the last; but it is one of the last.
+    /// over Redis), so the repeated append isn't always the last one, but it is one of the last few.
     static let placesMax = 8
 
     struct Place: Equatable {
@@ -18,16 +20,17 @@ struct AppendSources {
 
     private struct Mark {
         let source: UInt64
-        /// Of the last appends, in order.
+        /// The places of the source's last appends, in order.
         var places: [(sequence: UInt64, place: Place)] = []
     }
 
-    /// The one that appended last stands at the end.
+    /// The source that appended last stands at the end.
     private var marks: [Mark] = []
 
     var count: Int { marks.count }
 
-    /// Where this is in the log, if it is there. One that is forgotten lies before all that are remembered.
+    /// Where the append with this number stands in the log, or nil if it isn't there. An append whose place
+    /// is forgotten stands before all remembered ones.
     func place(of sequence: UInt64, from source: UInt64) -> Place? {
         guard source != 0, let mark = marks.first(where: { $0.source == source }),
             let last = mark.places.last, sequence <= last.sequence
@@ -36,7 +39,8 @@ struct AppendSources {
         return mark.places.first.map { Place(offset: $0.place.offset - 1, timestamp: $0.place.timestamp) }
     }
 
-    /// It is in the log now. Source 0 doesn't ask twice.
+    /// Remembers that the append is in the log now. Source 0 never repeats an append, so nothing is
+    /// remembered of it.
     mutating func appended(_ sequence: UInt64, from source: UInt64, at place: Place) {
         guard source != 0 else { return }
         var mark = Mark(source: source)

@@ -5,11 +5,11 @@ package import RTMWire
 
 /// The log of one channel: everything its subscribers can see, in one order (architecture.md, idea 1).
 ///
-/// An entry gets the next offset and a timestamp greater than every earlier one of the channel (M-24), and is
-/// encoded at that moment, once and straight into the log: what subscribers receive are copies of those
-/// bytes. The log keeps a bounded tail, by count, bytes and age, for those who come back. A position before
-/// the tail can't be continued, and neither can a position of another epoch; both are said as a gap, never
-/// passed over.
+/// An entry gets the next offset and a timestamp greater than every earlier one of the channel (M-24). It is
+/// encoded at that moment, once and straight into the log: subscribers receive copies of those bytes. The log
+/// keeps a tail that is bounded by count, bytes and age, for subscribers who come back. A position before the
+/// tail can't be continued, and neither can a position of another epoch; the log reports both as a gap and
+/// never passes over them.
 package struct ChannelLog {
     /// An entry as a reader sees it.
     package struct Entry {
@@ -22,7 +22,7 @@ package struct ChannelLog {
         package let frame: ByteBuffer
     }
 
-    /// How much of the tail is kept; whatever is reached first. Age is in milliseconds.
+    /// How much of the tail is kept; the limit that is reached first applies. Age is in milliseconds.
     package struct Retention: Sendable, Hashable {
         package var entriesMax: Int
         package var bytesMax: Int
@@ -35,24 +35,25 @@ package struct ChannelLog {
         }
     }
 
-    /// Entries that one session appended together. Offsets and timestamps are consecutive.
+    /// Entries that one session appended together. Their offsets and timestamps are consecutive.
     package struct Appended {
         package let offset: UInt64
         package let timestamp: UInt64
         package let count: Int
         package let publisherSession: UInt64
         package let feature: SubscriptionFeatures
-        /// The entries' frames, one behind the other.
+        /// The frames of the entries, one behind the other.
         package let frames: ByteBuffer
     }
 
-    /// What is known of an entry beside its frame. 32 bytes: there are as many of these as entries.
+    /// What is known of an entry beside its frame. It has 32 bytes, because there are as many heads as
+    /// entries.
     fileprivate struct Head {
         let timestamp: UInt64
         let publisherSession: UInt64
-        /// Of the publishing client, see `PublishOrigin`.
+        /// The instance of the publishing client, see `PublishOrigin`.
         let instance: UInt64
-        /// The lower half: no tail holds four billion messages of one client.
+        /// The lower half of the client's sequence number: no tail holds four billion messages of one client.
         let sequence: UInt32
         private let lengthAndFeature: UInt32
 
@@ -64,7 +65,7 @@ package struct ChannelLog {
             self.publisherSession = publisherSession
             self.instance = instance
             self.sequence = UInt32(truncatingIfNeeded: sequence)
-            // Frames have some ten thousand bytes, and there are eight features.
+            // Frames have some ten thousand bytes, and there are eight features, so both fit into 32 bits.
             lengthAndFeature = UInt32(length) << 8 | feature.rawValue & 0xFF
         }
 
@@ -75,9 +76,9 @@ package struct ChannelLog {
     package let epoch: UInt64
     /// Offset of the newest entry; 0 before the first.
     package private(set) var head: UInt64 = 0
-    /// Timestamp of the newest entry, or when the log began, in milliseconds.
+    /// The timestamp of the newest entry, or the time at which the log began; in milliseconds.
     package private(set) var lastTimestamp: UInt64
-    /// Timestamp of the newest entry that the tail has lost.
+    /// The timestamp of the newest entry that the tail no longer holds.
     private var forgottenTimestamp: UInt64?
     private var heads = Deque<Head>()
     private var frames = FrameTail()
@@ -89,7 +90,7 @@ package struct ChannelLog {
     }
 
     package var position: StreamPosition { StreamPosition(epoch: epoch, offset: head) }
-    /// Entries that can be read again, and the bytes of their frames.
+    /// How many entries can be read again; `tailBytes` is the size of their frames.
     package var tailCount: Int { heads.count }
     package var tailBytes: Int { frames.byteCount }
 }
@@ -97,15 +98,15 @@ package struct ChannelLog {
 // MARK: - Appending
 
 extension ChannelLog {
-    /// Whether so many messages follow all that their client has in the log. To be asked before they are
-    /// appended, which has to follow then.
+    /// Whether these messages follow everything that their client has in the log. If so, they count as
+    /// appended from now on, so the caller has to append them.
     package mutating func admits(_ origin: PublishOrigin, count: Int) -> Bool {
         publishers.admits(
             origin, count: count, end: head + UInt64(count), tail: head + 1 - UInt64(heads.count))
     }
 
-    /// Appends an entry for each message; `encode` is told the offset and the timestamp that it got, and
-    /// writes its frame behind what is in the buffer.
+    /// Appends an entry for each message. `encode` gets the message's offset and timestamp and writes its
+    /// frame behind what is in the buffer.
     package mutating func append(
         _ messages: MessageRun, session: UInt64, feature: SubscriptionFeatures, origin: PublishOrigin = .none,
         now: UInt64,
@@ -131,7 +132,7 @@ extension ChannelLog {
             feature: feature, frames: written)
     }
 
-    /// Appends one entry that is no message; `encode` as above.
+    /// Appends one entry that is not a message; `encode` works as above.
     package mutating func append(
         session: UInt64, feature: SubscriptionFeatures, now: UInt64,
         encode: (_ offset: UInt64, _ timestamp: UInt64, _ frames: inout ByteBuffer) -> Void
@@ -149,7 +150,7 @@ extension ChannelLog {
             frames: written)
     }
 
-    /// Forgets what the retention no longer covers. To be called after appending, too.
+    /// Drops the entries that the retention no longer covers. The broker calls this after appending, too.
     package mutating func trim(to retention: Retention, now: UInt64) {
         while let oldest = heads.first,
             heads.count > retention.entriesMax || frames.byteCount > retention.bytesMax
@@ -159,7 +160,7 @@ extension ChannelLog {
             forgottenTimestamp = oldest.timestamp
             heads.removeFirst()
         }
-        // A channel that was busy once must not hold the room for it while it is silent.
+        // A channel that was busy once must not keep the memory for it while it is silent.
         if heads.isEmpty {
             heads = Deque()
             publishers = PublisherMarks()
@@ -172,19 +173,19 @@ extension ChannelLog {
 extension ChannelLog {
     /// What the log knows of a publish that its client sends once more.
     package enum Memory {
-        /// It is in the log: this entry.
+        /// The log has the message: this entry.
         case published(Entry)
-        /// It is not, for the tail reaches back to when it was sent first.
+        /// The log does not have the message, and the tail reaches back to the time when it was first sent.
         case new
-        /// The tail doesn't reach back so far.
+        /// The tail doesn't reach back to the time when the message was first sent.
         case unknown
     }
 
-    /// On the way from the client to the log a message may be under way so much longer the second time than
-    /// the first, in milliseconds: it may have been appended that much earlier than its age says.
+    /// How much longer the second transfer from the client to the log may take than the first, in
+    /// milliseconds. The message may have been appended that much earlier than its age says.
     private static let transitMax: UInt64 = 10_000
 
-    /// Looks for a message that was sent first so many milliseconds ago, newest entries first.
+    /// Looks for a message that was first sent `age` milliseconds ago, from the newest entry to the oldest.
     package func memory(of origin: PublishOrigin, age: UInt64, now: UInt64) -> Memory {
         let sequence = UInt32(truncatingIfNeeded: origin.sequence)
         var bytes = 0
@@ -206,7 +207,7 @@ extension ChannelLog {
 // MARK: - Reading
 
 extension ChannelLog {
-    /// The entries that follow a position; nil when some of them, or the log they were in, are gone.
+    /// The entries that follow a position, or nil when some of them, or the log they were in, are gone.
     package func entries(after position: StreamPosition) -> Entries? {
         guard position.epoch == epoch, position.offset <= head else { return nil }
         let missing = Int(head - position.offset)
@@ -217,7 +218,7 @@ extension ChannelLog {
             offset: position.offset)
     }
 
-    /// Entries in order, each made when it is asked for: a reader may stop at its page's end.
+    /// Entries in order. Each one is made when it is asked for, so a reader may stop at the end of its page.
     package struct Entries: Sequence, IteratorProtocol {
         fileprivate var heads: Slice<Deque<Head>>.Iterator
         fileprivate var frames: FrameTail.Reader

@@ -2,14 +2,15 @@ import NIOCore
 package import RTMModel
 package import RTMWire
 
-/// Events of presence and storage become entries like messages do: the same offsets, timestamps and
-/// deliveries. The log writes the envelope around what it doesn't read.
+/// Events of presence and storage become log entries as messages do, with the same offsets, timestamps and
+/// deliveries. The log writes the envelope around an event without reading the event itself.
 extension EmbeddedBroker {
     package struct EventsAppended {
-        /// Of the last of them, which may have been there before; of the log's head when there was none.
+        /// The position of the last event, which may have been in the log before; the position of the log's
+        /// head when the request had no event.
         package let position: StreamPosition
         package let timestamp: UInt64
-        /// In their order, without those that were there before.
+        /// The events that were appended now, in order, without those that were in the log before.
         package let appended: [Appended]
     }
 

@@ -3,13 +3,13 @@ package import RTMModel
 package import RTMWire
 
 /// The logs of all channels of a node, and which links want their entries: the broker of an installation with
-/// one messaging node. A value without I/O; the service around it decodes, asks and sends.
+/// one messaging node. It is a value without I/O; the service around it decodes, asks and sends.
 ///
-/// Who is subscribed is the edges' knowledge. The broker knows interest: a link that wants every entry of a
-/// log, under a number of its own choice, which is how the entries find their way there without a name
+/// The edges know who is subscribed. The broker knows only interest: a link wants every entry of a log, under
+/// a number that the link has chosen. With that number the entries find their way at the edge without a name
 /// lookup.
 package struct EmbeddedBroker {
-    /// A link of this process, numbered by the service.
+    /// A link of this process, as the service numbers it.
     package typealias ServiceLinkID = Int
 
     package struct Interest: Hashable {
@@ -24,8 +24,8 @@ package struct EmbeddedBroker {
 
     package struct Limits: Sendable {
         package var retention: ChannelLog.Retention
-        /// How long a log without entries and without interest is remembered, in milliseconds, so that a
-        /// position in it can still be continued.
+        /// How long a log without entries and without interest is remembered, so that a position in it can
+        /// still be continued; in milliseconds.
         package var idleMax: UInt64
         package var channelsMax: Int
 
@@ -36,31 +36,8 @@ package struct EmbeddedBroker {
         }
     }
 
-    struct Channel {
-        /// Nil while the place is free.
-        var key: ChannelKey?
-        var log: ChannelLog
-        var interests: [Interest] = []
-        /// When the last interest left. Whoever was behind it may come back.
-        var leftAt: UInt64 = 0
-        var claim: Claim?
-        /// By holder: its attempts.
-        var logins = HighWaterMarks()
-        var sources = AppendSources()
-    }
-
-    /// Who has a channel for himself, or had it last: of two the one with the greater number, in whatever
-    /// order they come back.
-    struct Claim {
-        var number: UInt64
-        /// Nil while the holder's link is away.
-        var interest: Interest?
-        /// Who it is; 0 = unknown.
-        var holder: UInt64
-    }
-
-    /// Far beyond every clock. A greater number than this is none of ours, and what follows the greatest
-    /// number of all would be none.
+    /// Far beyond every clock. No messaging node gives a greater number than this, and the number after the
+    /// greatest possible one would not be greater any more.
     private static let claimMax = UInt64.max >> 1
 
     let limits: Limits
@@ -68,13 +45,13 @@ package struct EmbeddedBroker {
     private var nextEpoch: UInt64
     private var lastClaim: UInt64 = 0
     private var indexes: [ChannelKey: Int] = [:]
-    var channels: [Channel] = []
+    var channels: [BrokerChannel] = []
     private var free: [Int] = []
     private var interestsOfLinks: [ServiceLinkID: [UInt64: Int]] = [:]
     private var sweepPlace = 0
 
-    /// - Parameter firstEpoch: random for each start of the process, so that no position of an earlier one is
-    ///   taken for a position of ours.
+    /// - Parameter firstEpoch: random for each start of the process, so that no position of an earlier
+    ///   process is mistaken for one of this process.
     package init(limits: Limits, firstEpoch: UInt64) {
         self.limits = limits
         self.firstEpoch = firstEpoch
@@ -90,20 +67,22 @@ extension EmbeddedBroker {
     package struct Attached {
         package let position: StreamPosition
         package let gap: Bool
-        /// What follows the caller's position, to be delivered before anything newer.
+        /// The entries that follow the caller's position. They are delivered before anything newer.
         package let missed: [ChannelLog.Entry]
-        /// The number of an exclusive interest, else 0.
+        /// The number of an exclusive interest, otherwise 0.
         package let claim: UInt64
-        /// An exclusive interest that has lost its place to this one.
+        /// The exclusive interest that lost its place to this one.
         package let superseded: Interest?
     }
 
-    /// From now on every entry of the channel goes to this interest. The same number again moves it to this
-    /// channel.
+    /// From now on every entry of the channel goes to this interest. An interest with a known number moves to
+    /// this channel.
     ///
-    /// - Parameters: `claim`, `holder`, `attempt` and `returns` as in `AttachRequest`. A holder who comes
-    ///   back after a newer one is refused (S-10), and so is an attempt that is late behind a newer one of
-    ///   its holder.
+    /// - Parameters: `claim`, `holder`, `attempt` and `returns` have the meaning of the same fields in
+    ///   `AttachRequest`.
+    ///
+    /// - Throws: `.loginAborted` (-10013) when a holder comes back after a newer one (S-10), or when an
+    ///   attempt arrives behind a newer attempt of its holder.
     package mutating func attach(
         _ interest: Interest, to key: ChannelKey, after position: StreamPosition?, claim: UInt64? = nil,
         holder: UInt64 = 0, attempt: UInt64 = 0, returns: Bool = false, now: UInt64
@@ -111,7 +90,7 @@ extension EmbeddedBroker {
         detach(interest, now: now)
         let index = try index(of: key, now: now)
         let superseded = try claim.flatMap { number throws(RTMError) in
-            if number == 0 { try admit(holder, attempt, returns: returns, at: index) }
+            if number == 0 { try channels[index].admit(holder, attempt, returns: returns) }
             return try supersede(number, by: interest, holder, at: index, now: now)
         }
         interestsOfLinks[interest.link, default: [:]][interest.id] = index
@@ -125,42 +104,25 @@ extension EmbeddedBroker {
         }
     }
 
-    /// Whether a holder may have the channel anew.
-    private mutating func admit(
-        _ holder: UInt64, _ attempt: UInt64, returns: Bool, at index: Int
-    ) throws(RTMError) {
-        guard attempt == 0 || channels[index].logins.admits(holder, attempt) else {
-            throw RTMError(.loginAborted, "the same client has logged in again meanwhile")
-        }
-        guard !returns || !isHeld(at: index, byOtherThan: holder) else {
-            throw RTMError(.loginAborted, "the user has logged in elsewhere meanwhile")
-        }
-    }
-
-    /// Gives the channel to a new holder (number 0) or back to a former one. Returns who had it.
+    /// Gives the channel to a new holder (number 0) or back to a former one. Returns the interest that had
+    /// it.
     private mutating func supersede(
         _ number: UInt64, by interest: Interest, _ holder: UInt64, at index: Int, now: UInt64
     ) throws(RTMError) -> Interest? {
         guard number <= Self.claimMax else {
-            throw RTMError(.invalidParameter, "the claim \(number) was given by no messaging node")
+            throw RTMError(.invalidParameter, "no messaging node has given the claim \(number)")
         }
         let present = channels[index].claim
         if number != 0, let present, number < present.number {
             throw RTMError(.loginAborted, "the user has logged in elsewhere")
         }
-        // Numbers follow the clock, so that those of an earlier process are smaller.
+        // Numbers follow the clock, so the numbers of an earlier process are smaller.
         lastClaim = max(lastClaim + 1, number, now << 10)
         let superseded = present?.interest
         if let superseded { detach(superseded, now: now) }
-        channels[index].claim = Claim(
+        channels[index].claim = BrokerChannel.Claim(
             number: number == 0 ? lastClaim : number, interest: interest, holder: holder)
         return superseded
-    }
-
-    /// Somebody else has had the channel last. That holds while its holder is away, and after it has left.
-    private func isHeld(at index: Int, byOtherThan holder: UInt64) -> Bool {
-        guard holder != 0, let last = channels[index].claim?.holder else { return false }
-        return last != 0 && last != holder
     }
 
     package mutating func detach(_ interest: Interest, now: UInt64) {
@@ -188,15 +150,16 @@ extension EmbeddedBroker {
 
 extension EmbeddedBroker {
     package struct Appended {
-        /// None, when a message that is sent once more was appended before: then offset and timestamp are
-        /// those of then.
+        /// Has a count of 0 when the client sent a message again and the log already had it. Offset and
+        /// timestamp are then those of the first time.
         package let entries: ChannelLog.Appended
-        /// Who is to get them.
+        /// The interests that get the entries.
         package let interests: [Interest]
     }
 
-    /// Appends messages to their channel's log: all of them, or none. What the client sends once more and
-    /// the log has already is answered as the first time, whether its receiver is still there or not.
+    /// Appends all of the messages to their channel's log, or none. When the client sends a message again and
+    /// the log already has it, the answer is the same as the first time, whether the receiver is still online
+    /// or not.
     package mutating func publish(_ request: PublishRequest, now: UInt64) throws(RTMError) -> Appended {
         guard let type = request.channelType, type == .message || type == .user else {
             throw RTMError(.invalidChannelType, "messages are published to message and user channels")
@@ -210,7 +173,7 @@ extension EmbeddedBroker {
         guard channels[index].log.admits(request.origin, count: request.messages.count) else {
             throw RTMError(
                 .channelPublishMessageFailed,
-                "the message comes late: what its client published after it is in the log already")
+                "the message is late: a newer message of its client is in the log already")
         }
         let entries = channels[index].log.append(
             request.messages, session: request.publisherSession, feature: .message, origin: request.origin,
@@ -228,7 +191,8 @@ extension EmbeddedBroker {
     /// Whether a log of this process has, or had, this epoch.
     private func hasHad(epoch: UInt64) -> Bool { epoch &- firstEpoch < nextEpoch &- firstEpoch }
 
-    /// The first result of a message that is sent once more; nil when there is none and it is to be appended.
+    /// The first result of a message that is sent again, or nil when it has no first result and is to be
+    /// appended.
     private func published(
         _ request: PublishRequest, _ key: ChannelKey, now: UInt64
     ) throws(RTMError) -> Appended? {
@@ -236,7 +200,8 @@ extension EmbeddedBroker {
         guard let age = origin.againAfter else { return nil }
         guard origin.instance != 0, origin.sequence != 0, request.messages.count == 1 else {
             throw RTMError(
-                .invalidParameter, "a message that is sent again has an instance and a sequence, and no other"
+                .invalidParameter,
+                "a message that is sent again needs an instance and a sequence, and a request of its own"
             )
         }
         let memory = indexes[key].map { channels[$0].log.memory(of: origin, age: UInt64(age), now: now) }
@@ -245,17 +210,18 @@ extension EmbeddedBroker {
             guard origin.epoch == 0 || hasHad(epoch: origin.epoch) else {
                 throw RTMError(
                     .channelPublishMessageFailed,
-                    "the logs were lost since the message was sent first: whether it was published is unknown"
+                    "the logs were lost since the message was first sent: whether it was published is unknown"
                 )
             }
             return nil
         case .unknown:
             throw RTMError(
                 .channelPublishMessageFailed,
-                "the channel's log doesn't reach back to when the message was sent first: whether it was "
+                "the channel's log doesn't reach back to the time when the message was first sent: whether it was "
                     + "published is unknown")
         case .published(let entry):
-            // Instances are random and secret. Whoever guesses another client's learns nothing by it.
+            // Instances are random and secret. A client that guesses another client's instance learns nothing
+            // by it.
             guard entry.hasPublisher(request.publisher.string) else { return nil }
             let first = ChannelLog.Appended(
                 offset: entry.offset, timestamp: entry.timestamp, count: 0,
@@ -266,14 +232,14 @@ extension EmbeddedBroker {
 
     package struct Page {
         package let entries: [ChannelLog.Entry]
-        /// Of the last entry considered.
+        /// The position of the last entry that was looked at.
         package let position: StreamPosition
         package let gap: Bool
         package let more: Bool
     }
 
-    /// The entries after a position, without those of one publisher that his own session doesn't receive, up
-    /// to `bytesMax` bytes of frames but at least one.
+    /// The entries after a position, up to `bytesMax` bytes of frames but at least one entry. Entries of
+    /// `exceptPublisher` that its own session doesn't receive are left out.
     package mutating func read(_ request: ReadRequest, bytesMax: Int, now: UInt64) throws(RTMError) -> Page {
         let index = try index(of: request.channel, now: now)
         return withChannel(index) { channel in
@@ -297,7 +263,7 @@ extension EmbeddedBroker {
         }
     }
 
-    /// Looks at the next `count` logs: trims their tails by age, forgets those that nobody can miss.
+    /// Looks at the next `count` logs. It trims their tails by age and forgets the logs that nobody can miss.
     package mutating func sweep(_ count: Int, now: UInt64) {
         for _ in 0..<min(count, channels.count) {
             sweepPlace = (sweepPlace + 1) % channels.count
@@ -321,12 +287,13 @@ extension EmbeddedBroker {
 // MARK: - Channels
 
 extension ChannelLog.Entry {
-    /// And not for him.
+    /// Whether this publisher sent the entry and its own session doesn't receive it.
     fileprivate func isFrom(_ publisher: String) -> Bool {
         publisherSession != 0 && !publisher.isEmpty && hasPublisher(publisher)
     }
 
-    /// The publisher is read from the frame: few ask, and every entry would have to keep its name.
+    /// Reads the publisher from the frame. Few readers ask for it, and otherwise every entry would have to
+    /// keep the name.
     fileprivate func hasPublisher(_ publisher: String) -> Bool {
         frame.withUnsafeReadableBytes { bytes in
             Publication.publisher(inFrame: bytes)?.bytes.elementsEqual(publisher.utf8) ?? false
@@ -348,7 +315,7 @@ extension EmbeddedBroker {
                 "this node holds \(limits.channelsMax) channels, which is its limit",
                 limit: .init(name: "channels per node", value: UInt64(limits.channelsMax)))
         }
-        let channel = Channel(key: key, log: ChannelLog(epoch: nextEpoch, now: now))
+        let channel = BrokerChannel(key: key, log: ChannelLog(epoch: nextEpoch, now: now))
         nextEpoch &+= 1
         let index: Int
         if let reused = free.popLast() {
@@ -362,9 +329,10 @@ extension EmbeddedBroker {
         return index
     }
 
-    /// Works on a channel in place.
+    /// Works on a channel in place, without copying it.
     @discardableResult
-    private mutating func withChannel<Result>(_ index: Int, _ body: (inout Channel) -> Result) -> Result {
+    private mutating func withChannel<Result>(_ index: Int, _ body: (inout BrokerChannel) -> Result) -> Result
+    {
         body(&channels[index])
     }
 }

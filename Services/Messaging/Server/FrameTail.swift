@@ -3,19 +3,19 @@ import NIOCore
 
 /// The bytes of a log's newest frames, one behind the other in a few chunks.
 ///
-/// An append writes where the bytes will stay, so it costs no allocation of its own: a chunk grows with the
-/// channel up to `chunkBytes`, then the next one begins. What is forgotten is given back chunk by chunk. A
+/// An append writes the bytes where they will stay, so it costs no allocation of its own: a chunk grows with
+/// the channel up to `chunkBytes`, then the next one begins. Forgotten bytes are given back chunk by chunk. A
 /// frame never lies in two chunks, and neither do frames that were appended together.
 struct FrameTail {
-    /// A chunk takes another append while it holds less. Somewhat below a power of two, because that is how a
-    /// buffer grows.
+    /// A chunk takes another append while it holds less than this. The value is somewhat below a power of
+    /// two, because a buffer grows in powers of two.
     private static let chunkBytes = 30 * 1024
 
-    /// Each holds what is still kept of it between its reader and its writer index.
+    /// The kept part of each chunk lies between its reader index and its writer index.
     private var chunks = Deque<ByteBuffer>()
     private(set) var byteCount = 0
 
-    /// Returns what `write` added.
+    /// Returns the bytes that `write` added.
     mutating func append(_ write: (inout ByteBuffer) -> Void) -> ByteBuffer {
         if (chunks.last?.writerIndex ?? Self.chunkBytes) >= Self.chunkBytes { chunks.append(ByteBuffer()) }
         let last = chunks.count - 1
@@ -36,7 +36,7 @@ struct FrameTail {
         }
     }
 
-    /// Reads the newest `length` bytes, which begin where a frame begins.
+    /// Reads the newest `length` bytes. They have to begin where a frame begins.
     func last(_ length: Int) -> Reader {
         var first = chunks.count
         var rest = length

@@ -1,13 +1,12 @@
-/// How far each of a few sources of one log has counted: what isn't above a source's last number was there
-/// before, or is late.
+/// How far each of a few sources of one log has counted. A number that isn't above a source's last one was
+/// there before, or comes late.
 ///
-/// Services count their appends, so that one who asks twice, because the first answer was lost, appends once.
-/// The holders of an inbox count their logins, so that one who comes late, behind a newer one of the same
-/// client, is known. A source that is started anew has a new name; old ones make room, the one that has been
-/// silent for longest first.
+/// The holders of an inbox count their logins, so a login that arrives behind a newer one of the same client
+/// is recognised. A source that is started anew has a new name. When there are too many sources, the one that
+/// has been silent for longest makes room.
 struct HighWaterMarks {
-    /// Limit: sources remembered per log. At one time a channel has two (presence and storage), and a user
-    /// has a few apps; the others are former lives of theirs.
+    /// Limit: sources remembered per log. A user has a few apps at a time; the other sources are earlier
+    /// lives of these apps.
     static let countMax = 8
 
     private struct Mark {
@@ -15,12 +14,12 @@ struct HighWaterMarks {
         var sequence: UInt64
     }
 
-    /// The one that counted last stands at the end.
+    /// The source that counted last stands at the end.
     private var marks: [Mark] = []
 
     var count: Int { marks.count }
 
-    /// Whether this is new; then it is remembered. Source 0 doesn't count.
+    /// Whether this number is new; if so, it is remembered. Every number of source 0 is admitted.
     mutating func admits(_ source: UInt64, _ sequence: UInt64) -> Bool {
         guard source != 0 else { return true }
         guard let place = marks.firstIndex(where: { $0.source == source }) else {

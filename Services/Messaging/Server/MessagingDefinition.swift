@@ -6,7 +6,7 @@ package import RTMServiceLink
 
 /// The messaging service as a part of a program.
 package enum MessagingDefinition {
-    /// Listens at `messaging.listen`, for edges in other processes.
+    /// The service that listens at `messaging.listen` for the other services' processes.
     package static let service = ServiceDefinition(
         name: "messaging", summary: "Keeps the logs of channels and sends their entries to the edges.",
         keys: [MessagingKeys.listen.declaration] + MessagingKeys.limits
@@ -14,7 +14,7 @@ package enum MessagingDefinition {
         try await assemble(context, at: .address(context.configuration[MessagingKeys.listen]))
     }
 
-    /// Reached by callers of the same process.
+    /// The service for callers in the same process.
     package static func inProcess(_ endpoint: InProcessEndpoint) -> ServiceDefinition {
         ServiceDefinition(name: service.name, summary: service.summary, keys: MessagingKeys.limits) {
             context in
@@ -42,11 +42,11 @@ package enum MessagingDefinition {
     }
 }
 
-/// Walks over the logs, a part at a time, so that what is too old leaves memory without anybody asking for
-/// it.
+/// Walks over the logs, some at a time, so that entries that are too old leave memory although nobody asks
+/// for them.
 private struct LogSweep: Service {
-    /// At this pace a million channels are seen within two minutes, and one step takes well under a
-    /// millisecond.
+    /// At this pace it takes less than two minutes to visit a million channels, and one step takes well under
+    /// a millisecond.
     private static let interval = TimeAmount.milliseconds(100)
     private static let channelsPerStep = 1_000
 

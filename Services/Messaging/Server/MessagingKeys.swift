@@ -5,13 +5,13 @@ import RTMWire
 package enum MessagingKeys {
     package static let listen = ConfigurationKey<HostPort>.address(
         "messaging.listen", default: HostPort(host: "127.0.0.1", port: 7720),
-        "Where edges, presence and storage connect; keep it off the public network.")
+        "Address where edges, presence and storage connect; keep it off the public network.")
     package static let tailEntriesMax = ConfigurationKey<Int>.int(
         "messaging.tail.entriesMax", default: 8_192, in: 0...10_000_000,
-        "Entries that a channel keeps for those who come back.")
+        "Entries that a channel keeps for subscribers who come back.")
     package static let tailBytesMax = ConfigurationKey<Int>.byteSize(
         "messaging.tail.bytesMax", default: 4 * 1024 * 1024, in: 0...1024 * 1024 * 1024,
-        "Bytes that a channel keeps for those who come back.")
+        "Bytes that a channel keeps for subscribers who come back.")
     package static let tailAgeMax = ConfigurationKey<Duration>.duration(
         "messaging.tail.ageMax", default: .seconds(150), in: .zero ... .seconds(86_400),
         "How long a channel keeps an entry; less than 120 s shortens the time in which nothing is lost.")

@@ -1,6 +1,6 @@
 package import RTMServiceKit
 
-/// What a messaging node counts.
+/// The metrics of a messaging node.
 package struct MessagingMetrics: Sendable {
     let appended: Counter
     let refused: Counter
@@ -15,22 +15,23 @@ package struct MessagingMetrics: Sendable {
     package init(_ registry: MetricsRegistry) {
         appended = registry.counter("rtm_messaging_appended_total", "Entries appended to channel logs.")
         refused = registry.counter(
-            "rtm_messaging_refused_total", "Requests refused, receivers that are offline among them.")
+            "rtm_messaging_refused_total", "Requests refused, including messages to users who are offline.")
         repeated = registry.counter(
             "rtm_messaging_repeated_total",
-            "Messages of clients and events of services that came again for want of an answer; "
-                + "they are in the log once.")
+            "Messages and events that were sent again because the answer was lost;  "
+                + "each is in the log once.")
         pushed = registry.counter(
             "rtm_messaging_pushes_total", "Entries pushed to edges: once per entry and interested link.")
         replayed = registry.counter(
             "rtm_messaging_replayed_total", "Entries sent again to edges and clients that came back.")
         gaps = registry.counter(
             "rtm_messaging_gaps_total",
-            "Positions that could not be continued. Many: tails are too short, or this node was restarted.")
+            "Positions that could not be continued. A high value: tails are too short, or this node was restarted."
+        )
         superseded = registry.counter(
             "rtm_messaging_superseded_total", "Sessions that ended because their user logged in elsewhere.")
         channels = registry.gauge("rtm_messaging_channels", "Channels with a log in memory.")
         links = registry.gauge(
-            "rtm_messaging_links", "Links from other services. 0: no edge reaches this node.")
+            "rtm_messaging_links", "Links from other services. At 0 no edge reaches this node.")
     }
 }

@@ -5,13 +5,15 @@ import RTMServiceKit
 package import RTMServiceLink
 import RTMWire
 
-/// A messaging node: decodes what callers ask, asks the broker, sends what it answers. No decision is made
-/// here.
+/// A messaging node: it decodes what callers ask, asks the broker, and sends the broker's answers. No
+/// decision is made here.
 ///
-/// It lives on one event loop, all its links with it, so a log has one owner and needs no lock; and what a
-/// link receives is in the order in which it happened. More cores are used by more nodes.
+/// The node and all its links live on one event loop. So a log has one owner and needs no lock, and a link
+/// receives everything in the order in which it happened. An installation uses more cores by running more
+/// nodes.
 package final class MessagingNode {
-    /// Limit: bytes of frames in one page of a read, so that a long catch-up doesn't hold up everybody else.
+    /// Limit: bytes of frames in one page of a read, so that a long catch-up doesn't hold up all other
+    /// callers.
     private static let pageBytesMax = 256 * 1024
 
     private let logger: Logger
@@ -21,7 +23,7 @@ package final class MessagingNode {
     private var broker: EmbeddedBroker
     private var links: [EmbeddedBroker.ServiceLinkID: AcceptedServiceLink] = [:]
 
-    /// - Parameter clock: UTC in milliseconds.
+    /// - Parameter clock: the time in milliseconds (UTC).
     package init(
         limits: EmbeddedBroker.Limits, firstEpoch: UInt64, metrics: MessagingMetrics, logger: Logger,
         clock: @escaping () -> UInt64
@@ -32,7 +34,7 @@ package final class MessagingNode {
         self.clock = clock
     }
 
-    /// Trims and forgets a part of the logs. To be called regularly.
+    /// Trims and forgets `count` logs. The log sweep calls it at a regular interval.
     package func sweep(_ count: Int) {
         broker.sweep(count, now: clock())
         metrics.channels.set(broker.channelCount)

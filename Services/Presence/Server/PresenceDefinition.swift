@@ -8,9 +8,10 @@ import RTMWire
 
 /// The presence service as a part of a program.
 package enum PresenceDefinition {
-    private static let summary = "Knows who is in which channel, and tells the others."
+    private static let summary = "Knows who is in which channel, and announces changes to the other users."
 
-    /// Listens at `presence.listen`, for edges in other processes, and reaches messaging at its address.
+    /// The service that listens at `presence.listen` for edges in other processes, and connects to messaging
+    /// at its address.
     package static let service = ServiceDefinition(
         name: "presence", summary: summary,
         keys: [PresenceKeys.listen.declaration, PresenceKeys.messaging.declaration] + PresenceKeys.own
@@ -22,7 +23,7 @@ package enum PresenceDefinition {
             messaging: .tcp(host: messaging.host, port: messaging.port), hasRedis: true)
     }
 
-    /// Reached by callers of the same process, and finds messaging there.
+    /// The service for callers in the same process; messaging is in that process, too.
     package static func inProcess(
         _ endpoint: InProcessEndpoint, messaging: InProcessEndpoint
     ) -> ServiceDefinition {
@@ -77,9 +78,10 @@ package enum PresenceDefinition {
             probe: probe, logger: context.logger, clock: WallClock.milliseconds)
     }
 
-    /// In whole seconds: after the last word of an edge its lease ends, then the presence timeouts begin,
-    /// then the users of a big channel hear of it with the next interval, and each step is noticed by a
-    /// sweep. Over Redis a node may die that has taken one of the steps upon itself.
+    /// The longest time until other users are told that a user of a dead edge is gone, in whole seconds.
+    /// After the edge's last sign of life its lease ends, then the presence timeouts begin, then the users of
+    /// a big channel are told with the next interval, and each step is noticed by a sweep. Over Redis the
+    /// node that has claimed a step may die, and its claim has to end first.
     static func goneBound(_ configuration: Configuration, overRedis: Bool) -> Int {
         var sum =
             configuration[PresenceKeys.leaseTimeToLive] + .seconds(Limits.presenceTimeout.upperBound)
@@ -89,7 +91,7 @@ package enum PresenceDefinition {
     }
 }
 
-/// Starts the node, has it look regularly at what is due, and ends it.
+/// Starts the node, sweeps it at a regular interval, and shuts it down.
 private struct PresenceLife: Service {
     let name = "presence node"
     let node: NIOLoopBound<PresenceNode>

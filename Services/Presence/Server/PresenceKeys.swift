@@ -7,20 +7,21 @@ import RTMWire
 package enum PresenceKeys {
     package static let listen = ConfigurationKey<HostPort>.address(
         "presence.listen", default: HostPort(host: "127.0.0.1", port: 7730),
-        "Where edges connect; keep it off the public network.")
+        "Address where edges connect; keep it off the public network.")
     package static let messaging = ConfigurationKey<HostPort>.address(
         "presence.messaging", default: HostPort(host: "127.0.0.1", port: 7720),
-        "The messaging node, to whose channel logs the events go.")
+        "Address of the messaging node; presence appends its events to that node's channel logs.")
     package static let announceMax = ConfigurationKey<Int>.int(
         "presence.announce.max", default: 50, in: 0...1_000_000,
-        "Up to so many visible users in a channel every change is an event of its own; above, changes are collected."
+        "Up to this many visible users in a channel, every change is an event of its own; above it, changes are collected."
     )
     package static let interval = ConfigurationKey<Duration>.duration(
         "presence.interval", default: .seconds(30), in: .milliseconds(10) ... .seconds(300),
         "How long the changes of a big channel are collected before its users hear of them.")
     package static let debounce = ConfigurationKey<Duration>.duration(
         "presence.debounce", default: .seconds(2), in: .zero ... .seconds(60),
-        "How long a leave is held back; a user who returns meanwhile has not been away. 0s: told at once.")
+        "How long a leave is held back; a user who returns meanwhile has not been away. With 0s a leave is announced at once."
+    )
     package static let statesMax = ConfigurationKey<Int>.int(
         "presence.states.max", default: 32, in: 1...1_000, "Temporary states of a user in one channel.")
     package static let stateKeyBytesMax = ConfigurationKey<Int>.int(
@@ -29,34 +30,38 @@ package enum PresenceKeys {
         "presence.states.valueBytesMax", default: 1_024, in: 1...65_536, "Bytes of a state's value.")
     package static let leaseTimeToLive = ConfigurationKey<Duration>.duration(
         "presence.leaseTtl", default: .seconds(15), in: .seconds(1) ... .seconds(300),
-        "An edge that isn't heard of for so long is gone: the presence timeouts of its users begin.")
+        "After this time without a sign of life an edge counts as gone, and the presence timeouts of its users begin."
+    )
     package static let grace = ConfigurationKey<Duration>.duration(
         "presence.grace", default: .seconds(30), in: .zero ... .seconds(600),
-        "How long after its start this node lets edges fill its rosters again without telling anybody.")
+        "How long after this node's start edges may fill its rosters again without events to the other users."
+    )
     package static let sweepInterval = ConfigurationKey<Duration>.duration(
         "presence.sweepInterval", default: .milliseconds(250), in: .milliseconds(5) ... .seconds(10),
-        "How often is looked for what is due: leases, presence timeouts, held-back leaves, collected changes."
+        "How often the node does what is due: ended leases, presence timeouts, held-back leaves, collected changes."
     )
     package static let channelsMax = ConfigurationKey<Int>.int(
         "presence.channels.max", default: 1_000_000, in: 1...100_000_000,
-        "Channels with a roster in this node's memory; a join to one more is refused. Not used over Redis.")
+        "Channels with a roster in this node's memory; a join to one more is refused. It has no effect with Redis."
+    )
 
     package static let redisAddress = ConfigurationKey<HostPort?>.optionalAddress(
         "presence.redis.address",
-        "A Redis in which rosters are kept, shared by several presence nodes. Unset: in this process.")
+        "Address of a Redis that keeps the rosters for several presence nodes. Unset: this process keeps them."
+    )
     package static let redisSocket = ConfigurationKey<String?>.optionalString(
-        "presence.redis.socket", "The same by the path of its unix socket.")
+        "presence.redis.socket", "Path of the unix socket of that Redis, instead of its address.")
     package static let redisUser = ConfigurationKey<String?>.optionalString(
-        "presence.redis.user", "Its ACL user. Unset: the default one.")
+        "presence.redis.user", "ACL user in Redis. Unset: the default user.")
     package static let redisPassword = ConfigurationKey<Secret?>.secret(
-        "presence.redis.password", "The password of that user.")
+        "presence.redis.password", "Password of the user in Redis.")
     package static let redisDatabase = ConfigurationKey<Int>.int(
-        "presence.redis.database", default: 0, in: 0...65_535, "Its database.")
+        "presence.redis.database", default: 0, in: 0...65_535, "Number of the database in Redis.")
     package static let redisPrefix = ConfigurationKey<String>.string(
-        "presence.redis.prefix", default: "rtm:presence:", "In front of every key in Redis.")
+        "presence.redis.prefix", default: "rtm:presence:", "Prefix of every key in Redis.")
     package static let redisTimeout = ConfigurationKey<Duration>.duration(
         "presence.redis.timeout", default: .seconds(2), in: .milliseconds(10) ... .seconds(60),
-        "After so long without an answer of Redis a call is refused, and the connection made anew.")
+        "After this time without an answer from Redis a call is refused, and the node connects again.")
 
     static let redis: [KeyDeclaration] = [
         redisAddress.declaration, redisSocket.declaration, redisUser.declaration, redisPassword.declaration,
@@ -72,7 +77,7 @@ package enum PresenceKeys {
 }
 
 extension RedisConfiguration {
-    /// Nil: rosters are kept in this process.
+    /// Nil when the rosters are kept in this process.
     init?(_ configuration: Configuration) {
         if let path = configuration[PresenceKeys.redisSocket] {
             self.init(.unixSocket(path))

@@ -2,7 +2,7 @@ import RTMModel
 package import RTMServiceKit
 import RTMWire
 
-/// What a presence node counts.
+/// The metrics of a presence node.
 package struct PresenceMetrics: Sendable {
     enum EventKind: String, MetricLabel {
         case join, leave, timeout, state, interval
@@ -24,30 +24,33 @@ package struct PresenceMetrics: Sendable {
     package init(_ registry: MetricsRegistry) {
         channels = registry.gauge(
             "rtm_presence_channels",
-            "Channels with a roster in this node's memory. Over Redis 0: the rosters are there.")
+            "Channels with a roster in this node's memory. With Redis it is 0, because the rosters are in Redis."
+        )
         members = registry.gauge(
             "rtm_presence_members",
-            "Users in these channels, quiet ones included: who is in two counts twice. Over Redis 0.")
+            "Users in these channels, including quiet ones; a user in two channels counts twice. With Redis it is 0."
+        )
         leases = registry.gauge("rtm_presence_leases", "Leases of edges, one for each of their loops.")
-        links = registry.gauge("rtm_presence_links", "Links from edges. 0: no edge reaches this node.")
+        links = registry.gauge("rtm_presence_links", "Links from edges. At 0 no edge reaches this node.")
         events = registry.counters(
             "rtm_presence_events_total",
-            "Events made for channel logs, by kind; an interval stands for many changes of a big channel.",
+            "Events created for channel logs, by kind; an interval event stands for many changes of a big channel.",
             by: EventKind.self)
         waiting = registry.gauge(
             "rtm_presence_events_waiting",
-            "Events that messaging hasn't acknowledged yet. Growing: messaging is away or too slow.")
+            "Events that messaging hasn't acknowledged yet. If it grows, messaging is away or too slow.")
         dropped = registry.counter(
-            "rtm_presence_events_dropped_total", "Events that messaging refused for good. Should be 0.")
+            "rtm_presence_events_dropped_total", "Events that messaging refused for good. It should be 0.")
         repeated = registry.counter(
             "rtm_presence_appends_repeated_total", "Appends that were tried again after a lost answer.")
         expiredLeases = registry.counter(
             "rtm_presence_leases_expired_total",
-            "Leases that ended because their edge wasn't heard of. Each: an edge died or was cut off.")
+            "Leases that ended without a sign of life from their edge. Each means that an edge died or was cut off."
+        )
         refused = registry.counter("rtm_presence_refused_total", "Requests refused.")
         goneBound = registry.gauge(
             "rtm_presence_gone_bound_seconds",
-            "A user of an edge that died is gone for all after at most this: lease, longest presence timeout, interval, sweeps."
+            "The longest time until all users know that a user of a dead edge is gone: lease, longest presence timeout, interval and sweeps."
         )
     }
 

@@ -1,11 +1,11 @@
 import RTMServiceKit
 
-/// What to type next, for someone who has just started the system for the first time.
+/// What to type next, for somebody who has just started the system for the first time.
 enum Greeting {
     @Sendable static func text(_ listening: [String: HostPort]) -> String {
         let edge = listening["edge"].map { "\($0)" } ?? "nowhere"
         let admin = listening["admin"].map { "\($0)" } ?? "nowhere"
-        // The command line finds the usual address by itself.
+        // The command line uses this address by default, so it needs no option.
         let server = edge == "127.0.0.1:7710" ? "" : " --server \(edge)"
         return """
 

@@ -1,10 +1,10 @@
 import RTMServiceKit
 
-/// The one directory of a standalone system, with the database of storage in it.
+/// The one directory of a standalone system; storage's database lies in it.
 enum StandaloneDirectory {
     static let data = ConfigurationKey<String>.string(
         "standalone.data", default: "data",
-        "Directory for everything that is kept; one process at a time may use it.")
+        "Directory for all persistent data; only one process at a time may use it.")
 
     static let definition = ServiceDefinition(
         name: "standalone", summary: "The data directory.", keys: [data.declaration]

@@ -5,8 +5,8 @@ import RTMServiceKit
 import RTMServiceLink
 import RTMStorageServer
 
-/// All services in one process: the links between them stay inside it, and one event loop does everything
-/// unless more threads are asked for.
+/// All services in one process. The links between them stay inside it, and one event loop does everything
+/// unless more threads are configured.
 @main struct StandaloneMain: ServiceMain {
     private static let messaging = InProcessEndpoint(name: "messaging")
     private static let presence = InProcessEndpoint(name: "presence")

@@ -6,14 +6,15 @@ import RTMServiceKit
 import RTMServiceLink
 import RTMWire
 
-/// Brings the events of committed changes to messaging, until it has acknowledged each. Lives on the event
+/// Sends the events of committed changes to messaging until each one is acknowledged. It lives on the event
 /// loop of storage.
 ///
-/// An event is in the store from the change it belongs to until messaging has it, so a crash of either
-/// service repeats what was under way, and messaging knows a repetition by its source and sequence.
+/// An event is in the store from the change it belongs to until messaging has it. So a crash of either
+/// service repeats the appends that were under way, and messaging recognises a repetition by its source and
+/// sequence.
 final class Outbox {
     /// How long messaging may take, and how soon it is asked again. Acknowledged events are removed from the
-    /// store in groups of this interval.
+    /// store in groups at this interval.
     private static let timeout = Duration.seconds(10)
     private static let interval = TimeAmount.milliseconds(100)
 
@@ -59,10 +60,10 @@ final class Outbox {
         work()
     }
 
-    /// - Parameter events: nil: the store could not be read.
+    /// - Parameter events: nil if the store could not be read.
     func fetched(_ events: [OutboxEvent]?) {
         schedule.fetched(events)
-        // A store that fails is asked again with the next tick.
+        // A store that has failed is asked again with the next tick.
         if events != nil { work() }
     }
 
@@ -106,7 +107,7 @@ final class Outbox {
 }
 
 extension Outbox: AppendCaller {
-    /// A run under way.
+    /// A run that is under way.
     struct Sent {
         let line: Int
         let count: Int
@@ -129,7 +130,7 @@ extension Outbox: AppendCaller {
             schedule.answered(sent.line, isAppended: true)
         case .failure(let failure):
             metrics.announceRetries.increment(by: sent.count)
-            logger.debug("events not taken", metadata: ["cause": "\(failure)"])
+            logger.debug("messaging did not take the events", metadata: ["cause": "\(failure)"])
             schedule.answered(sent.line, isAppended: false)
         }
         work()

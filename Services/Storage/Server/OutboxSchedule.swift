@@ -3,27 +3,27 @@ import RTMModel
 
 /// Which events go to messaging next. Pure; the shell is `Outbox`.
 ///
-/// Of a channel the oldest events go as one run, and the next run when messaging has acknowledged that one: a
-/// later event that arrived first would make the earlier one look like a repetition. So a busy channel waits
-/// for messaging once per run and not once per event. Channels don't wait for one another.
+/// The oldest events of a channel go as one run, and the next run follows when messaging has acknowledged
+/// that one: if a later event arrived first, the earlier one would look like a repetition. So a busy channel
+/// waits for messaging once per run and not once per event. Channels don't wait for one another.
 ///
-/// Memory holds a part of the outbox; what lies beyond it is in the store and is fetched when there is room.
+/// Memory holds a part of the outbox. The rest is in the store and is fetched when there is room.
 struct OutboxSchedule {
     struct Limits: Sendable, Hashable {
         /// Events in memory.
         var eventsMax = 20_000
-        /// Runs under way at one time, of different channels.
+        /// Runs that are under way at the same time, each of another channel.
         var openMax = 1_024
         /// Events of one fetch.
         var fetchMax = 2_000
-        /// Events of one run, and their bytes unless it is a single one.
+        /// Events of one run, and their bytes unless the run is a single event.
         var runMax = 256
         var runBytesMax = 256 * 1024
     }
 
     /// Events of one channel and one source, in their order.
     struct Run {
-        /// For the answer.
+        /// Names the line in the answer.
         let line: Int
         let events: Deque<OutboxEvent>.SubSequence
     }
@@ -32,7 +32,7 @@ struct OutboxSchedule {
     private struct Line {
         let channel: ChannelKey
         var events: Deque<OutboxEvent>
-        /// So many of the first are under way.
+        /// How many of the first events are under way.
         var open = 0
     }
 
@@ -43,17 +43,18 @@ struct OutboxSchedule {
     /// Lines whose first events wait to be sent.
     private var ready: Deque<Int> = []
     private var openCount = 0
-    /// Lines whose first events were not taken; to be tried again.
+    /// Lines whose first events messaging did not take; they are tried again.
     private var refused: [Int] = []
-    /// What is in memory or acknowledged, growing. Between two of them the store has nothing.
+    /// The sequences that are in memory or acknowledged, in ascending order. The store has nothing between
+    /// two of them.
     private var sequences: Deque<UInt64> = []
     private var acknowledged: Set<UInt64> = []
     private var putBack: [ClosedRange<UInt64>] = []
     private(set) var count = 0
-    /// The last event that went into memory, and the last one that is known of.
+    /// The last event that went into memory, and the last one that is known.
     private var taken: UInt64 = 0
     private var known: UInt64 = 0
-    /// Whether the store has events that are not in memory. At first nobody knows.
+    /// Whether the store has events that are not in memory. At the start this is not known, so it is true.
     private var isBehind = true
     private var isFetching = false
 
@@ -61,7 +62,7 @@ struct OutboxSchedule {
 
     // MARK: What comes in
 
-    /// New events, in their order.
+    /// Takes new events, in their order.
     mutating func committed(_ events: [OutboxEvent]) {
         guard let last = events.last else { return }
         known = max(known, last.sequence)
@@ -69,14 +70,14 @@ struct OutboxSchedule {
         if !isBehind { take(events) }
     }
 
-    /// What is to be asked of the store now: events after this sequence.
+    /// What to ask of the store now: events after this sequence.
     mutating func nextFetch() -> (after: UInt64, limit: Int)? {
         guard isBehind, !isFetching, count <= limits.eventsMax / 2 else { return nil }
         isFetching = true
         return (taken, limits.fetchMax)
     }
 
-    /// - Parameter events: nil: the store could not be read.
+    /// - Parameter events: nil if the store could not be read.
     mutating func fetched(_ events: [OutboxEvent]?) {
         isFetching = false
         guard let events else { return }
@@ -85,7 +86,7 @@ struct OutboxSchedule {
     }
 
     private mutating func take(_ events: [OutboxEvent]) {
-        // A fetch may have seen what is said to be committed only afterwards.
+        // A fetch may have seen events whose commit is reported only afterwards.
         for event in events where event.sequence > taken {
             taken = event.sequence
             count += 1
@@ -108,7 +109,7 @@ struct OutboxSchedule {
 
     // MARK: What goes out
 
-    /// The next run to be sent; each has an answer.
+    /// The next run to send. Each run gets an answer.
     mutating func next() -> Run? {
         guard openCount < limits.openMax, let place = ready.popFirst(), let line = lines[place] else {
             return nil
@@ -132,7 +133,7 @@ struct OutboxSchedule {
         return length
     }
 
-    /// Messaging has the run, or did not take it; then its events are sent again after `retry`.
+    /// Messaging has the run, or did not take it. In the second case its events are sent again after `retry`.
     mutating func answered(_ place: Int, isAppended: Bool) {
         guard let length = lines[place]?.open, length > 0 else { return }
         openCount -= 1
@@ -148,14 +149,14 @@ struct OutboxSchedule {
         freeLines.append(place)
     }
 
-    /// Tries again what was not taken.
+    /// Tries again the events that were not taken.
     mutating func retry() {
         ready.append(contentsOf: refused)
         refused = []
     }
 
-    /// Acknowledged events, to be removed from the store; each is returned once. As few ranges as possible:
-    /// no other event lies in one.
+    /// The acknowledged events, which are to be removed from the store; each is returned once. There are as
+    /// few ranges as possible, and no other event lies in one.
     mutating func takeAcknowledged() -> [ClosedRange<UInt64>] {
         defer { putBack = [] }
         guard !acknowledged.isEmpty else { return putBack }
@@ -177,6 +178,6 @@ struct OutboxSchedule {
         return ranges
     }
 
-    /// They could not be handed over and come again.
+    /// Takes back ranges that could not be handed over; `takeAcknowledged` returns them again.
     mutating func putBack(_ ranges: [ClosedRange<UInt64>]) { putBack += ranges }
 }

@@ -1,12 +1,12 @@
 import RTMServiceKit
 
-/// What an operator may ask for instead of running the service; each works beside a running one.
+/// The commands that an operator may run instead of the service. Each one works beside a running service.
 enum StorageCommands {
     static func all(data: ConfigurationKey<String>) -> [ProgramCommand] {
         [
             ProgramCommand(
                 "backup", argument: "FILE",
-                "Copies the database, as of this moment, to a new file, and checks the copy."
+                "Copies the database as it is at this moment to a new file, and checks the copy."
             ) { configuration, target in
                 let path = file(configuration[data])
                 do throws(StoreFailure) {
@@ -14,9 +14,9 @@ enum StorageCommands {
                 } catch {
                     throw ServiceFailure.unavailable("backup of \(path)", error)
                 }
-                return "\(path) is copied to \(target)\n"
+                return "\(path) was copied to \(target)\n"
             },
-            ProgramCommand("check", "Reads the whole database and says whether it is in order.") {
+            ProgramCommand("check", "Reads the whole database and reports whether it is in order.") {
                 configuration, _ in
                 let path = file(configuration[data])
                 let findings: [String]
@@ -33,7 +33,7 @@ enum StorageCommands {
         ]
     }
 
-    /// The database within a data directory.
+    /// The path of the database in a data directory.
     static func file(_ directory: String) -> String { directory + "/storage.db" }
 
     private struct Findings: Error, CustomStringConvertible {

@@ -9,7 +9,7 @@ package import RTMServiceLink
 package enum StorageDefinition {
     private static let summary = "Keeps metadata, locks and history in a SQLite database."
 
-    /// Listens at `storage.listen`, for edges in other processes.
+    /// The service that listens at `storage.listen` for edges in other processes.
     package static let service = ServiceDefinition(
         name: "storage", summary: summary,
         keys: [
@@ -25,9 +25,9 @@ package enum StorageDefinition {
         return Assembly([DataDirectory(path: data)] + parts)
     }
 
-    /// Reached by callers of the same process.
+    /// The service for callers in the same process.
     ///
-    /// - Parameter data: the directory, which the program has taken for itself.
+    /// - Parameter data: the key of the directory, which the program has taken for itself.
     package static func inProcess(
         _ endpoint: InProcessEndpoint, messaging: InProcessEndpoint, data: ConfigurationKey<String>
     ) -> ServiceDefinition {
@@ -84,8 +84,8 @@ extension StorageThreads.Stores {
     }
 }
 
-/// The database while the service runs, and what goes on by itself: removing old messages and unused
-/// channels, and telling messaging what has changed.
+/// The database while the service runs, and its recurring work: it removes old messages and unused channels,
+/// and sends events to messaging.
 private struct StorageDatabase: Service {
     private static let cleaningInterval = TimeAmount.seconds(1)
 

@@ -4,28 +4,31 @@ import RTMServiceKit
 enum StorageKeys {
     static let listen = ConfigurationKey<HostPort>.address(
         "storage.listen", default: HostPort(host: "127.0.0.1", port: 7740),
-        "Where edges connect; keep it off the public network.")
+        "Address where edges connect; keep it off the public network.")
     static let data = ConfigurationKey<String>.string(
         "storage.data", default: "data",
-        "Directory of the database; one process at a time may use it.")
+        "Directory of the database; only one process at a time may use it.")
     static let messaging = ConfigurationKey<HostPort>.address(
-        "storage.messaging", default: HostPort(host: "127.0.0.1", port: 7720), "The messaging service.")
+        "storage.messaging", default: HostPort(host: "127.0.0.1", port: 7720),
+        "Address of the messaging service.")
     static let synchronous = ConfigurationKey<Synchronous>.choice(
         "storage.synchronous", default: .full,
-        "What a power cut may take back of what was acknowledged: full: nothing; normal: the last moments, as "
-            + "a whole; off: those, and the file may be damaged. A killed process loses nothing in any of them."
+        "What a power cut may undo of acknowledged changes. full: nothing; normal: the last moments, as "
+            + "a whole; off: the same, and the file may be damaged. A killed process loses nothing with any value."
     )
     static let bytesMax = ConfigurationKey<Int>.byteSize(
         "storage.bytesMax", default: 0, in: 0...(1 << 50),
-        "How large the database may become; what doesn't fit is refused. 0 means as large as the disk.")
+        "How large the database may become; a write that doesn't fit is refused. 0 means no limit but the disk."
+    )
     static let cacheBytes = ConfigurationKey<Int>.byteSize(
         "storage.cache", default: 32 << 20, in: (1 << 20)...(1 << 36),
         "Memory for pages of the database, for the writer and for each reader.")
     static let readers = ConfigurationKey<Int>.int(
-        "storage.readers", default: 2, in: 1...64, "Threads that read beside the one that writes.")
+        "storage.readers", default: 2, in: 1...64, "Threads that read, beside the one that writes.")
     static let queueMax = ConfigurationKey<Int>.int(
         "storage.queueMax", default: 65_536, in: 1...10_000_000,
-        "Requests that may wait for the disk, reads and writes counted apart; one more is refused.")
+        "Requests that may wait for the disk; reads and writes are counted separately, and one more is refused."
+    )
     static let itemsMax = ConfigurationKey<Int>.int(
         "storage.metadata.itemsMax", default: 0, in: 0...1_000_000,
         "Items that the metadata of a channel or user may have; 0 means as many as fit in 16 KiB (L-35).")
@@ -40,14 +43,14 @@ enum StorageKeys {
         "Locks that an app may have at one time; 0 means no limit (L-42).")
     static let lockGrace = ConfigurationKey<Duration>.duration(
         "storage.locks.grace", default: .seconds(10), in: .zero ... .seconds(600),
-        "What owners of locks have on top of the ttl to be heard of again, after a restart of storage or when "
+        "How much longer than the ttl owners of locks have to come back after a restart of storage or when "
             + "their edge can't be reached.")
     static let retention = ConfigurationKey<RetentionPeriod>.choice(
         "storage.history.retention", default: .oneWeek,
-        "How long messages are kept that were published to be stored; a change holds for later ones. "
+        "How long stored messages are kept; a change concerns only messages that are stored later. "
             + "historyRetention of an app replaces it.")
 
-    /// Those that a program has however storage is reached.
+    /// The keys that every program with storage has, however storage is reached.
     static let rules: [KeyDeclaration] = [
         CommonKeys.apps.declaration, ServiceLinkKeys.secret.declaration, synchronous.declaration,
         bytesMax.declaration, cacheBytes.declaration, readers.declaration, queueMax.declaration,

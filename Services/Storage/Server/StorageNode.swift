@@ -5,8 +5,8 @@ import RTMServiceKit
 import RTMServiceLink
 import RTMWire
 
-/// The storage service on its event loop: decodes what callers ask, hands it to the threads, sends what they
-/// answer. No decision is made here but for what can be said without looking into the store.
+/// The storage service on its event loop: it decodes what callers ask, hands it to the threads, and sends the
+/// threads' answers. It decides only what can be decided without looking into the store.
 final class StorageNode {
     private let logger: Logger
     private let metrics: StorageMetrics
@@ -15,7 +15,7 @@ final class StorageNode {
     private let outbox: Outbox
     private let arena = DecodeArena()
     private var links: [UInt64: AcceptedServiceLink] = [:]
-    /// Of those who stand in line for a lock.
+    /// The ticket of the last caller that asked for a lock.
     private var lastTicket: UInt64 = 0
 
     init(
@@ -101,7 +101,7 @@ extension StorageNode: ServiceLinkHandler {
         }
     }
 
-    /// H-1.
+    /// Stores a message of a message or user channel (H-1).
     private func append(_ request: AppendHistoryRequest, _ id: UInt64, _ link: AcceptedServiceLink) throws {
         let channel = request.channel
         guard channel.type == .message || channel.type == .user else {
@@ -145,7 +145,7 @@ extension StorageNode: ServiceLinkHandler {
 // MARK: - What goes out
 
 extension StorageNode {
-    /// A group of writes has ended. Answers first: whoever stands in line learns its ticket before it is
+    /// A group of writes has ended. The answers go first, so a waiter learns its ticket before the ticket is
     /// called.
     func written(_ outcome: WriteOutcome) {
         for answered in outcome.answers {
@@ -155,7 +155,7 @@ extension StorageNode {
             case .failure(let error): refuse(answered.request, error, link)
             }
         }
-        for settled in outcome.settled { tell(settled) }
+        for settled in outcome.settled { report(settled) }
         if let failure = outcome.failure { metrics.failures[.init(cause: failure.kind)].increment() }
         if let expired = outcome.expired { expireHistory(after: expired) }
         outbox.committed(outcome.events)
@@ -175,7 +175,7 @@ extension StorageNode {
         }
     }
 
-    private func tell(_ settled: LockStep.Settled) {
+    private func report(_ settled: LockStep.Settled) {
         guard let link = links[settled.link] else { return }
         switch settled.outcome {
         case .failure(let error):
@@ -220,31 +220,32 @@ extension StorageNode {
 // MARK: - Time
 
 extension StorageNode {
-    /// Limit: messages removed in one write, so that nobody waits long behind it.
+    /// Limit: messages removed in one write, so that no other write waits long behind it.
     private static let expiredMax = 500
-    /// Limit: channels looked at in one write. Each may cost a page of the file, which then takes the place
-    /// of another one in memory.
+    /// Limit: channels visited in one write. Each visit may read a page of the file, which then displaces
+    /// another page in memory.
     private static let searchedMax = 100
 
-    /// Keeps the file as small as what is in it. Now and then.
+    /// Removes expired messages and unused channels, so that the file stays as small as its content. The
+    /// service calls it once a second.
     func cleanUp() {
         expireHistory()
         _ = threads.writes.put(StorageWrite(.removeUnusedChannels(limit: Self.searchedMax)))
     }
 
-    /// Asks for the removal of messages whose time is over (H-11). They are no longer shown before that.
+    /// Asks for the removal of expired messages (H-11). Reads leave them out even before that.
     private func expireHistory() {
         _ = threads.writes.put(StorageWrite(.removeExpiredHistory(limit: Self.expiredMax)))
     }
 
     private func expireHistory(after removed: Int) {
         metrics.historyExpired.increment(by: removed)
-        // There are more, most likely; what waits meanwhile comes first.
+        // There are probably more. Writes that wait meanwhile come first.
         if removed == Self.expiredMax { expireHistory() }
     }
 }
 
-/// The response of a request whose success says everything.
+/// The response to a request that needs no content: success is the whole answer.
 private struct NoContent: WireMessage {
     func write(to sink: inout some FieldSink) {}
 }

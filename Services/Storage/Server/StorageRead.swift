@@ -2,14 +2,14 @@ import NIOCore
 import RTMModel
 import RTMWire
 
-/// Something to be read, on its way to a reader.
+/// A read on its way to a reader.
 struct StorageRead: Sendable {
     enum Work: Sendable {
         case metadata(ChannelKey)
         case locks(ChannelKey)
         case history(HistorySelection)
         case snapshot(SnapshotRequest)
-        /// For the outbox: what waits after this sequence.
+        /// For the outbox: the events that wait after this sequence.
         case events(after: UInt64, limit: Int)
     }
 
@@ -20,9 +20,9 @@ struct StorageRead: Sendable {
 
 struct ReadOutcome: Sendable {
     enum Answer: Sendable {
-        /// The answer to the client, as a CallResponse carries it.
+        /// The answer to the client, in the form in which a `CallResponse` carries it.
         case call(ByteBuffer)
-        /// Frames.
+        /// The snapshot as frames for clients.
         case snapshot(ByteBuffer)
         case events([OutboxEvent])
     }
@@ -32,10 +32,10 @@ struct ReadOutcome: Sendable {
 }
 
 extension ReadableStore {
-    /// Reads what was asked for, all of it from one committed state. What was acknowledged before the reads
+    /// Carries out the reads, all from one committed state. Everything that was acknowledged before the reads
     /// were asked for is in it.
     ///
-    /// - Parameter now: UTC in milliseconds.
+    /// - Parameter now: the time in milliseconds (UTC).
     func run(_ reads: [StorageRead], now: UInt64) -> [ReadOutcome] {
         var outcomes: [ReadOutcome] = []
         outcomes.reserveCapacity(reads.count)
@@ -69,8 +69,8 @@ extension ReadableStore {
         return Metadata(channel, majorRevision: set.majorRevision, items: set.items)
     }
 
-    /// The store's counter stands at least as high as the last change of a lock of this channel, and lower
-    /// than the next one.
+    /// The revision is the store's counter. It is at least as high as the last change of a lock of this
+    /// channel, and lower than the next one.
     private func locksAnswer(_ channel: ChannelKey) throws(StoreFailure) -> Locks {
         Locks(channel, revision: try committedCounter(), locks: try locks(of: channel).details)
     }

@@ -1,19 +1,19 @@
 import RTMServiceKit
 
-/// What an operator decides about metadata, locks and history.
+/// The operator's settings for metadata, locks and history.
 struct StorageRules: Sendable {
     var metadata = MetadataSet.Limits()
     var quotas = AppUsage.Quotas()
-    /// What owners of locks have on top of their ttl to be heard of again, after a start or when an edge
-    /// can't be reached.
+    /// How much longer than their ttl owners of locks have to come back, after a start or when an edge can't
+    /// be reached; in milliseconds.
     var lockGraceMilliseconds: UInt64 = 10_000
     var retention = HistoryRetention(usual: .oneWeek, ofApps: [:])
 }
 
-/// The two clocks, in milliseconds.
+/// The times of two clocks, in milliseconds.
 struct StorageNow: Sendable {
-    /// UTC.
+    /// The time of day (UTC).
     let wall: UInt64
-    /// Never goes back.
+    /// A clock that never goes back.
     let steady: UInt64
 }

@@ -3,14 +3,14 @@ import Foundation
 import RTMModel
 import RTMServiceKit
 
-/// The threads that wait for the disk, so that no event loop does: one that writes, and some that read beside
-/// it.
+/// The threads that wait for the disk, so that no event loop has to: one that writes, and some that read
+/// beside it.
 final class StorageThreads: Sendable {
     /// Limit: writes of one group, so that an answer doesn't wait for thousands of others.
     private static let groupMax = 1_024
-    /// Limit: reads that see one snapshot.
+    /// Limit: reads that share one snapshot.
     private static let readsMax = 64
-    /// How often a store that failed is tried again.
+    /// How often a store that has failed is tried again.
     private static let proofInterval = DispatchTimeInterval.seconds(1)
 
     struct Stores: Sendable {
@@ -35,15 +35,15 @@ final class StorageThreads: Sendable {
         reads = WorkQueue(countMax: queueMax, threads: readers)
     }
 
-    /// What the threads say; called on them.
+    /// Receives what the threads report, on the threads themselves.
     struct Listener: Sendable {
         let written: @Sendable (WriteOutcome) -> Void
         let read: @Sendable ([ReadOutcome]) -> Void
-        /// Nil: everything is well.
+        /// The store's failure, or nil when everything is well.
         let health: @Sendable (StoreFailure?) -> Void
     }
 
-    /// Returns once the store is open, for the writer first: it makes the file.
+    /// Opens the store and returns. The writer comes first, because it creates the file.
     func start(_ listener: Listener) async throws {
         try await thread("storage writer") { started throws(StoreFailure) in
             try self.write(listener, started)
@@ -55,7 +55,7 @@ final class StorageThreads: Sendable {
         }
     }
 
-    /// Finishes what was queued, and closes the store.
+    /// Finishes the queued work and closes the store.
     func stop() async {
         writes.close()
         reads.close()
@@ -73,7 +73,7 @@ final class StorageThreads: Sendable {
                 do throws(StoreFailure) {
                     try body { start.resume() }
                 } catch {
-                    // Only opening throws, and that is before the start.
+                    // Only opening throws, and that happens before the start.
                     start.resume(throwing: ServiceFailure.unavailable("storage", error))
                 }
                 ended.leave()

@@ -2,25 +2,25 @@ import NIOCore
 import RTMModel
 import RTMWire
 
-/// Something that may change what is kept, on its way to the writer.
+/// Something that may change the store, on its way to the writer.
 struct StorageWrite: Sendable {
     enum Work: Sendable {
         case metadata(WriteMetadata, of: ChannelKey)
         case lock(LockRequest, of: ChannelKey, ticket: UInt64)
         case history(StoredMessage)
         case session(SessionPush)
-        /// An edge can't be reached any longer.
+        /// An edge can't be reached any more.
         case linkLost
-        /// Messaging has the events of these sequences.
+        /// Messaging has acknowledged the events with these sequences.
         case announced([ClosedRange<UInt64>])
         case removeExpiredHistory(limit: Int)
         case removeUnusedChannels(limit: Int)
     }
 
     let work: Work
-    /// On behalf of whom, where it is a client.
+    /// The client that asked for the write; nil if no client did.
     let caller: Caller?
-    /// The link that it came over, and the request that waits for an answer.
+    /// The link of the request, and the request that waits for an answer.
     let link: UInt64
     let request: UInt64?
 
@@ -35,9 +35,9 @@ struct StorageWrite: Sendable {
 /// What a group of writes has led to, once it is durable.
 struct WriteOutcome: Sendable {
     enum Answer: Sendable {
-        /// The answer to the client, as a CallResponse carries it.
+        /// The answer to the client, in the form in which a `CallResponse` carries it.
         case call(ByteBuffer)
-        /// It stands in line.
+        /// The caller waits in line for a lock.
         case waiting(ticket: UInt64)
         case historyAppended
     }
@@ -50,10 +50,10 @@ struct WriteOutcome: Sendable {
 
     var answers: [Answered] = []
     var settled: [LockStep.Settled] = []
-    /// In their order.
+    /// The events in their order.
     var events: [OutboxEvent] = []
-    /// Messages that were removed, where that was asked for.
+    /// How many messages were removed, if the group removed expired ones.
     var expired: Int?
-    /// Set: nothing of the group took place, and the answers say so.
+    /// If set, nothing of the group took place, and the answers say so.
     var failure: StoreFailure?
 }

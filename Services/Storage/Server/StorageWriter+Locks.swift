@@ -1,7 +1,7 @@
 import RTMModel
 import RTMWire
 
-/// Writes that concern locks, and what becomes of them when sessions come and go.
+/// Writes that concern locks, and what happens to locks when sessions come and go.
 extension StorageWriter {
     func loaded(_ channel: ChannelKey, _ now: StorageNow) throws(StoreFailure) -> LockTable {
         var table = try store.locks(of: channel)
@@ -35,7 +35,8 @@ extension StorageWriter {
             .locks, of: channel.appID, from: before.locks.count, to: after.locks.count)
         if let refusal { return answer(write, .failure(refusal)) }
         answer(write, .success(result))
-        // What becomes of the others' sessions is of no interest, and nobody would say it.
+        // Only sessions that acquire locks are remembered: the end of another session has no effect on locks,
+        // and no edge would report it.
         if case .acquire = request.action { registry.note(claimant.place, in: channel) }
         try keep(after, insteadOf: before, of: channel, by: caller.userID, step)
         registry.mayForget(claimant.place, in: channel)
@@ -49,7 +50,8 @@ extension StorageWriter {
         try keep(after, insteadOf: before, of: channel, by: nil, step)
     }
 
-    /// - Parameter actor: nil: nobody did it, and the events name the owner they are about.
+    /// - Parameter actor: the user who did it. If nil, nobody did, and each event names the owner it is
+    ///   about.
     private mutating func keep(
         _ after: LockTable, insteadOf before: LockTable, of channel: ChannelKey, by actor: String?,
         _ step: LockStep
@@ -62,7 +64,8 @@ extension StorageWriter {
             try store.removeLock(name, of: channel)
         }
         for event in step.events {
-            // Whoever comes up in line has not asked just now.
+            // A waiter who gets the lock has not asked for it just now, so the event names the waiter and not
+            // the actor.
             let publisher = event.kind == .acquired ? event.lock.owner : actor ?? event.lock.owner
             try announce(event, in: channel, by: publisher, .lock)
         }
@@ -74,7 +77,7 @@ extension StorageWriter {
         }
     }
 
-    /// Who is there and who isn't is known to memory alone, so it holds whether a transaction does or not.
+    /// Only memory knows which sessions are present, so this change lasts even if the transaction fails.
     mutating func keepPresence(_ write: StorageWrite, _ now: StorageNow) {
         switch write.work {
         case .session(let push): keepPresence(push, on: write.link, now)
@@ -150,7 +153,7 @@ extension LockTable {
 }
 
 extension LockTable.Lock {
-    /// Whether the store has nothing to learn.
+    /// Whether the store holds this lock already as it is.
     fileprivate func isStored(as stored: Self?) -> Bool {
         guard let stored else { return false }
         return owner?.user == stored.owner?.user && owner?.instance == stored.owner?.instance

@@ -2,18 +2,18 @@ import NIOCore
 import RTMModel
 import RTMWire
 
-/// Runs groups of writes, each group in one transaction: read what there is, have the rules decide, keep the
-/// outcome and its event, commit, and only then answer.
+/// Runs groups of writes, each group in one transaction: it reads the present state, lets the rules decide,
+/// keeps the outcome and its event, commits, and only then answers.
 ///
-/// A call that the rules refuse has changed nothing, so the others of its group go on. When the store itself
-/// fails, the whole group fails, and memory is brought back to what the store holds.
+/// A call that the rules refuse has changed nothing, so the other calls of its group go on. When the store
+/// itself fails, the whole group fails, and memory goes back to what the store holds.
 struct StorageWriter<Store: WritableStore> {
     let store: Store
     let rules: StorageRules
     var registry = LockRegistry()
     var outcome = WriteOutcome()
 
-    /// Takes every owner of a lock as away since now: none of them has been seen.
+    /// Treats every owner of a lock as away from now on, because no session has been seen yet.
     init(_ store: Store, rules: StorageRules, now: StorageNow) throws(StoreFailure) {
         self.store = store
         self.rules = rules
@@ -26,10 +26,10 @@ struct StorageWriter<Store: WritableStore> {
     /// Whether a ttl may have ended.
     func isDue(_ now: StorageNow) -> Bool { registry.nextDeadline.map { $0 <= now.steady } ?? false }
 
-    /// When `run` has something to do even without a write; of the steady clock.
+    /// When `run` has something to do even without a write, on the steady clock.
     var nextDeadline: UInt64? { registry.nextDeadline }
 
-    /// Channels whose locks are held or waited for.
+    /// How many channels have locks that are held or waited for.
     var busyLockChannels: Int { registry.tableCount }
 
     mutating func run(_ group: [StorageWrite], now: StorageNow) -> WriteOutcome {
@@ -38,7 +38,7 @@ struct StorageWriter<Store: WritableStore> {
             try attempt(group, due, now)
         } catch {
             undo()
-            // What can't be carried out at all must not take others down with it.
+            // A write that can't be carried out at all must not make the others of its group fail.
             if error.kind == .refused, group.count > 1 { return runSingly(group, due, now) }
             fail(group, error)
             for write in group { keepPresence(write, now) }
@@ -75,7 +75,7 @@ struct StorageWriter<Store: WritableStore> {
         return all
     }
 
-    /// Whether the store can keep something, for a time when it could not.
+    /// Tests whether the store can keep something again after it failed.
     mutating func prove() -> StoreFailure? {
         do throws(StoreFailure) {
             try store.prove()
@@ -138,7 +138,7 @@ struct StorageWriter<Store: WritableStore> {
 // MARK: - Metadata
 
 extension StorageWriter {
-    /// Keeps count of what an app has; what its quota doesn't allow is refused (L-42).
+    /// Counts what an app has, and refuses what its quota doesn't allow (L-42).
     func count(
         _ kind: AppUsage.Kind, of app: String, from before: Int, to after: Int
     ) throws(StoreFailure) -> RTMError? {

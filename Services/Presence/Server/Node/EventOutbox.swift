@@ -2,15 +2,16 @@ import DequeModule
 import RTMModel
 import RTMWire
 
-/// Events between the rosters and the logs of their channels: one append of a channel at a time, the next
-/// when the one before is acknowledged, and the same again when its answer was lost. Pure.
+/// Events on their way from the rosters to the logs of their channels. A channel has one append under way at
+/// a time. The next one follows when it is acknowledged; when its answer is lost, the same append is sent
+/// again. Pure.
 ///
-/// One at a time because messaging passes over what isn't above a source's last number: an event that is
-/// refused must not be overtaken. Events of different channels don't wait for each other.
+/// One append at a time, because messaging ignores a number that isn't above a source's last one: an event
+/// that is refused must not be overtaken. Events of different channels don't wait for each other.
 ///
-/// Limit: joins and state changes are refused while `backlogMax` events of their channel wait (messaging is
-/// away). Leaves and timeouts never are, but each needs a member that has joined; so the queue is bounded by
-/// the backlog and the members.
+/// Limit: joins and state changes are refused while `backlogMax` events of their channel wait, because
+/// messaging is away. Leaves and timeouts are never refused, but each of them needs a member that has joined.
+/// So the queue is bounded by the backlog and the members.
 struct EventOutbox {
     typealias Waiter = UInt64
 
@@ -23,21 +24,21 @@ struct EventOutbox {
 
     private struct Queue {
         var events = Deque<Append>()
-        /// The first one has been sent, and its answer isn't there yet.
+        /// The first event has been sent, and its answer isn't there yet.
         var isUnderWay = false
         var waiters: [(through: UInt64, waiter: Waiter)] = []
     }
 
-    /// Only of channels with something in them.
+    /// The queues of the channels that have events waiting.
     private var queues: [ChannelKey: Queue] = [:]
     private(set) var count = 0
 
     func backlog(of channel: ChannelKey) -> Int { queues[channel]?.events.count ?? 0 }
 
-    /// The number of the last event that waits; nil when none does.
+    /// The number of the last waiting event, or nil when no event waits.
     func last(of channel: ChannelKey) -> UInt64? { queues[channel]?.events.last?.sequence }
 
-    /// What a store tells twice is taken once.
+    /// Adds events. An event that a store reports twice is taken once.
     mutating func add(_ change: NumberedEvents, to channel: ChannelKey) {
         for (sequence, event) in change.events {
             if let last = queues[channel]?.events.last, last.source == change.source,
@@ -51,7 +52,7 @@ struct EventOutbox {
         }
     }
 
-    /// What is to be sent for the channel now; it is under way then.
+    /// The event to send for the channel now. It counts as under way from this call on.
     mutating func next(of channel: ChannelKey) -> Append? {
         guard let queue = queues[channel], !queue.isUnderWay, let first = queue.events.first else {
             return nil
@@ -60,15 +61,15 @@ struct EventOutbox {
         return first
     }
 
-    /// Channels that have something to be sent.
+    /// Channels whose first event is to be sent.
     var waiting: [ChannelKey] {
         queues.filter { !$0.value.isUnderWay && !$0.value.events.isEmpty }.map(\.key)
     }
 
-    /// The answer is lost, or was a refusal that may pass: to be sent again.
+    /// The append has failed in a way that may pass, or its answer is lost: it is to be sent again.
     mutating func failed(_ channel: ChannelKey) { queues[channel]?.isUnderWay = false }
 
-    /// The event is in the log, or never will be. Gives those who waited for it.
+    /// The event is in the log, or never will be. Returns the waiters that waited for it.
     mutating func settled(_ channel: ChannelKey) -> [Waiter] {
         guard var queue = queues.removeValue(forKey: channel), let first = queue.events.popFirst() else {
             return []
@@ -84,7 +85,8 @@ struct EventOutbox {
         return ready
     }
 
-    /// True if everything up to that event has been settled; else the waiter comes with it.
+    /// Returns true if everything up to that event has been settled. Otherwise `settled` returns the waiter
+    /// later.
     mutating func wait(_ waiter: Waiter, for channel: ChannelKey, through: UInt64) -> Bool {
         guard let first = queues[channel]?.events.first, first.sequence <= through else { return true }
         queues[channel]?.waiters.append((through, waiter))

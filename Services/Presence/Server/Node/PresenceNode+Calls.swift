@@ -3,7 +3,7 @@ import RTMModel
 import RTMServiceLink
 import RTMWire
 
-/// What clients ask (P-30 to P-45).
+/// The calls of clients (P-30 to P-45).
 extension PresenceNode {
     func call(_ call: CallRequest, _ id: UInt64, _ link: AcceptedServiceLink) throws {
         let caller = call.caller
@@ -89,7 +89,8 @@ extension PresenceNode {
         }
     }
 
-    /// P-43. The SDK keeps what is set before subscribing (P-41), so nobody sets states where he isn't.
+    /// The user isn't in the channel (P-43). The SDK keeps states that are set before subscribing (P-41), so
+    /// a call with states of a user who isn't there is an error.
     private static var isNotThere: RTMError {
         RTMError(.presenceUserNotExist, "the user is not in the channel")
     }
@@ -102,7 +103,7 @@ extension PresenceNode {
     }
 }
 
-/// The answer to one call, given once.
+/// The answer to one call; it is given once.
 private struct Answer {
     private let id: UInt64
     private let link: AcceptedServiceLink

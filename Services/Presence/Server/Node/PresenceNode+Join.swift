@@ -4,20 +4,20 @@ import RTMModel
 import RTMServiceLink
 import RTMWire
 
-/// A join whose answer waits for its events to be in the log; or only the snapshot of a big channel, which
+/// A join whose answer waits until its events are in the log. The request for the snapshot of a big channel
 /// waits in the same way.
 struct PendingJoin {
     let request: UInt64
     let link: AcceptedServiceLink
     let channel: ChannelKey
     let wantsSnapshot: Bool
-    /// Nobody joins, and the snapshot may be of any size.
+    /// Nobody joins; only the snapshot is wanted, and it may be of any size.
     var isForRoster = false
-    /// The snapshot is too big for the answer to a join.
+    /// Whether the snapshot is too big for the answer to a join.
     var isTooBig = false
-    /// Until messaging has answered.
+    /// Whether the join waits for an answer of messaging.
     var needsMessaging = false
-    /// Once it was taken: who is there, while the events before it are on their way.
+    /// The users, once the snapshot was taken; the events before it may still be on their way.
     var snapshot: RosterSnapshot?
 }
 
@@ -31,9 +31,10 @@ extension PresenceNode {
         let number = lastJoin
         joins[number] = PendingJoin(
             request: id, link: link, channel: join.channel, wantsSnapshot: join.wantsSnapshot)
-        // A sync that is under way may be past this session: it is told by the join.
+        // A sync that is under way may have passed this session already, so the join counts as a report of
+        // it.
         syncs[SyncKey(link: link.id, lease: join.lease)]?.insert(MemberKey(join.caller, join.channel))
-        // Sooner than the caller gives up, so that it hears the cause.
+        // The deadline comes before the caller's own, so that the caller is told the cause.
         joinDeadlines.set(now + timeout.milliseconds * 3 / 4, for: number)
         store.enter(Entry(join), join.channel) { [self] outcome in
             switch outcome {
@@ -43,7 +44,8 @@ extension PresenceNode {
         }
     }
 
-    /// Until the events up to that one, and all that this node has for the channel, are in the log.
+    /// Waits until the events up to `through`, and all events that this node has for the channel, are in the
+    /// log.
     func wait(_ number: UInt64, through: UInt64) {
         guard let join = joins[number] else { return }
         let last = max(through, outbox.last(of: join.channel) ?? 0)
@@ -55,7 +57,8 @@ extension PresenceNode {
         }
     }
 
-    /// While messaging can't be reached nobody is kept waiting: the caller does without, and asks again.
+    /// While messaging can't be reached nobody is kept waiting: the caller goes on without presence and asks
+    /// again.
     private func waitForMessaging(_ number: UInt64) {
         joins[number]?.needsMessaging = true
         if !messaging.isUp { failUnreachable(number) }
@@ -70,14 +73,15 @@ extension PresenceNode {
     private func failUnreachable(_ number: UInt64) {
         finish(number)?.fail(
             RTMError(
-                .presenceOperationFailed, "presence can't reach messaging at present",
+                .presenceOperationFailed, "presence can't reach messaging at the moment",
                 retryAfter: .seconds(1)))
     }
 
     // MARK: The log's head
 
-    /// The log may have events of an earlier life of this service, which are on their way to subscribers yet:
-    /// the snapshot is of later, so its position has to be behind them.
+    /// Asks messaging for the position of the log. The log may hold events of an earlier life of this service
+    /// that are still on their way to subscribers. The snapshot is newer than these, so its position has to
+    /// be behind them.
     private func askForHead(_ number: UInt64, of channel: ChannelKey) {
         waitForMessaging(number)
         guard joins[number] != nil else { return }
@@ -112,7 +116,7 @@ extension PresenceNode {
             return takeSnapshot(number, for: join)
         }
         guard let join = finish(number) else { return }
-        // Of no use to who gets no snapshot.
+        // An answer without a snapshot needs no exact position.
         let position =
             join.snapshot?.position ?? positions[join.channel]
             ?? StreamPosition(epoch: 0, offset: 0)
@@ -147,7 +151,7 @@ extension PresenceNode {
         return joins.removeValue(forKey: number)
     }
 
-    /// Limit: see EventOutbox.
+    /// Limit: waiting events of a channel, see `EventOutbox`.
     func checkBacklog(of channel: ChannelKey) throws(RTMError) {
         guard outbox.backlog(of: channel) >= settings.backlogMax else { return }
         throw RTMError(
@@ -158,7 +162,7 @@ extension PresenceNode {
 
     func check(_ type: ChannelType?) throws(RTMError) {
         guard type == .message || type == .stream else {
-            throw RTMError(.invalidChannelType, "presence knows message and stream channels")
+            throw RTMError(.invalidChannelType, "only message and stream channels have presence")
         }
     }
 }

@@ -4,7 +4,8 @@ import RTMServiceKit
 import RTMServiceLink
 import RTMWire
 
-/// Memberships that an edge is telling, in several requests, and those that it joins meanwhile.
+/// Names a sync: an edge reports its memberships in several requests over one link, and joins others
+/// meanwhile.
 struct SyncKey: Hashable {
     let link: UInt64
     let lease: UInt64
@@ -61,11 +62,11 @@ extension PresenceNode: ServiceLinkHandler {
         link.fail(id, error)
     }
 
-    /// Nobody waits for the answer to a push; the edge's next sync heals what was lost.
+    /// Logs a failed push. Nobody waits for its answer, and the edge's next sync repairs what was lost.
     private func note(_ outcome: Result<Void, RTMError>) {
         guard case .failure(let error) = outcome else { return }
         metrics.refused.increment()
-        logger.warning("a leave was not done", metadata: ["cause": "\(error)"])
+        logger.warning("the store refused a leave", metadata: ["cause": "\(error)"])
     }
 
     // MARK: - Leases

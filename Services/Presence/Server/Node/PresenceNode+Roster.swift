@@ -3,10 +3,11 @@ import RTMModel
 import RTMServiceLink
 import RTMWire
 
-/// The snapshots of channels with very many users (P-27). One may not fit into an answer, and many of them
-/// don't fit into the queue of a link when as many users come at once. So a join says only that there are
-/// too many; the edge asks for the snapshot once for all who wait for it, and gets it in parts, the next one
-/// when it has the last one. All parts are of one moment: what is left of it is held until then.
+/// The snapshots of channels with very many users (P-27). One of them may not fit into an answer, and many of
+/// them don't fit into the queue of a link when many users come at once. So the answer to a join only says
+/// that there are too many users. The edge then asks for the snapshot once for all users who wait for it, and
+/// gets it in parts, one after the other. All parts show one moment: the rest of the snapshot is held until
+/// the edge has asked for it.
 extension PresenceNode {
     func roster(
         _ request: RosterRequest, _ id: UInt64, timeout: Duration, _ link: AcceptedServiceLink
@@ -41,7 +42,7 @@ extension PresenceNode {
             return join.fail(
                 RTMError(
                     .presenceOperationFailed,
-                    "the users of the channel and their states have \(bytes) bytes, \(bytesMax) are sent",
+                    "the users of the channel and their states have \(bytes) bytes, \(bytesMax) are allowed",
                     limit: .init(name: "snapshot bytes", value: UInt64(bytesMax))))
         }
         give(HeldSnapshots.Rest(text: text, start: 0), join.request, join.link)
@@ -62,32 +63,32 @@ extension PresenceNode {
     }
 }
 
-/// How much of snapshots is sent at once. Sizes are in bytes of frames, which are never split.
+/// How much of a snapshot is sent at once. Sizes are in bytes of frames, and a frame is never split.
 struct SnapshotLimits: Sendable {
-    /// Limit: users online, and bytes, of a snapshot that comes with the answer to a join.
+    /// Limit: online users, and bytes, of a snapshot that comes with the answer to a join.
     var joinUsersMax = 512
     var joinBytesMax = 16 * 1024
-    /// Limit: bytes that wait for an edge; then none comes with the answer to a join.
+    /// Limit: bytes that wait for an edge. Beyond it no snapshot comes with the answer to a join.
     var joinQueueMax = 8 << 20
     /// Limit: bytes of one part of a big snapshot.
     var partBytesMax = 1 << 20
     /// Limit: bytes of users and states of one snapshot. Beyond it presence is unavailable in the channel.
     var bytesMax = 64 << 20
-    /// Limit: big snapshots that edges are getting at the same time.
+    /// Limit: big snapshots that are on their way to edges at the same time.
     var heldMax = 256
 }
 
-/// A snapshot as the frames that subscribers get.
+/// A snapshot as frames for the subscribers.
 struct SnapshotText: Sendable {
     let users: [UserState]
     let channel: ChannelKey
     let position: StreamPosition
 
-    /// Of users and states.
+    /// The encoded size of users and states.
     var bytes: Int { users.reduce(0) { $0 + $1.encodedLength } }
 
-    /// Writes whole frames, at least one, from that user on. Gives the user that the next one begins with;
-    /// nil: that were all.
+    /// Writes whole frames, at least one, from the user at `first` on. Returns the user that the next part
+    /// begins with, or nil if there is nothing more to write.
     func write(from first: Int, bytesMax: Int, into frames: inout ByteBuffer) -> Int? {
         var start = first
         repeat {
@@ -102,9 +103,10 @@ struct SnapshotText: Sendable {
     }
 }
 
-/// What edges have yet to get of big snapshots. Pure: told the time in milliseconds.
+/// The rests of big snapshots that edges have not asked for yet. Pure: every call gets the time in
+/// milliseconds.
 struct HeldSnapshots {
-    /// How long an edge may take to ask for the next part.
+    /// How long an edge may take to ask for the next part, in milliseconds.
     static let lifetime: UInt64 = 30_000
 
     struct Rest {
@@ -117,7 +119,7 @@ struct HeldSnapshots {
 
     var count: Int { rests.count }
 
-    /// Gives the number by which it is asked for.
+    /// Returns the number with which the edge asks for the rest.
     mutating func hold(_ rest: Rest, of link: UInt64, until: UInt64) -> UInt64 {
         last += 1
         rests[last] = (rest, link, until)

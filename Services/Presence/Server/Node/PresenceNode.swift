@@ -6,21 +6,22 @@ import RTMServiceKit
 import RTMServiceLink
 import RTMWire
 
-/// A presence node: decodes what edges ask, asks the store, sends what it answers, and brings the store's
-/// events into the channels' logs.
+/// A presence node: it decodes what edges ask, asks the store, sends the store's answers, and appends the
+/// store's events to the channels' logs.
 ///
-/// It lives on one event loop, all its links with it. A join is answered when its events are in the log: so
-/// the position in the answer is behind them, and nothing is missed or doubled between the snapshot and what
-/// follows it (P-1).
+/// The node and all its links live on one event loop. A join is answered when its events are in the log. So
+/// the position in the answer is behind them, and nothing is missed or doubled between the snapshot and the
+/// events that follow it (P-1).
 final class PresenceNode {
     struct Settings: Sendable {
         var messaging: ServiceLinkAddress
         var link: ServiceLinkConfiguration
         var states: StateLimits
         var leaseTimeToLive: Duration
-        /// Of every append.
+        /// The timeout of every append.
         var appendTimeout: Duration = .seconds(5)
-        /// Limit: events of one channel that wait for messaging; then joins and states are refused.
+        /// Limit: events of one channel that wait for messaging. Beyond it joins and state changes are
+        /// refused.
         var backlogMax = 1_024
         var snapshots = SnapshotLimits()
     }
@@ -30,22 +31,22 @@ final class PresenceNode {
     let metrics: PresenceMetrics
     let logger: Logger
     let arena = DecodeArena()
-    /// For what a client's call carries, whose bytes lie in the other one.
+    /// Decodes the payload of a client's call while `arena` holds the call itself.
     let callArena = DecodeArena()
     private let eventLoop: any EventLoop
     let messaging: MessagingAppender<PresenceNode>
     private let messagingProbe: ReadinessProbe?
     private var isSweeping = false
     var outbox = EventOutbox()
-    /// Of the last event of each channel that this node has brought into its log. Of an idle one it is asked
-    /// for again.
+    /// By channel: the log position of the last event that this node has appended. For an idle channel the
+    /// position is asked for again.
     var positions = FadingTable<ChannelKey, StreamPosition>(lifetime: 3_600_000)
-    /// Channels whose roster is gone while events of it are on their way.
+    /// Channels whose roster is gone while their events are on their way.
     private var emptied: Set<ChannelKey> = []
     var joins: [UInt64: PendingJoin] = [:]
     var lastJoin: UInt64 = 0
     var joinDeadlines = DeadlineQueue<UInt64>()
-    /// Joins that wait for the position of their channel's log.
+    /// By channel: the joins that wait for the position of the channel's log.
     var headWaiters: [ChannelKey: [UInt64]] = [:]
     var syncs: [SyncKey: Set<MemberKey>] = [:]
     var heldSnapshots = HeldSnapshots()
@@ -65,7 +66,7 @@ final class PresenceNode {
             endOfTurn: EndOfTurn.shared(on: eventLoop), logger: logger)
     }
 
-    /// A started node lives until `shutdown`.
+    /// Connects the node to the store and to messaging. A started node lives until `shutdown`.
     func start() {
         store.observer = self
         store.start()
@@ -79,10 +80,10 @@ final class PresenceNode {
         store.observer = nil
     }
 
-    /// Milliseconds of this process.
+    /// The time in milliseconds since the machine started; it never goes back.
     var now: UInt64 { eventLoop.now.uptimeNanoseconds / 1_000_000 }
 
-    /// Does what is due. To be called several times a second.
+    /// Does what is due. `PresenceLife` calls it several times a second.
     func sweep() {
         sweepStore()
         for channel in messaging.isUp ? outbox.waiting : [] { sendNext(of: channel) }
@@ -99,7 +100,7 @@ final class PresenceNode {
         store.sweep { [self] outcome in
             isSweeping = false
             if case .failure(let error) = outcome {
-                logger.debug("a sweep failed", metadata: ["cause": "\(error)"])
+                logger.debug("the sweep of the store failed", metadata: ["cause": "\(error)"])
             }
         }
     }
@@ -119,7 +120,7 @@ extension PresenceNode: PresenceStoreObserver {
 
     func leasesExpired(_ leases: Int) {
         metrics.expiredLeases.increment(by: leases)
-        logger.notice("edges were not heard of in time", metadata: ["leases": "\(leases)"])
+        logger.notice("leases of edges have ended", metadata: ["leases": "\(leases)"])
     }
 
     private func sendNext(of channel: ChannelKey) {
@@ -154,10 +155,10 @@ extension PresenceNode: PresenceStoreObserver {
 }
 
 extension PresenceNode: AppendCaller {
-    /// What messaging was asked.
+    /// What messaging was asked to do.
     enum Append {
         case event(EventOutbox.Append)
-        /// Where the channel's log stands.
+        /// Report the position of the channel's log.
         case head(ChannelKey)
     }
 
@@ -168,7 +169,7 @@ extension PresenceNode: AppendCaller {
 
     func messagingIsDown(_ reason: ServiceLinkDownReason) {
         messagingProbe?.notReady("no connection to messaging at \(messaging.address): \(reason)")
-        // It may come back with other logs.
+        // Messaging may come back with other logs.
         positions.removeAll()
         failWaitingJoins()
     }
@@ -190,7 +191,7 @@ extension PresenceNode: AppendCaller {
             settle(append.channel)
         case .failure(.refused(let error)) where !error.isRetryable:
             metrics.dropped.increment()
-            logger.error("messaging refuses an event", metadata: ["cause": "\(error)"])
+            logger.error("messaging refused an event", metadata: ["cause": "\(error)"])
             settle(append.channel)
         case .failure:
             metrics.repeated.increment()
@@ -198,7 +199,7 @@ extension PresenceNode: AppendCaller {
         }
     }
 
-    /// Nobody asks for the position of a channel without a roster.
+    /// Forgets the position of a channel without a roster: nobody will ask for it.
     private func forgetIfOver(_ channel: ChannelKey) {
         guard emptied.contains(channel), outbox.last(of: channel) == nil else { return }
         emptied.remove(channel)

@@ -1,6 +1,7 @@
 import RTMRedis
 
-/// The Lua scripts, out of the binary. Each says at its top what it wants, gives and costs.
+/// The Lua scripts, which are embedded in the binary. The head of each one says what it takes, returns and
+/// costs.
 enum PresenceScripts {
     static let enter = roster("enter", PackageResources.enter_lua)
     static let leave = roster("leave", PackageResources.leave_lua)

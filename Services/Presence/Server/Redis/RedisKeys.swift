@@ -3,10 +3,10 @@ import RTMRedis
 
 /// The names of the keys in Redis (docs/presence-redis.md).
 struct RedisKeys: Sendable {
-    /// In front of every key.
+    /// The prefix of every key.
     let prefix: String
 
-    /// The eight keys of a channel's roster, in the order in which its scripts want them. They share a hash
+    /// The eight keys of a channel's roster, in the order in which its scripts take them. They share a hash
     /// tag.
     func roster(_ channel: ChannelKey) -> [String] {
         let base = "\(prefix){\(channel.appID)/\(channel.type.rawValue)/\(channel.name)}"
@@ -15,24 +15,24 @@ struct RedisKeys: Sendable {
         ].map { "\(base):\($0)" }
     }
 
-    /// Set: the channels of a user, as `field` writes them. Perhaps with some that he has left.
+    /// A set of the channels of a user, as `field` writes them. It may hold channels that the user has left.
     func channels(of user: UserKey) -> String { "\(prefix){user/\(user.appID)/\(user.userID)}:channels" }
 
-    /// Set: the members under a lease, as `field` writes them. Perhaps with some that have left.
+    /// A set of the members under a lease, as `field` writes them. It may hold members that have left.
     func members(under lease: UInt64) -> String { "\(prefix){lease/\(lease)}:members" }
 
-    /// Sorted set: leases and when they end.
+    /// A sorted set of the leases by their end.
     var leases: String { "\(prefix){leases}:ends" }
-    /// Set: leases that were renewed and haven't ended since.
+    /// A set of the leases that were renewed and haven't ended since.
     var knownLeases: String { "\(prefix){leases}:known" }
-    /// Sorted set: channels and when to look at them.
+    /// A sorted set of the channels by the time at which they are due for a visit.
     var due: String { "\(prefix)due" }
-    /// When these data began.
+    /// The time at which the data in Redis began.
     var born: String { "\(prefix)born" }
 
     // MARK: - Fields
 
-    /// Parts that may hold any character but NUL, which no name has.
+    /// Joins the parts with NUL. A part may hold any other character, and no name has a NUL.
     static func field(_ channel: ChannelKey, _ user: String? = nil) -> String {
         ([channel.appID, "\(channel.type.rawValue)", channel.name] + (user.map { [$0] } ?? []))
             .joined(separator: "\0")

@@ -2,7 +2,7 @@ package import RTMModel
 import RTMRedis
 package import RTMWire
 
-/// What the node asks, as scripts and commands.
+/// The node's calls as scripts and commands.
 extension RedisPresenceStore {
     package func enter(_ entry: Entry, _ channel: ChannelKey, _ done: @escaping Completion<UInt64>) {
         enter(entry, channel, silently: false) { done($0.map(\.sequence)) }
@@ -12,7 +12,8 @@ extension RedisPresenceStore {
         enter(entry, channel, silently: isFilling) { done($0.map { _ in }) }
     }
 
-    /// Edges tell what others know already: the data are new.
+    /// Whether edges still report members that the other users know already, because the data in Redis are
+    /// new.
     private var isFilling: Bool { born.map { clock() < $0 + rules.grace } ?? true }
 
     private func enter(
@@ -20,7 +21,7 @@ extension RedisPresenceStore {
     ) {
         index(entry.user, entry.lease, channel)
         for loss in losses[entry.lease] ?? [] { loss.spared.insert(RedisKeys.field(channel, entry.user)) }
-        // One that the edge hasn't renewed yet ends by itself, too.
+        // A lease that the edge hasn't renewed yet ends by itself, too.
         send(
             "ZADD", .text(keys.leases), "NX", RedisArgument(clock() + rules.leaseTimeToLive),
             RedisArgument(entry.lease))
@@ -50,8 +51,8 @@ extension RedisPresenceStore {
     }
 
     /// - Parameters:
-    ///   - session: nil: whichever.
-    ///   - lease: nil: whichever.
+    /// - session: nil stands for any session.
+    /// - lease: nil stands for any lease.
     func lose(
         _ user: String, _ channel: ChannelKey, session: UInt64?, lease: UInt64?,
         _ done: @escaping Completion<Void>
@@ -187,7 +188,7 @@ extension RedisPresenceStore {
         }
     }
 
-    /// Users and their states in turns.
+    /// The reply lists users and their states in turns.
     private static func users(_ parts: ArraySlice<RedisReply>) -> [UserState] {
         stride(from: parts.startIndex, to: parts.endIndex - 1, by: 2).map { index in
             var items: [StateItem] = []
@@ -203,8 +204,8 @@ extension RedisPresenceStore {
 
     // MARK: -
 
-    /// Does something for every element of a reply, so many at once, and completes when all is done or
-    /// something failed.
+    /// Does something for every element of a reply, `atOnce` elements at a time. Completes when all are done
+    /// or one has failed.
     func forEach<Element>(
         _ outcome: Result<RedisReply, RedisFailure>, _ parse: (RedisReply) -> Element?, atOnce: Int = .max,
         _ done: @escaping Completion<Void>, _ body: @escaping (Element, @escaping Completion<Void>) -> Void

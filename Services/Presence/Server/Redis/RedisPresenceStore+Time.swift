@@ -2,21 +2,22 @@ import RTMModel
 import RTMRedis
 import RTMWire
 
-/// Leases and what is due. Any node does it; scripts see to it that one does.
+/// Leases, and the work that becomes due. Every node sweeps, and the scripts ensure that only one node does
+/// each step.
 extension RedisPresenceStore {
     /// Limit: leases and channels that one sweep takes.
     private static let leasesPerSweep = 8
     private static let channelsPerSweep = 500
-    /// Limit: members and channels dealt with at once; the next ones follow when these are answered. So what
-    /// many sessions hang on doesn't take the room that calls need among the commands that wait for Redis.
+    /// Limit: members and channels in work at once; the next ones follow when these are answered. So a lease
+    /// with many sessions doesn't take the room that calls need among the commands that wait for Redis.
     private static let losesAtOnce = 256
     private static let channelsAtOnce = 64
-    /// In milliseconds: what a node has taken and not finished by then, another one may take.
+    /// After this time another node may take what a node has claimed and not finished, in milliseconds.
     static let claim: UInt64 = 5_000
-    /// In milliseconds, longer than any lease: an index of members that nobody renews goes by itself.
+    /// How long an index of members lives that nobody renews, in milliseconds. It is longer than any lease.
     private static let indexLife: UInt64 = 3_600_000
 
-    /// When these data began; now, if they begin now.
+    /// Reads when the data in Redis began. If Redis has none, they begin now.
     func readBirth() {
         send("SET", .text(keys.born), RedisArgument(clock()), "NX")
         client.send(RedisCommand("GET", .text(keys.born))) { [self] outcome in
@@ -25,7 +26,7 @@ extension RedisPresenceStore {
     }
 
     package func renew(_ lease: UInt64, _ done: @escaping Completion<Bool>) {
-        // All data may have been lost since the last time.
+        // Redis may have lost all data since the last renewal.
         readBirth()
         send("PEXPIRE", .text(keys.members(under: lease)), RedisArgument(Self.indexLife))
         client.run(
@@ -50,11 +51,11 @@ extension RedisPresenceStore {
         }
     }
 
-    /// Gives whether somebody came in under the lease meanwhile.
+    /// Gives whether a member came in under the lease meanwhile.
     private func loseMembers(
         under lease: UInt64, except kept: Set<MemberKey>, _ done: @escaping Completion<Bool>
     ) {
-        // Whoever is kept has just been told again, so his session is the present one.
+        // A kept member has just been reported again, so its session is the present one.
         let keptFields = Set(kept.map { RedisKeys.field($0.channel, $0.user) })
         let loss = Loss()
         losses[lease, default: []].append(loss)
@@ -77,9 +78,10 @@ extension RedisPresenceStore {
         }
     }
 
-    /// Members under a lease are being declared lost, some at a time.
+    /// The members under a lease are being declared lost, some at a time.
     final class Loss {
-        /// Who has come in under it since: he is not among them, though his session isn't looked at.
+        /// Members that have come in under the lease since. They are not lost, although their session isn't
+        /// compared.
         var spared: Set<String> = []
     }
 
@@ -105,7 +107,7 @@ extension RedisPresenceStore {
                 loseMembers(under: lease, except: []) { [self] outcome in
                     guard case .success(let isUsed) = outcome else { return done(outcome.map { _ in }) }
                     observer?.leasesExpired(1)
-                    // Who came in under it meanwhile needs it yet.
+                    // A member that came in under the lease meanwhile still needs it.
                     let next = isUsed ? RedisArgument(clock() + rules.leaseTimeToLive) : ""
                     client.run(
                         PresenceScripts.settle, keys: [keys.leases], [RedisArgument(lease), until, next]
@@ -134,7 +136,7 @@ extension RedisPresenceStore {
         }
     }
 
-    /// When the channel is to be looked at again: sooner while events of it are on their way.
+    /// When the channel is to be visited again; sooner while its events are on their way.
     private func next(_ reply: RosterReply, _ now: UInt64) -> RedisArgument {
         let retry = reply.acknowledged < reply.sequence ? now + Self.claim : nil
         guard let due = [reply.due, retry].compactMap(\.self).min() else { return "" }

@@ -7,11 +7,11 @@ import RTMWire
 
 /// The rosters in Redis, for any number of presence nodes (docs/presence-redis.md).
 ///
-/// Every change of a roster is one script, which also gives its events their numbers and puts them into the
-/// channel's outbox; they leave it when they are in the log. So it doesn't matter which node made a change
-/// and which one brings its events into the log: all use the roster's source and numbers, and a node that
-/// sees that it doesn't know the events before its own fetches them first. What a node that died has left in
-/// an outbox is found by the next sweep of any other: a channel is marked as due before it is changed.
+/// Every change of a roster is one script. The script also numbers the events and puts them into the
+/// channel's outbox, where they stay until they are in the log. So it doesn't matter which node makes a
+/// change and which one appends its events: all nodes use the roster's source and numbers, and a node that
+/// doesn't know the events before its own fetches them first. A channel is marked as due before it is
+/// changed, so the next sweep of any other node finds what a dead node has left in an outbox.
 package final class RedisPresenceStore: PresenceStore {
     package var observer: (any PresenceStoreObserver)?
     let client: RedisClient
@@ -20,22 +20,23 @@ package final class RedisPresenceStore: PresenceStore {
     let clock: () -> UInt64
     private let probe: ReadinessProbe?
     private let logger: Logger
-    /// Up to which event of which source the observer has been told. What is forgotten after an hour has long
-    /// been acknowledged, and is in Redis.
+    /// By channel: up to which event of which source the observer was told. A forgotten entry is an hour old,
+    /// so its events were acknowledged long ago or are still in Redis.
     private var told = FadingTable<ChannelKey, (source: UInt64, sequence: UInt64)>(lifetime: 3_600_000)
     private var emptied: Set<ChannelKey> = []
-    /// Leases whose members were told over this connection. All others may have changed while it was away, so
-    /// their edges are asked to tell their members.
+    /// Leases whose members were reported over the present connection to Redis. All other leases may have
+    /// changed while the connection was away, so their edges are asked to report their members.
     var trustedLeases: Set<UInt64> = []
-    /// By lease, those of this node that are under way.
+    /// By lease: the losses that are under way at this node.
     var losses: [UInt64: [Loss]] = [:]
-    /// When the data in Redis began: after a loss of all of them, edges fill the rosters in silence.
+    /// When the data in Redis began. After Redis has lost all data, edges fill the rosters without events.
     var born: UInt64?
-    /// Before it no lease ends: edges couldn't renew them while Redis, or this node, was away.
+    /// Before this time no lease ends, because edges couldn't renew their leases while Redis or this node was
+    /// away.
     var leasesEndFrom: UInt64 = 0
     package internal(set) var totals = PresenceTotals()
 
-    /// - Parameter clock: UTC in milliseconds; the clocks of all nodes should agree closely.
+    /// - Parameter clock: the time in milliseconds (UTC). The clocks of all nodes should agree closely.
     package init(
         _ redis: RedisConfiguration, prefix: String, rules: PresenceRules, on eventLoop: any EventLoop,
         probe: ReadinessProbe?, logger: Logger, clock: @escaping () -> UInt64
@@ -55,19 +56,19 @@ package final class RedisPresenceStore: PresenceStore {
 
     package var isReady: Bool { client.isUp }
     var channelsTold: Int { told.count }
-    /// Commands sent so far, for measurements.
+    /// How many commands were sent so far; benchmarks read it.
     package var commandsSent: Int { client.commandsSent }
 
     // MARK: - Changes
 
-    /// Runs a roster script, hands over its events, and gives its answer.
+    /// Runs a roster script, hands its events to the observer, and completes with the script's answer.
     func change(
         _ channel: ChannelKey, _ script: RedisScript, _ arguments: [RedisArgument],
         marksDue: Bool = true, _ done: @escaping Completion<RosterReply>
     ) {
         let now = clock()
         if marksDue {
-            // First: if this node dies in the midst of it, another one looks after the channel.
+            // The mark comes first: if this node dies halfway, another one looks after the channel.
             send("ZADD", .text(keys.due), "LT", RedisArgument(now), .text(RedisKeys.field(channel)))
         }
         let rules = self.rules.announce
@@ -88,7 +89,8 @@ package final class RedisPresenceStore: PresenceStore {
         }
     }
 
-    /// Tells the observer the events up to the reply's, with those that other nodes have made before.
+    /// Reports the events up to the reply's last one to the observer, including earlier events of other
+    /// nodes.
     private func report(_ reply: RosterReply, _ channel: ChannelKey, _ done: @escaping (RTMError?) -> Void) {
         if reply.isEmpty { emptied.insert(channel) } else { emptied.remove(channel) }
         let base = base(channel, reply)
@@ -110,7 +112,7 @@ package final class RedisPresenceStore: PresenceStore {
         }
     }
 
-    /// The last event that the observer has been told or doesn't need to be.
+    /// The last event that the observer knows or doesn't need to know.
     private func base(_ channel: ChannelKey, _ reply: RosterReply) -> UInt64 {
         guard let told = told[channel], told.source == reply.source else { return reply.acknowledged }
         return max(told.sequence, reply.acknowledged)
@@ -143,15 +145,15 @@ package final class RedisPresenceStore: PresenceStore {
                 .text("\(position.epoch) \(position.offset)"),
             ]
         ) { _ in
-            // When it fails, the event stays in the outbox, is appended again, and is known there.
+            // If it fails, the event stays in the outbox and is appended again, and messaging knows it then.
         }
         if sequence >= known.sequence, emptied.remove(channel) != nil { told[channel] = nil }
     }
 
     // MARK: - The indexes of users and leases
 
-    /// A member's entries are written before and after it enters, and removed after it has gone unless it is
-    /// there again: so none is ever missing, and one too many does no harm.
+    /// A member's entries are written before and after it enters. They are removed after it has gone, unless
+    /// it is in the channel again. So an entry is never missing, and a superfluous one does no harm.
     func index(_ user: String, _ lease: UInt64, _ channel: ChannelKey) {
         let key = UserKey(appID: channel.appID, userID: user)
         send("SADD", .text(keys.channels(of: key)), .text(RedisKeys.field(channel)))
@@ -170,11 +172,12 @@ package final class RedisPresenceStore: PresenceStore {
         }
     }
 
-    /// A command whose answer changes nothing: when the connection is lost, everything else fails, too.
+    /// Sends a command whose answer changes nothing: when the connection is lost, all other commands fail,
+    /// too.
     func send(_ arguments: RedisArgument...) { client.send(RedisCommand(arguments)) { _ in } }
 
     static var unreadable: RTMError {
-        RTMError(.presenceOperationFailed, "an answer of Redis that no script of this version gives")
+        RTMError(.presenceOperationFailed, "Redis gave an answer that no script of this version gives")
     }
 }
 
@@ -202,10 +205,10 @@ extension RTMError {
                 limit: .init(name: "Redis commands", value: UInt64(countMax)))
         case .timedOut, .disconnected:
             self.init(
-                .presenceOperationTimeout, "Redis did not answer; whether it was done is not known",
+                .presenceOperationTimeout, "Redis did not answer; it is not known whether the call was done",
                 retryAfter: .seconds(1))
         case .refused(let text):
-            self.init(.presenceOperationFailed, "Redis refused: \(text.prefix(80))")
+            self.init(.presenceOperationFailed, "Redis refused the call: \(text.prefix(80))")
         }
     }
 }

@@ -2,21 +2,21 @@ import RTMModel
 import RTMRedis
 import RTMWire
 
-/// What a roster script answers (Scripts/roster.lua, `finish`).
+/// The answer of a roster script (Scripts/roster.lua, `finish`).
 struct RosterReply {
     let outcome: Int
     let source: UInt64
-    /// Of the channel's last event.
+    /// The number of the channel's last event.
     let sequence: UInt64
     let acknowledged: UInt64
     let isEmpty: Bool
-    /// When the channel is to be looked at.
+    /// When the channel is due for a visit.
     let due: UInt64?
-    /// Those that this script has made.
+    /// The events that this run of the script has made.
     let events: [(sequence: UInt64, event: RosterEvent)]
     let gone: [(user: String, lease: UInt64)]
 
-    /// Nil: not what the scripts write.
+    /// Returns nil for a reply that no script writes.
     init?(_ reply: RedisReply) {
         guard let parts = reply.elements, parts.count == 9, case .integer(let outcome) = parts[0],
             let sequence = parts[2].number, let acknowledged = parts[3].number,
@@ -37,7 +37,7 @@ struct RosterReply {
         self.gone = leavers
     }
 
-    /// An entry of the outbox: number, kind, user, session, payload.
+    /// Reads an entry of the outbox: number, kind, user, session, payload.
     static func event(_ entry: RedisReply) -> (sequence: UInt64, event: RosterEvent)? {
         guard case .string(let bytes) = entry else { return nil }
         let parts = Netstrings.split(bytes[...])
@@ -55,7 +55,7 @@ struct RosterReply {
         return (sequence, RosterEvent(event, user: text(parts[2]), exceptSession: session))
     }
 
-    /// Keys and values, one behind the other.
+    /// Reads keys and values in turns.
     static func states(_ bytes: ArraySlice<UInt8>) -> [StateItem] {
         let parts = Netstrings.split(bytes).map(text)
         return stride(from: 0, to: parts.count - 1, by: 2)
@@ -77,7 +77,7 @@ struct RosterReply {
     private static func text(_ bytes: ArraySlice<UInt8>) -> String { String(decoding: bytes, as: UTF8.self) }
 }
 
-/// Texts one behind the other, each after its length: "3:abc2:de".
+/// Texts one behind the other, each after its length, as in "3:abc2:de".
 enum Netstrings {
     static func split(_ bytes: ArraySlice<UInt8>) -> [ArraySlice<UInt8>] {
         var parts: [ArraySlice<UInt8>] = []
@@ -93,7 +93,7 @@ enum Netstrings {
     }
 }
 
-/// A member as the hash of a roster holds it.
+/// A member, as the hash of a roster holds it.
 struct RosterRow {
     let session: UInt64
     let lease: UInt64

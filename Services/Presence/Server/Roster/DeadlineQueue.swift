@@ -1,8 +1,9 @@
-/// When which key is due: one deadline for each, found in the order of time, and of keys at one time.
+/// One deadline for each key. Keys come out in the order of their deadlines, and in their own order when the
+/// deadlines are equal.
 ///
-/// A key without a deadline takes no memory and no time, so who is simply online costs a sweep nothing. A
-/// moved or cancelled deadline stays in the heap until it comes to the top; when such leftovers outnumber the
-/// rest, the heap is built anew.
+/// A key without a deadline takes no memory and no time, so a user who is simply online costs a sweep
+/// nothing. A moved or cancelled deadline stays in the heap until it comes to the top. When such leftovers
+/// outnumber the rest, the heap is rebuilt.
 package struct DeadlineQueue<Key: Hashable & Comparable & Sendable>: Sendable {
     private struct Entry: Comparable {
         let deadline: UInt64
@@ -19,12 +20,12 @@ package struct DeadlineQueue<Key: Hashable & Comparable & Sendable>: Sendable {
     package init() {}
 
     package var count: Int { deadlines.count }
-    /// Including leftovers.
+    /// The size of the heap, including leftovers.
     var heapCount: Int { heap.count }
 
     package subscript(key: Key) -> UInt64? { deadlines[key] }
 
-    /// Nil: not due at all.
+    /// Sets a key's deadline; nil cancels it.
     package mutating func set(_ deadline: UInt64?, for key: Key) {
         guard let deadline else {
             deadlines[key] = nil
@@ -41,7 +42,7 @@ package struct DeadlineQueue<Key: Hashable & Comparable & Sendable>: Sendable {
         return heap.first?.deadline
     }
 
-    /// Takes out a key whose deadline has come; nil when there is none.
+    /// Takes out a key whose deadline has come, or returns nil when there is none.
     package mutating func popDue(now: UInt64) -> Key? {
         dropLeftovers()
         guard let first = heap.first, first.deadline <= now else { return nil }
@@ -54,7 +55,7 @@ package struct DeadlineQueue<Key: Hashable & Comparable & Sendable>: Sendable {
         while let first = heap.first, deadlines[first.key] != first.deadline { popFirst() }
     }
 
-    /// Keeps the heap within twice its living entries.
+    /// Keeps the heap within about twice the number of its living entries.
     private mutating func compactIfDue() {
         guard heap.count > 2 * deadlines.count + 64 else { return }
         heap = deadlines.map { Entry(deadline: $1, key: $0) }.sorted()

@@ -1,12 +1,12 @@
 import RTMWire
 
-/// What is collected in interval mode until the period's end (P-22 to P-24). Pure.
+/// The changes that are collected in interval mode until the end of the period (P-22 to P-24). Pure.
 ///
-/// A subscriber has to know from the lists alone who is there afterwards, whatever it knew when the period
-/// began or in its midst. So who joined and departed stands in both lists (P-24) and is gone; who departed
-/// and joined again stands in `joined` alone.
+/// A subscriber has to learn from the lists alone who is in the channel at the end, whatever it knew when the
+/// period began or halfway through it. So a user who joined and departed stands in both lists (P-24) and is
+/// gone, and a user who departed and joined again stands in `joined` alone.
 struct IntervalBatch: Sendable {
-    /// Limit: bytes of names and states in one event. A fuller batch becomes several.
+    /// Limit: bytes of names and states in one event. A fuller batch becomes several events.
     static let bytesMax = 32 * 1024
 
     enum Departure: Sendable { case left, timedOut }
@@ -15,7 +15,7 @@ struct IntervalBatch: Sendable {
         var joined = false
         var departure: Departure?
 
-        /// The order in the lists: first who only joined, last who only timed out.
+        /// The order in the lists: users who only joined come first, users who only timed out come last.
         var place: Int {
             switch (joined, departure) {
             case (_, nil): 1
@@ -32,7 +32,8 @@ struct IntervalBatch: Sendable {
 
     var isEmpty: Bool { changes.isEmpty && states.isEmpty }
 
-    /// True if the user had departed within this batch: others still have the states that he had before.
+    /// Returns true if the user had departed within this batch: subscribers still have the states that the
+    /// user had before.
     mutating func joined(_ user: String) -> Bool {
         changes.updateValue(Change(joined: true), forKey: user)?.departure != nil
     }
@@ -43,7 +44,7 @@ struct IntervalBatch: Sendable {
 
     mutating func statesChanged(_ user: UserState) { states.append(user) }
 
-    /// The batch as events; it is empty afterwards.
+    /// Takes the batch as events. It is empty afterwards.
     mutating func take() -> [PresenceInterval] {
         defer { self = IntervalBatch() }
         var parts = Parts()
@@ -51,7 +52,7 @@ struct IntervalBatch: Sendable {
         for (user, change) in users where change.joined { parts.add(user, to: \.joined) }
         for (user, change) in users where change.departure == .left { parts.add(user, to: \.left) }
         for (user, change) in users where change.departure == .timedOut { parts.add(user, to: \.timedOut) }
-        // Who is gone has no states.
+        // A user who is gone has no states.
         for state in states where changes[state.userID]?.departure == nil { parts.add(state) }
         return parts.all
     }

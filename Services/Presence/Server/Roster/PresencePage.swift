@@ -3,13 +3,13 @@ import RTMWire
 
 /// Answers of bounded size: pages of whoNow (P-31 to P-35) and the frames of a snapshot.
 enum PresencePage {
-    /// L-33.
+    /// A page of whoNow holds at most 100 users (L-33).
     static let usersMax = 100
-    /// Limit: bytes of users in one frame, except when a single user's states are more. A full page of full
-    /// states would be 3 MiB.
+    /// Limit: bytes of users in one frame, except when a single user's states are larger. A full page with
+    /// full states would be 3 MiB.
     static let bytesMax = 64 * 1024
 
-    /// How many of the users, from the place on, fit into one frame; at least one.
+    /// How many of the users, from `start` on, fit into one frame; at least one.
     static func count(of users: [UserState], from start: Int) -> Int {
         var bytes = 0
         for index in start..<users.count {
@@ -21,12 +21,13 @@ enum PresencePage {
 
     // MARK: - The bookmark
 
-    /// Where the next page begins: behind this user. Opaque to clients; of letters and digits only.
+    /// Where the next page begins: behind this user. The bookmark is opaque to clients and consists of
+    /// letters and digits only.
     static func bookmark(after user: String) -> String {
         "1" + user.utf8.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     }
 
-    /// The user of a bookmark, nil for the first page.
+    /// The user of a bookmark, or nil for the first page.
     static func user(of bookmark: WireText) throws(RTMError) -> String? {
         guard !bookmark.isEmpty else { return nil }
         let digits = bookmark.bytes.dropFirst()

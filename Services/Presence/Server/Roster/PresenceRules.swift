@@ -1,12 +1,12 @@
 package import RTMModel
 
-/// When changes of a channel are told one by one, and when in batches (P-20).
+/// When changes of a channel are announced one by one, and when in batches (P-20).
 package struct AnnounceRules: Sendable, Hashable {
-    /// Up to so many visible users every change is an event of its own (P-21).
+    /// Up to this many visible users, every change is an event of its own (P-21).
     package var announceMax: Int
-    /// In milliseconds: how long changes of a bigger channel are collected (P-22).
+    /// How long changes of a bigger channel are collected, in milliseconds (P-22).
     package var interval: UInt64
-    /// In milliseconds: how long a leave is held back for a return (P-25).
+    /// How long a leave is held back in case the user returns, in milliseconds (P-25).
     package var debounce: UInt64
 
     package init(announceMax: Int, interval: UInt64, debounce: UInt64) {
@@ -16,14 +16,14 @@ package struct AnnounceRules: Sendable, Hashable {
     }
 }
 
-/// What every store of rosters goes by. Times are in milliseconds.
+/// The rules that every store of rosters follows. Times are in milliseconds.
 package struct PresenceRules: Sendable, Hashable {
     package var announce: AnnounceRules
     package var states: StateLimits
-    /// A lease ends so long after its last renewal.
+    /// How long after its last renewal a lease ends.
     package var leaseTimeToLive: UInt64
-    /// How long after the beginning leases don't end and edges fill the rosters without events: they need
-    /// that time to find their way back.
+    /// How long after the start leases don't end and edges fill the rosters without events. Edges need that
+    /// time to find their way back.
     package var grace: UInt64
     /// Limit: rosters in the memory of a process.
     package var channelsMax: Int
@@ -50,7 +50,8 @@ package struct UserKey: Sendable, Hashable {
     }
 }
 
-/// By app, type and name, so that whatever is done in several channels is done in one order.
+/// Channels are ordered by app, type and name, so that a step that concerns several channels visits them in
+/// one order.
 extension ChannelKey: Comparable {
     package static func < (first: ChannelKey, second: ChannelKey) -> Bool {
         (first.appID, first.type.rawValue, first.name) < (second.appID, second.type.rawValue, second.name)

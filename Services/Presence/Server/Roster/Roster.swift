@@ -1,25 +1,26 @@
 package import RTMModel
 package import RTMWire
 
-/// Who is in one channel, and what its subscribers are told about it (P-1 to P-27). Pure: told the time in
-/// milliseconds, it collects events to be taken by `takeEvents`.
+/// Who is in one channel, and which events its subscribers get about it (P-1 to P-27). Pure: every call gets
+/// the time in milliseconds, and the caller takes the events with `takeEvents`.
 ///
-/// A member is **online**; **away** from the loss of its session until its presence timeout, while nobody is
-/// told anything (S-42 to S-44); or **leaving**, when it has left and the leave is held back for a quick
-/// return (P-25). Queries know the first two. A snapshot shows all three: it must agree with the events that
-/// follow it, and a return within the debounce time is no event.
+/// A member has one of three phases. It is **online**. It is **away** from the loss of its session until its
+/// presence timeout, and nobody is told of that (S-42 to S-44). It is **leaving** when it has left and the
+/// leave is held back for a quick return (P-25). Queries show members that are online or away. A snapshot
+/// shows all three, because it must agree with the events that follow it, and a return within the debounce
+/// time is not an event.
 package struct Roster: Sendable {
     package enum Phase: Sendable, Hashable {
         case online
         case away(until: UInt64)
-        /// `hadStates`: to be told when the user returns without them.
+        /// `hadStates`: the loss of the states is announced if the user returns.
         case leaving(until: UInt64, hadStates: Bool)
     }
 
     package struct Member: Sendable {
         package fileprivate(set) var entry: Entry
         package fileprivate(set) var phase = Phase.online
-        /// By key.
+        /// The states in the order of their keys.
         package fileprivate(set) var states: [StateItem] = []
 
         package var isLeaving: Bool {
@@ -29,25 +30,25 @@ package struct Roster: Sendable {
 
     private var rules: AnnounceRules
     private var members: [String: Member] = [:]
-    /// Who is not quiet and not leaving, for queries.
+    /// The users who are neither quiet nor leaving; queries read them.
     private var names = SortedNames()
-    /// Members that are not quiet, as others count them: with those that are leaving.
+    /// How many members other users know of: those that aren't quiet, including the leaving ones.
     private var visibleCount = 0
     private var isInterval = false
     private var batch = IntervalBatch()
     private var flushAt: UInt64?
     private var deadlines = DeadlineQueue<String>()
     private var events: [RosterEvent] = []
-    /// Somebody has been given a snapshot.
+    /// Whether a subscriber has received a snapshot.
     package private(set) var isShown = false
-    /// Those who have gone since the last look.
+    /// The members that have gone since `takeGone` was last called.
     private var gone: [Entry] = []
 
     package init(_ rules: AnnounceRules) { self.rules = rules }
 
     package var isEmpty: Bool { members.isEmpty && batch.isEmpty }
     package var memberCount: Int { members.count }
-    /// P-32: quiet users aren't counted (M-7).
+    /// How many users are online (P-32). Quiet users aren't counted (M-7).
     package var onlineCount: Int { names.count }
     package subscript(user: String) -> Member? { members[user] }
 
@@ -63,16 +64,17 @@ package struct Roster: Sendable {
 
     // MARK: - Coming
 
-    /// A session's user comes, returns, or changes how it is there.
+    /// A session's user comes into the channel, returns, or becomes quiet or visible.
     ///
-    /// - Parameter silently: others know of it already (a roster that is filled again).
+    /// - Parameter silently: whether the other users know of this user already, because the roster is filled
+    ///   again.
     package mutating func enter(_ entry: Entry, silently: Bool = false, now: UInt64) {
         guard let present = members[entry.user] else { return arrive(entry, silently: silently, now) }
         let isSame =
             present.entry.session == entry.session
             || (entry.instance != 0 && present.entry.instance == entry.instance)
         guard isSame || present.isLeaving else {
-            // S-12: another client object of the same user.
+            // Another client object of the same user takes over, so the earlier session leaves (S-12).
             depart(entry.user, .left, except: entry.session, now)
             return arrive(entry, silently: false, now)
         }
@@ -84,7 +86,7 @@ package struct Roster: Sendable {
         if !entry.isQuiet { appear(entry, silently: silently, now) }
     }
 
-    /// S-43: nobody hears of it, and states are kept.
+    /// The user returns in time: nobody is told, and the states are kept (S-43).
     private mutating func comeBack(_ present: Member, as entry: Entry, _ now: UInt64) {
         var member = present
         member.entry = entry
@@ -105,13 +107,14 @@ package struct Roster: Sendable {
 
     // MARK: - Going
 
-    /// The session has unsubscribed or logged out; when it was superseded, the leave isn't held back (S-12).
+    /// The session has unsubscribed or logged out. The leave isn't held back if the session was superseded
+    /// (S-12).
     package mutating func leave(_ user: String, session: UInt64, isSuperseded: Bool = false, now: UInt64) {
         guard var member = members[user], member.entry.session == session, !member.isLeaving else { return }
         guard !member.entry.isQuiet, !isSuperseded, rules.debounce > 0 else {
             return depart(user, .left, except: session, now)
         }
-        // M-6: the states are gone at once.
+        // The states are gone at once (M-6).
         member.phase = .leaving(until: now + rules.debounce, hadStates: !member.states.isEmpty)
         member.states = []
         members[user] = member
@@ -119,7 +122,7 @@ package struct Roster: Sendable {
         deadlines.set(now + rules.debounce, for: user)
     }
 
-    /// The session is lost: from now on its user has the presence timeout to come back (S-42).
+    /// The session is lost. From now on its user has the presence timeout to come back (S-42).
     package mutating func lose(_ user: String, session: UInt64, now: UInt64) {
         guard let member = members[user], member.entry.session == session, member.phase == .online else {
             return
@@ -140,7 +143,7 @@ package struct Roster: Sendable {
 
     // MARK: - Time
 
-    /// When `advance` has something to do.
+    /// When `advance` has something to do, or nil if there is nothing to wait for.
     package mutating func nextDeadline() -> UInt64? {
         switch (deadlines.next(), flushAt) {
         case (let first?, let second?): min(first, second)
@@ -161,8 +164,10 @@ package struct Roster: Sendable {
 
     // MARK: - States
 
-    /// Merges items into the states of the session's user (P-40) and returns whether it is there. Throws when
-    /// they are too many then (L-31).
+    /// Merges items into the states of the session's user (P-40). Returns false when that session isn't in
+    /// the channel.
+    ///
+    /// - Throws: `.presenceStateCountOverflow` (-13005) when the user would have too many states (L-31).
     package mutating func setStates(
         _ user: String, session: UInt64, _ items: [StateItem], countMax: Int, now: UInt64
     ) throws(RTMError) -> Bool {
@@ -176,7 +181,8 @@ package struct Roster: Sendable {
         return true
     }
 
-    /// Removes the named states of the session's user, or all (P-44), and returns whether it is there.
+    /// Removes the named states of the session's user, or all states when no key is named (P-44). Returns
+    /// false when that session isn't in the channel.
     package mutating func removeStates(
         _ user: String, session: UInt64, _ keys: [String], now: UInt64
     ) -> Bool {
@@ -190,7 +196,8 @@ package struct Roster: Sendable {
 
     // MARK: - Queries
 
-    /// P-43, P-45: nil for who isn't there, or isn't to be seen by somebody else.
+    /// The states of a user; nil for a user who isn't in the channel (P-43), and for another user who is
+    /// quiet (P-45).
     package func states(of user: String, askedBy asker: String) -> [StateItem]? {
         guard let member = members[user], !member.isLeaving, !member.entry.isQuiet || user == asker else {
             return nil
@@ -198,19 +205,19 @@ package struct Roster: Sendable {
         return member.states
     }
 
-    /// Users after the given one, in the order of their bytes (P-35).
+    /// Users that come after the given one, in the order of their bytes (P-35).
     package func users(after user: String?, countMax: Int) -> [UserState] {
         names.names(after: user, countMax: countMax)
             .map { UserState(userID: $0, items: members[$0]?.states ?? []) }
     }
 
-    /// The snapshot for somebody who will go by it.
+    /// The snapshot for a subscriber. From now on somebody knows this roster.
     package mutating func show() -> [UserState] {
         isShown = true
         return snapshot()
     }
 
-    /// What the events so far amount to (P-1), in the order of the users' bytes.
+    /// The users in the channel according to the events so far (P-1), in the order of their bytes.
     package func snapshot() -> [UserState] {
         let present = users(after: nil, countMax: names.count)
         guard visibleCount > names.count else { return present }
@@ -266,7 +273,8 @@ extension Roster {
         scheduleFlush(now)
     }
 
-    /// P-21. What was collected goes out before the first event of the other mode (P-26).
+    /// Chooses between announcing each change and interval mode (P-21). The pending batch is flushed before
+    /// the first event of the other mode (P-26).
     private mutating func chooseMode() {
         let shallBeInterval = visibleCount > rules.announceMax
         if isInterval, !shallBeInterval { flush() }

@@ -3,9 +3,9 @@ package import RTMWire
 /// An event on its way to a channel's log.
 package struct RosterEvent: Sendable, Hashable {
     package var event: PresenceEvent
-    /// Whom it is about; empty for an interval.
+    /// The user whom the event is about; empty for an interval.
     package var user: String
-    /// Who caused it and doesn't hear of it (P-8); 0 = nobody.
+    /// The session that caused the event and doesn't receive it (P-8); 0 if there is none.
     package var exceptSession: UInt64
 
     package init(_ event: PresenceEvent, user: String, exceptSession: UInt64) {
@@ -19,11 +19,11 @@ package struct RosterEvent: Sendable, Hashable {
 package struct Entry: Sendable, Hashable {
     package var user: String
     package var session: UInt64
-    /// Of the client object; 0 = unknown.
+    /// The number of the client object; 0 if it is unknown.
     package var instance: UInt64
     package var lease: UInt64
     package var isQuiet: Bool
-    /// In milliseconds (L-45).
+    /// The presence timeout in milliseconds (L-45).
     package var timeout: UInt64
 
     package init(

@@ -1,24 +1,26 @@
 package import RTMModel
 package import RTMWire
 
-/// All rosters of a process, and what hangs on users and leases across them. Pure: told the time in
-/// milliseconds; events are to be taken by `takeChanges`.
+/// All rosters of a process, and what connects users and leases across them. Pure: every call gets the time
+/// in milliseconds, and the caller takes the events with `takeChanges`.
 ///
-/// A member is found from three sides: by its channel (the roster), by its user (where is he, and what has to
-/// be left when his session ends), and by the lease of the edge that holds the session: when that ends, all
-/// its members are lost together. Nothing here is looked at regularly; a sweep touches only what is due.
+/// A member is found from three sides. The channel leads to it through the roster. The user leads to the
+/// channels that the user is in, which have to be left when the session ends. The lease of the edge that
+/// holds the session leads to all members that are lost together when it ends. A sweep touches only what is
+/// due.
 package struct RosterRegistry: Sendable {
-    /// One without a deadline has ended, and stays only for the members that are still counted under it: the
-    /// same edge may tell of them again before they have gone.
+    /// A lease without a deadline has ended. It is kept only for the members that still count under it,
+    /// because the same edge may report them again before they are gone.
     private struct Lease: Sendable {
-        /// Whether the edge has told all members under it, and not only renewed it or named it in a join.
+        /// Whether the edge has reported all members under the lease, and hasn't only renewed it or named it
+        /// in a join.
         var isKnown = false
-        /// In how many channels each user is under it.
+        /// Under this lease: in how many channels each user is.
         var users: [UserKey: Int] = [:]
     }
 
     private let rules: PresenceRules
-    /// Until then the process is filled again by the edges.
+    /// Until this time the edges fill the rosters of a started process again.
     private let graceEnd: UInt64
     private var rosters: [ChannelKey: Roster] = [:]
     private var channels: [UserKey: Set<ChannelKey>] = [:]
@@ -37,7 +39,8 @@ package struct RosterRegistry: Sendable {
         PresenceTotals(channels: rosters.count, members: memberCount, leases: dueLeases.count)
     }
 
-    /// Events in the order in which they happened; none for a roster that has become empty without one.
+    /// The events in the order in which they happened. A roster that has become empty without an event is
+    /// listed without events.
     package mutating func takeChanges() -> [(ChannelKey, [RosterEvent])] {
         defer { changed = [] }
         return changed
@@ -50,7 +53,7 @@ package struct RosterRegistry: Sendable {
     }
 
     package mutating func adopt(_ entry: Entry, _ channel: ChannelKey, now: UInt64) throws(RTMError) {
-        // Whoever has seen the roster meanwhile, without this user, has to hear of him.
+        // Subscribers who have seen the roster without this user have to be told.
         let isUnseen = rosters[channel]?.isShown != true
         try enter(entry, channel, silently: now < graceEnd && isUnseen, now)
     }
@@ -66,7 +69,7 @@ package struct RosterRegistry: Sendable {
         let user = UserKey(appID: channel.appID, userID: entry.user)
         let before = rosters[channel]?[entry.user]?.entry.lease
         change(channel) { $0.enter(entry, silently: silently, now: now) }
-        // A takeover has counted its going already.
+        // If this is a takeover, the going of the earlier session was counted already.
         if let before, channels[user]?.contains(channel) == true {
             removeFromLease(before, user)
             memberCount -= 1
@@ -127,12 +130,13 @@ package struct RosterRegistry: Sendable {
 
     package subscript(channel: ChannelKey) -> Roster? { rosters[channel] }
 
-    /// For a subscriber, who will go by it from now on.
+    /// The users for a subscriber. From now on changes of this channel have to be announced, because somebody
+    /// knows its roster.
     package mutating func show(_ channel: ChannelKey) -> [UserState] {
         rosters[channel]?.show() ?? []
     }
 
-    /// P-36.
+    /// The channels in which the user is visible (P-36).
     package func channels(of user: UserKey) -> [ChannelKey] {
         sorted(channels[user]).filter { channel in
             guard let member = rosters[channel]?[user.userID] else { return false }
@@ -145,7 +149,8 @@ package struct RosterRegistry: Sendable {
     package mutating func renew(_ lease: UInt64, now: UInt64) -> Bool {
         dueLeases.set(now + rules.leaseTimeToLive, for: lease)
         if leases[lease] == nil { leases[lease] = Lease() }
-        // Not before its members have been told: the edge may not have got the answer before this.
+        // The edge's members have to be reported first: the edge may not have received the answer before this
+        // one.
         return leases[lease]?.isKnown == true
     }
 
@@ -166,7 +171,7 @@ package struct RosterRegistry: Sendable {
     }
 
     private mutating func addToLease(_ lease: UInt64, _ user: UserKey, _ now: UInt64) {
-        // One that the edge hasn't renewed yet ends by itself, too.
+        // A lease that the edge hasn't renewed yet ends by itself, too.
         if dueLeases[lease] == nil { dueLeases.set(now + rules.leaseTimeToLive, for: lease) }
         leases[lease, default: Lease()].users[user, default: 0] += 1
     }
@@ -183,7 +188,7 @@ package struct RosterRegistry: Sendable {
 
     // MARK: - Time
 
-    /// Ends leases and does what is due in rosters; gives the number of leases that ended.
+    /// Ends leases and does what is due in rosters. Gives the number of leases that ended.
     package mutating func advance(now: UInt64) -> Int {
         var ended = 0
         while let lease = dueLeases.popDue(now: now) {
@@ -200,7 +205,7 @@ package struct RosterRegistry: Sendable {
 
     // MARK: -
 
-    /// Changes a roster and draws the consequences.
+    /// Changes a roster and updates the indexes of users, leases and deadlines.
     private mutating func change(_ channel: ChannelKey, _ body: (inout Roster) -> Void) {
         let (events, gone, deadline, isEmpty) =
             rosters[channel, default: Roster(rules.announce)].perform(body)
@@ -216,7 +221,7 @@ package struct RosterRegistry: Sendable {
         if isEmpty { rosters[channel] = nil }
     }
 
-    /// In an order that doesn't depend on hash seeds.
+    /// Sorts the channels, so that the order doesn't depend on hash seeds.
     private func sorted(_ channels: Set<ChannelKey>?) -> [ChannelKey] {
         guard let channels else { return [] }
         guard channels.count > 1 else { return Array(channels) }
@@ -225,7 +230,7 @@ package struct RosterRegistry: Sendable {
 }
 
 extension Roster {
-    /// Changes the roster where it lies, and says what came of it.
+    /// Changes the roster in place, and returns what came of it.
     fileprivate mutating func perform(
         _ body: (inout Roster) -> Void
     ) -> (events: [RosterEvent], gone: [Entry], deadline: UInt64?, isEmpty: Bool) {

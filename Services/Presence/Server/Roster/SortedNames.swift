@@ -1,16 +1,16 @@
-/// Names in the order of their bytes, in chunks of bounded length: to insert, to remove and to find the place
-/// where a page begins cost the same in a channel of a hundred users and of fifty thousand (P-35).
+/// Names in the order of their bytes, in chunks of bounded length. Inserting a name, removing it and finding
+/// the place where a page begins cost the same in a channel of a hundred users and of fifty thousand (P-35).
 package struct SortedNames: Sendable {
-    /// Chunks are split here, so a change moves at most so many names.
+    /// A longer chunk is split, so a change moves at most this many names.
     static let chunkMax = 512
 
-    /// None is empty.
+    /// No chunk is empty.
     private var chunks: [ContiguousArray<String>] = []
     package private(set) var count = 0
 
     package init() {}
 
-    /// False if it was there already.
+    /// Returns false if the name was there already.
     @discardableResult
     package mutating func insert(_ name: String) -> Bool {
         guard !chunks.isEmpty else {
@@ -41,7 +41,7 @@ package struct SortedNames: Sendable {
         if chunks[chunk].isEmpty { chunks.remove(at: chunk) }
     }
 
-    /// At most `countMax` names that come after the given one; nil begins at the first.
+    /// At most `countMax` names that come after the given one; nil begins at the first name.
     package func names(after name: String?, countMax: Int) -> [String] {
         guard !chunks.isEmpty else { return [] }
         var chunk = name.map { self.chunk(for: $0) } ?? 0
@@ -61,7 +61,7 @@ package struct SortedNames: Sendable {
         return names
     }
 
-    /// The last chunk that begins at or before the name; else the first.
+    /// The last chunk that begins at or before the name, or the first chunk if there is none.
     private func chunk(for name: String) -> Int {
         var low = 0
         var high = chunks.count
@@ -72,7 +72,7 @@ package struct SortedNames: Sendable {
         return low
     }
 
-    /// Where the name is, or belongs.
+    /// Where the name is, or where it belongs.
     private static func place(of name: String, in chunk: ContiguousArray<String>) -> Int {
         var low = 0
         var high = chunk.count

@@ -1,7 +1,8 @@
 import RTMModel
 import RTMWire
 
-/// What temporary states may be (L-14, L-31), and how they are merged (P-40).
+/// What temporary states may be: at most 32 per user and channel by default (L-31), with keys and values of
+/// limited size (L-14). Also merges them: a new value replaces the old one, other states stay (P-40).
 package struct StateLimits: Sendable, Hashable {
     package var countMax: Int
     package var keyBytesMax: Int
@@ -13,12 +14,13 @@ package struct StateLimits: Sendable, Hashable {
         self.valueBytesMax = valueBytesMax
     }
 
-    /// The items of a call, copied.
+    /// Checks the items of a call and copies them.
     func checked(_ items: [(key: WireText, value: WireText)]) throws(RTMError) -> [StateItem] {
         guard !items.isEmpty else {
-            throw RTMError(.presenceInvalidArgument, "there is no state to set")
+            throw RTMError(.presenceInvalidArgument, "the call sets no state")
         }
-        // Refused before they are copied: no call with distinct keys can be valid with more.
+        // The call is refused before the items are copied: no call with distinct keys can be valid with more
+        // of them.
         guard items.count <= countMax else { throw Self.tooMany(items.count, max: countMax) }
         var keys: Set<String> = []
         var states: [StateItem] = []
@@ -65,7 +67,7 @@ package struct StateLimits: Sendable, Hashable {
             limit: .init(name: "states", value: UInt64(max)))
     }
 
-    /// The states with the items in them, by key.
+    /// The states after the items have been set, in the order of their keys.
     static func merge(_ items: [StateItem], into states: [StateItem]) -> [StateItem] {
         let overwritten = Set(items.map(\.key))
         return (states.filter { !overwritten.contains($0.key) } + items)

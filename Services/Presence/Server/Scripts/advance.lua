@@ -1,5 +1,5 @@
 -- Does what is due: presence timeouts, held-back leaves, the end of an interval.
--- Result: as `finish`, outcome 1. Cost: O(due * log n); O(1) when nothing is.
+-- Result: as `finish`, outcome 1. Cost: O(due * log n); O(1) when nothing is due.
 while true do
   local first = redis.call('ZRANGEBYSCORE', D, '-inf', int(now), 'LIMIT', 0, 1)[1]
   if not first then break end

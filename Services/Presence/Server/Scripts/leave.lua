@@ -1,4 +1,4 @@
--- A session has left; held back for the debounce time unless it was superseded (P-25, S-12).
+-- A session has left. The leave is held back for the debounce time (P-25), unless another session superseded it (S-12).
 -- ARGV  6 user, 7 session, 8 superseded
 -- Result: as `finish`, outcome 1. Cost: O(log n).
 local user, session = ARGV[6], ARGV[7]

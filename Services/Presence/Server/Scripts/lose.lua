@@ -1,6 +1,6 @@
--- A session is lost: its user has the presence timeout to come back (S-42).
--- ARGV  6 user, 7 session ('' = whichever), 8 lease ('' = whichever)
--- Result: as `finish`, outcome 1 if it was lost now. Cost: O(log n).
+-- A session is lost. Its user has the presence timeout to come back (S-42).
+-- ARGV  6 user, 7 session ('' = any), 8 lease ('' = any)
+-- Result: as `finish`, outcome 1 if the session was lost now. Cost: O(log n).
 local user = ARGV[6]
 local m = member(user)
 local hit = m and m.phase == 'o' and (ARGV[7] == '' or m.session == ARGV[7]) and (ARGV[8] == '' or m.lease == ARGV[8])

@@ -1,6 +1,6 @@
--- Removes states of the session's user (P-44).
--- ARGV  6 user, 7 session, then the keys; none = all
--- Result: as `finish`; outcome 1 done, 0 not there. Cost: O(states).
+-- Removes the named states of the session's user (P-44).
+-- ARGV  6 user, 7 session, then the keys; without keys all states are removed
+-- Result: as `finish`; outcome 1 if it was done, 0 if the user is not in the channel. Cost: O(states).
 local user = ARGV[6]
 local m = member(user)
 if not m or m.session ~= ARGV[7] or m.phase == 'l' then return finish(0) end

@@ -1,16 +1,16 @@
--- What the roster scripts share: one channel's roster, its events, its mode. Put in front of each of them.
--- The same rules as Roster.swift and IntervalBatch.swift, and the same tests.
+-- What the roster scripts share: one channel's roster, its events, its mode. It is put in front of each of them.
+-- It follows the same rules as Roster.swift and IntervalBatch.swift, and passes the same tests.
 --
 -- KEYS  1 members   hash   user -> "session instance lease quiet timeout phase until hadStates"
---       2 states    hash   user -> key and value of each state as netstrings, by key
---       3 online    zset   visible users that aren't leaving, score 0: in the order of their bytes
---       4 deadlines zset   users that are away or leaving -> when it ends
+--       2 states    hash   user -> key and value of each state as netstrings, in the order of the keys
+--       3 online    zset   visible users that aren't leaving, all with score 0, so in the order of their bytes
+--       4 deadlines zset   users that are away or leaving -> when that ends
 --       5 header    hash   src, seq, acked, pos, n (visible), mode, flush
 --       6 batch     zset   users of the pending interval -> 1 joined, 2 joined left, 3 joined timed out, 4 left, 5 timed out
 --       7 changes   list   states of the pending interval: netstrings user, states
 --       8 outbox    list   events that aren't acknowledged yet
 -- ARGV  1 now, 2 announce max, 3 interval, 4 debounce (milliseconds), 5 source for a new roster
--- All time is in milliseconds; all numbers are below 2^53, others (sessions, instances, leases, sources) stay text.
+-- All times are in milliseconds. All numbers are below 2^53; others (sessions, instances, leases, sources) stay text.
 local M, S, O, D, H, B, C, X = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7], KEYS[8]
 local now = tonumber(ARGV[1])
 local announceMax, interval, debounce = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
@@ -25,7 +25,7 @@ local events, gone = {}, {}
 local function int(number) return string.format('%.0f', number) end
 local function net(text) return #text .. ':' .. text end
 
--- The netstrings of a text.
+-- Splits a text into its netstrings.
 local function split(text)
   local parts, at = {}, 1
   while at <= #text do
@@ -37,7 +37,7 @@ local function split(text)
   return parts
 end
 
--- Redis compares strings by the locale; names are in the order of their bytes.
+-- Compares by bytes: Redis compares strings by the locale, but names are in the order of their bytes.
 local function before(a, b)
   for i = 1, math.min(#a, #b) do
     local x, y = string.byte(a, i), string.byte(b, i)
@@ -69,7 +69,7 @@ local function emit(kind, user, session, payload)
   redis.call('RPUSH', X, event)
 end
 
--- The pending interval as events of bounded size.
+-- Emits the pending interval as events of bounded size.
 local function flush()
   flushAt = nil
   local users = redis.call('ZRANGE', B, 0, -1, 'WITHSCORES')
@@ -105,7 +105,8 @@ local function flush()
   end
 end
 
--- P-21; what was collected goes out before the first event of the other mode (P-26).
+-- Chooses between announcing each change and interval mode (P-21). The pending interval is flushed before the first
+-- event of the other mode (P-26).
 local function chooseMode()
   local shall = visible > announceMax
   if mode and not shall then flush() end
@@ -132,7 +133,7 @@ local function appear(user, m, silently)
   collect()
 end
 
--- kind: 'leave' or 'timeout'.
+-- Takes a user out of the roster; kind is 'leave' or 'timeout'.
 local function disappear(user, kind, session)
   visible = visible - 1
   redis.call('ZREM', O, user)
@@ -154,8 +155,9 @@ local function depart(user, m, kind, session)
   if not m.quiet then disappear(user, kind, session) end
 end
 
--- Writes the header and gives: outcome, source, number of the last event, of the last acknowledged one, its position,
--- 1 if nobody is there, when something is due (or ''), events, those who are gone (user, lease, ...).
+-- Writes the header and gives: the outcome, the source, the number of the last event and of the last acknowledged one,
+-- the position of the latter, 1 if nobody is in the channel, when something is due (or ''), the events, and the members
+-- who are gone (user, lease, ...).
 local function finish(outcome)
   local isEmpty = redis.call('HLEN', M) == 0 and not flushAt
   local due = redis.call('ZRANGE', D, 0, 0, 'WITHSCORES')[2]

@@ -1,6 +1,7 @@
--- Merges states of the session's user (P-40).
--- ARGV  6 user, 7 session, 8 most states, then key and value of each
--- Result: as `finish`; outcome 1 done, 0 not there, -n too many: there would be n (L-31). Cost: O(states).
+-- Merges states into those of the session's user: a new value replaces the old one (P-40).
+-- ARGV  6 user, 7 session, 8 how many states are allowed, then key and value of each
+-- Result: as `finish`; outcome 1 if it was done, 0 if the user is not in the channel, -n if there would be n states,
+-- which are too many (L-31). Cost: O(states).
 local user = ARGV[6]
 local m = member(user)
 if not m or m.session ~= ARGV[7] or m.phase == 'l' then return finish(0) end

@@ -1,8 +1,8 @@
--- Who is there as the events so far say: also those whose leave is held back, without states.
+-- Gives the users in the channel according to the events so far. Users whose leave is held back are listed without states.
 -- KEYS  1 online, 2 deadlines, 3 members, 4 states, 5 header
--- ARGV  1 whether edges are filling the roster: from now on they have to be loud, 2 how many may be online
--- Result: number of the last event, of the last acknowledged one, its position, then user and states of each; nothing at
--- all when more are online. Cost: O(n).
+-- ARGV  1 whether edges are filling the roster: from now on they have to make events, 2 how many users may be online
+-- Result: the number of the last event and of the last acknowledged one, the position of the latter, then the user and
+-- states of each; nothing at all when more users are online. Cost: O(n).
 if redis.call('ZCARD', KEYS[1]) > tonumber(ARGV[2]) then return {} end
 if ARGV[1] == '1' and redis.call('EXISTS', KEYS[5]) == 1 then redis.call('HSET', KEYS[5], 'shown', 1) end
 local head = redis.call('HMGET', KEYS[5], 'seq', 'acked', 'pos')

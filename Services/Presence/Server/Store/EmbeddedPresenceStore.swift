@@ -1,21 +1,22 @@
 package import RTMModel
 package import RTMWire
 
-/// The rosters in the memory of this process, which is the only presence node then. After a restart the edges
-/// fill it again.
+/// The rosters in the memory of this process, which is then the only presence node. After a restart the edges
+/// fill them again.
 package final class EmbeddedPresenceStore: PresenceStore {
     package var observer: (any PresenceStoreObserver)?
     private var registry: RosterRegistry
     private let clock: () -> UInt64
-    /// Another number after each start: what an earlier process has appended is none of ours.
+    /// A random number for each start, so that messaging never takes an append of this process for one of an
+    /// earlier process.
     private let source: UInt64
-    /// Of the last event of any channel, so that a channel that comes back after it was empty goes on above
-    /// its earlier numbers.
+    /// The number of the last event of any channel. A channel that was empty and comes back goes on above its
+    /// earlier numbers.
     private var lastSequence: UInt64 = 0
-    /// Of the last event of each channel that has a roster.
+    /// The number of the last event of each channel that has a roster.
     private var through: [ChannelKey: UInt64] = [:]
 
-    /// - Parameter clock: milliseconds that never go back.
+    /// - Parameter clock: the time in milliseconds; it never goes back.
     package init(_ rules: PresenceRules, source: UInt64, clock: @escaping () -> UInt64) {
         registry = RosterRegistry(rules, now: clock())
         self.source = source
@@ -24,7 +25,7 @@ package final class EmbeddedPresenceStore: PresenceStore {
 
     package var totals: PresenceTotals { registry.totals }
 
-    /// Hands over the events that the registry has collected.
+    /// Hands the events that the registry has collected to the observer.
     private func report() {
         for (channel, events) in registry.takeChanges() {
             let numbered = events.map { event in
@@ -119,7 +120,7 @@ extension EmbeddedPresenceStore {
         perform(done) { $0.synced(lease, except: kept, now: $1) }
     }
 
-    /// What is in the log needs no memory here.
+    /// Does nothing: this store keeps no events once it has reported them.
     package func acknowledge(_ channel: ChannelKey, through: UInt64, at position: StreamPosition) {}
 
     package func sweep(_ done: @escaping Completion<Void>) {

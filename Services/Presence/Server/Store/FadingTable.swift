@@ -1,8 +1,9 @@
-/// Values by key that are forgotten when nobody has read or set them for long: what is kept of a channel
-/// whose end another node has seen. Pure.
+/// Values by key that are forgotten when nobody has read or set them for long. A node keeps such values of
+/// channels whose end another node may have seen. Pure.
 ///
-/// In two generations: once in a lifetime the earlier one goes as a whole, and what is used meanwhile moves
-/// to the recent one. So nothing is looked through, and what is idle goes after one to two lifetimes.
+/// The values lie in two generations. Once in a lifetime the earlier generation is dropped as a whole, and a
+/// value that is used meanwhile moves to the recent one. So nothing is searched, and an idle value goes after
+/// one to two lifetimes.
 struct FadingTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     private var recent: [Key: Value] = [:]
     private var earlier: [Key: Value] = [:]
@@ -32,7 +33,8 @@ struct FadingTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         earlier = [:]
     }
 
-    /// To be called from time to time, with milliseconds.
+    /// Starts a new generation when it is time for one. The owner calls it regularly with the time in
+    /// milliseconds.
     mutating func forgetIdle(now: UInt64) {
         if let turnsAt, now < turnsAt { return }
         if turnsAt != nil {

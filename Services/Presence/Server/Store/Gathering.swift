@@ -1,6 +1,6 @@
 import RTMModel
 
-/// Waits for several answers, and gives the first failure among them.
+/// Waits for several answers, and completes with the first failure among them.
 final class Gathering {
     private var count: Int
     private var failure: RTMError?

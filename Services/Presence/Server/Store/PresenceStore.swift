@@ -2,63 +2,65 @@ package import RTMModel
 package import RTMWire
 
 /// Where the rosters live: in this process (`EmbeddedPresenceStore`) or in Redis, shared by several nodes.
-/// One contract, which the tests run against both.
+/// Both keep this contract, and the tests run it against both.
 ///
-/// Confined to one event loop. Every call completes exactly once, on that loop, perhaps before it returns.
-/// Before it completes, the `observer` has heard of every event that it caused, in the order of each channel.
-/// A failure is `presenceOperationTimeout` when it isn't known whether something was done, else
-/// `presenceOperationFailed` or the refusal of a limit.
+/// A store is confined to one event loop. Every call completes exactly once, on that loop, perhaps before it
+/// returns. Before it completes, the `observer` has received every event that the call caused, in the order
+/// of each channel. A call fails with `.presenceOperationTimeout` (-13012) when it isn't known whether it was
+/// done, otherwise with `.presenceOperationFailed` (-13013) or with the error of the limit that refused it.
 package protocol PresenceStore: AnyObject {
     typealias Completion<Value> = (Result<Value, RTMError>) -> Void
 
     var observer: (any PresenceStoreObserver)? { get set }
 
-    /// Connects to whatever keeps the rosters, and connects again for ever after.
+    /// Connects to the place where the rosters are kept. The store reconnects for as long as it runs.
     func start()
     func shutdown()
 
-    /// A session's user comes into a channel or returns (S-12, S-43). Gives the number of the channel's last
-    /// event: when that is in the log, so is what this caused.
+    /// A session's user comes into a channel or returns to it (S-12, S-43). Gives the number of the channel's
+    /// last event: once that event is in the log, so are all events that this call caused.
     func enter(_ entry: Entry, _ channel: ChannelKey, _ done: @escaping Completion<UInt64>)
-    /// The same for a member that an edge tells again after a loss. Within the grace nobody hears of it.
+    /// Enters a member that an edge reports again after a loss. Within the grace period the other users are
+    /// not told.
     func adopt(_ entry: Entry, _ channel: ChannelKey, _ done: @escaping Completion<Void>)
-    /// A session has left a channel; one that isn't there is passed over.
+    /// A session leaves a channel. A session that isn't in the channel is ignored.
     func leave(_ caller: Caller, _ channel: ChannelKey, _ done: @escaping Completion<Void>)
-    /// A session has ended: it leaves its channels, or is lost in them (S-42).
+    /// A session has ended: it leaves its channels, or is lost in them and times out later (S-42).
     func end(_ caller: Caller, _ end: SessionEnd, _ done: @escaping Completion<Void>)
 
-    /// False when the user isn't in the channel with this session.
+    /// Gives false when the user isn't in the channel with this session.
     func setStates(
         _ caller: Caller, _ channel: ChannelKey, _ items: [StateItem], _ done: @escaping Completion<Bool>)
-    /// No keys: all. False when the user isn't in the channel with this session.
+    /// Without keys all states are removed. Gives false when the user isn't in the channel with this session.
     func removeStates(
         _ caller: Caller, _ channel: ChannelKey, _ keys: [String], _ done: @escaping Completion<Bool>)
 
-    /// Nil for a user who isn't there, or who is quiet and somebody else (P-43, P-45).
+    /// Gives nil for a user who isn't in the channel (P-43), and for another user who is quiet (P-45).
     func states(
         of user: String, askedBy asker: String, _ channel: ChannelKey,
         _ done: @escaping Completion<[StateItem]?>)
-    /// Visible users after the given one by their bytes (P-35).
+    /// Visible users that come after the given one, in the order of their bytes (P-35).
     func users(
         _ channel: ChannelKey, after user: String?, countMax: Int, _ done: @escaping Completion<[UserState]>)
     func onlineCount(_ channel: ChannelKey, _ done: @escaping Completion<Int>)
-    /// Where the user is and isn't quiet, by type and name (P-36).
+    /// The channels in which the user is and isn't quiet, by type and name (P-36).
     func channels(of user: UserKey, _ done: @escaping Completion<[ChannelKey]>)
-    /// Who is there, and the number of the channel's last event, which is contained as are all before it. Nil
-    /// when more than so many are online, which is found out without looking at each.
+    /// The users in the channel, and the number of the channel's last event; the snapshot contains that event
+    /// and all before it. Gives nil when more than `onlineMax` users are online, which the store finds out
+    /// without visiting each of them.
     func snapshot(
         _ channel: ChannelKey, onlineMax: Int, _ done: @escaping Completion<RosterSnapshot?>)
 
-    /// Keeps a lease alive; false until its edge has told all members under it (`synced`), and again when it
-    /// has ended since.
+    /// Keeps a lease alive. Gives false until the lease's edge has reported all members under it (`synced`),
+    /// and again after the lease has ended.
     func renew(_ lease: UInt64, _ done: @escaping Completion<Bool>)
-    /// An edge has told all members under its lease: the others are lost.
+    /// The lease's edge has reported all members under it, so all other members are lost.
     func synced(
         _ lease: UInt64, except kept: Set<MemberKey>, _ done: @escaping Completion<Void>)
 
-    /// The channel's events up to here are in its log, the last one at this position.
+    /// The channel's events up to this one are in its log, the last one at this position.
     func acknowledge(_ channel: ChannelKey, through sequence: UInt64, at position: StreamPosition)
-    /// Does what is due. Called several times a second, the next time after it has completed.
+    /// Does what is due. It is called several times a second, and only after the last call has completed.
     func sweep(_ done: @escaping Completion<Void>)
 
     var totals: PresenceTotals { get }
@@ -69,19 +71,20 @@ extension PresenceStore {
     package func shutdown() {}
 }
 
-/// Hears what happens to the rosters.
+/// Is told what happens to the rosters.
 package protocol PresenceStoreObserver: AnyObject {
-    /// Events to be appended to the channel's log, in this order, each once; none when the last one who goes
-    /// was quiet.
+    /// Reports events that are to be appended to the channel's log, each once and in this order. There are
+    /// none when the last user who goes was quiet.
     func rosterChanged(_ channel: ChannelKey, _ change: NumberedEvents)
-    /// Leases have ended, and with them so many sessions in channels were lost.
+    /// Reports how many leases have ended. All members under them are lost.
     func leasesExpired(_ leases: Int)
 }
 
 package struct NumberedEvents: Sendable {
-    /// The appender's number for messaging: with each event's sequence it makes the append idempotent.
+    /// The number under which messaging knows the appender. Together with an event's sequence it makes the
+    /// append idempotent.
     package var source: UInt64
-    /// With their numbers, which grow within a source.
+    /// The events with their numbers, which grow within a source.
     package var events: [(sequence: UInt64, event: RosterEvent)]
     /// Whether nobody is in the channel any more.
     package var isEmpty: Bool
@@ -94,10 +97,10 @@ package struct NumberedEvents: Sendable {
 }
 
 package struct RosterSnapshot: Sendable, Hashable {
-    /// By the users' bytes.
+    /// The users in the order of their bytes.
     package var users: [UserState]
     package var through: UInt64
-    /// Where in the log that event is, if the store knows.
+    /// The position of the last event in the log, if the store knows it.
     package var position: StreamPosition?
 
     package init(users: [UserState], through: UInt64, position: StreamPosition? = nil) {
@@ -120,7 +123,7 @@ package struct MemberKey: Sendable, Hashable {
     }
 }
 
-/// For metrics.
+/// What the store holds, for the metrics.
 package struct PresenceTotals: Sendable, Hashable {
     package var channels = 0
     package var members = 0

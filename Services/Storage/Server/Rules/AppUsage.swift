@@ -1,14 +1,14 @@
 import RTMModel
 
-/// How much of what has a quota an app has (L-42). Pure.
+/// How much an app has of the things that have a quota (L-42). Pure.
 struct AppUsage: Sendable, Hashable {
     enum Kind: Sendable, Hashable, CaseIterable {
-        /// Metadata of channels, of users: sets that are not empty.
+        /// The metadata sets of channels, and of users, that are not empty.
         case channelSets, userSets
         case locks
     }
 
-    /// Per app; nil = without limit.
+    /// Quotas per app; nil means no limit.
     struct Quotas: Sendable, Hashable {
         var channelSets: Int?
         var userSets: Int?
@@ -19,7 +19,8 @@ struct AppUsage: Sendable, Hashable {
     var userSets = 0
     var locks = 0
 
-    /// Whoever has more than a quota that was lowered meanwhile can still change and give back what it has.
+    /// Counts a change. An app that has more than a quota that was lowered can still change and give back
+    /// what it has.
     mutating func add(_ change: Int, _ kind: Kind, _ quotas: Quotas) throws(RTMError) {
         let (path, quota, code, what) = Self.row(kind, quotas)
         let next = max(0, self[keyPath: path] + change)

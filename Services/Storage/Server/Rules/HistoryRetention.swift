@@ -1,21 +1,23 @@
 import RTMModel
 import RTMServiceKit
 
-/// How long stored messages are kept, per app (L-44). A change holds for what is stored afterwards.
+/// How long stored messages are kept, per app (L-44). A change concerns only messages that are stored
+/// afterwards.
 struct HistoryRetention: Sendable {
     let usual: RetentionPeriod
     let ofApps: [String: RetentionPeriod]
 
     func period(of app: String) -> RetentionPeriod { ofApps[app] ?? usual }
 
-    /// H-11.
+    /// Throws `.historyNotAvailable` (-15005) if the app has no history (H-11).
     func check(_ app: String) throws(RTMError) {
         guard period(of: app) != .off else {
             throw RTMError(.historyNotAvailable, "history is switched off for this app")
         }
     }
 
-    /// When a message of this time is no longer shown; nil = never. UTC in milliseconds.
+    /// The time from which a message with this timestamp is no longer shown, or nil if it is kept for ever;
+    /// in milliseconds (UTC).
     func expiry(of timestamp: UInt64, app: String) -> UInt64? {
         period(of: app).days.map { timestamp + UInt64($0) * 86_400_000 }
     }

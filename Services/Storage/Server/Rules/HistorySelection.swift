@@ -3,12 +3,12 @@ import RTMWire
 
 /// Which messages a query asks for, and where the next page starts (H-3 to H-8). Pure.
 ///
-/// The walk goes from newer to older. Timestamps are unique within a channel, so a page that ends behind one
-/// message begins with the next one: nothing is lost or shown twice between pages.
+/// The walk goes from newer to older messages. Timestamps are unique within a channel, so a page that ends
+/// behind one message begins with the next one: nothing is lost or shown twice between pages.
 struct HistorySelection: Sendable, Hashable {
     let channel: ChannelKey
     let count: Int
-    /// Bounds of the timestamps, both inclusive; empty when nothing can match.
+    /// The bounds of the timestamps, both inclusive; the range is empty when no message can match.
     let newest: UInt64
     let oldest: UInt64
     private let hasEnd: Bool
@@ -35,10 +35,10 @@ struct HistorySelection: Sendable, Hashable {
         newest = min(hasEnd ? request.start : request.start - 1, Self.lastTimestamp)
     }
 
-    /// What a store counts with is signed.
+    /// A store counts with signed numbers.
     private static let lastTimestamp = UInt64(Int64.max)
 
-    /// H-1, H-2.
+    /// The channel whose history is read: a message channel (H-1), or the caller's own inbox (H-2).
     private static func channel(_ request: GetHistory, of caller: Caller) throws(RTMError) -> ChannelKey {
         switch request.channelType {
         case .message?:
@@ -57,29 +57,29 @@ struct HistorySelection: Sendable, Hashable {
         }
     }
 
-    /// Limit: bytes of a page, except that it has a message at least. A hundred of the largest ones would be
-    /// a frame that no client takes.
+    /// Limit: bytes of a page, except that a page has at least one message. A hundred of the largest messages
+    /// would be a frame that no client accepts.
     static let pageBytesMax = 256 * 1024
 
-    /// H-7.
+    /// Makes the page. `newStart` names the next older message, or is 0 if there is none (H-7).
     func page(_ matches: HistoryMatches) -> HistoryPage {
         HistoryPage(
             messages: matches.messages, newStart: matches.next.map { hasEnd ? $0 : $0 + 1 } ?? 0)
     }
 }
 
-/// The matches of one query as a store finds them, newest first: as many as a page takes. A store stops
-/// looking when they are complete, so it reads one message more than it shows and not a hundred.
+/// The matches of one query as a store finds them, newest first, up to a page. A store stops looking when the
+/// page is complete, so it reads one message more than it shows, and not a hundred.
 struct HistoryMatches: Sendable, Hashable {
     private(set) var messages: [HistoryMessage] = []
-    /// When the first one was that the page has no room for; nil: there is none.
+    /// The timestamp of the first message that the page has no room for, or nil if there is none.
     private(set) var next: UInt64?
     private let countMax: Int
     private var bytes = 0
 
     init(of query: HistorySelection) { countMax = query.count }
 
-    /// Takes the match that follows. False: the page was full before it, and needs no more.
+    /// Takes the next match. Returns false if the page was full before it and needs no more.
     mutating func take(_ message: HistoryMessage) -> Bool {
         let length = message.encodedLength
         let isFitting = messages.isEmpty || bytes + length <= HistorySelection.pageBytesMax

@@ -1,11 +1,11 @@
 import HeapModule
 import RTMModel
 
-/// The lock tables that have to be in memory: those with owners or with people in line. The others lie in the
-/// store and are loaded when somebody asks for them.
+/// The lock tables that have to be in memory: those with owners or waiters. The others lie in the store and
+/// are loaded when somebody asks for them.
 ///
-/// Tables change while a transaction is open, which may fail: until `committed` the registry remembers how
-/// each changed table was, and `rolledBack` brings that back.
+/// Tables change while a transaction is open, and it may fail. Until `committed` the registry remembers each
+/// changed table as it was, and `rolledBack` restores it.
 struct LockRegistry {
     private struct Deadline: Comparable {
         let time: UInt64
@@ -15,24 +15,26 @@ struct LockRegistry {
     }
 
     private var tables: [ChannelKey: LockTable] = [:]
-    /// Nil: the table was loaded since.
+    /// The changed tables as they were; nil for a table that was loaded since.
     private var before: [ChannelKey: LockTable?] = [:]
-    /// Channels where a session keeps a lock or waits for one, or did so until another one of its user came.
+    /// By session: the channels in which it owns a lock or waits for one, or did so until another session of
+    /// its user came.
     private var channelsOfSession: [SessionID: Set<ChannelKey>] = [:]
     private var sessionsOfLink: [UInt64: Set<SessionID>] = [:]
-    /// To be forgotten with the present transaction.
+    /// The sessions and links that are forgotten when the present transaction is committed.
     private var forgotten: (sessions: [LockTable.SessionPlace], links: [UInt64]) = ([], [])
-    /// Sessions that may have no lock of the channel any more; looked at with the present transaction's end.
+    /// Sessions that may have no lock in the channel any more; they are checked when the present transaction
+    /// is committed.
     private var leaving: [(place: LockTable.SessionPlace, channel: ChannelKey)] = []
-    /// Every deadline that a table has had; those that have passed by are found out when their time comes.
+    /// Every deadline that a table has had. Outdated ones are recognised when their time comes.
     private var deadlines = Heap<Deadline>()
 
     var tableCount: Int { tables.count }
 
-    /// Nil: it is in the store.
+    /// Nil for a table that is only in the store.
     subscript(channel: ChannelKey) -> LockTable? { tables[channel] }
 
-    /// The table as it is within the present transaction.
+    /// Sets the table as it is within the present transaction.
     mutating func set(_ table: LockTable, of channel: ChannelKey) {
         if before.index(forKey: channel) == nil { before.updateValue(tables[channel], forKey: channel) }
         tables[channel] = table
@@ -71,10 +73,10 @@ struct LockRegistry {
 
     // MARK: Sessions
 
-    /// Sessions with locks, and those that wait for some.
+    /// How many sessions own locks or wait for some.
     var sessionCount: Int { channelsOfSession.count }
 
-    /// The session has used a lock of the channel: its end concerns the channel.
+    /// Remembers that the session has used a lock of the channel, so that its end concerns the channel.
     mutating func note(_ place: LockTable.SessionPlace, in channel: ChannelKey) {
         channelsOfSession[place.session, default: []].insert(channel)
         sessionsOfLink[place.link, default: []].insert(place.session)
@@ -86,7 +88,7 @@ struct LockRegistry {
         (sessionsOfLink[link] ?? []).reduce(into: []) { $0.formUnion(channels(of: $1)) }
     }
 
-    /// Unless it turns out to have another lock there, or to wait for one.
+    /// Forgets the session in this channel, unless it turns out to own or wait for another lock there.
     mutating func mayForget(_ place: LockTable.SessionPlace, in channel: ChannelKey) {
         leaving.append((place, channel))
     }
@@ -104,7 +106,7 @@ struct LockRegistry {
 
     private mutating func forgetNow(link: UInt64) {
         for session in sessionsOfLink.removeValue(forKey: link) ?? [] {
-            // One that has come back over another link is that one's now.
+            // A session that has come back over another link belongs to that link now.
             let isElsewhere = sessionsOfLink.values.contains { $0.contains(session) }
             if !isElsewhere { channelsOfSession[session] = nil }
         }
@@ -115,12 +117,12 @@ struct LockRegistry {
     /// The earliest time at which `due` may find something.
     var nextDeadline: UInt64? { deadlines.min?.time }
 
-    /// What was due could not be done.
+    /// Visits the channels again at that time, because what was due could not be done.
     mutating func retry(_ channels: Set<ChannelKey>, at time: UInt64) {
         for channel in channels { deadlines.insert(Deadline(time: time, channel: channel)) }
     }
 
-    /// Channels with a ttl that may have ended.
+    /// The channels with a ttl that may have ended.
     mutating func due(now: UInt64) -> Set<ChannelKey> {
         var channels: Set<ChannelKey> = []
         while let next = deadlines.min, next.time <= now {

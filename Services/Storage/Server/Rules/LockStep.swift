@@ -1,18 +1,18 @@
 import RTMModel
 import RTMWire
 
-/// What one call has brought about in a lock table, in order: each transition once (K-17).
+/// What one call has caused in a lock table, in order. Each transition is reported once (K-17).
 struct LockStep: Sendable {
-    /// A wait that has come to its end.
+    /// A wait that has ended.
     struct Settled: Sendable, Hashable {
         let ticket: UInt64
-        /// Of the edge that is to be told.
+        /// The link of the edge that gets the report.
         let link: UInt64
-        /// The fencing token.
+        /// The fencing token, or why the waiter doesn't get the lock.
         let outcome: Result<UInt64, RTMError>
     }
 
-    /// Tokens and revisions come from it; it only grows, over all channels and restarts.
+    /// The counter of tokens and revisions. It only grows, over all channels and restarts.
     private(set) var counter: UInt64
     private(set) var events: [LockEvent] = []
     private(set) var settled: [Settled] = []

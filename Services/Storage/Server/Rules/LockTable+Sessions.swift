@@ -1,17 +1,18 @@
 import RTMModel
 import RTMWire
 
-/// What becomes of owners and of those who wait when sessions come and go. Nothing here is stored: an owner
-/// that is away has still got its lock.
+/// What happens to owners and waiters when sessions come and go. None of it is stored: an owner who is away
+/// still owns its lock.
 extension LockTable {
-    /// K-11, K-6: a session has ended, or has left this channel.
+    /// A session has ended or has left this channel: the ttl of its locks begins (K-11), and it stops waiting
+    /// (K-6).
     ///
     /// - Parameter now: milliseconds of a clock that never goes back.
     mutating func left(_ session: SessionID, now: UInt64, _ step: inout LockStep) {
         leave(now: now, &step) { $0.session == session }
     }
 
-    /// The edge behind these sessions can't be reached; they have this much longer to be heard of again.
+    /// The edge behind these sessions can't be reached. They have `grace` more milliseconds to come back.
     mutating func lostLink(_ link: UInt64, grace: UInt64, now: UInt64, _ step: inout LockStep) {
         leave(now: now + grace, &step) { $0.link == link }
     }
@@ -34,14 +35,14 @@ extension LockTable {
         }
     }
 
-    /// A session of this user is in the channel: none of its ttls runs on.
+    /// A session of this user is in the channel, so the ttl of its locks stops running.
     mutating func entered(_ user: String, _ place: SessionPlace) {
         for (name, lock) in locks where lock.owner?.user == user {
             locks[name]?.owner?.presence = .here(place)
         }
     }
 
-    /// Sessions that keep locks by being there.
+    /// Sessions that keep locks by being in the channel.
     var ownersHere: [SessionPlace] {
         locks.values.compactMap { lock in
             guard case .here(let place)? = lock.owner?.presence else { return nil }
@@ -49,7 +50,7 @@ extension LockTable {
         }
     }
 
-    /// Whether it matters here what becomes of the session.
+    /// Whether the end of the session matters to this table.
     func concerns(_ session: SessionID) -> Bool {
         ownersHere.contains { $0.session == session }
             || locks.values.contains { lock in
@@ -57,14 +58,14 @@ extension LockTable {
             }
     }
 
-    /// After a start of the service: nobody has been seen yet.
+    /// Treats all owners as away: after a start of the service no session has been seen yet.
     mutating func suppose(everybodyAwaySince start: UInt64) {
         for (name, lock) in locks where lock.owner != nil {
             locks[name]?.owner?.presence = .away(until: start + lock.ttl)
         }
     }
 
-    /// When the next ttl ends.
+    /// When the next ttl ends, or nil if none is running.
     var nextDeadline: UInt64? {
         locks.values.compactMap { lock in
             guard case .away(let deadline)? = lock.owner?.presence else { return nil }
@@ -74,7 +75,7 @@ extension LockTable {
 
     /// Releases the locks whose ttl has ended.
     mutating func expire(now: UInt64, _ step: inout LockStep) {
-        // By name, so that the same history has the same outcome.
+        // The order of the names ensures that the same history has the same outcome.
         for name in locks.keys.sorted() {
             guard var lock = locks[name], case .away(let deadline)? = lock.owner?.presence, deadline <= now
             else { continue }

@@ -1,24 +1,25 @@
 import RTMModel
 import RTMWire
 
-/// The locks of one channel (K-1). Pure: every call says what has happened, in order, in a `LockStep`.
+/// The locks of one channel, each under its own name (K-1). Pure: every call reports what has happened, in
+/// order, in a `LockStep`.
 ///
-/// A lock belongs to a user. While one of the user's sessions is there its ttl doesn't run; it runs from when
-/// that session ends or leaves the channel (K-11), and what comes back within it stays the owner. Those who
-/// wait stand in line, and newcomers stand behind them (K-5).
+/// A lock belongs to a user. While one of the user's sessions is in the channel the ttl doesn't run. It runs
+/// from the time when that session ends or leaves the channel (K-11), and a user who comes back within it
+/// stays the owner. Waiters stand in line, and newcomers stand behind them (K-5).
 ///
-/// Each acquisition gets a fencing token from a counter that never goes back: whoever has lost the lock
-/// without knowing it holds an older token than the present one. A user who comes back as another client
-/// object (another `instance`) and acquires what it owned already gets a new token as well: the old object
-/// may still be at work.
+/// Each acquisition gets a fencing token from a counter that never goes back: a former owner who doesn't know
+/// that it has lost the lock holds an older token than the present one. A user who comes back as another
+/// client object (another `instance`) and acquires a lock that it owns already gets a new token as well,
+/// because the old object may still be at work.
 struct LockTable: Sendable, Hashable {
-    /// Where a session is reached.
+    /// A session, and the link over which it is reached.
     struct SessionPlace: Sendable, Hashable {
         let session: SessionID
         let link: UInt64
     }
 
-    /// Whoever asks for a lock.
+    /// A user's session that asks for a lock.
     struct Claimant: Sendable, Hashable {
         let user: String
         let instance: UInt64
@@ -26,9 +27,9 @@ struct LockTable: Sendable, Hashable {
     }
 
     enum Presence: Sendable, Hashable {
-        /// The ttl doesn't run.
+        /// The owner is in the channel, and the ttl doesn't run.
         case here(SessionPlace)
-        /// The lock is released at this time unless the owner comes back.
+        /// The owner is away. The lock is released at this time unless the owner comes back.
         case away(until: UInt64)
     }
 
@@ -47,7 +48,7 @@ struct LockTable: Sendable, Hashable {
         let name: String
         let ttlSeconds: UInt32
         var owner: Owner?
-        /// Of the latest acquisition; 0 before the first.
+        /// The fencing token of the latest acquisition; 0 before the first.
         var token: UInt64 = 0
         var waiters: [Waiter] = []
 
@@ -58,23 +59,24 @@ struct LockTable: Sendable, Hashable {
         var ttl: UInt64 { UInt64(ttlSeconds) * 1000 }
     }
 
-    /// Limit: who may wait for one lock.
+    /// Limit: how many may wait for one lock.
     static let waitersMax = 10_000
 
     var locks: [String: Lock] = [:]
 
-    /// By name (K-10).
+    /// All locks of the channel by name (K-10).
     var details: [LockDetail] { locks.values.map(\.detail).sorted { $0.name < $1.name } }
 
-    /// Whether anything here is forgotten when the table is: what isn't stored.
+    /// Whether the table holds only what is stored, so that it may leave memory.
     var isIdle: Bool { locks.values.allSatisfy { $0.owner == nil && $0.waiters.isEmpty } }
 
     // MARK: What clients ask
 
-    /// K-2, L-39, L-40.
+    /// Creates a free lock (K-2). A channel has at most 32 locks (L-39). A ttl outside 10 to 300 seconds
+    /// becomes the nearest bound (L-40).
     mutating func set(_ name: String, ttlSeconds: UInt32, _ step: inout LockStep) throws(RTMError) {
         guard locks[name] == nil else {
-            throw RTMError(.lockAlreadyExist, "there is a lock \"\(name)\" already")
+            throw RTMError(.lockAlreadyExist, "the lock \"\(name)\" exists already")
         }
         guard locks.count < Limits.locksMax else {
             throw RTMError(
@@ -87,7 +89,8 @@ struct LockTable: Sendable, Hashable {
         step.happened(.set, lock.detail)
     }
 
-    /// K-3. Its owner loses it, and nobody waits any longer.
+    /// Removes a lock, even while it is held (K-3). Its owner loses it, and the waiters get `.lockNotExist`
+    /// (-14008).
     mutating func remove(_ name: String, _ step: inout LockStep) throws(RTMError) {
         var lock = try existing(name)
         locks[name] = nil
@@ -98,11 +101,12 @@ struct LockTable: Sendable, Hashable {
 
     enum Acquisition: Sendable, Hashable {
         case acquired(token: UInt64)
-        /// The answer comes with the ticket.
+        /// The caller waits; the answer comes later with the ticket.
         case waiting
     }
 
-    /// K-4, K-5, K-7.
+    /// Gives the lock to the caller if it is free. If another user has it, the caller waits in line with
+    /// `retry` (K-4, K-5); a session that waits already gets `.lockOperationPerforming` (-14003, K-7).
     mutating func acquire(
         _ name: String, for claimant: Claimant, retry: Bool, ticket: UInt64, _ step: inout LockStep
     ) throws(RTMError) -> Acquisition {
@@ -114,7 +118,7 @@ struct LockTable: Sendable, Hashable {
                 return .acquired(token: lock.token)
             }
         } else if lock.owner != nil {
-            guard retry else { throw RTMError(.lockAcquireFailed, "another user has \"\(name)\"") }
+            guard retry else { throw RTMError(.lockAcquireFailed, "another user holds \"\(name)\"") }
             try line(up: Waiter(claimant: claimant, ticket: ticket), for: &lock, &step)
             locks[name] = lock
             return .waiting
@@ -124,15 +128,15 @@ struct LockTable: Sendable, Hashable {
         return .acquired(token: lock.token)
     }
 
-    /// A user stands in a line once. In another session it keeps its place: the session before has ended, or
-    /// is about to.
+    /// Puts a waiter at the end of the line. A user stands in a line once. In another session it keeps its
+    /// place, because the session before has ended or is about to end.
     private func line(
         up waiter: Waiter, for lock: inout Lock, _ step: inout LockStep
     ) throws(RTMError) {
         let user = waiter.claimant.user
         if let place = lock.waiters.firstIndex(where: { $0.claimant.user == user }) {
             guard lock.waiters[place].claimant.place.session != waiter.claimant.place.session else {
-                throw RTMError(.lockOperationPerforming, "this session waits for \"\(lock.name)\" already")
+                throw RTMError(.lockOperationPerforming, "this session already waits for \"\(lock.name)\"")
             }
             step.settle(lock.waiters[place], .failure(Self.sessionLeft))
             lock.waiters[place] = waiter
@@ -140,7 +144,7 @@ struct LockTable: Sendable, Hashable {
         }
         guard lock.waiters.count < Self.waitersMax else {
             throw RTMError(
-                .lockOperationFailed, "too many wait for \"\(lock.name)\"",
+                .lockOperationFailed, "too many sessions wait for \"\(lock.name)\"",
                 limit: .init(name: "waiters of a lock", value: UInt64(Self.waitersMax)))
         }
         lock.waiters.append(waiter)
@@ -150,7 +154,7 @@ struct LockTable: Sendable, Hashable {
         RTMError(.lockOperationFailed, "the session left before its turn")
     }
 
-    /// An owner that comes back goes on with the token it has, or hears that it lost the lock (K-12).
+    /// An owner that comes back goes on with its token, or learns that it has lost the lock (K-12).
     mutating func reclaim(
         _ name: String, token: UInt64, for claimant: Claimant
     ) throws(RTMError) -> Acquisition {
@@ -163,18 +167,19 @@ struct LockTable: Sendable, Hashable {
         return .acquired(token: token)
     }
 
-    /// K-8.
+    /// Releases the lock if this user owns it (K-8).
     mutating func release(_ name: String, by user: String, _ step: inout LockStep) throws(RTMError) {
         var lock = try existing(name)
         guard lock.owner?.user == user else {
-            throw RTMError(.lockNotAcquired, "this user doesn't have \"\(name)\"")
+            throw RTMError(.lockNotAcquired, "this user doesn't own \"\(name)\"")
         }
         release(&lock, &step)
         locks[name] = lock
     }
 
-    /// Whoever doesn't want the lock any more gives up its place in line, or the lock that it got meanwhile;
-    /// it need not know which of the two it has. What another client object of its user has stays.
+    /// A caller that doesn't want the lock any more gives up its place in line, or the lock that it has got
+    /// meanwhile. It need not know which of the two it has. A lock of another client object of the same user
+    /// stays.
     mutating func withdraw(from name: String, _ claimant: Claimant, _ step: inout LockStep) {
         guard var lock = locks[name] else { return }
         let session = claimant.place.session
@@ -189,24 +194,24 @@ struct LockTable: Sendable, Hashable {
         locks[name] = lock
     }
 
-    /// K-9.
+    /// Takes the lock from its owner if `owner` names the present owner (K-9).
     mutating func revoke(_ name: String, owner: String, _ step: inout LockStep) throws(RTMError) {
         var lock = try existing(name)
         guard let present = lock.owner?.user, present == owner else {
-            throw RTMError(.lockNotAcquired, "that user doesn't have \"\(name)\"")
+            throw RTMError(.lockNotAcquired, "that user doesn't own \"\(name)\"")
         }
         release(&lock, &step)
         locks[name] = lock
     }
 
-    /// D-20: whether a write under this lock is the present owner's.
+    /// Checks that a write under this lock comes from the present owner (D-20).
     func checkOwner(_ name: String, user: String, token: UInt64) throws(RTMError) {
         guard let lock = locks[name], lock.owner?.user == user else {
-            throw RTMError(.storageLockNotAcquired, "this user doesn't have the lock \"\(name)\"")
+            throw RTMError(.storageLockNotAcquired, "this user doesn't own the lock \"\(name)\"")
         }
         guard token == 0 || token == lock.token else {
             throw RTMError(
-                .storageLockNotAcquired, "the lock \"\(name)\" was acquired anew since this token was given")
+                .storageLockNotAcquired, "the lock \"\(name)\" was acquired again after this token was given")
         }
     }
 
@@ -228,7 +233,7 @@ struct LockTable: Sendable, Hashable {
         step.happened(.acquired, lock.detail)
     }
 
-    /// Takes the lock from its owner and gives it to the first in line.
+    /// Takes the lock from its owner and gives it to the first waiter in line.
     func release(_ lock: inout Lock, _ step: inout LockStep) {
         step.happened(.released, lock.detail)
         lock.owner = nil

@@ -3,9 +3,9 @@ import RTMWire
 
 /// The metadata of one channel or user (D-1), and what a write does to it. Pure.
 ///
-/// A write compares the set's revision first, then those of its items (D-6), and then everything it asks for
-/// happens or nothing does (D-7). Each write takes one new revision from the set's counter, which goes on
-/// even when nothing is left (D-10): a comparison with an old revision can never succeed again.
+/// A write compares the set's revision first, then those of its items (D-6). After that the whole write takes
+/// place, or nothing of it (D-7). Each write takes one new revision from the set's counter. The counter goes
+/// on even when no item is left, so a comparison with an old revision can never succeed again (D-10).
 struct MetadataSet: Sendable, Hashable {
     /// An item and its place in the order of creation (D-31).
     struct Entry: Sendable, Hashable {
@@ -13,21 +13,21 @@ struct MetadataSet: Sendable, Hashable {
         var item: MetadataItem
     }
 
-    /// What a write has changed, for whoever keeps the set.
+    /// What a write has changed, for the store that keeps the set.
     struct Change: Sendable, Hashable {
         var written: [Entry] = []
         var removed: [String] = []
     }
 
-    /// Limits of one set. Nil: as many items as fit.
+    /// Limits of one set. Without `itemsMax` the bytes alone limit the items.
     struct Limits: Sendable, Hashable {
         var itemsMax: Int?
         var bytesMax = RTMModel.Limits.metadataBytesMax
     }
 
-    /// 0: nothing was ever written.
+    /// 0 if nothing was ever written.
     private(set) var majorRevision: Int64
-    /// In the order of creation.
+    /// The items in the order of their creation.
     private(set) var entries: [Entry]
 
     init(majorRevision: Int64 = 0, entries: [Entry] = []) {
@@ -37,12 +37,12 @@ struct MetadataSet: Sendable, Hashable {
 
     var items: [MetadataItem] { entries.map(\.item) }
 
-    /// What counts against the limit of a set (L-37).
+    /// The bytes that count against the limit of a set (L-37).
     var bytes: Int { entries.reduce(0) { $0 + $1.item.bytes } }
 
-    /// Applies a write that has passed `WriteMetadata.check`. When it throws, nothing has changed.
+    /// Applies a write that has passed `WriteMetadata.check`. If it throws, nothing has changed.
     ///
-    /// - Parameter now: UTC in milliseconds, for items that record their time.
+    /// - Parameter now: the time in milliseconds (UTC), for items that record it.
     mutating func apply(
         _ write: WriteMetadata, by author: String, limits: Limits, now: UInt64
     ) throws(RTMError) -> Change {
@@ -61,7 +61,8 @@ struct MetadataSet: Sendable, Hashable {
     // MARK: Comparing
 
     private func compare(_ write: WriteMetadata, _ places: [String: Int]) throws(RTMError) {
-        // What was never written has the revision 0, which on the wire compares nothing: there it is -1.
+        // A set that was never written has the revision 0. On the wire 0 means "not compared", so an expected
+        // 0 is sent as -1.
         let expected = max(0, write.majorRevision)
         if write.majorRevision != 0, expected != majorRevision {
             throw conflict("the set has the revision \(majorRevision), not \(expected)")
@@ -115,7 +116,7 @@ struct MetadataSet: Sendable, Hashable {
         return change
     }
 
-    /// - Parameter keys: none = all (D-4).
+    /// - Parameter keys: if empty, the whole set is removed (D-4).
     private mutating func remove(_ keys: [String]) -> Change {
         guard !keys.isEmpty else {
             defer { entries = [] }
@@ -126,7 +127,7 @@ struct MetadataSet: Sendable, Hashable {
         return Change(removed: keys)
     }
 
-    /// A set that is too large since a limit was lowered may shrink.
+    /// A set that has become too large because a limit was lowered may still shrink.
     private func check(_ limits: Limits, after before: Self) throws(RTMError) {
         if let itemsMax = limits.itemsMax, entries.count > itemsMax, entries.count > before.entries.count {
             throw RTMError(

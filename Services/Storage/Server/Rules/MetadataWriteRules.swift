@@ -1,9 +1,10 @@
 import RTMModel
 import RTMWire
 
-/// What can be said about a write without knowing the set.
+/// The checks of a write that don't need the set.
 extension WriteMetadata {
-    /// D-8, D-12, D-13, D-20, D-22.
+    /// Checks the revision numbers (D-8), the keys and that each occurs once (D-12), the sizes (D-13), and
+    /// the lock's name (D-20), which only channels may give (D-22).
     func check() throws(RTMError) {
         guard majorRevision >= -1 else { throw Self.badRevision(majorRevision) }
         if !lock.isEmpty {
@@ -15,7 +16,7 @@ extension WriteMetadata {
             throw RTMError(.storageInvalidArgument, "a fencing token needs the name of its lock")
         }
         if items.isEmpty, kind != .remove {
-            throw RTMError(.storageInvalidMetadataItem, "a write without items")
+            throw RTMError(.storageInvalidMetadataItem, "the write has no items")
         }
         var keys: Set<String> = []
         keys.reserveCapacity(items.count)
@@ -41,12 +42,13 @@ extension WriteMetadata {
     }
 
     private static func badRevision(_ revision: Int64) -> RTMError {
-        RTMError(.storageInvalidRevision, "\(revision) is no revision")
+        RTMError(.storageInvalidRevision, "\(revision) is not a revision")
     }
 }
 
 extension MetadataTarget {
-    /// D-14, D-16.
+    /// The set's key. Only message and stream channels and users have metadata (D-14); an empty user name
+    /// means the caller (D-16).
     func key(of caller: Caller) throws(RTMError) -> ChannelKey {
         switch channelType {
         case .message?, .stream?:
@@ -65,7 +67,7 @@ extension MetadataTarget {
 }
 
 extension LockPlace {
-    /// K-1.
+    /// The channel whose locks are meant; only message and stream channels have locks (K-1).
     func key(of caller: Caller) throws(RTMError) -> ChannelKey {
         guard let channelType, channelType == .message || channelType == .stream else {
             throw RTMError(.invalidChannelType, "locks belong to message and stream channels")

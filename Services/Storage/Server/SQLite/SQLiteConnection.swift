@@ -1,8 +1,8 @@
 import CSQLite
 
-/// One connection to the database file, used by one thread. Statements are prepared once and kept.
+/// One connection to the database file, which one thread uses. Statements are prepared once and kept.
 ///
-/// Everything that goes wrong is a `StoreFailure` with SQLite's own words.
+/// Every failure is a `StoreFailure` with SQLite's own words.
 final class SQLiteConnection {
     enum Access {
         case readWrite
@@ -11,13 +11,14 @@ final class SQLiteConnection {
 
     let path: String
     private let handle: OpaquePointer
-    /// By the address of the literal: a statement is written down once and found without comparing texts.
+    /// The statements by the address of their literal: each one is written once and found without comparing
+    /// texts.
     private var statements: [UnsafePointer<UInt8>: SQLiteStatement] = [:]
 
-    /// Once per process, before SQLite is used.
+    /// Set once per process, before SQLite is used.
     private static let isConfigured = rtm_sqlite_count_no_memory() == SQLITE_OK
 
-    /// - Parameter creating: make the file when it is missing.
+    /// - Parameter creating: whether a missing file is created.
     init(
         path: String, _ access: Access, creating: Bool = false, fileSystem: String? = nil
     ) throws(StoreFailure) {
@@ -35,24 +36,24 @@ final class SQLiteConnection {
         }
         self.handle = handle
         sqlite3_extended_result_codes(handle, 1)
-        // Another process holds the file for moments only: a backup, or someone who looks into it.
+        // Another process holds the file for moments only: a backup, or an operator who looks into it.
         sqlite3_busy_timeout(handle, 2_000)
     }
 
-    /// Gives back everything; the connection is of no use afterwards.
+    /// Frees everything. The connection can't be used afterwards.
     func close() {
         for statement in statements.values { statement.finalize() }
         statements = [:]
         sqlite3_close(handle)
     }
 
-    /// Runs statements that have no parameters and whose rows nobody wants.
+    /// Runs statements that have no parameters and whose rows are not needed.
     func execute(_ sql: String) throws(StoreFailure) {
         let code = sqlite3_exec(handle, sql, nil, nil, nil)
         guard code == SQLITE_OK else { throw failure(code, doing: sql) }
     }
 
-    /// Runs a kept statement for its effect; returns how many rows it changed.
+    /// Runs a kept statement for its effect. Returns how many rows it changed.
     @discardableResult
     func run(_ sql: StaticString, _ values: SQLiteValue...) throws(StoreFailure) -> Int {
         let statement = try prepared(sql)
@@ -64,7 +65,7 @@ final class SQLiteConnection {
         return Int(sqlite3_changes64(handle))
     }
 
-    /// Runs a kept statement; every row goes to `body`.
+    /// Runs a kept statement and gives every row to `body`.
     func rows(
         _ sql: StaticString, _ values: SQLiteValue..., body: (SQLiteStatement) throws(StoreFailure) -> Void
     ) throws(StoreFailure) {
@@ -74,8 +75,8 @@ final class SQLiteConnection {
         }
     }
 
-    /// Runs a kept statement; its rows go to `body` one by one, until that returns false. What comes behind
-    /// is not read from the file.
+    /// Runs a kept statement and gives its rows to `body` one by one, until that returns false. The rows
+    /// behind are not read from the file.
     func firstRows(
         _ sql: StaticString, _ values: SQLiteValue..., body: (SQLiteStatement) throws(StoreFailure) -> Bool
     ) throws(StoreFailure) {
@@ -96,7 +97,7 @@ final class SQLiteConnection {
         }
     }
 
-    /// Rows of a statement that is used once, as texts.
+    /// The rows of a statement that is used once, as texts.
     func texts(_ sql: String) throws(StoreFailure) -> [String] {
         let statement = try make(sql)
         defer { statement.finalize() }
@@ -112,12 +113,12 @@ final class SQLiteConnection {
     /// Whether a transaction is open.
     var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
 
-    /// Copies everything, as of one moment, to a new file; writers of other processes go on meanwhile.
+    /// Copies everything as it is at one moment to a new file, while writers of other processes go on.
     func copy(to target: SQLiteConnection) throws(StoreFailure) {
         guard let backup = sqlite3_backup_init(target.handle, "main", handle, "main") else {
             throw target.failure(sqlite3_errcode(target.handle), doing: "the copy")
         }
-        // All pages in one step: it is one read transaction, which needn't begin anew when others write.
+        // All pages go in one step, which is one read transaction and needn't start again when others write.
         let code = sqlite3_backup_step(backup, -1)
         let end = sqlite3_backup_finish(backup)
         guard code == SQLITE_DONE, end == SQLITE_OK else {

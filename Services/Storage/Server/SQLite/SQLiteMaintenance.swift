@@ -1,9 +1,9 @@
 import Foundation
 
-/// What an operator does with a database file, also while the service uses it.
+/// What an operator does with a database file, even while the service uses it.
 enum SQLiteMaintenance {
-    /// Copies the database, as of one moment, to a new file. The service goes on meanwhile. The copy has its
-    /// name when it is complete and was found to be in order, not before.
+    /// Copies the database as it is at one moment to a new file, while the service goes on. The copy gets its
+    /// name only when it is complete and was found to be in order.
     static func backup(_ path: String, to target: String) throws(StoreFailure) {
         let files = FileManager.default
         guard files.fileExists(atPath: path) else {
@@ -34,11 +34,11 @@ enum SQLiteMaintenance {
         let copy = try SQLiteConnection(path: target, .readWrite, creating: true)
         defer { copy.close() }
         try source.copy(to: copy)
-        // A file of its own, without others beside it.
+        // The copy is one file, without others beside it.
         try copy.execute("PRAGMA journal_mode = DELETE")
     }
 
-    /// Reads the whole file; what is wrong with it, in SQLite's words.
+    /// Reads the whole file and returns what is wrong with it, in SQLite's words.
     static func check(_ path: String) throws(StoreFailure) -> [String] {
         let connection = try SQLiteConnection(path: path, .read)
         defer { connection.close() }

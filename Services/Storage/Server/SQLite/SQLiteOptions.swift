@@ -2,16 +2,16 @@
 struct SQLiteOptions: Sendable, Hashable {
     var path: String
     var synchronous = Synchronous.full
-    /// Bytes; 0 = as large as the disk.
+    /// The size limit in bytes; 0 means as large as the disk.
     var bytesMax = 0
     /// Bytes of pages that each connection keeps in memory.
     var cacheBytes = 32 << 20
-    /// Pages in the file of the newest changes; with more of them they go over into the database.
+    /// Pages in the file of the newest changes. When there are more, they are moved into the database.
     var checkpointPages = 1_000
-    /// SQLite's name of the file system that the writer uses; nil = the usual one.
+    /// SQLite's name of the file system that the writer uses; nil means the usual one.
     var fileSystem: String?
 
-    /// Opens the file for its one writer, making or migrating it where needed.
+    /// Opens the file for its one writer. Creates or migrates it where needed.
     func openWriter() throws(StoreFailure) -> SQLiteConnection {
         let connection = try SQLiteConnection(
             path: path, .readWrite, creating: true, fileSystem: fileSystem)
@@ -50,13 +50,13 @@ struct SQLiteOptions: Sendable, Hashable {
     }
 }
 
-/// What an acknowledgement of storage is worth. A killed process loses nothing in any of these; they differ
-/// in what a power cut or a crash of the system may take back.
+/// What an acknowledgement of storage is worth. A killed process loses nothing with any of these. They differ
+/// in what a power cut or a crash of the system may undo.
 enum Synchronous: String, Sendable, Hashable, CaseIterable {
-    /// Nothing: every group of changes is on the disk before it is acknowledged.
+    /// A power cut undoes nothing: every group of changes is on the disk before it is acknowledged.
     case full
-    /// The last moments, as a whole and from the end: what is left is one state that existed.
+    /// A power cut may undo the last moments as a whole: what is left is one state that existed.
     case normal
-    /// The last moments, and the file may be damaged.
+    /// A power cut may undo the last moments, and the file may be damaged.
     case off
 }

@@ -1,8 +1,8 @@
 import RTMModel
 import RTMWire
 
-/// The reading half of the store in a SQLite file: a connection beside the writer's. In WAL mode neither
-/// waits for the other.
+/// The reading half of the store in a SQLite file: a connection beside the writer's. In WAL mode neither of
+/// the two waits for the other.
 final class SQLiteReader: ReadableStore {
     private let connection: SQLiteConnection
 

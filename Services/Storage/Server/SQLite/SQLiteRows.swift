@@ -1,7 +1,7 @@
 import RTMModel
 import RTMWire
 
-/// Reading what both halves of the store read. Channels without a row have nothing.
+/// The reads that both halves of the store need. A channel without a row has nothing.
 extension SQLiteConnection {
     func channelID(_ channel: ChannelKey) throws(StoreFailure) -> Int64? {
         var id: Int64?
@@ -56,7 +56,7 @@ extension SQLiteConnection {
 }
 
 extension SQLiteStatement {
-    /// App, type and name in three columns from this one on.
+    /// Reads app, type and name from three columns, beginning with this one.
     func channelKey(_ column: Int32) -> ChannelKey {
         ChannelKey(
             appID: text(column), type: ChannelType(rawValue: Int(integer(column + 1))) ?? .none,

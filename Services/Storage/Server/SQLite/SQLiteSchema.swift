@@ -1,13 +1,13 @@
-/// The tables, as a list of steps from one version of them to the next. Steps are only ever added: a file
-/// carries the number of those it has been through.
+/// The tables, as a list of steps from one version to the next. Steps are only ever added, and a file carries
+/// the number of steps it has been through.
 enum SQLiteSchema {
     static var version: Int { steps.count }
 
-    /// Marks the file as ours: "Heli".
+    /// Marks the file as one of Heliograph: the bytes say "Heli".
     static let application = 0x4865_6C69
 
     /// Brings the file to the present version, each step in a transaction of its own. A file that a newer
-    /// version has written is refused: what it means can't be known here.
+    /// version has written is refused, because this version can't know what it means.
     static func migrate(_ connection: SQLiteConnection, to target: Int = version) throws(StoreFailure) {
         let application = try number("application_id", connection)
         let found = try number("user_version", connection)

@@ -7,7 +7,7 @@ enum SQLiteValue {
     case blob([UInt8])
     case null
 
-    /// Numbers of 64 bits are kept as they are; they are compared only where the first bit is 0.
+    /// A number of 64 bits keeps its bits. Numbers are compared only where the first bit is 0.
     static func number(_ value: UInt64) -> SQLiteValue { .integer(Int64(bitPattern: value)) }
 }
 
@@ -24,7 +24,7 @@ extension SQLiteValue {
 /// A prepared statement of one connection.
 final class SQLiteStatement {
     private let handle: OpaquePointer
-    /// The texts and blobs of the values, one behind the other: SQLite reads them here, and needn't make
+    /// The texts and blobs of the values, one behind the other. SQLite reads them here and needn't make
     /// copies of its own.
     private var room = UnsafeMutableRawBufferPointer.allocate(byteCount: 256, alignment: 1)
 
@@ -35,12 +35,12 @@ final class SQLiteStatement {
         room.deallocate()
     }
 
-    /// Ready to be run again.
+    /// Makes the statement ready to run again.
     func reset() { sqlite3_reset(handle) }
 
     func step() -> Int32 { sqlite3_step(handle) }
 
-    /// All values of the statement, which has been reset.
+    /// Binds all values of the statement, which has been reset.
     func bind(_ values: [SQLiteValue]) -> Int32 {
         let bytes = values.reduce(0) { $0 + $1.byteCount }
         if bytes > room.count {
@@ -73,7 +73,8 @@ final class SQLiteStatement {
         }
     }
 
-    /// The copy has an address even when it is empty: without one SQLite would take it for NULL.
+    /// Copies bytes. The copy has an address even when it is empty, because SQLite would take a missing
+    /// address for NULL.
     private static func keep(
         _ bytes: UnsafeRawBufferPointer, _ free: inout UnsafeMutableRawBufferPointer
     ) -> UnsafeRawBufferPointer {

@@ -11,7 +11,7 @@ extension SQLiteWriter {
         _ = try insert(moved, id)
     }
 
-    /// False: there is one of this origin, or of this time.
+    /// Returns false if the channel has a message of this origin, or of this time.
     private func insert(_ message: StoredMessage, _ id: Int64) throws(StoreFailure) -> Bool {
         let content = message.content
         return try connection.run(

@@ -3,20 +3,20 @@ import RTMWire
 
 /// The writing half of the store in a SQLite file.
 final class SQLiteWriter: WritableStore {
-    /// Limit: what is kept in memory of the file; beyond it, it is forgotten and read again.
+    /// Limit: channels and sets that are kept in memory. Beyond it all of them are dropped and read again.
     private static let channelsMax = 100_000
     private static let setsMax = 4_096
-    /// Limit: events in the outbox beside which unused channels are looked for. All of them are looked
-    /// through, so with more of them this waits until messaging has them.
+    /// Limit: events in the outbox beside which unused channels are searched. The search goes through all
+    /// events, so with more of them it waits until messaging has them.
     private static let eventsBesideSearch = 1_000
 
     let connection: SQLiteConnection
     private var channels: [ChannelKey: Int64] = [:]
-    /// A call asks for its channel several times.
+    /// The latest channel, because a call asks for its channel several times.
     private var latest: (channel: ChannelKey, id: Int64)?
     private var sets: [ChannelKey: MetadataSet] = [:]
     private var usages: [String: AppUsage] = [:]
-    /// The last channel that was looked at, of those that nobody may use any more.
+    /// The last channel that the search for unused channels has visited.
     private var searched: Int64 = 0
     private var storedCounter: UInt64
     var counter: UInt64
@@ -43,7 +43,7 @@ final class SQLiteWriter: WritableStore {
     }
 
     func rollBack() {
-        // Some failures have rolled back already.
+        // Some failures have rolled back the transaction already.
         if connection.isInTransaction { try? connection.execute("ROLLBACK") }
         channels = [:]
         latest = nil
@@ -61,7 +61,7 @@ final class SQLiteWriter: WritableStore {
         try commit()
     }
 
-    /// Pages of the file, those that are free among them.
+    /// How many pages the file has, including free ones.
     func pageCount() throws(StoreFailure) -> Int {
         try connection.texts("PRAGMA page_count").first.flatMap { Int($0) } ?? 0
     }
@@ -96,7 +96,8 @@ final class SQLiteWriter: WritableStore {
         latest = (channel, id)
     }
 
-    /// Metadata that is there has a revision, so that needn't be looked for.
+    /// Removes channels that nothing refers to. Metadata needs no lookup: a channel that has some has a
+    /// revision.
     func removeUnusedChannels(limit: Int) throws(StoreFailure) {
         guard try !hasManyEvents() else { return }
         let first = searched
@@ -113,7 +114,7 @@ final class SQLiteWriter: WritableStore {
             RETURNING app, type, name
             """, .integer(first), .integer(searched)
         ) { row in channels[row.channelKey(0)] = nil }
-        // The next channel that is made may get the number of one that was removed.
+        // The next new channel may get the number of one that was removed.
         latest = nil
     }
 
@@ -226,7 +227,7 @@ final class SQLiteWriter: WritableStore {
             """,
             .text(app), .integer(Int64(usage.channelSets)), .integer(Int64(usage.userSets)),
             .integer(Int64(usage.locks)))
-        // As many as there are apps in the configuration.
+        // The table is as large as the number of apps in the configuration.
         usages[app] = usage
     }
 

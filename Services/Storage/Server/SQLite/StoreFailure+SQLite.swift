@@ -1,7 +1,7 @@
 import CSQLite
 
 extension StoreFailure {
-    /// - Parameter what: the statement or the step, for the operator. Values are never in it.
+    /// - Parameter what: the statement or the step, for the operator. It never contains values.
     init(code: Int32, handle: OpaquePointer?, doing what: String) {
         let message = handle.flatMap { sqlite3_errmsg($0) }.map { String(cString: $0) }
         let words = message ?? String(cString: sqlite3_errstr(code))

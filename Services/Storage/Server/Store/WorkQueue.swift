@@ -1,7 +1,7 @@
 import Dispatch
 import Synchronization
 
-/// Work for a thread or a few: put in from anywhere, taken out in order and many at a time.
+/// Work for one or more threads: any thread puts it in, and it is taken out in order and in groups.
 ///
 /// A group commit comes from this: while the thread is busy with one group, the next one gathers.
 final class WorkQueue<Work: Sendable>: Sendable {
@@ -10,13 +10,13 @@ final class WorkQueue<Work: Sendable>: Sendable {
         var isClosed = false
     }
 
-    /// Limit: one more is refused.
+    /// Limit: waiting work. More is refused.
     let countMax: Int
     private let threads: Int
     private let state = Mutex(State())
     private let wake = DispatchSemaphore(value: 0)
 
-    /// - Parameter threads: that take work out.
+    /// - Parameter threads: how many threads take work out.
     init(countMax: Int, threads: Int = 1) {
         self.countMax = countMax
         self.threads = threads
@@ -24,9 +24,10 @@ final class WorkQueue<Work: Sendable>: Sendable {
 
     var count: Int { state.withLock { $0.waiting.count } }
 
-    /// False: the queue is full or closed.
+    /// Returns false if the queue is full or closed.
     ///
-    /// - Parameter mayOverfill: for what must not be lost, such as the end of a session.
+    /// - Parameter mayOverfill: whether the limit is ignored, for work that must not be lost, such as the end
+    ///   of a session.
     func put(_ work: Work, mayOverfill: Bool = false) -> Bool {
         let (isTaken, wasEmpty) = state.withLock { state in
             guard !state.isClosed, mayOverfill || state.waiting.count < countMax else {
@@ -39,8 +40,8 @@ final class WorkQueue<Work: Sendable>: Sendable {
         return isTaken
     }
 
-    /// Waits for work, until the deadline at the latest; empty: that has passed. Nil: the queue is closed and
-    /// everything in it was taken.
+    /// Waits for work until the deadline. Returns an empty group when the deadline has passed, and nil when
+    /// the queue is closed and all its work was taken.
     func take(countMax: Int, until deadline: DispatchTime) -> [Work]? {
         while true {
             let (group, isClosed) = state.withLock { state in

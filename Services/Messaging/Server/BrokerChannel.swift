@@ -1,0 +1,42 @@
+import RTMModel
+
+/// What a broker keeps of one channel: the log, and which links want its entries.
+struct BrokerChannel {
+    /// Who has a channel exclusively, or had it last. Of two holders the one with the greater number has it,
+    /// in whatever order they come back.
+    struct Claim {
+        var number: UInt64
+        /// Nil while the holder's link is away.
+        var interest: EmbeddedBroker.Interest?
+        /// The holder's number; 0 if it is unknown.
+        var holder: UInt64
+    }
+
+    /// Nil while the place is free.
+    var key: ChannelKey?
+    var log: ChannelLog
+    var interests: [EmbeddedBroker.Interest] = []
+    /// When the last interest left, in milliseconds. The subscribers behind it may come back.
+    var leftAt: UInt64 = 0
+    var claim: Claim?
+    /// By holder: how far its login attempts have counted.
+    var logins = HighWaterMarks()
+    var sources = AppendSources()
+
+    /// Refuses a holder who may not have the channel anew.
+    mutating func admit(_ holder: UInt64, _ attempt: UInt64, returns: Bool) throws(RTMError) {
+        guard attempt == 0 || logins.admits(holder, attempt) else {
+            throw RTMError(.loginAborted, "the same client has logged in again meanwhile")
+        }
+        guard !returns || !isHeld(byOtherThan: holder) else {
+            throw RTMError(.loginAborted, "the user has logged in elsewhere meanwhile")
+        }
+    }
+
+    /// Whether somebody else had the channel last. That stays true while the other holder is away and after
+    /// it has left.
+    private func isHeld(byOtherThan holder: UInt64) -> Bool {
+        guard holder != 0, let last = claim?.holder else { return false }
+        return last != 0 && last != holder
+    }
+}
