@@ -54,11 +54,12 @@ struct ShapeRuleTests {
             }
             let text = "struct E {"
             func class2() {}
+            @Suite("Some, with words") struct F {}
             """
         let found = TypeDeclaration.all(in: file(text))
-        #expect(found.map(\.name) == ["A", "A.Inner"])
-        #expect(found.map(\.kind) == [.class, .extension])
-        #expect(found.map(\.lines) == [2..<5, 6..<10])
+        #expect(found.map(\.name) == ["A", "A.Inner", "F"])
+        #expect(found.map(\.kind) == [.class, .extension, .struct])
+        #expect(found.map(\.lines) == [2..<5, 6..<10, 12..<13])
         #expect(found.first?.comment == "/// Pure.")
     }
 

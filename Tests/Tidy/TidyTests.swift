@@ -87,6 +87,19 @@ struct TidyTests {
         }
     }
 
+    @Test("the tests that documents name exist")
+    func namedTests() {
+        let declarations = SourceTree.tests.flatMap(TypeDeclaration.all)
+        let names = Set(declarations.filter { !$0.isExtension }.map(\.name))
+        let test = #/`(?<name>[A-Z]\w*(?:Tests|Check))`/#
+        for path in SourceTree.paths where path.hasSuffix(".md") {
+            for match in SourceTree.text(of: path).matches(of: test) {
+                let name = String(match.name)
+                #expect(names.contains(name), "\(path): there is no \(name)")
+            }
+        }
+    }
+
     @Test("no marker of unfinished work is left behind")
     func leftovers() {
         let endings = [".swift", ".h", ".c", ".proto", ".sh", ".lua", ".md", ".yaml", ".yml", "Makefile"]

@@ -43,9 +43,9 @@ struct TypeDeclaration: Sendable {
         guard let place = words.firstIndex(where: { Kind(rawValue: String($0)) != nil }),
             let kind = Kind(rawValue: String(words[place])), place + 1 < words.count
         else { return nil }
-        let modifiers = words[..<place]
-        guard modifiers.allSatisfy({ $0.hasPrefix("@") || Self.modifiers.contains($0) }) else { return nil }
-        return (kind, String(words[place + 1]))
+        // An attribute may have arguments with any words in them.
+        let areModifiers = words[..<place].allSatisfy(modifiers.contains)
+        return first == "@" || areModifiers ? (kind, String(words[place + 1])) : nil
     }
 
     private static let modifiers: Set<Substring> = [
