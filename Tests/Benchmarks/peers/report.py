@@ -90,8 +90,8 @@ def medians(figures, servers):
 def ratios(figures, servers):
     """A column for each server that isn't ours: our figures divided by its figure, one for each server of ours."""
     ours, theirs = [name for name in servers if is_ours(name)], [name for name in servers if not is_ours(name)]
-    rows = [[figure.label] + [" / ".join(show_ratio(figure.ratio(one, other)) for one in ours) for other in theirs] for figure in figures
-            if any(figure.ratio(one, other) is not None for one in ours for other in theirs)]
+    rows = [[figure.label] + [" / ".join(show_ratio(figure.ratio(one, other)) for one in ours) for other in theirs]
+            for figure in figures if any(figure.ratio(one, other) is not None for one in ours for other in theirs)]
     return table(["workload"] + [f"÷ {plain_name(name)}" for name in theirs], rows) if rows else None
 
 
@@ -112,20 +112,28 @@ def ratios_title(level, servers):
 
 # Where we lose
 
+def better_peers(figure, server):
+    """The peers that beat this server of ours. The ceiling is no peer."""
+    return [peer for peer in results.peers(server) if peer != "ceiling" and figure.loses(server, peer)]
+
+
 def where_we_lose():
-    """A row for each figure in which a peer beats one of our servers, and the reasons. The ceiling is no peer."""
+    """A row for each figure in which a peer beats one of our servers, and the reasons."""
     ours = list(filter(is_ours, results.servers))
     rows, lost = [], []
     for figure in FIGURES:
-        peers = {server: [peer for peer in results.peers(server) if peer != "ceiling" and figure.loses(server, peer)] for server in ours}
-        if any(peers.values()):
-            rows.append([f"{figure.label}{', deliveries per second' if figure.key == 'deliveries_per_s' else ''}"]
-                        + [", ".join(f"{show_ratio(figure.ratio(server, peer))} × {plain_name(peer)}" for peer in peers[server]) or "–" for server in ours])
+        peers = {server: better_peers(figure, server) for server in ours}
+        if not any(peers.values()):
+            continue
+        label = figure.label + (", deliveries per second" if figure.key == "deliveries_per_s" else "")
+        cells = [", ".join(f"{show_ratio(figure.ratio(server, peer))} × {plain_name(peer)}" for peer in peers[server])
+                 for server in ours]
+        rows.append([label] + [cell or "–" for cell in cells])
         lost += [(figure.key, figure.workload.name, server) for server in ours if peers[server]]
     if not rows:
         return "## Where we lose\n\nIn no figure of this run is a peer better than one of our servers by more than 5 %."
-    return ("## Where we lose\n\nThe figures in which a peer is better than one of our servers by more than 5 %, as our figure divided "
-            "by theirs. Where nothing else is said it is server CPU per delivery.\n\n"
+    return ("## Where we lose\n\nThe figures in which a peer is better than one of our servers by more than 5 %, as our figure "
+            "divided by theirs. Where nothing else is said it is server CPU per delivery.\n\n"
             + table(["figure"] + ours, rows) + "\n\n" + reasons_for(lost))
 
 
@@ -174,8 +182,8 @@ def title(workload):
 def figures_of_run():
     plain, secure = servers_with(tls=False), servers_with(tls=True)
     made = ["## The run\n\n" + "\n\n".join(filter(None, [machine(), quietness()])),
-            "Subscribers and publishers are those of one channel: \"100 to 4\" has 4 publishers. The window is that of one channel, "
-            "too.\n\n" + table(["workload", "what"], [[f"`{workload.name}`", title(workload)] for workload in results.workloads]),
+            "Subscribers and publishers are those of one channel: \"100 to 4\" has 4 publishers. The window is that of one "
+            "channel, too.\n\n" + table(["workload", "what"], [[f"`{workload.name}`", title(workload)] for workload in results.workloads]),
             section("## Figures", medians, plain), section(ratios_title("##", plain), ratios, plain),
             section("## Over TLS", medians, secure), section(ratios_title("###", secure), ratios, secure),
             where_we_lose(), deliveries()]

@@ -29,7 +29,8 @@ class Results:
         self.counts[name] += 1
         failed = {key: line[key] for key in DELIVERY_CHECKS if line.get(key)}
         if failed or "failure" in line:
-            self.wrong[name].append(" ".join([line.get("failure", "")] + [f"{key} {count}" for key, count in failed.items()]).strip())
+            said = [line["failure"]] if "failure" in line else []
+            self.wrong[name].append(", ".join(said + [f"{key} {count}" for key, count in failed.items()]))
         else:
             self.good[name].append(line)
 
