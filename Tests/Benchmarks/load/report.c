@@ -29,7 +29,7 @@ void report_costs(const struct moment *from, const struct moment *to) {
     report_real("deliveries_per_s", per(deliveries, seconds));
     report_real("publishes_per_s", per((double)(to->counters.published - from->counters.published), seconds));
     report_real("server_cpu_s", server);
-    report_real("server_us_per_delivery", per(server * 1e6, deliveries));
+    if (deliveries > 0) report_real("server_us_per_delivery", server * 1e6 / deliveries);
     report_real("generator_cpu_s", generator);
     report_real("deliveries_per_read", per(deliveries, (double)(to->counters.reads - from->counters.reads)));
     report_real("others_cpu_s", others > 0 ? others : 0);

@@ -183,7 +183,8 @@ def figures_of_run():
     plain, secure = servers_with(tls=False), servers_with(tls=True)
     made = ["## The run\n\n" + "\n\n".join(filter(None, [machine(), quietness()])),
             "Subscribers and publishers are those of one channel: \"100 to 4\" has 4 publishers. The window is that of one "
-            "channel, too.\n\n" + table(["workload", "what"], [[f"`{workload.name}`", title(workload)] for workload in results.workloads]),
+            "channel, too.\n\n"
+            + table(["workload", "what"], [[f"`{workload.name}`", title(workload)] for workload in results.workloads]),
             section("## Figures", medians, plain), section(ratios_title("##", plain), ratios, plain),
             section("## Over TLS", medians, secure), section(ratios_title("###", secure), ratios, secure),
             where_we_lose(), deliveries()]
