@@ -67,7 +67,7 @@ final class EdgeProcess {
     /// What it holds for clients: nothing, when nobody is logged in.
     var leftovers: String? {
         if !loop.sessions.isEmpty { return "\(loop.sessions.count) sessions" }
-        if loop.index.channelCount > 0 { return "\(loop.index.channelCount) channels" }
+        if loop.subscribing.channelCount > 0 { return "\(loop.subscribing.channelCount) channels" }
         return nil
     }
 }

@@ -69,7 +69,7 @@ final class ConnectionHandler: ChannelInboundHandler {
         ended(.lost)
         self.context = nil
         socket = nil
-        loop.forgetDeadline(of: self)
+        loop.deadlines.forget(self)
         outbound = ByteBuffer()
         loop.metrics.connectionClosed()
         context.fireChannelInactive()
@@ -88,7 +88,7 @@ final class ConnectionHandler: ChannelInboundHandler {
         } catch {
             disconnect(Disconnect(error))
         }
-        loop.sendRun()
+        loop.publishing.sendRun()
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
@@ -113,7 +113,7 @@ final class ConnectionHandler: ChannelInboundHandler {
         case .ignore:
             break
         case .welcome(let version):
-            answer(requestID, loop.welcome(version: version))
+            answer(requestID, loop.logins.welcome(version: version))
         case .answerHeartbeat:
             answer(requestID, HeartbeatAck(serverTimeMilliseconds: loop.wallClock()))
         case .refuse(let error):
@@ -122,28 +122,34 @@ final class ConnectionHandler: ChannelInboundHandler {
             disconnect(reason)
         case .login(let login):
             logIn(login, requestID)
-        case .renewToken(let token):
-            withSession { renewToken(of: $0, token, requestID) }
         case .logout:
             answer(requestID, LoggedOut())
             disconnect(Disconnect(.loggedOut, "logged out"))
-        case .subscribe(let subscribe):
-            withSession { loop.subscribe($0, subscribe, requestID) }
-        case .unsubscribe(let channel):
-            withSession { loop.unsubscribe($0, channel, requestID) }
         case .publish(let publish):
-            withSession { loop.publish($0, publish, requestID) }
+            if let session { loop.publishing.publish(session, publish, requestID) }
+        case .renewToken(let token):
+            behindPublishes { renewToken(of: $0, token, requestID) }
+        case .subscribe(let subscribe):
+            behindPublishes { loop.channelRequests.subscribe($0, subscribe, requestID) }
+        case .unsubscribe(let channel):
+            behindPublishes { loop.channelRequests.unsubscribe($0, channel, requestID) }
         case .call(let call):
-            withSession { loop.call($0, call, requestID) }
+            behindPublishes { loop.calls.call($0, call, requestID) }
         case .subscribeUserMetadata(let subscribe):
-            withSession { loop.subscribeUserMetadata($0, subscribe, requestID) }
+            behindPublishes { loop.userMetadataRequests.subscribe($0, subscribe, requestID) }
         case .unsubscribeUserMetadata(let userID):
-            withSession { loop.unsubscribeUserMetadata($0, userID, requestID) }
+            behindPublishes { loop.userMetadataRequests.unsubscribe($0, userID, requestID) }
         }
     }
 
-    /// what no service is asked counts as a call nevertheless. Before there is a session the time to log
-    /// in bounds it.
+    /// What the client published before a request takes effect before it.
+    private func behindPublishes(_ body: (Session) -> Void) {
+        loop.publishing.sendRun()
+        if let session { body(session) }
+    }
+
+    /// A request that no service is asked about counts as a call nevertheless. Before there is a
+    /// session the time to log in bounds such requests.
     private func refuse(_ error: RTMError, _ requestID: UInt64) {
         guard let session else { return answer(requestID, error) }
         do throws(RTMError) {
@@ -154,10 +160,6 @@ final class ConnectionHandler: ChannelInboundHandler {
         }
     }
 
-    private func withSession(_ body: (Session) -> Void) {
-        if let session { body(session) }
-    }
-
     private func answer(_ requestID: UInt64, _ body: some ServerFrameBody) {
         write { ServerFrame(body, answering: requestID).encodeFrame(into: &$0) }
     }
@@ -166,9 +168,9 @@ final class ConnectionHandler: ChannelInboundHandler {
 
     private func logIn(_ login: ClientRequest.Login, _ requestID: UInt64) {
         do throws(RTMError) {
-            let session = try loop.makeSession(self, login)
+            let session = try loop.logIn(self, login)
             self.session = session
-            loop.attachInbox(of: session, after: login.inboxAfter, requestID)
+            loop.subscribing.attachInbox(of: session, after: login.inboxAfter, requestID)
         } catch {
             refuseLogin(error, requestID)
         }
@@ -183,7 +185,7 @@ final class ConnectionHandler: ChannelInboundHandler {
             now: loop.eventLoop.now, heartbeatInterval: .seconds(Int64(session.heartbeatInterval)),
             grace: .seconds(Int64(Limits.heartbeatGrace)))
         deadline.tokenAccepted(expiresAt: session.tokenExpiresAt)
-        answer(requestID, loop.loggedIn(session, inbox: position, gap: gap))
+        answer(requestID, loop.logins.loggedIn(session, inbox: position, gap: gap))
         // The end of the handshake, which is still waited for, may be later than the first heartbeat.
         checkDeadline(now: loop.eventLoop.now)
     }
@@ -197,7 +199,7 @@ final class ConnectionHandler: ChannelInboundHandler {
 
     private func renewToken(of session: Session, _ token: WireText, _ requestID: UInt64) {
         do throws(RTMError) {
-            try loop.renewToken(of: session, token)
+            try loop.tokenRenewals.renew(session, token)
             deadline.tokenAccepted(expiresAt: session.tokenExpiresAt)
             answer(requestID, TokenRenewed())
             // The new token may end before the old one.
@@ -218,7 +220,7 @@ final class ConnectionHandler: ChannelInboundHandler {
         outbound = ByteBuffer()
         ServerFrame(reason).encodeFrame(into: &frames)
         context.writeAndFlush(wrapOutboundOut(frames)).assumeIsolated().whenComplete { _ in self.close() }
-        loop.remind(self, at: loop.eventLoop.now + loop.configuration.limits.lingerTimeout)
+        loop.deadlines.remind(self, at: loop.eventLoop.now + loop.configuration.limits.lingerTimeout)
     }
 
     /// The session is not logged out: its memberships pass to the one that has come.
@@ -249,7 +251,7 @@ final class ConnectionHandler: ChannelInboundHandler {
         guard !machine.isEnded else { return close() }
         switch deadline.check(now: now, utc: loop.wallClock()) {
         case .expired(let reason): disconnect(reason)
-        case .alive(let until): loop.remind(self, at: until)
+        case .alive(let until): loop.deadlines.remind(self, at: until)
         case .tokenWillExpire(let remaining):
             answer(0, TokenWillExpire(remaining: remaining))
             checkDeadline(now: now)

@@ -1,4 +1,8 @@
+import Logging
+import RTMMessagingClient
+import RTMPresenceClient
 import RTMServiceLink
+import RTMStorageClient
 
 /// Where an edge finds the services it calls, over the network or in its own process.
 struct EdgeServiceLinks: Sendable {
@@ -20,5 +24,22 @@ struct EdgeServiceLinks: Sendable {
         self.storage = storage
         self.link = link
         self.node = node
+    }
+}
+
+extension EdgeServiceLinks {
+    func client(_ endOfTurn: EndOfTurn, _ logger: Logger) -> MessagingClient<ServiceEvents> {
+        MessagingClient(
+            to: messaging, link, node: node, timeout: timeout, endOfTurn: endOfTurn, logger: logger)
+    }
+
+    func client(_ endOfTurn: EndOfTurn, _ logger: Logger) -> PresenceClient<ServiceEvents> {
+        PresenceClient(
+            to: presence, link, node: node, timeout: timeout, endOfTurn: endOfTurn, logger: logger)
+    }
+
+    func client(_ endOfTurn: EndOfTurn, _ logger: Logger) -> StorageClient<ServiceEvents> {
+        StorageClient(
+            to: storage, link, node: node, timeout: timeout, endOfTurn: endOfTurn, logger: logger)
     }
 }

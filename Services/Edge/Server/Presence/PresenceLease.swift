@@ -25,7 +25,7 @@ struct PresenceLease {
 
     /// A session has left a channel, or has ended.
     enum Departure: Equatable {
-        case left(ChannelKey, Caller)
+        case left(SessionKey, ChannelKey, Caller)
         case ended(Caller, SessionEnd)
     }
 
@@ -36,15 +36,15 @@ struct PresenceLease {
     /// All snapshots mean nothing any more.
     private var isRefreshNeeded = false
     /// Subscriptions that lack a snapshot, by their sessions.
-    private var lacking: [SessionID: (session: Session, places: Set<Int>)] = [:]
+    private var lacking: [SessionKey: Set<Int>] = [:]
     private var lackingCount = 0
     /// How long the new snapshots have to wait after a sync.
     private(set) var refreshDelay = Duration.zero
     /// Sessions that the sync has yet to tell of.
-    private var unsynced: [Session] = []
+    private var unsynced: [SessionKey] = []
     /// Those that have yet to get new snapshots, the last one first. Nil: in all places where it wants them,
     /// which it is asked when its turn comes.
-    private var unrefreshed: [(session: Session, places: [Int]?)] = []
+    private var unrefreshed: [(session: SessionKey, places: [Int]?)] = []
     private var refreshing = 0
     /// In order.
     private var untold: [Departure] = []
@@ -110,17 +110,17 @@ struct PresenceLease {
     mutating func missed() { isSyncNeeded = true }
 
     /// To be given one with the next renewal.
-    mutating func lacksSnapshot(_ session: Session, at place: Int) {
+    mutating func lacksSnapshot(_ session: SessionKey, at place: Int) {
         guard !isRefreshNeeded else { return }
         guard lackingCount < Self.lackingMax else {
             isRefreshNeeded = true
             return forgetLacking()
         }
-        if lacking[session.id, default: (session, [])].places.insert(place).inserted { lackingCount += 1 }
+        if lacking[session, default: []].insert(place).inserted { lackingCount += 1 }
     }
 
-    mutating func ended(_ session: Session) {
-        lackingCount -= lacking.removeValue(forKey: session.id)?.places.count ?? 0
+    mutating func ended(_ session: SessionKey) {
+        lackingCount -= lacking.removeValue(forKey: session)?.count ?? 0
     }
 
     private mutating func forgetLacking() {
@@ -129,7 +129,7 @@ struct PresenceLease {
     }
 
     /// Whether a sync begins, which is about these sessions.
-    mutating func renewed(isKnown: Bool, _ sessions: @autoclosure () -> [Session]) -> Bool {
+    mutating func renewed(isKnown: Bool, _ sessions: @autoclosure () -> [SessionKey]) -> Bool {
         unconfirmed.removeFirst(toldBeforeRenewal)
         toldBeforeRenewal = 0
         if !isKnown {
@@ -147,7 +147,7 @@ struct PresenceLease {
 
     /// The next part of the sync. Sessions are asked when their turn comes: what they have left meanwhile
     /// presence knows already.
-    mutating func nextSync(_ memberships: (Session) -> [Membership]) -> SyncRequest {
+    mutating func nextSync(_ memberships: (SessionKey) -> [Membership]) -> SyncRequest {
         var batch: [Membership] = []
         while batch.count < Self.syncBatch, let session = unsynced.popLast() {
             batch += memberships(session)
@@ -163,7 +163,7 @@ struct PresenceLease {
         case done(refreshes: Bool)
     }
 
-    mutating func synced(_ sessions: @autoclosure () -> [Session]) -> Synced {
+    mutating func synced(_ sessions: @autoclosure () -> [SessionKey]) -> Synced {
         guard isSyncing else { return .done(refreshes: false) }
         guard unsynced.isEmpty else { return .more }
         isSyncing = false
@@ -182,24 +182,24 @@ struct PresenceLease {
     /// With a renewal that needs no sync. What failed the last time is tried again, and nothing else.
     ///
     /// - Returns: whether new snapshots are to be given now.
-    mutating func beginRefreshes(_ sessions: @autoclosure () -> [Session]) -> Bool {
+    mutating func beginRefreshes(_ sessions: @autoclosure () -> [SessionKey]) -> Bool {
         guard !isSyncing, unrefreshed.isEmpty else { return false }
         return queueRefreshes(sessions)
     }
 
-    private mutating func queueRefreshes(_ sessions: () -> [Session]) -> Bool {
+    private mutating func queueRefreshes(_ sessions: () -> [SessionKey]) -> Bool {
         if isRefreshNeeded {
             isRefreshNeeded = false
             unrefreshed = sessions().map { ($0, nil) }
         } else {
-            unrefreshed += lacking.values.map { ($0.session, Array($0.places)) }
+            unrefreshed += lacking.map { ($0.key, Array($0.value)) }
         }
         forgetLacking()
         return !unrefreshed.isEmpty
     }
 
     /// The next subscription to get one; nil when enough are under way, or all have got theirs.
-    mutating func nextRefresh(_ places: (Session) -> [Int]) -> (session: Session, place: Int)? {
+    mutating func nextRefresh(_ places: (SessionKey) -> [Int]) -> (session: SessionKey, place: Int)? {
         guard refreshing < Self.refreshesMax else { return nil }
         while let next = unrefreshed.popLast() {
             var left = next.places ?? places(next.session)

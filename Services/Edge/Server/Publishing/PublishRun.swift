@@ -15,7 +15,7 @@ final class PublishRun {
     private static let countMax = 256
     private static let bytesMax = 64 * 1024
 
-    private var session: Session?
+    private var publisher: Caller?
     private var firstRequestID: UInt64 = 0
     private var firstSequence: UInt64 = 0
     private var againAfter: UInt32?
@@ -29,8 +29,8 @@ final class PublishRun {
 
     /// Whether the request follows the run's last one, to the same channel. What is sent again stands alone:
     /// the log may have it already.
-    func continues(_ session: Session, _ request: ClientRequest.Publish, _ requestID: UInt64) -> Bool {
-        guard count > 0, self.session === session, requestID == firstRequestID &+ UInt64(count),
+    func continues(_ session: SessionID, _ request: ClientRequest.Publish, _ requestID: UInt64) -> Bool {
+        guard count > 0, publisher?.session == session, requestID == firstRequestID &+ UInt64(count),
             request.channelType == type, !request.storeInHistory, request.againAfter == nil,
             againAfter == nil,
             request.sequence == (firstSequence == 0 ? 0 : firstSequence &+ UInt64(count))
@@ -42,9 +42,9 @@ final class PublishRun {
 
     /// Begins a run. The one before has been taken.
     func begin(
-        _ session: Session, _ requestID: UInt64, _ type: ChannelType, _ request: ClientRequest.Publish
+        _ publisher: Caller, _ requestID: UInt64, _ type: ChannelType, _ request: ClientRequest.Publish
     ) {
-        self.session = session
+        self.publisher = publisher
         firstRequestID = requestID
         firstSequence = request.sequence
         againAfter = request.againAfter
@@ -58,28 +58,28 @@ final class PublishRun {
         count += 1
     }
 
-    /// Gives the run away and is empty then. False: it was.
+    /// Gives the run away and is empty then. Returns false if the run was empty already.
     @discardableResult
-    func take(_ send: (Session, _ firstRequestID: UInt64, PublishRequest) -> Void) -> Bool {
-        guard count > 0, let session else { return false }
+    func take(_ send: (_ firstRequestID: UInt64, PublishRequest) -> Void) -> Bool {
+        guard count > 0, let publisher else { return false }
         // Only an inbox's owner sees his own message (M-33); elsewhere the publisher is left out (M-21).
-        let except = type == .user ? 0 : session.id.rawValue
+        let except = type == .user ? 0 : publisher.session.rawValue
         let origin = PublishOrigin(
-            instance: session.instance, sequence: firstSequence, againAfter: againAfter, epoch: epoch)
-        session.appID.withWireText { appID in
-            session.userID.withWireText { publisher in
+            instance: publisher.instance, sequence: firstSequence, againAfter: againAfter, epoch: epoch)
+        publisher.appID.withWireText { appID in
+            publisher.userID.withWireText { userID in
                 channel.withUnsafeReadableBytes { channel in
                     messages.withUnsafeReadableBytes { messages in
                         let request = PublishRequest(
-                            appID: appID, channelType: type, channel: WireText(channel), publisher: publisher,
+                            appID: appID, channelType: type, channel: WireText(channel), publisher: userID,
                             publisherSession: except, needsReceiver: type == .user,
                             origin: origin, messages: MessageRun(messages, count: count))
-                        send(session, firstRequestID, request)
+                        send(firstRequestID, request)
                     }
                 }
             }
         }
-        self.session = nil
+        self.publisher = nil
         channel.clear()
         messages.clear()
         count = 0

@@ -4,21 +4,23 @@ import RTMWire
 
 /// The entries of a channel that arrived within a turn of the event loop, as every subscriber gets them.
 ///
-/// They lie in one buffer, one behind the other, and that buffer is handed to each session: encoding happened
-/// in messaging, here nothing is even copied for most. Only a session that may not see an entry (its own
-/// message, or a feature that it did not ask for) gets a selection.
+/// The entries lie in one buffer, one behind the other, and every subscriber gets that buffer. Messaging
+/// encoded the entries, and for most subscribers nothing is even copied here. Only a subscriber that may not
+/// see an entry (its own message, or a feature that it did not ask for) gets a selection.
 struct DeliveryBatch {
-    /// Entries that the same sessions may see.
-    private struct Part {
+    /// Entries that the same subscribers may see.
+    struct Part {
         let frames: Range<Int>
         let count: Int
-        let feature: SubscriptionFeatures
-        let publisherSession: UInt64
+        fileprivate let feature: SubscriptionFeatures
+        fileprivate let publisherSession: UInt64
     }
 
-    private var frames = ByteBuffer()
+    /// The frames of all entries.
+    private(set) var frames = ByteBuffer()
+    /// The number of all entries.
+    private(set) var count = 0
     private var parts: [Part] = []
-    private var count = 0
     /// Whoever wants all of these features and is none of these publishers may see everything.
     private var features: SubscriptionFeatures = []
     private var publishers: [UInt64] = []
@@ -41,38 +43,50 @@ struct DeliveryBatch {
         }
     }
 
-    /// Returns how many entries the subscriber got.
-    func send(to subscriber: EdgeChannel.Subscriber) -> Int {
-        guard subscriber.features.isSuperset(of: features), !publishers.contains(subscriber.id.rawValue)
-        else {
-            return sendSelection(to: subscriber)
-        }
-        subscriber.connection?.send(frames)
-        return count
+    /// Whether the subscriber gets `frames` as they are.
+    func isWhole(for subscriber: Subscriber) -> Bool {
+        subscriber.features.isSuperset(of: features)
+            && !publishers.contains(subscriber.session.id.rawValue)
     }
 
-    /// A subscriber that may not see everything gets copies of what it may (M-2, M-21).
-    private func sendSelection(to subscriber: EdgeChannel.Subscriber) -> Int {
-        let visible = parts.filter {
-            $0.publisherSession != subscriber.id.rawValue && subscriber.features.contains($0.feature)
+    /// What a subscriber gets that may not see everything (M-2, M-21).
+    func selection(for subscriber: Subscriber) -> [Part] {
+        parts.filter {
+            $0.publisherSession != subscriber.session.id.rawValue && subscriber.features.contains($0.feature)
         }
-        guard !visible.isEmpty else { return 0 }
-        subscriber.connection?.write { outbound in
-            for part in visible {
-                guard let slice = frames.getSlice(at: part.frames.lowerBound, length: part.frames.count)
-                else { continue }
-                outbound.writeImmutableBuffer(slice)
-            }
-        }
-        return visible.reduce(0) { $0 + $1.count }
     }
 
-    /// The sessions may still hold the buffer, so the next turn gets another.
-    mutating func clear() {
+    /// Makes it as new, but for the memory of its small arrays. The sessions may still hold the frames, so
+    /// the next turn gets another buffer.
+    fileprivate mutating func clear() {
         frames = ByteBuffer()
         parts.removeAll(keepingCapacity: true)
         count = 0
         features = []
         publishers.removeAll(keepingCapacity: true)
     }
+}
+
+extension DeliveryBatch {
+    /// Empty batches whose arrays have their memory already, so that a turn allocates nothing but frames.
+    struct Spares {
+        /// Limit: batches that are kept. A turn with entries of more channels makes new ones.
+        private static let countMax = 64
+
+        private var batches: [DeliveryBatch] = []
+
+        mutating func take() -> DeliveryBatch { batches.popLast() ?? DeliveryBatch() }
+
+        mutating func giveBack(_ batch: consuming DeliveryBatch) {
+            guard batches.count < Self.countMax else { return }
+            batch.clear()
+            batches.append(batch)
+        }
+    }
+}
+
+/// A batch, and who gets it. The loop sends it to their connections.
+struct FanOut {
+    let batch: DeliveryBatch
+    let subscribers: ContiguousArray<Subscriber>
 }

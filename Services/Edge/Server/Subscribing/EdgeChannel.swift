@@ -2,11 +2,28 @@ import NIOCore
 import RTMModel
 import RTMWire
 
-/// One channel as one loop of an edge sees it: the local subscribers, where its log stands, and the entries
-/// of this turn.
+/// A subscriber of a channel. A delivery needs nothing else of its session.
+struct Subscriber: Hashable {
+    let session: SessionKey
+    let features: SubscriptionFeatures
+}
+
+/// The session that an inbox belongs to, as messaging has to know it (S-10).
+struct InboxOwner: Hashable {
+    let session: SessionKey
+    /// The client object that logged in; 0 if it is unknown.
+    let instance: UInt64
+    /// The count of this login among the logins of the instance; 0 if it isn't counted.
+    let attempt: UInt64
+    /// The client comes back by itself, so this login must not end a newer one.
+    let isReturn: Bool
+}
+
+/// One channel as one loop of an edge sees it: its subscribers here, how far its log has arrived, and the
+/// entries of this turn.
 ///
-/// The entries that arrive within a turn of the event loop are gathered in `batch`, and at the end of the
-/// turn every subscriber gets it.
+/// The entries that arrive within a turn of the event loop are gathered in `batch`. At the end of the turn
+/// every subscriber gets the batch.
 struct EdgeChannel {
     /// How the channel stands with messaging.
     enum Attachment: Hashable {
@@ -18,40 +35,27 @@ struct EdgeChannel {
         case attached
     }
 
-    /// What a delivery needs to know lies here, so that it needn't look at the session.
-    struct Subscriber {
-        let session: Session
-        let id: SessionID
-        let connection: (any SessionConnection)?
-        let features: SubscriptionFeatures
-
-        init(_ session: Session, features: SubscriptionFeatures) {
-            self.session = session
-            id = session.id
-            connection = session.connection
-            self.features = features
-        }
-    }
-
     let key: ChannelKey
-    /// The number under which messaging delivers. It names the place in the index and how often that was
-    /// reused.
+    /// The number under which messaging delivers. It names the place in the table and how often that place
+    /// was reused.
     let interest: UInt64
-    /// Set for an inbox: it belongs to one session, and the newest login of the user has it (S-10).
-    let owner: Session?
-    /// The owner's number, by which messaging knows who is the newest; 0 until it has given one.
+    /// Set for an inbox. An inbox belongs to one session: the newest login of its user.
+    let owner: InboxOwner?
+    /// The number by which messaging knows which owner is the newest; 0 until messaging has given one.
     var claim: UInt64 = 0
     var attachment = Attachment.detached
-    /// Of the newest entry that arrived; nil until messaging has answered for the first time.
+    /// The position of the newest entry that arrived; nil until messaging has answered for the first time.
     var position: StreamPosition?
-    /// Sessions that go on once the channel is attached.
-    var waiting: [PendingSubscribe] = []
-    /// Sessions on their way to become subscribers, the waiting ones among them. They keep the channel.
+    /// Subscribes that go on once the channel is attached. Some of them may have ended meanwhile.
+    var waiting: [SubscribeID] = []
+    /// Subscribes that have not ended yet, the waiting ones among them. They keep the channel.
     var enteringCount = 0
+    /// Subscribes that have missed nothing although they aren't live yet.
+    var entrants = UpToDateEntrants()
     private(set) var subscribers = ContiguousArray<Subscriber>()
     private var batch = DeliveryBatch()
 
-    init(key: ChannelKey, interest: UInt64, owner: Session? = nil) {
+    init(key: ChannelKey, interest: UInt64, owner: InboxOwner? = nil) {
         self.key = key
         self.interest = interest
         self.owner = owner
@@ -62,34 +66,38 @@ struct EdgeChannel {
 
     // MARK: Subscribers
 
-    /// Returns the place of the new subscriber. What arrived before it is not for it: flush first.
-    mutating func add(_ session: Session, features: SubscriptionFeatures) -> Int {
+    /// Returns the seat of the new subscriber.
+    mutating func add(_ subscriber: Subscriber) -> Int {
+        // Invariant: what arrived before a subscriber isn't for it, so it was handed out before.
         assert(!hasBatch, "a new subscriber would receive entries from before its position")
-        subscribers.append(Subscriber(session, features: features))
+        subscribers.append(subscriber)
         return subscribers.count - 1
     }
 
-    /// Returns the session that took over the place, if one did.
-    mutating func remove(at place: Int) -> Session? {
-        subscribers.swapAt(place, subscribers.count - 1)
+    /// Returns the session that took over the seat, if one did.
+    mutating func remove(at seat: Int) -> SessionKey? {
+        subscribers.swapAt(seat, subscribers.count - 1)
         subscribers.removeLast()
-        return place < subscribers.count ? subscribers[place].session : nil
+        return seat < subscribers.count ? subscribers[seat].session : nil
     }
 
     // MARK: Entries
 
     /// Takes entries into the batch of this turn: those that the subscribers still have to see.
-    mutating func gather(_ delivery: DeliveryPush) {
+    mutating func gather(_ delivery: DeliveryPush, into spares: inout DeliveryBatch.Spares) {
         guard let known = entriesKnown(of: delivery), known < delivery.count else { return }
         position?.offset = delivery.offset + UInt64(delivery.count) - 1
+        if !entrants.isEmpty { entrants.missed(delivery) }
+        if batch.isEmpty { batch = spares.take() }
         batch.append(delivery, without: known)
     }
 
-    /// How many entries at the beginning of a delivery were seen before; nil when it doesn't continue here.
+    /// How many entries at the beginning of a delivery were seen before; nil if the delivery doesn't continue
+    /// here.
     ///
-    /// An attach may time out that messaging has performed, or still will. Its deliveries come all the same,
-    /// and the next attach sends some of them again; so until one is answered only entries right behind our
-    /// position count.
+    /// An attach may time out although messaging has performed it, or still will. Its deliveries come all the
+    /// same, and the next attach sends some of them again. So until one attach is answered only entries right
+    /// behind our position count.
     private func entriesKnown(of delivery: DeliveryPush) -> Int? {
         guard let position else { return nil }
         let next = position.offset + 1
@@ -97,19 +105,10 @@ struct EdgeChannel {
         return Int(clamping: next - delivery.offset)
     }
 
-    /// Gives the batch to every subscriber. Returns how many deliveries that were.
-    mutating func flush() -> Int {
-        guard !batch.isEmpty else { return 0 }
-        var deliveries = 0
-        for subscriber in subscribers {
-            deliveries += batch.send(to: subscriber)
-        }
-        batch.clear()
-        return deliveries
-    }
-
-    /// Sends a frame of the edge itself to every subscriber.
-    func sendToAll(_ frame: ByteBuffer) {
-        for subscriber in subscribers { subscriber.connection?.send(frame) }
+    /// The batch of this turn for those who are subscribed now. The next entry begins a new batch.
+    mutating func takeFanOut() -> FanOut? {
+        guard !batch.isEmpty else { return nil }
+        defer { batch = DeliveryBatch() }
+        return FanOut(batch: batch, subscribers: subscribers)
     }
 }

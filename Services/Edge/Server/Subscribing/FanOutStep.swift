@@ -6,51 +6,65 @@ package import RTMWire
 /// micro-benchmarks measure. Nothing in a server uses it.
 package struct FanOutStep {
     private var index = SubscriptionIndex()
+    private var connections = SessionConnections()
     private let subscribersPerChannel: Int
     private let counter = CountingConnection()
     private var channels = 0
     private var sessions: UInt64 = 0
+    /// Entries handed to sessions.
+    package private(set) var deliveries = 0
 
     package init(subscribersPerChannel: Int) { self.subscribersPerChannel = subscribersPerChannel }
 
-    /// Entries handed to sessions, and how many bytes they were.
-    package var deliveries: Int { index.deliveries }
+    /// How many bytes the entries were.
     package var bytes: Int { counter.bytes }
 
     /// A channel that is attached and has its subscribers; returns the number that its entries come under.
     package mutating func addChannel() -> UInt64 {
         channels += 1
-        let key = ChannelKey(appID: "dev", type: .message, name: "channel-\(channels)")
+        let channel = ChannelKey(appID: "dev", type: .message, name: "channel-\(channels)")
         var interest: UInt64 = 0
         for _ in 0..<subscribersPerChannel {
-            let pending = PendingSubscribe(
-                session: session(), requestID: 1, features: .message, after: nil, purpose: .subscribe)
-            switch index.enter(pending, key) {
-            case .attach(let request):
-                interest = request.interest
-                let position = StreamPosition(epoch: 1, offset: 0)
-                guard let attached = index.attached(interest, AttachResponse(position: position, gap: false))
-                else { continue }
-                for pending in attached.waiting { _ = index.admit(pending, at: attached.place) }
-            case .proceed(let place):
-                _ = index.admit(pending, at: place)
-            case .wait:
-                preconditionFailure("a channel that was answered for lets nobody wait")
-            }
+            let request = SubscribeRequest(
+                session: session(), requestID: 1, channel: channel, purpose: .subscribe, features: .message,
+                after: nil)
+            perform(index.enter(request), &interest)
         }
         return interest
     }
 
+    /// Messaging and presence answer at once.
+    private mutating func perform(_ actions: [SubscribeAction], _ interest: inout UInt64) {
+        for action in actions {
+            switch action {
+            case .attach(let request):
+                interest = request.interest
+                let response = AttachResponse(position: StreamPosition(epoch: 1, offset: 0), gap: false)
+                perform(index.attached(interest, response), &interest)
+            case .goOn(let id):
+                perform(index.goOn(id, hasRoom: true), &interest)
+            case .ask(let id, _):
+                perform(index.presenceAnswered(id, ByteBuffer(), hasRoom: true), &interest)
+            default:
+                break
+            }
+        }
+    }
+
     package mutating func gather(_ delivery: DeliveryPush) { index.gather(delivery) }
 
-    package mutating func flush() { index.flush() }
+    package mutating func flush() {
+        while let fanOut = index.nextFanOut() {
+            deliveries += connections.send(fanOut)
+            index.sent(fanOut)
+        }
+    }
 
-    private mutating func session() -> Session {
+    private mutating func session() -> SessionKey {
+        let key = SessionKey(id: SessionID(rawValue: sessions + 1), slot: UInt32(sessions))
         sessions += 1
-        return Session(
-            id: SessionID(rawValue: sessions),
-            application: Application(id: "dev", certificate: nil, subscriptionsMax: 1, rates: .unlimited),
-            userID: "user-\(sessions)", heartbeatInterval: 30, connection: counter)
+        connections[key.slot] = counter
+        return key
     }
 }
 

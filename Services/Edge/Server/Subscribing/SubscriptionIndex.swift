@@ -1,295 +1,353 @@
 import NIOCore
 import RTMModel
+import RTMServiceLink
 import RTMWire
 
-/// Which sessions of this loop are subscribed to which channels, and how each channel stands with messaging.
+/// Which sessions of this loop are subscribed to which channels, how far every subscribe has come, and how
+/// each channel stands with messaging.
 ///
-/// A value without I/O: it answers each event with what has to be sent, and the loop sends it. Adding a
+/// A value without I/O: it answers each event with what has to be done, and the loop does it. Adding a
 /// subscriber needs no buffering and no merging of old and new entries, because a link is first in, first out
 /// and a log has one owner: when the answer to an attach arrives, every entry up to its position has arrived
 /// too, and everything that arrives later follows it (docs/decisions/0006). So a session becomes a subscriber
 /// exactly at a known position.
+///
+/// Invariant: what was gathered has been handed out (`nextFanOut`) before any other event that changes who is
+/// subscribed. Otherwise a subscriber would receive what came before it.
 struct SubscriptionIndex {
-    private var channels: [EdgeChannel] = []
-    private var places: [ChannelKey: Int] = [:]
-    private var free: [Int] = []
-    private var generation: UInt64 = 0
-    /// Channels that lost their attachment, unless they have got it back or are gone meanwhile.
-    private var detachedInterests: [UInt64] = []
-    /// Channels with entries of this turn.
-    private var dirty: [Int] = []
-    /// Entries handed to sessions since the start.
-    private(set) var deliveries = 0
+    private(set) var channels = ChannelTable()
+    private(set) var seats = SessionSeats()
+    private var subscribes: [SubscribeID: SubscribeMachine] = [:]
+    private var lastID: UInt64 = 0
 
-    var channelCount: Int { channels.count - free.count }
+    var channelCount: Int { channels.count }
 
-    func place(of key: ChannelKey) -> Int? { places[key] }
+    func position(of key: ChannelKey) -> StreamPosition? {
+        channels.place(of: key).flatMap { channels[$0].position }
+    }
 
-    func key(at place: Int) -> ChannelKey { channels[place].key }
+    func session(of id: SubscribeID) -> SessionKey? { subscribes[id]?.request.session }
 
-    func position(at place: Int) -> StreamPosition? { channels[place].position }
+    func channel(of id: SubscribeID) -> ChannelKey? { subscribes[id]?.request.channel }
 
-    /// The place of an interest, unless it belongs to a channel that is gone. 0 is the interest of free
-    /// places.
-    private func place(of interest: UInt64) -> Int? {
-        let place = Int(interest & 0xFFFF_FFFF)
-        return interest != 0 && place < channels.count && channels[place].interest == interest ? place : nil
+    /// The session whose inbox this is.
+    func owner(of interest: UInt64) -> SessionKey? {
+        channels.place(of: interest).flatMap { channels[$0].owner?.session }
     }
 }
 
-// MARK: - Entering
+// MARK: - What a session is subscribed to
 
 extension SubscriptionIndex {
-    enum EnterAction: Equatable {
-        /// Send this; the session goes on with the answer.
-        case attach(AttachRequest)
-        /// An attach is under way; the session goes on with its answer.
-        case wait
-        /// The channel is attached; the session goes on now.
-        case proceed(place: Int)
+    /// Also while the subscribe is under way.
+    func isSubscribed(_ session: SessionKey, to key: ChannelKey) -> Bool {
+        channels.place(of: key).map { seats[session, $0] != nil } ?? false
     }
 
-    /// A session begins to enter a channel. From here on, exactly one of `admit` and `abandon` must follow.
-    mutating func enter(_ pending: PendingSubscribe, _ key: ChannelKey) -> EnterAction {
+    /// Whether a subscribe that the client asked for has yet to make the session a subscriber.
+    func isSubscribing(_ session: SessionKey, to key: ChannelKey) -> Bool {
+        guard let place = channels.place(of: key), case .entering(let id) = seats[session, place] else {
+            return false
+        }
+        return subscribes[id].map { $0.request.purpose != .refresh } ?? false
+    }
+
+    /// What the session is subscribed to, or on its way to be, among the channels of this type.
+    func subscriptions(
+        of session: SessionKey, in type: ChannelType
+    ) -> [(channel: ChannelKey, features: SubscriptionFeatures)] {
+        seats.all(of: session).compactMap { place, seat in
+            guard channels[place].key.type == type, let features = features(at: place, seat) else {
+                return nil
+            }
+            return (channels[place].key, features)
+        }
+    }
+
+    private func features(at place: Int, _ seat: SessionSeats.Seat) -> SubscriptionFeatures? {
+        switch seat {
+        case .live(let seat): channels[place].subscribers[seat].features
+        case .entering(let id): subscribes[id]?.request.features
+        }
+    }
+}
+
+// MARK: - Subscribing
+
+extension SubscriptionIndex {
+    /// A session wants to be a subscriber of a channel. One that is already, or is coming in again, comes in
+    /// again from where it stands, so the same steps keep the order for it (M-5, D-46).
+    mutating func enter(_ request: SubscribeRequest) -> [SubscribeAction] {
         let place =
-            pending.purpose == .login
-            ? occupy(key, owner: pending.session) : places[key] ?? occupy(key)
-        let lacksSnapshot = pending.isReturn && pending.session.subscriptions[place]?.lacksSnapshot == true
-        pending.session.subscriptions[place] = .init(
-            requestID: pending.requestID, pausedAt: pending.isReturn ? pending.after : nil,
-            isQuiet: pending.features.contains(.quiet), lacksSnapshot: lacksSnapshot)
+            if case .login(let owner) = request.purpose {
+                channels.occupy(request.channel, owner: owner)
+            } else {
+                channels.occupy(request.channel)
+            }
+        lastID += 1
+        let id = SubscribeID(rawValue: lastID)
+        var machine = SubscribeMachine(request, at: place)
         channels[place].enteringCount += 1
-        switch channels[place].attachment {
-        case .attached:
-            return .proceed(place: place)
-        case .attaching:
-            channels[place].waiting.append(pending)
-            return .wait
-        case .detached:
-            channels[place].waiting.append(pending)
-            return .attach(attachRequest(place))
-        }
+        let actions = takeOut(request.session, at: place, for: &machine)
+        seats[request.session, place] = .entering(id)
+        subscribes[id] = machine
+        return actions + awaitAttachment(id, at: place)
     }
 
-    /// A session that has to read what it missed can do so only while the channel is attached: otherwise the
-    /// page would reach beyond the channel's position, and what lies between would come twice. Nil: it is.
-    mutating func waitUntilAttached(_ pending: PendingSubscribe, at place: Int) -> EnterAction? {
-        switch channels[place].attachment {
-        case .attached:
+    private mutating func takeOut(
+        _ session: SessionKey, at place: Int, for machine: inout SubscribeMachine
+    ) -> [SubscribeAction] {
+        switch seats[session, place] {
+        case .live(let seat):
+            guard let position = channels[place].position else { return [] }
+            machine.returns(from: position, with: channels[place].subscribers[seat].features)
+            unseat(seat, at: place)
+        case .entering(let id):
+            guard let other = subscribes.removeValue(forKey: id) else { return [] }
+            channels[place].enteringCount -= 1
+            channels[place].entrants.remove(id)
+            machine.replaces(other)
+            if other.holdsRefresh { return [.refreshed] }
+        case nil:
+            break
+        }
+        return []
+    }
+
+    /// The session gets a new snapshot of presence, unless it has left or doesn't want any. Returns nil then.
+    mutating func refresh(_ session: SessionKey, at place: Int) -> [SubscribeAction]? {
+        switch seats[session, place] {
+        case .live(let seat):
+            let features = channels[place].subscribers[seat].features
+            guard features.contains(.presence) else { return nil }
+            return enter(
+                SubscribeRequest(
+                    session: session, requestID: 0, channel: channels[place].key, purpose: .refresh,
+                    features: features, after: nil))
+        case .entering(let id):
+            // It gets the snapshot when it is live.
+            missesRefresh(id)
             return nil
-        case .attaching:
-            channels[place].waiting.append(pending)
-            return .wait
-        case .detached:
-            channels[place].waiting.append(pending)
-            return .attach(attachRequest(place))
-        }
-    }
-
-    /// The session waits on after an attach that failed; whatever attaches the channel next lets it go on.
-    mutating func waitForNextAttach(_ pending: PendingSubscribe, at place: Int) {
-        channels[place].waiting.append(pending)
-    }
-
-    /// Whether this is still what the session wants: it may have unsubscribed or gone meanwhile.
-    func isCurrent(_ pending: PendingSubscribe, at place: Int) -> Bool {
-        !pending.session.isEnded && pending.session.subscriptions[place]?.requestID == pending.requestID
-    }
-
-    /// The session is a subscriber from the channel's present position on, which is returned.
-    mutating func admit(_ pending: PendingSubscribe, at place: Int) -> StreamPosition? {
-        flush(place)
-        channels[place].enteringCount -= 1
-        let seat = channels[place].add(pending.session, features: pending.features)
-        pending.session.subscriptions[place]?.place = seat
-        pending.session.subscriptions[place]?.pausedAt = nil
-        count(pending.session, at: place, by: 1)
-        return channels[place].position
-    }
-
-    /// The session doesn't become a subscriber.
-    mutating func abandon(_ pending: PendingSubscribe, at place: Int) -> DetachPush? {
-        channels[place].enteringCount -= 1
-        if pending.session.subscriptions[place]?.requestID == pending.requestID {
-            pending.session.subscriptions[place] = nil
-        }
-        return vacateIfUnused(place)
-    }
-
-    /// Takes a subscriber out of the list, to come in again behind a snapshot (M-5, S-21): what follows the
-    /// position that is returned has not been sent to it. `enter` has to follow.
-    mutating func pause(
-        _ session: Session, at place: Int
-    ) -> (position: StreamPosition, features: SubscriptionFeatures)? {
-        guard let seat = session.subscriptions[place]?.place, let position = channels[place].position else {
+        case nil:
             return nil
         }
-        flush(place)
-        let features = channels[place].subscribers[seat].features
-        if let moved = channels[place].remove(at: seat) { moved.subscriptions[place]?.place = seat }
-        session.subscriptions[place]?.place = nil
-        session.subscriptions[place]?.pausedAt = position
-        count(session, at: place, by: -1)
-        return (position, features)
     }
 
-    func features(of session: Session, at place: Int) -> SubscriptionFeatures? {
-        session.subscriptions[place]?.place.map { channels[place].subscribers[$0].features }
-    }
-
-    /// Who is subscribed there with all of these features.
-    func sessions(at place: Int, with features: SubscriptionFeatures) -> [Session] {
-        channels[place].subscribers.filter { $0.features.isSuperset(of: features) }.map(\.session)
-    }
-
-    private func count(_ session: Session, at place: Int, by change: Int) {
-        if channels[place].key.type == .none {
-            session.liveMetadata += change
-        } else {
-            session.liveSubscriptions += change
+    /// Everybody who is a subscriber and wants presence is to get a new snapshot; these are the session's
+    /// places.
+    mutating func placesToRefresh(of session: SessionKey) -> [Int] {
+        seats.all(of: session).compactMap { place, seat in
+            switch seat {
+            case .live(let seat):
+                return channels[place].subscribers[seat].features.contains(.presence) ? place : nil
+            case .entering(let id):
+                missesRefresh(id)
+                return nil
+            }
         }
+    }
+
+    private mutating func missesRefresh(_ id: SubscribeID) {
+        if subscribes[id]?.kind == .returning { subscribes[id]?.missedRefresh = true }
+    }
+}
+
+// MARK: - The steps of a subscribe
+
+extension SubscriptionIndex {
+    /// The subscribe goes as far as it can.
+    ///
+    /// - Parameter hasRoom: here and below, whether the session's client has read what was sent before.
+    mutating func goOn(_ id: SubscribeID, hasRoom: Bool) -> [SubscribeAction] {
+        step(id, hasRoom) { $0.goOn($1) }
+    }
+
+    /// - Parameter frames: nil if presence can't be asked at present.
+    mutating func presenceAnswered(
+        _ id: SubscribeID, _ frames: ByteBuffer?, hasRoom: Bool
+    ) -> [SubscribeAction] {
+        step(id, hasRoom) { $0.presenceAnswered(frames, $1) }
+    }
+
+    mutating func storageAnswered(
+        _ id: SubscribeID, _ outcome: Result<ByteBuffer, ServiceLinkRequestFailure>, hasRoom: Bool
+    ) -> [SubscribeAction] {
+        step(id, hasRoom) { $0.storageAnswered(outcome, $1) }
+    }
+
+    mutating func pageRead(_ id: SubscribeID, _ page: SubscribePage, hasRoom: Bool) -> [SubscribeAction] {
+        step(id, hasRoom) { $0.pageRead(page, $1) }
+    }
+
+    mutating func readFailed(
+        _ id: SubscribeID, _ failure: ServiceLinkRequestFailure, hasRoom: Bool
+    ) -> [SubscribeAction] {
+        step(id, hasRoom) { $0.readFailed(failure, $1) }
+    }
+
+    mutating func attachFailed(
+        _ id: SubscribeID, _ failure: ServiceLinkRequestFailure, hasRoom: Bool
+    ) -> [SubscribeAction] {
+        step(id, hasRoom) { $0.attachFailed(failure, $1) }
+    }
+
+    private mutating func step(
+        _ id: SubscribeID, _ hasRoom: Bool,
+        _ event: (inout SubscribeMachine, SubscribeMachine.Standing) -> SubscribeMachine.Step
+    ) -> [SubscribeAction] {
+        guard let index = subscribes.index(forKey: id) else { return [] }
+        let place = subscribes.values[index].place
+        let position = channels[place].position
+        if channels[place].entrants.contains(id) { subscribes.values[index].keptUp(with: position) }
+        let standing = SubscribeMachine.Standing(
+            position: position, isAttached: channels[place].attachment == .attached, hasRoom: hasRoom)
+        let step = event(&subscribes.values[index], standing)
+        return step.actions + perform(step.next, of: id, at: place)
+    }
+
+    private mutating func perform(
+        _ next: SubscribeMachine.Step.Next, of id: SubscribeID, at place: Int
+    ) -> [SubscribeAction] {
+        switch next {
+        case .nothing:
+            return []
+        case .awaitAttachment:
+            return awaitAttachment(id, at: place)
+        case .awaitNextAttachment:
+            channels[place].waiting.append(id)
+            return []
+        case .ask(let questions):
+            keepUpToDate(id, at: place)
+            return [.ask(id, questions)]
+        case .awaitRoom:
+            return session(of: id).map { [.awaitRoom(id, $0)] } ?? []
+        case .read(let question):
+            channels[place].entrants.remove(id)
+            return [.read(id, question)]
+        case .goOn:
+            return [.goOn(id)]
+        case .retry:
+            return [.retry(id, after: SubscribeMachine.retryDelay)]
+        case .goLive(let gap):
+            return goLive(id, at: place, gap: gap)
+        case .giveUp(let error):
+            return giveUp(id, at: place, error)
+        }
+    }
+
+    private mutating func awaitAttachment(_ id: SubscribeID, at place: Int) -> [SubscribeAction] {
+        switch channels.wait(id, at: place) {
+        case .goOn: [.goOn(id)]
+        case .wait: []
+        case .attach(let request): [.attach(request)]
+        }
+    }
+
+    /// While the snapshots are awaited the log moves on, by the session's own join at least. Whoever may see
+    /// nothing of that needs no page.
+    private mutating func keepUpToDate(_ id: SubscribeID, at place: Int) {
+        guard let machine = subscribes[id], machine.given == channels[place].position else { return }
+        channels[place].entrants.add(id, machine.request.subscriber)
+    }
+
+    private mutating func goLive(_ id: SubscribeID, at place: Int, gap: Bool) -> [SubscribeAction] {
+        guard var machine = subscribes.removeValue(forKey: id), let position = channels[place].position else {
+            preconditionFailure("a session can't be a subscriber of a channel that was never attached")
+        }
+        channels[place].enteringCount -= 1
+        channels[place].entrants.remove(id)
+        let seat = channels[place].add(machine.request.subscriber)
+        seats[machine.request.session, place] = .live(seat)
+        return machine.isLive(at: position, gap: gap)
+    }
+
+    private mutating func giveUp(
+        _ id: SubscribeID, at place: Int, _ error: RTMError
+    ) -> [SubscribeAction] {
+        guard let request = subscribes[id]?.request, let kind = subscribes[id]?.kind else { return [] }
+        var actions: [SubscribeAction] = []
+        if request.channel.type == .message {
+            actions = [
+                .hasNotEntered(request.session, request.channel, isContinued: kind == .continued)
+            ]
+        }
+        seats[request.session, place] = nil
+        return actions + end(id, at: place, error)
+    }
+
+    private mutating func end(_ id: SubscribeID, at place: Int, _ error: RTMError) -> [SubscribeAction] {
+        guard var machine = subscribes.removeValue(forKey: id) else { return [] }
+        channels[place].enteringCount -= 1
+        channels[place].entrants.remove(id)
+        let detach = channels.vacateIfUnused(place).map { [SubscribeAction.detach($0)] } ?? []
+        return detach + machine.isGivenUp(error)
     }
 }
 
 // MARK: - Leaving
 
 extension SubscriptionIndex {
-    mutating func remove(_ session: Session, at place: Int) -> DetachPush? {
-        guard let subscription = session.subscriptions.removeValue(forKey: place),
-            let seat = subscription.place
-        else { return nil }
-        count(session, at: place, by: -1)
-        if let moved = channels[place].remove(at: seat) { moved.subscriptions[place]?.place = seat }
-        return vacateIfUnused(place)
+    /// Returns nil if the session isn't subscribed to the channel. A subscribe that is under way is refused.
+    mutating func leave(_ session: SessionKey, _ key: ChannelKey) -> [SubscribeAction]? {
+        guard let place = channels.place(of: key), let seat = seats[session, place] else { return nil }
+        seats[session, place] = nil
+        return leave(seat, at: place)
     }
 
-    /// The session is gone. What it was still entering ends when the answers arrive.
-    mutating func removeAll(_ session: Session) -> [DetachPush] {
-        session.subscriptions.keys.compactMap { remove(session, at: $0) }
+    /// The session is gone.
+    mutating func ended(_ session: SessionKey) -> [SubscribeAction] {
+        seats.removeAll(of: session).flatMap { place, seat in leave(seat, at: place) }
+    }
+
+    private mutating func leave(_ seat: SessionSeats.Seat, at place: Int) -> [SubscribeAction] {
+        switch seat {
+        case .entering(let id):
+            return end(id, at: place, .unsubscribedMeanwhile)
+        case .live(let seat):
+            unseat(seat, at: place)
+            return channels.vacateIfUnused(place).map { [.detach($0)] } ?? []
+        }
+    }
+
+    private mutating func unseat(_ seat: Int, at place: Int) {
+        guard let moved = channels[place].remove(at: seat) else { return }
+        seats[moved, place] = .live(seat)
     }
 }
 
 // MARK: - What messaging says
 
 extension SubscriptionIndex {
-    struct Attached {
-        let place: Int
-        /// Sessions that go on now.
-        let waiting: [PendingSubscribe]
-        /// Subscribers missed entries: what lay before this position is lost.
-        let gap: StreamPosition?
-    }
-
-    mutating func attached(_ interest: UInt64, _ response: AttachResponse) -> Attached? {
-        guard let place = place(of: interest) else { return nil }
-        // The entries that were sent again because of our old position belong before what follows.
-        flush(place)
-        channels[place].attachment = .attached
-        channels[place].position = response.position
-        channels[place].claim = response.claim
-        return Attached(
-            place: place, waiting: takeWaiting(place), gap: response.gap ? response.position : nil)
-    }
-
-    /// The attach came to nothing. Subscribers stay, for the next attempt; who waits is to be refused.
-    mutating func attachFailed(_ interest: UInt64) -> (place: Int, refused: [PendingSubscribe])? {
-        guard let place = place(of: interest) else { return nil }
-        detached(place)
-        return (place, takeWaiting(place))
-    }
-
-    /// Whose inbox has got another owner.
-    func owner(of interest: UInt64) -> Session? { place(of: interest).flatMap { channels[$0].owner } }
-
-    mutating func linkLost() {
-        for place in channels.indices where channels[place].attachment == .attached { detached(place) }
-    }
-
-    private mutating func detached(_ place: Int) {
-        channels[place].attachment = .detached
-        detachedInterests.append(channels[place].interest)
-    }
-
-    var hasDetached: Bool { !detachedInterests.isEmpty }
-
-    /// What to ask for again, now that there is a link; at most `limit` at once.
-    mutating func reattach(limit: Int) -> [AttachRequest] {
-        var requests: [AttachRequest] = []
-        while requests.count < limit, let interest = detachedInterests.popLast() {
-            guard let place = place(of: interest), channels[place].attachment == .detached,
-                !channels[place].isUnused
-            else { continue }
-            requests.append(attachRequest(place))
+    mutating func attached(_ interest: UInt64, _ response: AttachResponse) -> [SubscribeAction] {
+        guard let place = channels.attached(interest, response) else { return [] }
+        var actions: [SubscribeAction] = []
+        if response.gap {
+            // Messaging lost what lay between. Every subscriber is told, nobody is left to guess.
+            let channel = channels[place]
+            actions = [.gapForAll(channel.subscribers, place: place, channel.key, response.position)]
         }
-        return requests
+        return actions + channels.takeWaiting(place).map { .goOn($0) }
     }
 
-    private mutating func attachRequest(_ place: Int) -> AttachRequest {
-        channels[place].attachment = .attaching
-        let channel = channels[place]
-        return AttachRequest(
-            channel: channel.key, interest: channel.interest, after: channel.position,
-            claim: channel.owner == nil ? nil : channel.claim, holder: channel.owner?.instance ?? 0,
-            returns: channel.owner?.isReturn ?? false, attempt: channel.owner?.attempt ?? 0)
+    /// The attach came to nothing. Subscribers stay, for the next attempt.
+    ///
+    /// - Returns: the subscribes that waited for it. `attachFailed` has to follow for each.
+    mutating func attachFailed(_ interest: UInt64) -> [SubscribeID] {
+        channels.attachFailed(interest).map { channels.takeWaiting($0) } ?? []
     }
 
-    private mutating func takeWaiting(_ place: Int) -> [PendingSubscribe] {
-        defer { channels[place].waiting = [] }
-        return channels[place].waiting
-    }
-}
+    mutating func linkLost() { channels.linkLost() }
 
-// MARK: - Entries
+    var hasDetached: Bool { channels.hasDetached }
 
-extension SubscriptionIndex {
-    /// Takes an entry in, to be handed on by `flush`.
-    mutating func gather(_ delivery: DeliveryPush) {
-        guard let place = place(of: delivery.interest) else { return }
-        let hadBatch = channels[place].hasBatch
-        channels[place].gather(delivery)
-        if !hadBatch, channels[place].hasBatch { dirty.append(place) }
-    }
+    /// The channels to attach again now that there is a link, `limit` at most.
+    mutating func reattach(limit: Int) -> [AttachRequest] { channels.reattach(limit: limit) }
 
-    /// Hands the entries of this turn to their subscribers.
-    mutating func flush() {
-        for place in dirty { flush(place) }
-        dirty.removeAll(keepingCapacity: true)
-    }
+    /// Takes an entry in, which a later `nextFanOut` hands on.
+    mutating func gather(_ delivery: DeliveryPush) { channels.gather(delivery) }
 
-    private mutating func flush(_ place: Int) {
-        deliveries += channels[place].flush()
-    }
+    /// The next batch of what was gathered; nil if there is none. `sent` has to follow for each.
+    mutating func nextFanOut() -> FanOut? { channels.nextFanOut() }
 
-    func sendToAll(_ frame: ByteBuffer, at place: Int) {
-        channels[place].sendToAll(frame)
-    }
-}
-
-// MARK: - Places
-
-extension SubscriptionIndex {
-    private mutating func occupy(_ key: ChannelKey) -> Int {
-        let place = occupy(key, owner: nil)
-        places[key] = place
-        return place
-    }
-
-    /// With an owner it is found by its number only: for a while there may be two inboxes of one user, until
-    /// messaging has said which one is superseded.
-    private mutating func occupy(_ key: ChannelKey, owner: Session?) -> Int {
-        generation += 1
-        let place = free.popLast() ?? channels.count
-        let channel = EdgeChannel(key: key, interest: generation << 32 | UInt64(place), owner: owner)
-        if place < channels.count { channels[place] = channel } else { channels.append(channel) }
-        return place
-    }
-
-    private mutating func vacateIfUnused(_ place: Int) -> DetachPush? {
-        guard channels[place].isUnused else { return nil }
-        let interest = channels[place].interest
-        if channels[place].owner == nil { places[channels[place].key] = nil }
-        channels[place] = EdgeChannel(key: ChannelKey(appID: "", type: .none, name: ""), interest: 0)
-        free.append(place)
-        return DetachPush(interest: interest)
-    }
+    mutating func sent(_ fanOut: consuming FanOut) { channels.sent(fanOut) }
 }

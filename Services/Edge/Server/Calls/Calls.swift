@@ -1,0 +1,68 @@
+import NIOCore
+import RTMModel
+import RTMPresenceClient
+import RTMServiceLink
+import RTMStorageClient
+import RTMWire
+
+/// Calls that presence or storage answers. The edge checks who calls, how often and what about. Then it
+/// passes the client's bytes on, and the service's bytes back; it reads neither, but for the names of locks.
+final class Calls {
+    private let presence: PresenceClient<ServiceEvents>
+    private let storage: StorageClient<ServiceEvents>
+    private let locks: Locks
+    private let metrics: EdgeMetrics
+    private let endOfTurn: EndOfTurn
+
+    init(
+        presence: PresenceClient<ServiceEvents>, storage: StorageClient<ServiceEvents>, locks: Locks,
+        metrics: EdgeMetrics, endOfTurn: EndOfTurn
+    ) {
+        self.presence = presence
+        self.storage = storage
+        self.locks = locks
+        self.metrics = metrics
+        self.endOfTurn = endOfTurn
+    }
+
+    func call(_ session: Session, _ call: ClientCall, _ requestID: UInt64) {
+        var context = ForwardedCall(session: session, requestID: requestID, kind: call.kind)
+        do throws(RTMError) {
+            try session.rates.call(call, session.application.rates, now: endOfTurn.now)
+            try session.check(call)
+            context.lock = try locks.begin(call, of: session)
+        } catch {
+            return context.refuse(error, metrics)
+        }
+        let request = CallRequest(caller: session.caller, request: call.request)
+        switch call.kind.service {
+        case .presence: presence.call(request, context: context)
+        case .metadata, .locks, .history: storage.call(request, context: context)
+        }
+    }
+
+    func presenceAnswered(
+        _ call: ForwardedCall, _ outcome: Result<CallResponse, ServiceLinkRequestFailure>
+    ) {
+        switch outcome {
+        case .success(let response): call.answer(response.response, metrics)
+        case .failure(let failure): call.refuse(call.kind.error(failure), metrics)
+        }
+    }
+
+    func storageAnswered(
+        _ call: ForwardedCall, _ outcome: Result<StorageCallResponse, ServiceLinkRequestFailure>
+    ) {
+        switch outcome {
+        case .success(let response) where response.ticket != 0 && response.response.isEmpty:
+            locks.wait(call, response.ticket)
+        case .success(let response):
+            locks.answered(call, refusal: nil)
+            call.answer(response.response, metrics)
+        case .failure(let failure):
+            let error = call.kind.error(failure)
+            locks.answered(call, refusal: error)
+            call.refuse(error, metrics)
+        }
+    }
+}

@@ -1,0 +1,128 @@
+import RTMMessagingClient
+import RTMModel
+import RTMPresenceClient
+import RTMServiceLink
+import RTMStorageClient
+import RTMWire
+
+/// What the other services say to a loop, handed to the feature that it is about. The edge takes clients
+/// while messaging can be reached; without presence or storage it serves what doesn't need them, and says
+/// what it can't.
+final class ServiceEvents {
+    private let subscribing: Subscribing
+    private let snapshots: SnapshotReads
+    private let publishing: Publishing
+    private let history: HistoryAppends
+    private let memberships: Memberships
+    private let calls: Calls
+    private let locks: Locks
+    private let reachability: Reachability
+
+    init(
+        subscribing: Subscribing, snapshots: SnapshotReads, publishing: Publishing, history: HistoryAppends,
+        memberships: Memberships, calls: Calls, locks: Locks, reachability: Reachability
+    ) {
+        self.subscribing = subscribing
+        self.snapshots = snapshots
+        self.publishing = publishing
+        self.history = history
+        self.memberships = memberships
+        self.calls = calls
+        self.locks = locks
+        self.reachability = reachability
+    }
+}
+
+extension ServiceEvents: MessagingCaller {
+    func messagingIsUp() {
+        reachability.changed(.messaging, isUp: true)
+        subscribing.messagingIsUp()
+    }
+
+    func messagingIsDown(_ reason: ServiceLinkDownReason) {
+        reachability.changed(.messaging, isUp: false)
+        subscribing.messagingIsDown()
+    }
+
+    func messagingDelivered(_ delivery: DeliveryPush) { subscribing.delivered(delivery) }
+
+    func messagingSuperseded(_ interest: UInt64, by holder: UInt64) {
+        subscribing.superseded(interest, by: holder)
+    }
+
+    func messagingAttached(_ interest: UInt64, _ outcome: Result<AttachResponse, ServiceLinkRequestFailure>) {
+        subscribing.attached(interest, outcome)
+    }
+
+    func messagingPublished(
+        _ publish: Publishing.PendingPublish, _ outcome: Result<PublishResponse, ServiceLinkRequestFailure>
+    ) {
+        publishing.published(publish, outcome)
+    }
+
+    func messagingRead(_ id: SubscribeID, _ outcome: Result<ReadResponse, ServiceLinkRequestFailure>) {
+        subscribing.read(id, outcome)
+    }
+}
+
+extension ServiceEvents: PresenceCaller {
+    func presenceIsUp() {
+        reachability.changed(.presence, isUp: true)
+        memberships.presenceIsUp()
+    }
+
+    func presenceIsDown(_ reason: ServiceLinkDownReason) {
+        reachability.changed(.presence, isUp: false)
+        memberships.presenceIsDown()
+    }
+
+    func presenceJoined(
+        _ join: SnapshotReads.PendingJoin, _ outcome: Result<JoinResponse, ServiceLinkRequestFailure>
+    ) {
+        snapshots.joined(join, outcome)
+    }
+
+    func presenceRoster(_ channel: ChannelKey, _ outcome: Result<RosterResponse, ServiceLinkRequestFailure>) {
+        snapshots.rosterRead(channel, outcome)
+    }
+
+    func presenceCalled(_ call: ForwardedCall, _ outcome: Result<CallResponse, ServiceLinkRequestFailure>) {
+        calls.presenceAnswered(call, outcome)
+    }
+
+    func presenceLeased(_ outcome: Result<LeaseResponse, ServiceLinkRequestFailure>) {
+        memberships.leased(outcome)
+    }
+
+    func presenceSynced(_ outcome: Result<SyncResponse, ServiceLinkRequestFailure>) {
+        memberships.synced(outcome)
+    }
+}
+
+extension ServiceEvents: StorageCaller {
+    func storageIsUp() {
+        reachability.changed(.storage, isUp: true)
+        locks.storageIsUp()
+    }
+
+    func storageIsDown(_ reason: ServiceLinkDownReason) {
+        reachability.changed(.storage, isUp: false)
+        locks.storageIsDown()
+    }
+
+    func historyAppended(_ pending: PendingHistory, _ outcome: Result<Void, ServiceLinkRequestFailure>) {
+        history.appended(pending, outcome)
+    }
+
+    func storageCalled(
+        _ call: ForwardedCall, _ outcome: Result<StorageCallResponse, ServiceLinkRequestFailure>
+    ) {
+        calls.storageAnswered(call, outcome)
+    }
+
+    func storageGranted(_ push: LockGrantedPush) { locks.granted(push) }
+
+    func storageSnapshot(_ id: SubscribeID, _ outcome: Result<SnapshotResponse, ServiceLinkRequestFailure>) {
+        snapshots.snapshotRead(id, outcome)
+    }
+}

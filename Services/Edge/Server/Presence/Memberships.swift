@@ -1,0 +1,198 @@
+import NIOCore
+import RTMModel
+import RTMPresenceClient
+import RTMServiceLink
+import RTMWire
+
+/// The subscriptions that need new snapshots of presence from time to time.
+protocol RefreshedSubscriptions: AnyObject {
+    /// Where the session is a subscriber that wants presence. A subscriber that is coming in again gets a new
+    /// snapshot once it is live.
+    func placesToRefresh(of session: SessionKey) -> [Int]
+    /// The session comes in again for a new snapshot, and `Memberships.refreshed` is called when it has come
+    /// so far. Returns false if there is no need.
+    func refresh(_ session: SessionKey, at place: Int) -> Bool
+    func messageChannels(
+        of session: SessionKey
+    ) -> [(channel: ChannelKey, features: SubscriptionFeatures)]
+    func isSubscribed(_ session: SessionKey, to channel: ChannelKey) -> Bool
+}
+
+/// What presence knows of a loop's sessions: their memberships hang on one lease, which is renewed in time,
+/// and everything is told anew when it has to be. `PresenceLease` decides, this class performs.
+final class Memberships {
+    private let eventLoop: any EventLoop
+    private let presence: PresenceClient<ServiceEvents>
+    private let sessions: Sessions
+    /// Set before the link to presence is up. It outlives that link.
+    weak var subscriptions: (any RefreshedSubscriptions)?
+    private var lease: PresenceLease
+    private var timer: Scheduled<Void>?
+    private var isRefreshing = false
+
+    init(
+        eventLoop: any EventLoop, presence: PresenceClient<ServiceEvents>, sessions: Sessions, lease: UInt64
+    ) {
+        self.eventLoop = eventLoop
+        self.presence = presence
+        self.sessions = sessions
+        self.lease = PresenceLease(id: lease)
+    }
+
+    /// The number under which presence lists the loop's members.
+    var leaseID: UInt64 { lease.id }
+
+    func presenceIsUp() {
+        lease.linkUp()
+        tellAgain()
+        renew()
+    }
+
+    func presenceIsDown() {
+        timer?.cancel()
+        lease.linkDown()
+    }
+}
+
+// MARK: - The lease
+
+extension Memberships {
+    private func renew() {
+        timer?.cancel()
+        timer = nil
+        guard presence.isUp else { return }
+        lease.renewing()
+        do throws(RTMError) {
+            try presence.lease(LeaseRequest(lease: lease.id))
+        } catch {
+            renew(in: PresenceLease.retryDelay)
+        }
+    }
+
+    private func renew(in delay: Duration) {
+        timer?.cancel()
+        timer = eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(delay)) { self.renew() }
+    }
+
+    func leased(_ outcome: Result<LeaseResponse, ServiceLinkRequestFailure>) {
+        switch outcome {
+        case .success(let response):
+            renew(in: max(response.timeToLive / 3, .milliseconds(100)))
+            if lease.renewed(isKnown: response.isKnown, allSessions) {
+                syncNext()
+            } else if lease.beginRefreshes(allSessions) {
+                refreshNext()
+            }
+        case .failure(.disconnected):
+            break
+        case .failure:
+            renew(in: PresenceLease.retryDelay)
+        }
+    }
+
+    private var allSessions: [SessionKey] { sessions.all.map(\.key) }
+}
+
+// MARK: - Departures
+
+extension Memberships {
+    func tell(_ departure: PresenceLease.Departure) {
+        let isTold =
+            switch departure {
+            case .left(_, let channel, let caller):
+                presence.leave(LeavePush(channel: channel, caller: caller))
+            case .ended(let caller, let end):
+                presence.sessionEnded(SessionEndedPush(caller: caller, end: end))
+            }
+        if isTold { lease.told(departure) } else { lease.remember(departure) }
+    }
+
+    func ended(_ session: Session, _ end: SessionEnd) {
+        lease.ended(session.key)
+        if session.isMember { tell(.ended(session.caller, end)) }
+    }
+
+    /// The session doesn't become a member of a channel, and presence may have it as one already.
+    func hasNotEntered(_ session: Session, _ channel: ChannelKey, isContinued: Bool) {
+        guard session.isMember else { return }
+        guard isContinued else { return tell(.left(session.key, channel, session.caller)) }
+        // Who wanted to go on has not left (P-4): he tries again, or the sync finds that he is lost.
+        lease.missed()
+    }
+
+    private func tellAgain() {
+        for departure in lease.takeDoubtful() where !isBack(departure) { tell(departure) }
+        for departure in lease.takeUntold() { tell(departure) }
+    }
+
+    private func isBack(_ departure: PresenceLease.Departure) -> Bool {
+        guard case .left(let session, let channel, _) = departure else { return false }
+        return subscriptions?.isSubscribed(session, to: channel) ?? false
+    }
+}
+
+// MARK: - All memberships
+
+extension Memberships {
+    func joinMissed() { lease.missed() }
+
+    private func syncNext() {
+        let request = lease.nextSync { memberships(of: $0) }
+        do throws(RTMError) {
+            try presence.sync(request)
+        } catch {
+            lease.syncFailed()
+        }
+    }
+
+    func synced(_ outcome: Result<SyncResponse, ServiceLinkRequestFailure>) {
+        guard case .success = outcome else { return lease.syncFailed() }
+        switch lease.synced(allSessions) {
+        case .more: syncNext()
+        case .done(refreshes: true) where lease.refreshDelay > .zero:
+            eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(lease.refreshDelay)) {
+                self.refreshNext()
+            }
+        case .done: refreshNext()
+        }
+    }
+
+    private func memberships(of key: SessionKey) -> [Membership] {
+        guard let session = sessions[key], let channels = subscriptions?.messageChannels(of: key),
+            !channels.isEmpty
+        else { return [] }
+        // A subscribe that still waits for messaging is among them, so presence has to hear of the session's
+        // end from now on.
+        session.isMember = true
+        return channels.map { channel, features in
+            Membership(
+                channel: channel, caller: session.caller, quiet: features.contains(.quiet),
+                presenceTimeout: .seconds(Int64(session.presenceTimeout)))
+        }
+    }
+}
+
+// MARK: - New snapshots
+
+extension Memberships {
+    func lacksSnapshot(_ session: SessionKey, at place: Int) { lease.lacksSnapshot(session, at: place) }
+
+    /// Presence lost what it knew, or didn't give somebody his snapshot, or messaging lost what followed
+    /// it: whoever wants presence and is affected gets a snapshot of what presence knows now (P-1), some at a
+    /// time.
+    private func refreshNext() {
+        // A refresh that ends at once comes back here: the loop below takes the next one, not a deeper call.
+        guard presence.isUp, !isRefreshing, let subscriptions else { return }
+        isRefreshing = true
+        defer { isRefreshing = false }
+        while let next = lease.nextRefresh({ subscriptions.placesToRefresh(of: $0) }) {
+            if !subscriptions.refresh(next.session, at: next.place) { lease.refreshed() }
+        }
+    }
+
+    /// One has got its snapshot, or has left meanwhile.
+    func refreshed() {
+        lease.refreshed()
+        refreshNext()
+    }
+}

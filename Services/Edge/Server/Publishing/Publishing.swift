@@ -1,0 +1,188 @@
+import NIOCore
+import RTMMessagingClient
+import RTMModel
+import RTMServiceLink
+import RTMWire
+
+/// Publishing: admission here, a place in the log at messaging, then the acknowledgement. A message goes to
+/// history only on request, and before its acknowledgement, so that a message whose publisher has his answer
+/// can be found (H-10).
+final class Publishing {
+    /// What has to be remembered of a run of publishes until messaging answers.
+    struct PendingPublish {
+        let session: Session
+        /// The request id of the first publish; the others follow without a gap.
+        let requestID: UInt64
+        let count: Int
+        /// The sequence of the first publish at its client's instance. 0 if it can't be sent once more.
+        let sequence: UInt64
+        /// Only a run of one publish is stored.
+        let history: HistoryCopy?
+    }
+
+    /// A link that was lost is back after some tenths of a second, unless messaging is away.
+    private static let repeatAfter: Duration = .milliseconds(200)
+
+    private let messaging: MessagingClient<ServiceEvents>
+    private let history: HistoryAppends
+    private let metrics: EdgeMetrics
+    private let endOfTurn: EndOfTurn
+    private let run = PublishRun()
+    /// Whose run it is.
+    private var publisher: Session?
+
+    init(
+        messaging: MessagingClient<ServiceEvents>, history: HistoryAppends, metrics: EdgeMetrics,
+        endOfTurn: EndOfTurn
+    ) {
+        self.messaging = messaging
+        self.history = history
+        self.metrics = metrics
+        self.endOfTurn = endOfTurn
+    }
+
+    func publish(_ session: Session, _ request: ClientRequest.Publish, _ requestID: UInt64) {
+        do throws(RTMError) {
+            let continues = run.continues(session.id, request, requestID)
+            if !continues { sendRun() }
+            let type = try check(session, request, continues)
+            // Before the rates: what is sent again because of this has been paid for.
+            try checkOrder(session, request, continues)
+            if request.againAfter == nil || !session.rates.repeats() {
+                try session.rates.publish(
+                    type, request.channel, session.application.rates, now: endOfTurn.now)
+            }
+            if !continues {
+                publisher = session
+                run.begin(session.caller, requestID, type, request)
+            }
+            run.append(request.message)
+            if request.storeInHistory {
+                sendRun(history: HistoryCopy(request, session))
+            } else if run.isFull {
+                sendRun()
+            }
+        } catch {
+            if error.isForNow { session.publishRefused(request.sequence, now: endOfTurn.now) }
+            session.answer(requestID, error)
+        }
+    }
+
+    /// Sends what has gathered: before anything that must not overtake it, and at the end of a read.
+    func sendRun(history: HistoryCopy? = nil) {
+        guard let session = publisher.take() else { return }
+        run.take { requestID, request in
+            messaging.publish(
+                request,
+                context: PendingPublish(
+                    session: session, requestID: requestID, count: request.messages.count,
+                    sequence: request.origin.instance == 0 ? 0 : request.origin.sequence,
+                    history: history))
+        }
+    }
+}
+
+// MARK: - Checks
+
+extension Publishing {
+    /// The type of the message's channel, if the message is as it has to be and the token allows it. What
+    /// isn't has no place in a rate of its channel, and counts as a call.
+    private func check(
+        _ session: Session, _ request: ClientRequest.Publish, _ continues: Bool
+    ) throws(RTMError) -> ChannelType {
+        do throws(RTMError) {
+            let type = continues ? run.type : try Self.checkChannel(of: request)
+            if !continues { try session.checkMayWrite(type, request.channel) }
+            try Self.check(request.message)
+            return type
+        } catch {
+            try session.rates.call(session.application.rates, now: endOfTurn.now)
+            throw error
+        }
+    }
+
+    /// Whether the message can go to the log now, and nothing that can't has to come before it.
+    private func checkOrder(
+        _ session: Session, _ request: ClientRequest.Publish, _ continues: Bool
+    ) throws(RTMError) {
+        guard continues || messaging.isUp else { throw .messagingUnreachable(.channelPublishMessageFailed) }
+        let isInTurn = session.publishBarrier.admits(request.sequence, now: endOfTurn.now)
+        guard !isInTurn else { return }
+        throw RTMError(
+            .channelPublishMessageFailed, "an earlier message could not be published yet",
+            retryAfter: Self.repeatAfter)
+    }
+
+    private static func checkChannel(of request: ClientRequest.Publish) throws(RTMError) -> ChannelType {
+        switch request.channelType {
+        case .message: try NameRule.channel.check(request.channel.bytes)
+        case .user: try NameRule.user.check(request.channel.bytes)
+        default:
+            throw RTMError(.invalidChannelType, "messages are published to message and user channels")
+        }
+        return request.channelType ?? .none
+    }
+
+    private static func check(_ message: MessageView) throws(RTMError) {
+        guard message.payload.bytes.count <= Limits.messageBytesMax else {
+            throw RTMError(
+                .channelMessageLengthExceedLimitation,
+                "the message has \(message.payload.bytes.count) bytes, \(Limits.messageBytesMax) are allowed",
+                limit: .init(name: "message bytes", value: UInt64(Limits.messageBytesMax)))
+        }
+        try NameRule.customType.check(message.customType.bytes)
+        switch message.type {
+        case .binary: break
+        case .text where message.payload.isValidUTF8: break
+        case .text: throw RTMError(.channelInvalidMessage, "a text message has to be valid UTF-8")
+        case nil: throw RTMError(.channelUnsupportedMessageType, "a message is text or binary")
+        }
+    }
+}
+
+// MARK: - Answers
+
+extension Publishing {
+    func published(_ pending: PendingPublish, _ outcome: Result<PublishResponse, ServiceLinkRequestFailure>) {
+        switch outcome {
+        case .success(let response):
+            metrics.publishSucceeded(pending.count)
+            guard let copy = pending.history else { return pending.acknowledge(response) }
+            history.store(copy, PendingHistory(publish: pending, published: response))
+        case .failure(let failure):
+            metrics.publishFailed(pending.count)
+            refuse(pending, failure)
+        }
+    }
+
+    private func refuse(_ pending: PendingPublish, _ failure: ServiceLinkRequestFailure) {
+        var error = RTMError(failure, .channelPublishMessageFailed, timeout: .channelPublishMessageTimeout)
+        if failure == .disconnected, pending.sequence != 0 { error.retryAfter = Self.repeatAfter }
+        if error.isForNow { pending.session.publishRefused(pending.sequence, now: endOfTurn.now) }
+        if error.code == .channelReceiverOffline, let copy = pending.history {
+            return history.store(copy, PendingHistory(publish: pending, published: nil))
+        }
+        for place in 0..<UInt64(pending.count) {
+            pending.session.answer(pending.requestID &+ place, error)
+        }
+    }
+}
+
+extension Publishing.PendingPublish {
+    func acknowledge(_ response: PublishResponse) {
+        let first = Published(
+            offset: response.offset, timestampMilliseconds: response.timestampMilliseconds)
+        session.write { first.encodeFrames(answering: requestID, count: count, into: &$0) }
+    }
+}
+
+extension RTMError {
+    /// A publish that is sent once more may succeed.
+    fileprivate var isForNow: Bool { code == .channelPublishMessageFailed && retryAfter != nil }
+}
+
+extension Session {
+    fileprivate func publishRefused(_ sequence: UInt64, now: NIODeadline) {
+        if instance != 0, sequence != 0 { publishBarrier.refused(sequence, now: now) }
+    }
+}

@@ -1,0 +1,23 @@
+import NIOCore
+import RTMModel
+import RTMWire
+
+/// The socket side of a session.
+protocol SessionConnection: AnyObject {
+    /// Adds whole frames to what is written at the end of the turn.
+    func send(_ frames: ByteBuffer)
+    /// Has whole frames written behind those.
+    func write(_ encode: (inout ByteBuffer) -> Void)
+    /// The session's inbox is attached: from here on messages reach the user.
+    func loginSucceeded(_ session: Session, inbox position: StreamPosition, gap: Bool, _ requestID: UInt64)
+    func refuseLogin(_ error: RTMError, _ requestID: UInt64)
+    /// Whether the client has taken nearly all that was sent to it. What the client has asked for itself
+    /// waits for that.
+    var hasRoom: Bool { get }
+    /// Calls when there is room, or when the connection has ended.
+    func whenRoom(_ body: @escaping () -> Void)
+    /// Says why, and closes.
+    func disconnect(_ reason: Disconnect)
+    /// Closes without a word: the client is here again, over another connection (S-12b).
+    func replaced()
+}

@@ -1,0 +1,84 @@
+import NIOCore
+import RTMModel
+
+/// The sessions of one loop, by their keys.
+final class Sessions {
+    private var slots = ContiguousArray<Session?>()
+    private var free: [UInt32] = []
+    /// The connections of the sessions, by slot. A delivery looks here, not at the session.
+    private(set) var connections = SessionConnections()
+
+    var count: Int { slots.count - free.count }
+    var isEmpty: Bool { count == 0 }
+
+    var all: some Sequence<Session> { slots.lazy.compactMap(\.self) }
+
+    /// Returns nil if that session has ended.
+    subscript(key: SessionKey) -> Session? {
+        guard key.slot < slots.count, let session = slots[Int(key.slot)], session.key == key else {
+            return nil
+        }
+        return session
+    }
+
+    /// Adds the session that is made for the key.
+    func add(_ id: SessionID, _ make: (SessionKey) -> Session) -> Session {
+        let slot = free.popLast() ?? UInt32(slots.count)
+        if slot == slots.count { slots.append(nil) }
+        let session = make(SessionKey(id: id, slot: slot))
+        slots[Int(slot)] = session
+        connections[slot] = session.connection
+        return session
+    }
+
+    /// Returns whether the session was among them.
+    func remove(_ key: SessionKey) -> Bool {
+        guard self[key] != nil else { return false }
+        slots[Int(key.slot)] = nil
+        connections[key.slot] = nil
+        free.append(key.slot)
+        return true
+    }
+}
+
+/// Connections by the slot of their session.
+struct SessionConnections {
+    private var slots = ContiguousArray<(any SessionConnection)?>()
+
+    subscript(slot: UInt32) -> (any SessionConnection)? {
+        get { slot < slots.count ? slots[Int(slot)] : nil }
+        set {
+            while slots.count <= slot { slots.append(nil) }
+            slots[Int(slot)] = newValue
+        }
+    }
+
+    /// Gives a batch to all of its subscribers.
+    ///
+    /// - Returns: how many entries they got in all.
+    func send(_ fanOut: FanOut) -> Int {
+        var deliveries = 0
+        for subscriber in fanOut.subscribers {
+            if fanOut.batch.isWhole(for: subscriber) {
+                self[subscriber.session.slot]?.send(fanOut.batch.frames)
+                deliveries += fanOut.batch.count
+            } else {
+                deliveries += sendSelection(of: fanOut.batch, to: subscriber)
+            }
+        }
+        return deliveries
+    }
+
+    private func sendSelection(of batch: DeliveryBatch, to subscriber: Subscriber) -> Int {
+        let parts = batch.selection(for: subscriber)
+        guard !parts.isEmpty else { return 0 }
+        self[subscriber.session.slot]?.write { outbound in
+            for part in parts {
+                guard let slice = batch.frames.getSlice(at: part.frames.lowerBound, length: part.frames.count)
+                else { continue }
+                outbound.writeImmutableBuffer(slice)
+            }
+        }
+        return parts.reduce(0) { $0 + $1.count }
+    }
+}

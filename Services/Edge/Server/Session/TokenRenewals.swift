@@ -1,0 +1,51 @@
+import NIOCore
+import RTMAccessToken
+import RTMModel
+import RTMServiceLink
+import RTMWire
+
+/// Renews the tokens of sessions. A token that is refused changes nothing: the session lives on until the end
+/// of the token that it has (S-52).
+final class TokenRenewals {
+    private let subscribing: Subscribing
+    private let metrics: EdgeMetrics
+    private let endOfTurn: EndOfTurn
+    private let wallClock: () -> UInt64
+
+    init(
+        subscribing: Subscribing, metrics: EdgeMetrics, endOfTurn: EndOfTurn,
+        wallClock: @escaping () -> UInt64
+    ) {
+        self.subscribing = subscribing
+        self.metrics = metrics
+        self.endOfTurn = endOfTurn
+        self.wallClock = wallClock
+    }
+
+    func renew(_ session: Session, _ token: WireText) throws(RTMError) {
+        do throws(RTMError) {
+            try session.rates.renewal(session.application.rates, now: endOfTurn.now)
+            let grant = try session.application.grant(
+                for: token.string, userID: session.userID, nowMilliseconds: wallClock())
+            try checkSubscriptions(of: session, under: grant)
+            session.grant = grant
+            metrics.tokenRenewed()
+        } catch {
+            metrics.renewalRefused()
+            throw error
+        }
+    }
+
+    /// A token that takes away the right to read what is subscribed is refused. The protocol has no way to
+    /// end a subscription from here, and to let it go on would leave the right in force.
+    private func checkSubscriptions(of session: Session, under grant: TokenGrant?) throws(RTMError) {
+        guard let grant, !grant.permissions.isEmpty else { return }
+        let lost = subscribing.messageChannels(of: session.key).map(\.channel.name).filter {
+            !grant.allows(.read, to: .messageChannels, named: $0.utf8)
+        }
+        guard let channel = lost.min() else { return }
+        throw RTMError(
+            .channelSubscribePermissionDenied,
+            "the new token doesn't allow to subscribe to channel \"\(channel)\", which is subscribed")
+    }
+}

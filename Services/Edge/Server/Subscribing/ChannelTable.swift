@@ -1,0 +1,175 @@
+import NIOCore
+import RTMModel
+import RTMWire
+
+/// The channels of one loop: where each of them lies, how each stands with messaging, and which of them have
+/// entries of this turn.
+///
+/// A value without I/O. It returns what has to be sent to messaging and to subscribers.
+struct ChannelTable {
+    private var channels: [EdgeChannel] = []
+    private var places: [ChannelKey: Int] = [:]
+    private var free: [Int] = []
+    private var generation: UInt64 = 0
+    /// The interests of channels that lost their attachment. Some of them may have got it back, or may be
+    /// gone.
+    private var detachedInterests: [UInt64] = []
+    /// The places of channels with entries of this turn, from `nextDirty` on.
+    private var dirty: [Int] = []
+    private var nextDirty = 0
+    private var spares = DeliveryBatch.Spares()
+
+    var count: Int { channels.count - free.count }
+
+    func place(of key: ChannelKey) -> Int? { places[key] }
+
+    subscript(place: Int) -> EdgeChannel {
+        _read { yield channels[place] }
+        _modify { yield &channels[place] }
+    }
+
+    /// The place of an interest, unless its channel is gone. 0 is the interest of free places.
+    func place(of interest: UInt64) -> Int? {
+        let place = Int(interest & 0xFFFF_FFFF)
+        return interest != 0 && place < channels.count && channels[place].interest == interest ? place : nil
+    }
+}
+
+// MARK: - Places
+
+extension ChannelTable {
+    /// The place of the channel, which is taken if the channel is new here.
+    mutating func occupy(_ key: ChannelKey) -> Int {
+        if let place = places[key] { return place }
+        let place = occupy(key, owner: nil)
+        places[key] = place
+        return place
+    }
+
+    /// An inbox has a place of its own for each owner, which only its interest names. For a while there may
+    /// be two inboxes of one user, until messaging has said which one is superseded.
+    mutating func occupy(_ key: ChannelKey, owner: InboxOwner?) -> Int {
+        generation += 1
+        let place = free.popLast() ?? channels.count
+        let channel = EdgeChannel(key: key, interest: generation << 32 | UInt64(place), owner: owner)
+        if place < channels.count { channels[place] = channel } else { channels.append(channel) }
+        return place
+    }
+
+    mutating func vacateIfUnused(_ place: Int) -> DetachPush? {
+        guard channels[place].isUnused else { return nil }
+        let interest = channels[place].interest
+        if channels[place].owner == nil { places[channels[place].key] = nil }
+        channels[place] = EdgeChannel(key: ChannelKey(appID: "", type: .none, name: ""), interest: 0)
+        free.append(place)
+        return DetachPush(interest: interest)
+    }
+}
+
+// MARK: - Attachments
+
+extension ChannelTable {
+    enum WaitAction: Equatable {
+        /// The channel is attached, so there is nothing to wait for.
+        case goOn
+        /// An attach is under way. The subscribe goes on with its answer.
+        case wait
+        /// Send this. The subscribe goes on with the answer.
+        case attach(AttachRequest)
+    }
+
+    /// A subscribe needs the channel to be attached.
+    mutating func wait(_ id: SubscribeID, at place: Int) -> WaitAction {
+        switch channels[place].attachment {
+        case .attached:
+            return .goOn
+        case .attaching:
+            channels[place].waiting.append(id)
+            return .wait
+        case .detached:
+            channels[place].waiting.append(id)
+            return .attach(attachRequest(place))
+        }
+    }
+
+    /// Messaging has answered an attach. Returns nil if the channel is gone.
+    mutating func attached(_ interest: UInt64, _ response: AttachResponse) -> Int? {
+        guard let place = place(of: interest) else { return nil }
+        assert(!channels[place].hasBatch, "entries from before the answer belong before what follows it")
+        if response.gap { channels[place].entrants.removeAll() }
+        channels[place].attachment = .attached
+        channels[place].position = response.position
+        channels[place].claim = response.claim
+        return place
+    }
+
+    /// The attach came to nothing. Returns nil if the channel is gone.
+    mutating func attachFailed(_ interest: UInt64) -> Int? {
+        guard let place = place(of: interest) else { return nil }
+        detached(place)
+        return place
+    }
+
+    mutating func takeWaiting(_ place: Int) -> [SubscribeID] {
+        defer { channels[place].waiting = [] }
+        return channels[place].waiting
+    }
+
+    mutating func linkLost() {
+        for place in channels.indices where channels[place].attachment == .attached { detached(place) }
+    }
+
+    private mutating func detached(_ place: Int) {
+        channels[place].attachment = .detached
+        detachedInterests.append(channels[place].interest)
+    }
+
+    var hasDetached: Bool { !detachedInterests.isEmpty }
+
+    /// The channels to attach again now that there is a link, `limit` at most.
+    mutating func reattach(limit: Int) -> [AttachRequest] {
+        var requests: [AttachRequest] = []
+        while requests.count < limit, let interest = detachedInterests.popLast() {
+            guard let place = place(of: interest), channels[place].attachment == .detached,
+                !channels[place].isUnused
+            else { continue }
+            requests.append(attachRequest(place))
+        }
+        return requests
+    }
+
+    private mutating func attachRequest(_ place: Int) -> AttachRequest {
+        channels[place].attachment = .attaching
+        let channel = channels[place]
+        return AttachRequest(
+            channel: channel.key, interest: channel.interest, after: channel.position,
+            claim: channel.owner == nil ? nil : channel.claim, holder: channel.owner?.instance ?? 0,
+            returns: channel.owner?.isReturn ?? false, attempt: channel.owner?.attempt ?? 0)
+    }
+}
+
+// MARK: - Entries
+
+extension ChannelTable {
+    /// Takes an entry in, which a later `nextFanOut` hands on.
+    mutating func gather(_ delivery: DeliveryPush) {
+        guard let place = place(of: delivery.interest) else { return }
+        let hadBatch = channels[place].hasBatch
+        channels[place].gather(delivery, into: &spares)
+        if !hadBatch, channels[place].hasBatch { dirty.append(place) }
+    }
+
+    /// The next batch of what was gathered; nil if there is none. `sent` has to follow for each.
+    mutating func nextFanOut() -> FanOut? {
+        while nextDirty < dirty.count {
+            let place = dirty[nextDirty]
+            nextDirty += 1
+            if let fanOut = channels[place].takeFanOut() { return fanOut }
+        }
+        dirty.removeAll(keepingCapacity: true)
+        nextDirty = 0
+        return nil
+    }
+
+    mutating func sent(_ fanOut: consuming FanOut) { spares.giveBack(fanOut.batch) }
+}

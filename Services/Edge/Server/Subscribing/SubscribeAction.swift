@@ -1,0 +1,88 @@
+import NIOCore
+import RTMModel
+import RTMWire
+
+/// What `SubscriptionIndex` wants done. The loop performs a list of these in its order.
+enum SubscribeAction {
+    // MARK: To other services
+
+    case attach(AttachRequest)
+    case detach(DetachPush)
+    /// Presence and storage are asked; `presenceAnswered` and `storageAnswered` have to follow.
+    case ask(SubscribeID, SnapshotQuestions)
+    /// A page is read; `pageRead` or `readFailed` has to follow.
+    case read(SubscribeID, PageQuestion)
+
+    // MARK: To itself
+
+    /// `goOn` has to follow at once: by then the session's room is known anew.
+    case goOn(SubscribeID)
+    /// `goOn` has to follow when the session's client has read what was sent before.
+    case awaitRoom(SubscribeID, SessionKey)
+    /// `goOn` has to follow after this time.
+    case retry(SubscribeID, after: Duration)
+
+    // MARK: To the session
+
+    case answer(SessionKey, requestID: UInt64, SubscribeAnswer)
+    case send(SessionKey, ByteBuffer)
+    case gap(SessionKey, ChannelKey, StreamPosition)
+    /// All subscribers of a channel have lost what lay before this position.
+    case gapForAll(ContiguousArray<Subscriber>, place: Int, ChannelKey, StreamPosition)
+
+    // MARK: To the other features of the loop
+
+    /// The session is a subscriber of a channel, and was none before.
+    case entered(SessionKey, ChannelKey)
+    /// The session doesn't become a member of a channel, and presence may have it as a member already.
+    case hasNotEntered(SessionKey, ChannelKey, isContinued: Bool)
+    /// Presence may not know of a membership.
+    case joinMissed
+    /// The subscription needs a new snapshot of presence.
+    case lacksSnapshot(SessionKey, place: Int)
+    /// A refresh doesn't keep the next one waiting any more.
+    case refreshed
+}
+
+/// How a subscribe ends for the client that asked for it.
+enum SubscribeAnswer {
+    case loggedIn(StreamPosition, gap: Bool)
+    case loginRefused(RTMError)
+    case subscribed(StreamPosition, unavailable: SubscriptionFeatures, gap: Bool)
+    case userMetadataSubscribed(StreamPosition, gap: Bool)
+    case refused(RTMError)
+}
+
+/// What a subscriber begins with: presence lets its user in and says who is there, storage says what is
+/// stored.
+struct SnapshotQuestions: Hashable {
+    let session: SessionKey
+    let channel: ChannelKey
+    /// The session becomes a member of a message channel; nil for a user's metadata.
+    let join: Join?
+    /// What storage is asked for: metadata, locks, both or nothing.
+    let stored: SubscriptionFeatures
+
+    struct Join: Hashable {
+        let isQuiet: Bool
+        let wantsSnapshot: Bool
+    }
+}
+
+struct PageQuestion: Hashable {
+    let session: SessionKey
+    let channel: ChannelKey
+    let after: StreamPosition
+    let features: SubscriptionFeatures
+    /// The owner of an inbox sees the messages that he sent himself (M-33).
+    let showsOwn: Bool
+}
+
+extension RTMError {
+    static let unsubscribedMeanwhile = RTMError(
+        .channelSubscribeFailed, "the channel was unsubscribed before the subscribe was done")
+
+    static func messagingUnreachable(_ code: ErrorCode) -> RTMError {
+        RTMError(code, "the messaging service can't be reached at present", retryAfter: .seconds(1))
+    }
+}

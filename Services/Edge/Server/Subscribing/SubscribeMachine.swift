@@ -1,0 +1,328 @@
+import NIOCore
+import RTMModel
+import RTMServiceLink
+import RTMWire
+
+/// One subscribe on its way (docs/decisions/0010): the channel is attached, then presence and storage are
+/// asked for what the subscriber begins with, then what it missed is read, and at last it is live. Exactly
+/// one answer goes out.
+///
+/// A value without I/O. Each event returns a `Step`; `SubscriptionIndex` performs it. An event that doesn't
+/// fit the state is one that comes too late, and does nothing.
+struct SubscribeMachine {
+    enum State {
+        /// The channel isn't attached yet. Followed by `preparing`; a login skips that.
+        case attaching
+        /// Presence and storage are asked. Followed by `reading`, `waitingForRoom`, `standing`, or live.
+        case preparing(Preparation)
+        /// The client hasn't read what was sent before: its next snapshot or page waits, so that what a
+        /// client asks for itself never makes it a slow consumer. Limit: one page is held. Followed by
+        /// `reading`, `standing`, or live.
+        case waitingForRoom(SubscribePage?)
+        /// A page of what it missed is under way. Followed by every other state but the first two, or live.
+        case reading
+        /// The log can't be read at present. Followed by `reading` or live with the next attachment of the
+        /// channel, or by a later attempt.
+        case standing
+    }
+
+    /// What presence and storage still have to say.
+    struct Preparation {
+        var awaitsPresence: Bool
+        var awaitsStorage: Bool
+        /// There is nothing to offer without it.
+        var refusal: RTMError?
+    }
+
+    enum Kind {
+        /// The client subscribes.
+        case new
+        /// The client goes on with a subscription that it had before, over another connection.
+        case continued
+        /// A subscriber was taken out to come in again: with other features (M-5), or for a new snapshot.
+        case returning
+    }
+
+    /// How the channel stands when an event comes.
+    struct Standing {
+        let position: StreamPosition?
+        let isAttached: Bool
+        /// The session's client has taken nearly all that was sent to it.
+        let hasRoom: Bool
+    }
+
+    /// How long a read that failed waits for the next attempt.
+    static let retryDelay = Duration.seconds(1)
+
+    let request: SubscribeRequest
+    let place: Int
+    private(set) var state = State.attaching
+    private(set) var kind: Kind
+    /// The client has been given everything up to here; nil for a new subscribe until the channel is
+    /// attached.
+    private(set) var given: StreamPosition?
+    private var reply: SubscribeReply
+    /// Features that the session didn't have before. Each of them needs a snapshot.
+    private var added: SubscriptionFeatures
+    /// It has stood still until its client had read what was sent before.
+    private var hasWaited = false
+    /// Others got new snapshots of presence meanwhile, and it didn't.
+    var missedRefresh = false
+    /// The lease counts it among the refreshes under way.
+    private(set) var holdsRefresh: Bool
+
+    init(_ request: SubscribeRequest, at place: Int) {
+        self.request = request
+        self.place = place
+        kind = request.after == nil ? .new : .continued
+        given = request.after
+        added = request.features
+        reply = SubscribeReply(to: request)
+        holdsRefresh = request.purpose == .refresh
+    }
+
+    /// It was live with these features until now. What follows the position has not been sent to it.
+    mutating func returns(from position: StreamPosition, with features: SubscriptionFeatures) {
+        kind = .returning
+        given = position
+        added = request.features.subtracting(features).union(request.renewed)
+    }
+
+    /// It takes over from one that was coming in again and isn't wanted any more.
+    mutating func replaces(_ other: SubscribeMachine) {
+        kind = .returning
+        given = other.given
+        missedRefresh = other.missedRefresh
+    }
+}
+
+// MARK: - What is to be done
+
+extension SubscribeMachine {
+    struct Step {
+        enum Next {
+            case nothing
+            case awaitAttachment
+            /// As `awaitAttachment`, but somebody else has to begin the attach.
+            case awaitNextAttachment
+            case ask(SnapshotQuestions)
+            case awaitRoom
+            case read(PageQuestion)
+            case goOn
+            case retry
+            case goLive(gap: Bool)
+            case giveUp(RTMError)
+        }
+
+        var actions: [SubscribeAction] = []
+        var next = Next.nothing
+    }
+
+    /// Goes as far as it can: the channel is attached, there is room, or it is time to try again.
+    mutating func goOn(_ standing: Standing) -> Step {
+        switch state {
+        case .attaching where request.isLogin: begin(standing)
+        case .attaching: ask(standing)
+        case .standing, .waitingForRoom(nil): begin(standing)
+        case .waitingForRoom(let page?): give(page, standing)
+        case .preparing, .reading: Step()
+        }
+    }
+
+    /// Nothing that the subscriber may see has come since it began.
+    mutating func keptUp(with position: StreamPosition?) { given = position }
+
+    // MARK: Preparing
+
+    /// Whoever is subscribed is a member of a message channel (M-3), so everybody waits for presence:
+    /// "subscribed" means "listed".
+    private mutating func ask(_ standing: Standing) -> Step {
+        given = given ?? standing.position
+        let wanted = request.features.intersection(added)
+        let questions = SnapshotQuestions(
+            session: request.session, channel: request.channel,
+            join: request.purpose == .userMetadata
+                ? nil
+                : .init(
+                    isQuiet: request.features.contains(.quiet), wantsSnapshot: wanted.contains(.presence)),
+            stored: wanted.intersection([.metadata, .lock]))
+        state = .preparing(
+            Preparation(awaitsPresence: questions.join != nil, awaitsStorage: !questions.stored.isEmpty))
+        return Step(next: .ask(questions))
+    }
+
+    /// - Parameter frames: nil if presence can't be asked at present. What can't be had is said, not waited
+    ///   for; the lease's sync tells presence of the membership later.
+    mutating func presenceAnswered(_ frames: ByteBuffer?, _ standing: Standing) -> Step {
+        guard case .preparing(var preparation) = state else { return Step() }
+        preparation.awaitsPresence = false
+        state = .preparing(preparation)
+        guard let frames else { return prepared(standing, withoutPresence()) }
+        reply.presenceFrames = frames
+        return prepared(standing)
+    }
+
+    mutating func storageAnswered(
+        _ outcome: Result<ByteBuffer, ServiceLinkRequestFailure>, _ standing: Standing
+    ) -> Step {
+        guard case .preparing(var preparation) = state else { return Step() }
+        preparation.awaitsStorage = false
+        switch outcome {
+        case .success(let frames):
+            reply.storageFrames = frames
+        case .failure(let failure) where request.purpose == .userMetadata:
+            preparation.refusal = RTMError(
+                failure, .storageNotAvailable, timeout: .storageOperationTimeout)
+        case .failure:
+            reply.unavailable.formUnion(request.features.intersection([.metadata, .lock]))
+        }
+        state = .preparing(preparation)
+        return prepared(standing)
+    }
+
+    private mutating func prepared(_ standing: Standing, _ actions: [SubscribeAction] = []) -> Step {
+        guard case .preparing(let preparation) = state else { return Step() }
+        guard !preparation.awaitsPresence, !preparation.awaitsStorage else { return Step(actions: actions) }
+        guard let refusal = preparation.refusal else { return begin(standing, actions) }
+        guard kind == .returning else { return Step(actions: actions, next: .giveUp(refusal)) }
+        // It stays subscribed; only the snapshot that it asked for can't be had.
+        return begin(standing, actions + reply.refuse(refusal))
+    }
+
+    /// Presence knows the membership of a subscriber that only lacks a new snapshot. So a refresh needs no
+    /// sync: the snapshot is asked for again once the session is live.
+    private mutating func withoutPresence() -> [SubscribeAction] {
+        if request.features.contains(.presence) { reply.unavailable.insert(.presence) }
+        return request.purpose == .refresh ? [] : [.joinMissed]
+    }
+
+    // MARK: Reading
+
+    /// The snapshots are there: the session is live at once, or first reads what it missed.
+    private mutating func begin(_ standing: Standing, _ actions: [SubscribeAction] = []) -> Step {
+        guard standing.hasRoom else { return awaitRoom(holding: nil, actions) }
+        guard let given, given != standing.position else {
+            return Step(actions: actions, next: .goLive(gap: false))
+        }
+        // A page would reach beyond the position of a channel that isn't attached, and what lies between
+        // would come twice.
+        guard standing.isAttached else {
+            state = .standing
+            return Step(actions: actions, next: .awaitAttachment)
+        }
+        state = .reading
+        let question = PageQuestion(
+            session: request.session, channel: request.channel, after: given, features: request.features,
+            showsOwn: request.isLogin)
+        return Step(actions: actions, next: .read(question))
+    }
+
+    mutating func pageRead(_ page: SubscribePage, _ standing: Standing) -> Step {
+        guard case .reading = state else { return Step() }
+        switch (page.gap, standing.hasRoom) {
+        case (true, true): return Step(next: .goLive(gap: true))
+        case (true, false): return awaitRoom(holding: nil)
+        case (false, false): return awaitRoom(holding: page)
+        case (false, true):
+            let actions = take(page)
+            guard page.more else { return Step(actions: actions, next: .goLive(gap: false)) }
+            state = .standing
+            return Step(actions: actions, next: .goOn)
+        }
+    }
+
+    /// A page that was held is given as soon as there is room, and then the next one is read.
+    private mutating func give(_ page: SubscribePage, _ standing: Standing) -> Step {
+        guard standing.hasRoom else { return Step(next: .awaitRoom) }
+        let actions = take(page)
+        state = .standing
+        return Step(actions: actions, next: .goOn)
+    }
+
+    private mutating func take(_ page: SubscribePage) -> [SubscribeAction] {
+        var actions = reply.giveAll(at: given)
+        if page.frames.readableBytes > 0 { actions.append(.send(request.session, page.frames)) }
+        given = page.position
+        return actions
+    }
+
+    /// Whoever was let in already isn't turned away, and isn't told of a gap either while the log has what it
+    /// missed: it stands still until the log can be read.
+    mutating func readFailed(_ failure: ServiceLinkRequestFailure, _ standing: Standing) -> Step {
+        guard case .reading = state else { return Step() }
+        guard reply.isGiven || kind == .returning else {
+            return Step(next: .giveUp(request.error(failure)))
+        }
+        if case .refused(let error) = failure, !error.isRetryable { return Step(next: .goLive(gap: true)) }
+        state = .standing
+        return Step(actions: standing.hasRoom ? reply.giveAll(at: given) : [], next: .retry)
+    }
+
+    /// The channel could not be attached. A subscriber that was to come in again stays what it was.
+    mutating func attachFailed(_ failure: ServiceLinkRequestFailure, _ standing: Standing) -> Step {
+        switch state {
+        case .attaching, .standing: break
+        case .preparing, .waitingForRoom, .reading: return Step()
+        }
+        guard reply.isGiven || kind == .returning else {
+            return Step(next: .giveUp(request.error(failure)))
+        }
+        var actions: [SubscribeAction] = []
+        if case .attaching = state { actions = withoutSnapshots() }
+        state = .standing
+        if given == standing.position { return begin(standing, actions) }
+        if standing.hasRoom { actions += reply.giveAll(at: given) }
+        return Step(actions: actions, next: .awaitNextAttachment)
+    }
+
+    /// Nobody could be asked for the snapshots that it was to come in again for.
+    private mutating func withoutSnapshots() -> [SubscribeAction] {
+        reply.unavailable.formUnion(
+            request.features.intersection(added).intersection([.metadata, .lock]))
+        return request.purpose == .userMetadata ? [] : withoutPresence()
+    }
+
+    // MARK: Waiting for room
+
+    /// The client may not have the patience to wait for what was sent before, so it is answered now.
+    private mutating func awaitRoom(
+        holding page: SubscribePage?, _ actions: [SubscribeAction] = []
+    ) -> Step {
+        var actions = actions
+        hasWaited = true
+        if holdsRefresh {
+            // The next refreshes don't wait for this client.
+            holdsRefresh = false
+            actions.append(.refreshed)
+        }
+        if !request.isLogin { actions += reply.answer(at: given) }
+        state = .waitingForRoom(page)
+        return Step(actions: actions, next: .awaitRoom)
+    }
+}
+
+// MARK: - The end
+
+extension SubscribeMachine {
+    /// The session is a subscriber from this position on.
+    mutating func isLive(at position: StreamPosition, gap: Bool) -> [SubscribeAction] {
+        var actions = reply.isLive(at: position, gap: gap)
+        if request.purpose == .subscribe, kind != .returning {
+            actions.append(.entered(request.session, request.channel))
+        }
+        if lacksSnapshot(gap: gap) { actions.append(.lacksSnapshot(request.session, place: place)) }
+        return holdsRefresh ? actions + [.refreshed] : actions
+    }
+
+    /// A gap takes away what follows a snapshot that was given, or got, before it.
+    private func lacksSnapshot(gap: Bool) -> Bool {
+        guard request.features.contains(.presence) else { return false }
+        return reply.unavailable.contains(.presence) || missedRefresh
+            || gap && (kind == .returning || hasWaited)
+    }
+
+    /// The subscribe is over and the session isn't a subscriber.
+    mutating func isGivenUp(_ error: RTMError) -> [SubscribeAction] {
+        (holdsRefresh ? [.refreshed] : []) + reply.refuse(error)
+    }
+}

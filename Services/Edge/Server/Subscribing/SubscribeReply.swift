@@ -1,0 +1,75 @@
+import NIOCore
+import RTMModel
+import RTMWire
+
+/// What the client of a subscribe has been told, and what it still has to be given: one answer, and behind it
+/// the snapshots.
+struct SubscribeReply {
+    private enum State {
+        case due
+        /// Nobody asked, so there is nothing to answer.
+        case notDue
+        case given
+    }
+
+    private let session: SessionKey
+    private let requestID: UInt64
+    private let channel: ChannelKey
+    private let purpose: SubscribeRequest.Purpose
+    private var state: State
+    /// Features that were asked for and can't be had at present.
+    var unavailable: SubscriptionFeatures = []
+    /// What presence and storage have sent, until it is given. Presence comes first (M-4).
+    var presenceFrames = ByteBuffer()
+    var storageFrames = ByteBuffer()
+
+    init(to request: SubscribeRequest) {
+        session = request.session
+        requestID = request.requestID
+        channel = request.channel
+        purpose = request.purpose
+        state = request.purpose == .refresh ? .notDue : .due
+    }
+
+    var isGiven: Bool { state == .given }
+
+    /// What follows the position is sent from here on.
+    mutating func answer(at position: StreamPosition?, gap: Bool = false) -> [SubscribeAction] {
+        guard state == .due, let position else { return [] }
+        state = .given
+        let answer: SubscribeAnswer =
+            switch purpose {
+            case .login: .loggedIn(position, gap: gap)
+            case .userMetadata: .userMetadataSubscribed(position, gap: gap)
+            case .subscribe, .refresh: .subscribed(position, unavailable: unavailable, gap: gap)
+            }
+        return [.answer(session, requestID: requestID, answer)]
+    }
+
+    /// What follows the position is sent from here on, behind the snapshots.
+    mutating func giveAll(at position: StreamPosition?) -> [SubscribeAction] {
+        answer(at: position) + giveSnapshots()
+    }
+
+    /// As `giveAll`. A gap is news also to a client that was answered before.
+    mutating func isLive(at position: StreamPosition, gap: Bool) -> [SubscribeAction] {
+        var actions = answer(at: position, gap: gap)
+        if gap, actions.isEmpty { actions = [.gap(session, channel, position)] }
+        return actions + giveSnapshots()
+    }
+
+    mutating func refuse(_ error: RTMError) -> [SubscribeAction] {
+        guard state == .due else { return [] }
+        state = .given
+        if case .login = purpose {
+            let refusal = RTMError(.loginNoServerResources, error.reason, retryAfter: .seconds(1))
+            return [.answer(session, requestID: requestID, .loginRefused(refusal))]
+        }
+        return [.answer(session, requestID: requestID, .refused(error))]
+    }
+
+    private mutating func giveSnapshots() -> [SubscribeAction] {
+        defer { (presenceFrames, storageFrames) = (ByteBuffer(), ByteBuffer()) }
+        return [presenceFrames, storageFrames].filter { $0.readableBytes > 0 }.map { .send(session, $0) }
+    }
+}

@@ -1,0 +1,319 @@
+import NIOCore
+import RTMMessagingClient
+import RTMModel
+import RTMServiceLink
+import RTMWire
+
+/// Subscribing in one loop: it feeds `SubscriptionIndex` with what clients ask and other services answer,
+/// performs what the index wants done, and hands the entries of each turn to their subscribers.
+final class Subscribing {
+    private let eventLoop: any EventLoop
+    private let endOfTurn: EndOfTurn
+    private let sessions: Sessions
+    private let messaging: MessagingClient<ServiceEvents>
+    private let snapshots: SnapshotReads
+    private let memberships: Memberships
+    private let locks: Locks
+    private let metrics: EdgeMetrics
+    /// Limit: channels that are attached again at the same time.
+    private let reattachBatch: Int
+    private var index = SubscriptionIndex()
+    private var channelsReported = 0
+    private var isScheduled = false
+
+    init(
+        eventLoop: any EventLoop, endOfTurn: EndOfTurn, sessions: Sessions,
+        messaging: MessagingClient<ServiceEvents>, snapshots: SnapshotReads, memberships: Memberships,
+        locks: Locks, metrics: EdgeMetrics, reattachBatch: Int
+    ) {
+        self.eventLoop = eventLoop
+        self.endOfTurn = endOfTurn
+        self.sessions = sessions
+        self.messaging = messaging
+        self.snapshots = snapshots
+        self.memberships = memberships
+        self.locks = locks
+        self.metrics = metrics
+        self.reattachBatch = reattachBatch
+    }
+
+    var channelCount: Int { index.channelCount }
+
+    func isSubscribed(_ session: SessionKey, to channel: ChannelKey) -> Bool {
+        index.isSubscribed(session, to: channel)
+    }
+
+    /// The message channels that the session is subscribed to, or on its way to be.
+    func messageChannels(
+        of session: SessionKey
+    ) -> [(channel: ChannelKey, features: SubscriptionFeatures)] {
+        index.subscriptions(of: session, in: .message)
+    }
+}
+
+// MARK: - What clients ask
+
+extension Subscribing {
+    /// Messaging can be called, so that a subscribe has a chance.
+    var isPossible: Bool { messaging.isUp }
+
+    /// The login is answered when messages reach the user, so that "logged in" means "reachable".
+    ///
+    /// - Parameter after: how far a client that comes back has seen its inbox.
+    func attachInbox(of session: Session, after: StreamPosition?, _ requestID: UInt64) {
+        let owner = InboxOwner(
+            session: session.key, instance: session.instance, attempt: session.attempt,
+            isReturn: session.isReturn)
+        enter(
+            SubscribeRequest(
+                session: session.key, requestID: requestID, channel: session.inbox, purpose: .login(owner),
+                features: .message, after: after))
+    }
+
+    func enter(_ request: SubscribeRequest) { change { $0.enter(request) } }
+
+    /// A client may have one subscribe to a channel under way (M-8), and so many subscriptions in all.
+    func checkRoom(
+        for key: ChannelKey, of session: Session, underWay: @autoclosure () -> RTMError,
+        countMax: Int, full: @autoclosure () -> RTMError
+    ) throws(RTMError) {
+        guard !index.isSubscribing(session.key, to: key) else { throw underWay() }
+        guard !index.isSubscribed(session.key, to: key) else { return }
+        guard index.subscriptions(of: session.key, in: key.type).count < countMax else { throw full() }
+    }
+
+    /// Returns false if the session isn't subscribed to the channel.
+    func leave(_ session: Session, _ key: ChannelKey) -> Bool {
+        guard index.isSubscribed(session.key, to: key) else { return false }
+        change { $0.leave(session.key, key) ?? [] }
+        return true
+    }
+
+    func ended(_ session: Session) { change { $0.ended(session.key) } }
+}
+
+// MARK: - Performing
+
+extension Subscribing {
+    /// What was gathered goes out before anything changes who is subscribed.
+    private func change(_ event: (inout SubscriptionIndex) -> [SubscribeAction]) {
+        flush()
+        perform(event(&index))
+        metrics.channelsChanged(by: index.channelCount - channelsReported)
+        channelsReported = index.channelCount
+    }
+
+    /// An event of one subscribe, with the room that its session has now.
+    private func step(
+        _ id: SubscribeID, _ event: (inout SubscriptionIndex, _ hasRoom: Bool) -> [SubscribeAction]
+    ) {
+        guard let session = index.session(of: id) else { return }
+        let hasRoom = sessions[session]?.hasRoom ?? true
+        change { event(&$0, hasRoom) }
+    }
+
+    private func goOn(_ id: SubscribeID) { step(id) { $0.goOn(id, hasRoom: $1) } }
+
+    private func perform(_ actions: [SubscribeAction]) {
+        for action in actions { perform(action) }
+    }
+
+    private func perform(_ action: SubscribeAction) {
+        switch action {
+        case .attach(let request): messaging.attach(request)
+        case .detach(let push): messaging.detach(push)
+        case .ask(let id, let questions): ask(id, questions)
+        case .read(let id, let question): read(id, question)
+        case .goOn(let id): goOn(id)
+        case .awaitRoom(let id, let session):
+            sessions[session]?.connection?.whenRoom { [self] in goOn(id) }
+        case .retry(let id, let delay):
+            eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(delay)) { self.goOn(id) }
+        case .answer(let session, let requestID, let answer):
+            if let session = sessions[session] { give(answer, to: session, requestID) }
+        case .send(let session, let frames):
+            sessions[session]?.send(frames)
+        case .gap(let session, let channel, let position):
+            sessions[session]?.send(ServerFrame(Gap(channel, position)).frame)
+        case .gapForAll(let subscribers, let place, let channel, let position):
+            sayGap(to: subscribers, at: place, channel, position)
+        case .entered(let session, let channel):
+            if let session = sessions[session] { locks.tell(of: session, .entered, channel) }
+        case .hasNotEntered(let session, let channel, let isContinued):
+            if let session = sessions[session] {
+                memberships.hasNotEntered(session, channel, isContinued: isContinued)
+            }
+        case .joinMissed: memberships.joinMissed()
+        case .lacksSnapshot(let session, let place): memberships.lacksSnapshot(session, at: place)
+        case .refreshed: memberships.refreshed()
+        }
+    }
+
+    private func ask(_ id: SubscribeID, _ questions: SnapshotQuestions) {
+        guard let session = sessions[questions.session] else { return }
+        snapshots.ask(id, questions, for: session)
+    }
+
+    private func read(_ id: SubscribeID, _ question: PageQuestion) {
+        guard let session = sessions[question.session] else { return }
+        let request = ReadRequest(
+            channel: question.channel, after: question.after,
+            exceptPublisher: question.showsOwn ? "" : session.userID, features: question.features)
+        messaging.read(request, context: id)
+    }
+
+    private func give(_ answer: SubscribeAnswer, to session: Session, _ requestID: UInt64) {
+        switch answer {
+        case .loggedIn(let position, let gap):
+            session.connection?.loginSucceeded(session, inbox: position, gap: gap, requestID)
+        case .loginRefused(let error):
+            session.connection?.refuseLogin(error, requestID)
+        case .subscribed(let position, let unavailable, let gap):
+            session.answer(requestID, Subscribed(position: position, unavailable: unavailable, gap: gap))
+        case .userMetadataSubscribed(let position, let gap):
+            session.answer(requestID, UserMetadataSubscribed(position: position, gap: gap))
+        case .refused(let error):
+            session.answer(requestID, error)
+        }
+    }
+
+    private func sayGap(
+        to subscribers: ContiguousArray<Subscriber>, at place: Int, _ channel: ChannelKey,
+        _ position: StreamPosition
+    ) {
+        let frame = ServerFrame(Gap(channel, position)).frame
+        metrics.gap()
+        for subscriber in subscribers {
+            sessions.connections[subscriber.session.slot]?.send(frame)
+            // Who came and went may have been told in what is lost.
+            if subscriber.features.contains(.presence) {
+                memberships.lacksSnapshot(subscriber.session, at: place)
+            }
+        }
+    }
+}
+
+// MARK: - What presence and storage answer
+
+extension Subscribing: SnapshotReader {
+    func presenceAnswered(_ id: SubscribeID, _ frames: ByteBuffer?) {
+        step(id) { $0.presenceAnswered(id, frames, hasRoom: $1) }
+    }
+
+    func storageAnswered(_ id: SubscribeID, _ outcome: Result<ByteBuffer, ServiceLinkRequestFailure>) {
+        step(id) { $0.storageAnswered(id, outcome, hasRoom: $1) }
+    }
+}
+
+// MARK: - New snapshots of presence
+
+extension Subscribing: RefreshedSubscriptions {
+    func placesToRefresh(of session: SessionKey) -> [Int] { index.placesToRefresh(of: session) }
+
+    func refresh(_ session: SessionKey, at place: Int) -> Bool {
+        flush()
+        guard let actions = index.refresh(session, at: place) else { return false }
+        perform(actions)
+        return true
+    }
+}
+
+// MARK: - What messaging says
+
+extension Subscribing {
+    func attached(_ interest: UInt64, _ outcome: Result<AttachResponse, ServiceLinkRequestFailure>) {
+        switch outcome {
+        case .success(let response):
+            change { $0.attached(interest, response) }
+            reattachNext()
+        case .failure(.refused(let error)) where error.code == .loginAborted:
+            superseded(interest, by: 0)
+            // A login that is refused in this way is still waiting for its inbox.
+            attachFailed(interest, .refused(error))
+            reattachNext()
+        case .failure(let failure):
+            attachFailed(interest, failure)
+            reattachLater()
+        }
+    }
+
+    private func attachFailed(_ interest: UInt64, _ failure: ServiceLinkRequestFailure) {
+        for id in index.attachFailed(interest) {
+            step(id) { $0.attachFailed(id, failure, hasRoom: $1) }
+        }
+    }
+
+    /// A page of what a subscriber missed.
+    func read(_ id: SubscribeID, _ outcome: Result<ReadResponse, ServiceLinkRequestFailure>) {
+        switch outcome {
+        case .success(let response):
+            let page = SubscribePage(
+                frames: ByteBuffer(bytes: response.frames.bytes), position: response.position,
+                gap: response.gap, more: response.more)
+            step(id) { $0.pageRead(id, page, hasRoom: $1) }
+        case .failure(let failure):
+            step(id) { $0.readFailed(id, failure, hasRoom: $1) }
+        }
+    }
+
+    /// The user has logged in elsewhere: the newer session stays, this one ends (S-10, S-11). When the same
+    /// client has come back over another connection, nobody is told (S-12b).
+    func superseded(_ interest: UInt64, by holder: UInt64) {
+        guard let session = index.owner(of: interest).flatMap({ sessions[$0] }) else { return }
+        guard holder == 0 || holder != session.instance else {
+            session.connection?.replaced()
+            return
+        }
+        session.connection?.disconnect(
+            Disconnect(.superseded, "user \"\(session.userID)\" has logged in elsewhere"))
+    }
+
+    func messagingIsUp() { reattach(limit: reattachBatch) }
+
+    func messagingIsDown() { index.linkLost() }
+
+    /// Takes channels up again that lost their attachment. Some are attached at once and each answer brings
+    /// on the next, so the link's queue stays short however many channels there are.
+    private func reattach(limit: Int) {
+        guard messaging.isUp else { return }
+        for request in index.reattach(limit: limit) { messaging.attach(request) }
+    }
+
+    /// Every answer brings on one more, a refusal because of a newer session too: otherwise as many of those
+    /// as are under way at once would leave the rest detached.
+    private func reattachNext() {
+        if index.hasDetached { reattach(limit: 1) }
+    }
+
+    /// Messaging is there but refused or kept silent, so the next attempt comes after a while.
+    private func reattachLater() {
+        guard messaging.isUp, index.hasDetached else { return }
+        eventLoop.assumeIsolated().scheduleTask(in: .seconds(1)) { self.reattach(limit: self.reattachBatch) }
+    }
+}
+
+// MARK: - The entries of a turn
+
+extension Subscribing: Flushable {
+    /// Entries of this turn go to their subscribers at its end.
+    func delivered(_ delivery: DeliveryPush) {
+        index.gather(delivery)
+        guard !isScheduled else { return }
+        isScheduled = true
+        endOfTurn.schedule(self)
+    }
+
+    func flushAtEndOfTurn() {
+        isScheduled = false
+        flush()
+    }
+
+    private func flush() {
+        var deliveries = 0
+        while let fanOut = index.nextFanOut() {
+            deliveries += sessions.connections.send(fanOut)
+            index.sent(fanOut)
+        }
+        if deliveries > 0 { metrics.delivered(deliveries) }
+    }
+}

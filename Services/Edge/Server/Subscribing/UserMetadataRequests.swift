@@ -1,0 +1,70 @@
+import NIOCore
+import RTMAccessToken
+import RTMModel
+import RTMServiceLink
+import RTMWire
+
+/// Watching a user's metadata: a subscription to the log that storage keeps under the user's name, with
+/// nothing in it but that (D-44).
+final class UserMetadataRequests {
+    private let subscribing: Subscribing
+    private let endOfTurn: EndOfTurn
+
+    init(subscribing: Subscribing, endOfTurn: EndOfTurn) {
+        self.subscribing = subscribing
+        self.endOfTurn = endOfTurn
+    }
+
+    func subscribe(
+        _ session: Session, _ request: ClientRequest.SubscribeUserMetadata, _ requestID: UInt64
+    ) {
+        do throws(RTMError) {
+            try session.rates.subscribeUserMetadata(session.application.rates, now: endOfTurn.now)
+            let key = try key(of: request.userID, for: session)
+            guard subscribing.isPossible else { throw .messagingUnreachable(.storageOperationFailed) }
+            try checkRoom(for: key, of: session)
+            subscribing.enter(
+                SubscribeRequest(
+                    session: session.key, requestID: requestID, channel: key, purpose: .userMetadata,
+                    features: .metadata, after: request.after))
+        } catch {
+            session.answer(requestID, error)
+        }
+    }
+
+    func unsubscribe(_ session: Session, _ userID: WireText, _ requestID: UInt64) {
+        do throws(RTMError) {
+            try session.rates.subscribeUserMetadata(session.application.rates, now: endOfTurn.now)
+            let key = try key(of: userID, for: session)
+            guard subscribing.leave(session, key) else {
+                throw RTMError(
+                    .storageNotSubscribe, "the metadata of user \"\(key.name)\" is not subscribed")
+            }
+            session.answer(requestID, Done())
+        } catch {
+            session.answer(requestID, error)
+        }
+    }
+
+    /// The empty name is the session's own user.
+    private func key(of userID: WireText, for session: Session) throws(RTMError) -> ChannelKey {
+        guard !userID.isEmpty else { return session.metadata(of: session.userID) }
+        try NameRule.user.check(userID.bytes)
+        try session.checkMay(.read, .users, userID, else: .storagePermissionDenied)
+        return session.metadata(of: userID.string)
+    }
+
+    /// A session may watch so many users (L-38).
+    private func checkRoom(for key: ChannelKey, of session: Session) throws(RTMError) {
+        let limit = Limits.userMetadataSubscriptionsMax
+        try subscribing.checkRoom(
+            for: key, of: session,
+            underWay: RTMError(
+                .duplicateOperation, "a subscribe to the metadata of \"\(key.name)\" is under way"),
+            countMax: limit,
+            full: RTMError(
+                .storageSubscribeUserExceedLimitation,
+                "the metadata of \(limit) users is subscribed, which is the limit",
+                limit: .init(name: "user metadata subscriptions", value: UInt64(limit))))
+    }
+}

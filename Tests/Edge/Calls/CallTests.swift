@@ -1,0 +1,158 @@
+import NIOCore
+import RTMModel
+import RTMServiceLink
+import RTMTestSupport
+import RTMWire
+import Testing
+
+@testable import RTMAccessToken
+@testable import RTMEdgeServer
+
+@Suite("Calls that an edge passes on")
+struct CallTests {
+    private static let start = NIODeadline.uptimeNanoseconds(1_000_000_000_000)
+    private let session = Session(
+        key: .test(1), application: .forTest, userID: "anna", heartbeatInterval: 5,
+        connection: RecordingConnection())
+
+    // MARK: What it is about
+
+    @Test("message and stream channels have presence, metadata and locks; no other channel has (M-35)")
+    func channelTypes() {
+        for kind in ClientCall.Kind.allCases where kind != .whereNow && kind != .getHistory {
+            #expect(check(kind, .message, "lobby") == nil, "\(kind)")
+            #expect(check(kind, .stream, "stage") == nil, "\(kind)")
+            #expect(check(kind, .user, "bert") == .invalidChannelType, "\(kind)")
+            #expect(check(kind, nil, "lobby") == .invalidChannelType, "\(kind)")
+            #expect(check(kind, .message, "_lobby") == .invalidChannelName, "\(kind)")
+            #expect(check(kind, .message, "") == .invalidChannelName, "\(kind)")
+            let isMetadata = kind == .writeMetadata || kind == .getMetadata
+            #expect(
+                check(kind, ChannelType.none, "bert") == (isMetadata ? nil : .invalidChannelType), "\(kind)")
+        }
+    }
+
+    @Test("the metadata of a user is named by the user, or by nobody for one's own (D-16)")
+    func userMetadata() {
+        #expect(check(.getMetadata, ChannelType.none, "") == nil)
+        #expect(check(.writeMetadata, ChannelType.none, "") == nil)
+        #expect(check(.getMetadata, ChannelType.none, "a/b") == .invalidUserId)
+    }
+
+    @Test("where a user is needs a user (P-36); history has message channels and inboxes (H-1)")
+    func usersAndHistory() {
+        #expect(check(.whereNow, ChannelType.none, "bert") == nil)
+        #expect(check(.whereNow, ChannelType.none, "") == .invalidUserId)
+        #expect(check(.getHistory, .message, "lobby") == nil)
+        #expect(check(.getHistory, .user, "anna") == nil)
+        #expect(check(.getHistory, .stream, "stage") == .invalidChannelType)
+        #expect(check(.getHistory, ChannelType.none, "anna") == .invalidChannelType)
+    }
+
+    // MARK: Permissions
+
+    @Test("A-15: a query needs the right to read, a change the right to write")
+    func permissions() {
+        let lists = TokenPermissions.channels(read: ["news"], write: ["lobby"], users: ["bert"])
+        session.grant = TokenGrant(expiresAtMilliseconds: 1, permissions: [lists])
+        for kind in ClientCall.Kind.allCases where kind != .whereNow {
+            #expect(check(kind, .message, kind.isQuery ? "news" : "lobby") == nil, "\(kind)")
+            #expect(check(kind, .message, kind.isQuery ? "lobby" : "news") != nil, "\(kind)")
+        }
+        #expect(check(.writeMetadata, .message, "news") == .storagePermissionDenied)
+        #expect(check(.getHistory, .message, "lobby") == .historyPermissionDenied)
+        #expect(check(.whoNow, .message, "lobby") == .channelSubscribePermissionDenied)
+        #expect(check(.acquireLock, .message, "news") == .channelPublishPermissionDenied)
+        #expect(check(.writeMetadata, ChannelType.none, "") == nil)
+        #expect(check(.writeMetadata, ChannelType.none, "carl") == .storagePermissionDenied)
+    }
+
+    // MARK: Rates
+
+    @Test("R-6, R-7, R-8: each has a rate of its own, and the refusal names it")
+    func rates() throws {
+        var session = SessionRates()
+        let rates = ApplicationRates(publish: 60, calls: 20, subscribesMax: 2, login: 2, subscriptionsMax: 0)
+        for _ in 0..<20 {
+            #expect(take(&session, .writeMetadata, .message, rates) == nil)
+            #expect(take(&session, .getMetadata, ChannelType.none, rates) == nil)
+            #expect(take(&session, .whoNow, .message, rates) == nil)
+        }
+        // A client that comes back claims its locks again (K-12).
+        for _ in 0..<10 + SessionLocks.acquiresMax {
+            #expect(take(&session, .acquireLock, .message, rates) == nil)
+        }
+        let metadata = try #require(take(&session, .getMetadata, .message, rates))
+        #expect(metadata.code == .operationRateExceedLimitation && metadata.limit?.value == 10)
+        #expect(try #require(metadata.retryAfter) <= .milliseconds(101))
+        #expect(
+            take(&session, .writeMetadata, ChannelType.none, rates)?.code == .operationRateExceedLimitation)
+        #expect(take(&session, .acquireLock, .message, rates)?.code == .lockOperationFailed)
+        #expect(take(&session, .setLock, .message, rates)?.limit?.name == "calls per second")
+    }
+
+    @Test("R-7, S-19: who follows as many users as are allowed can take them all up again at once")
+    func followsAgain() throws {
+        var session = SessionRates()
+        let rates = ApplicationRates(publish: 60, calls: 20, subscribesMax: 2, login: 2, subscriptionsMax: 0)
+        let countMax = Limits.userMetadataSubscriptionsMax + 20
+        for _ in 0..<countMax { try session.subscribeUserMetadata(rates, now: .uptimeNanoseconds(1)) }
+        let error = #expect(throws: RTMError.self) {
+            try session.subscribeUserMetadata(rates, now: .uptimeNanoseconds(1))
+        }
+        #expect(error?.code == .operationRateExceedLimitation && error?.retryAfter != nil)
+        // Reading and writing them is another thing.
+        #expect(take(&session, .writeMetadata, ChannelType.none, rates) == nil)
+    }
+
+    // MARK: Failures
+
+    @Test(
+        "a service that doesn't answer: the code says which, and when to try again",
+        arguments: [
+            (.whoNow, .presenceOperationFailed, .presenceOperationTimeout),
+            (.setState, .presenceOperationFailed, .presenceOperationTimeout),
+            (.getMetadata, .storageNotAvailable, .storageOperationTimeout),
+            (.acquireLock, .lockNotAvailable, .lockOperationTimeout),
+            (.getHistory, .historyNotAvailable, .historyOperationTimeout),
+        ] as [(ClientCall.Kind, ErrorCode, ErrorCode)])
+    func failures(_ kind: ClientCall.Kind, failed: ErrorCode, timeout: ErrorCode) {
+        let away = RTMError(.notConnected, "not connected")
+        for (failure, code) in [
+            (.timedOut, timeout), (.disconnected, failed), (.refused(away), failed),
+        ] as [(ServiceLinkRequestFailure, ErrorCode)] {
+            let error = kind.error(failure)
+            #expect(error.code == code && error.retryAfter == .seconds(1))
+        }
+        let refusal = RTMError(.presenceUserNotExist, "not there")
+        #expect(kind.error(.refused(refusal)) == refusal)
+    }
+
+    @Test("L-45: what a client says of its presence timeout is clamped; saying nothing means the longest")
+    func presenceTimeout() {
+        #expect([0, 1, 5, 77, 300, 9_999].map { Limits.presenceTimeout($0) } == [300, 5, 5, 77, 300, 300])
+    }
+
+    // MARK: -
+
+    private func check(_ kind: ClientCall.Kind, _ type: ChannelType?, _ target: String) -> ErrorCode? {
+        target.withWireText { target in
+            do throws(RTMError) {
+                try session.check(
+                    ClientCall(kind: kind, request: .empty, channelType: type, target: target))
+                return nil
+            } catch { return error.code }
+        }
+    }
+
+    private func take(
+        _ session: inout SessionRates, _ kind: ClientCall.Kind, _ type: ChannelType, _ rates: ApplicationRates
+    ) -> RTMError? {
+        do throws(RTMError) {
+            try session.call(
+                ClientCall(kind: kind, request: .empty, channelType: type, target: .empty), rates,
+                now: Self.start)
+            return nil
+        } catch { return error }
+    }
+}

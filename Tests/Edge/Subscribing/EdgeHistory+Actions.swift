@@ -1,0 +1,182 @@
+import NIOCore
+import RTMModel
+import RTMServiceLink
+import RTMTestSupport
+import RTMWire
+import Testing
+
+@testable import RTMEdgeServer
+
+/// Performing what the index wants done, and judging what the sessions are sent.
+extension EdgeHistory {
+    /// What was gathered goes out before anything changes who is subscribed.
+    mutating func change(
+        _ event: (inout SubscriptionIndex, _ hasRoom: Bool) -> [SubscribeAction]
+    ) {
+        flush()
+        let hasRoom = hasRoom()
+        perform(event(&index, hasRoom))
+        lookWhoIsLive()
+    }
+
+    mutating func flush() {
+        while let fanOut = index.nextFanOut() {
+            deliveries += connections.send(fanOut)
+            index.sent(fanOut)
+        }
+        look()
+        for viewer in viewers.values {
+            for key in viewer.channels where viewer.isLive(key) { expectUpToDate(viewer, on: key) }
+        }
+    }
+
+    private mutating func perform(_ actions: [SubscribeAction]) {
+        for action in actions { perform(action) }
+    }
+
+    private mutating func perform(_ action: SubscribeAction) {
+        switch action {
+        case .attach(let request): attach(request)
+        case .detach(let push): detach(push)
+        case .ask(let id, let questions): ask(id, questions)
+        case .read(let id, let question): read(id, question)
+        case .goOn(let id): change { $0.goOn(id, hasRoom: $1) }
+        case .awaitRoom(let id, _):
+            events.waitsForRoom += 1
+            delayed.append(id)
+        case .retry(let id, _):
+            events.retries += 1
+            delayed.append(id)
+        case .answer(let session, let requestID, let answer): give(answer, to: session, requestID)
+        case .send(let session, let frames):
+            var rest = frames
+            while Record(&rest) != nil { pageEntries += 1 }
+            connections[session.slot]?.send(frames)
+        case .gap(let session, let channel, let position):
+            send(Record(channel: channel, position: position, isGap: true), to: session)
+        case .gapForAll(let subscribers, _, let channel, let position):
+            let gap = Record(channel: channel, position: position, isGap: true)
+            for subscriber in subscribers { send(gap, to: subscriber.session) }
+        case .entered, .hasNotEntered, .joinMissed, .lacksSnapshot, .refreshed: break
+        }
+    }
+
+    private func send(_ record: Record, to session: SessionKey) {
+        connections[session.slot]?.send(record.frame)
+    }
+
+    mutating func attach(_ request: AttachRequest) {
+        #expect(
+            interests[request.interest] ?? request.channel == request.channel,
+            "\(what): one number for two channels")
+        interests[request.interest] = request.channel
+        guard isUp else { return attachFailed(request.interest, .disconnected) }
+        let number = nextNumber()
+        openAttaches[number] = request.interest
+        messaging.call(.attach(id: number, request))
+    }
+
+    private mutating func detach(_ push: DetachPush) {
+        #expect(interests[push.interest] != nil, "\(what): a detach without an attach")
+        if isUp { messaging.call(.detach(push)) }
+    }
+
+    private mutating func read(_ id: SubscribeID, _ question: PageQuestion) {
+        asked[id] = nil
+        let number = nextNumber()
+        openReads[number] = id
+        messaging.call(
+            .read(
+                id: number,
+                FakeMessaging.Read(
+                    channel: question.channel, after: question.after, session: question.session.id.rawValue,
+                    features: question.features, entriesMax: .random(in: 1...3, using: &random))))
+    }
+
+    private mutating func ask(_ id: SubscribeID, _ questions: SnapshotQuestions) {
+        asked[id] = (questions.session, questions.channel, index.position(of: questions.channel))
+        openPreparations.append(Preparation(id: id, service: .presence))
+        if !questions.stored.isEmpty { openPreparations.append(Preparation(id: id, service: .metadata)) }
+    }
+
+    // MARK: What comes later
+
+    /// Presence or storage answers for one of them, with a snapshot or not.
+    mutating func answerAny() {
+        guard let number = openPreparations.indices.randomElement(using: &random) else { return }
+        let preparation = openPreparations.remove(at: number)
+        let isThere = random.chance(4, in: 5)
+        events.preparations += 1
+        change { index, hasRoom in
+            preparation.service == .presence
+                ? index.presenceAnswered(preparation.id, isThere ? ByteBuffer() : nil, hasRoom: hasRoom)
+                : index.storageAnswered(
+                    preparation.id, isThere ? .success(ByteBuffer()) : .failure(.timedOut), hasRoom: hasRoom)
+        }
+    }
+
+    /// A client has read, or some time has passed.
+    mutating func delayedAny() {
+        guard let number = delayed.indices.randomElement(using: &random) else { return }
+        let id = delayed.remove(at: number)
+        change { $0.goOn(id, hasRoom: $1) }
+    }
+
+    // MARK: Judging
+
+    private mutating func give(_ answer: SubscribeAnswer, to session: SessionKey, _ requestID: UInt64) {
+        guard let (key, features) = requests.removeValue(forKey: requestID) else {
+            Issue.record("\(what): request \(requestID) is answered a second time")
+            return
+        }
+        switch answer {
+        case .subscribed(let position, _, _):
+            look()
+            viewers[session.id.rawValue]?.begins(key, features, at: position)
+        case .refused:
+            events.refusals += 1
+        case .loggedIn, .loginRefused, .userMetadataSubscribed:
+            Issue.record("\(what): nobody asked for that")
+        }
+    }
+
+    func look() {
+        for viewer in viewers.values { viewer.look(messaging.archive) }
+    }
+
+    /// Who has become a subscriber has missed nothing, and goes live exactly behind what it was given.
+    private mutating func lookWhoIsLive() {
+        look()
+        for viewer in viewers.values {
+            for key in viewer.channels {
+                guard let place = index.channels.place(of: key) else { continue }
+                let isLive = if case .live = index.seats[viewer.key, place] { true } else { false }
+                guard isLive != viewer.isLive(key) else { continue }
+                viewer.isLive(key, isLive)
+                guard isLive else { continue }
+                events.admissions += 1
+                expectUpToDate(viewer, on: key)
+            }
+        }
+        countSparedPages()
+    }
+
+    private mutating func countSparedPages() {
+        for (id, began) in asked where index.session(of: id) == nil {
+            asked[id] = nil
+            guard let place = index.channels.place(of: began.key), let position = began.position,
+                case .live = index.seats[began.session, place], let now = index.position(of: began.key)
+            else { continue }
+            if now.epoch == position.epoch, now.offset > position.offset { events.sparedPages += 1 }
+        }
+    }
+
+    private func expectUpToDate(_ viewer: Viewer, on key: ChannelKey) {
+        guard let position = index.position(of: key) else { return }
+        // Where a log began anew while an attach timed out, the index may take an entry of the new log for
+        // the next one of the old. The gap that is said then covers it.
+        var messaging = messaging
+        guard events.timeouts == 0 || position.epoch == messaging.head(of: key).epoch else { return }
+        viewer.expectNothingMissed(key, upTo: position, messaging.archive)
+    }
+}

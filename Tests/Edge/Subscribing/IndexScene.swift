@@ -1,0 +1,227 @@
+import NIOCore
+import RTMModel
+import RTMServiceLink
+import RTMWire
+import Testing
+
+@testable import RTMEdgeServer
+
+/// An index whose actions are written down, for tests of single steps. Presence answers at once, unless the
+/// test holds its answers back; a client has room, unless the test says otherwise.
+struct IndexScene {
+    var index = SubscriptionIndex()
+    var hasRoom = true
+    var presenceAnswers = true
+    private var connections = SessionConnections()
+    private var recorders: [SessionKey: RecordingConnection] = [:]
+    private var lastRequest: UInt64 = 0
+    /// What was to be done since the test looked last.
+    private(set) var attaches: [AttachRequest] = []
+    private(set) var detaches: [DetachPush] = []
+    private(set) var questions: [(id: SubscribeID, SnapshotQuestions)] = []
+    private(set) var reads: [(id: SubscribeID, question: PageQuestion)] = []
+    private(set) var waiting: [SubscribeID] = []
+    private(set) var retries: [SubscribeID] = []
+    private(set) var answers: [UInt64: SubscribeAnswer] = [:]
+    private(set) var gaps: [StreamPosition] = []
+    private(set) var entered: [SessionKey] = []
+    private(set) var notEntered: [SessionKey] = []
+    private(set) var lacking: [SessionKey] = []
+    private(set) var joinsMissed = 0
+    private(set) var refreshed = 0
+    private(set) var deliveries = 0
+
+    mutating func session(_ id: UInt64) -> SessionKey {
+        let key = SessionKey.test(id)
+        let recorder = RecordingConnection()
+        recorders[key] = recorder
+        connections[key.slot] = recorder
+        return key
+    }
+
+    // MARK: Events
+
+    /// Returns the request's number.
+    @discardableResult
+    mutating func enter(
+        _ session: SessionKey, _ channel: ChannelKey = .test("a"), features: SubscriptionFeatures = .message,
+        after: StreamPosition? = nil, purpose: SubscribeRequest.Purpose = .subscribe
+    ) -> UInt64 {
+        lastRequest += 1
+        let request = SubscribeRequest(
+            session: session, requestID: lastRequest, channel: channel, purpose: purpose, features: features,
+            after: after)
+        change { $0.enter(request) }
+        return lastRequest
+    }
+
+    mutating func attached(_ interest: UInt64, at position: StreamPosition, gap: Bool = false) {
+        change { $0.attached(interest, AttachResponse(position: position, gap: gap)) }
+    }
+
+    mutating func attachFailed(_ interest: UInt64, _ failure: ServiceLinkRequestFailure = .timedOut) {
+        let hasRoom = hasRoom
+        for id in index.attachFailed(interest) {
+            change { $0.attachFailed(id, failure, hasRoom: hasRoom) }
+        }
+    }
+
+    mutating func pageRead(_ id: SubscribeID, _ page: SubscribePage) {
+        let hasRoom = hasRoom
+        change { $0.pageRead(id, page, hasRoom: hasRoom) }
+    }
+
+    mutating func presenceAnswered(_ id: SubscribeID, _ frames: ByteBuffer? = ByteBuffer()) {
+        let hasRoom = hasRoom
+        change { $0.presenceAnswered(id, frames, hasRoom: hasRoom) }
+    }
+
+    mutating func storageAnswered(
+        _ id: SubscribeID, _ outcome: Result<ByteBuffer, ServiceLinkRequestFailure>
+    ) {
+        let hasRoom = hasRoom
+        change { $0.storageAnswered(id, outcome, hasRoom: hasRoom) }
+    }
+
+    mutating func goOn(_ id: SubscribeID) {
+        let hasRoom = hasRoom
+        change { $0.goOn(id, hasRoom: hasRoom) }
+    }
+
+    mutating func leave(_ session: SessionKey, _ channel: ChannelKey = .test("a")) {
+        change { $0.leave(session, channel) ?? [] }
+    }
+
+    mutating func change(_ event: (inout SubscriptionIndex) -> [SubscribeAction]) {
+        flush()
+        perform(event(&index))
+    }
+
+    mutating func flush() {
+        while let fanOut = index.nextFanOut() {
+            deliveries += connections.send(fanOut)
+            index.sent(fanOut)
+        }
+    }
+
+    private mutating func perform(_ actions: [SubscribeAction]) {
+        for action in actions {
+            switch action {
+            case .attach(let request): attaches.append(request)
+            case .detach(let push): detaches.append(push)
+            case .ask(let id, let asked):
+                questions.append((id, asked))
+                if presenceAnswers { presenceAnswered(id) }
+            case .read(let id, let question): reads.append((id, question))
+            case .goOn(let id): goOn(id)
+            case .awaitRoom(let id, _): waiting.append(id)
+            case .retry(let id, _): retries.append(id)
+            case .answer(_, let requestID, let answer): answers[requestID] = answer
+            case .send(let session, let frames): connections[session.slot]?.send(frames)
+            case .gap(_, _, let position): gaps.append(position)
+            case .gapForAll(_, _, _, let position): gaps.append(position)
+            case .entered(let session, _): entered.append(session)
+            case .hasNotEntered(let session, _, _): notEntered.append(session)
+            case .joinMissed: joinsMissed += 1
+            case .lacksSnapshot(let session, _): lacking.append(session)
+            case .refreshed: refreshed += 1
+            }
+        }
+    }
+
+    // MARK: All the way
+
+    /// All the way to a subscriber; a new channel stands at 7. Returns the channel's number.
+    @discardableResult
+    mutating func subscribe(
+        _ session: SessionKey, to channel: ChannelKey = .test("a"), features: SubscriptionFeatures = .message
+    ) throws -> UInt64 {
+        let before = attaches.count
+        enter(session, channel, features: features)
+        if attaches.count > before, let request = attaches.last { attached(request.interest, at: .at(7)) }
+        let place = try #require(index.channels.place(of: channel))
+        #expect(isLive(session, in: channel))
+        return index.channels[place].interest
+    }
+
+    func isLive(_ session: SessionKey, in channel: ChannelKey = .test("a")) -> Bool {
+        guard let place = index.channels.place(of: channel) else { return false }
+        return if case .live = index.seats[session, place] { true } else { false }
+    }
+
+    func position(_ channel: ChannelKey = .test("a")) -> StreamPosition? { index.position(of: channel) }
+
+    // MARK: Entries
+
+    mutating func gather(
+        _ offset: UInt64, interest: UInt64, from publisher: UInt64 = 99,
+        feature: SubscriptionFeatures = .message
+    ) {
+        gather(run: offset...offset, interest: interest, from: publisher, feature: feature)
+    }
+
+    mutating func gather(
+        run offsets: ClosedRange<UInt64>, interest: UInt64, from publisher: UInt64 = 99,
+        feature: SubscriptionFeatures = .message
+    ) {
+        Self.frames(offsets).withUnsafeReadableBytes { bytes in
+            index.gather(
+                DeliveryPush(
+                    interest: interest, offset: offsets.lowerBound, count: offsets.count,
+                    publisherSession: publisher, feature: feature, frames: WireText(bytes)))
+        }
+    }
+
+    static func frames(_ offsets: ClosedRange<UInt64>) -> ByteBuffer {
+        offsets.reduce(into: ByteBuffer()) { frames, offset in
+            frames.writeImmutableBuffer(Record(channel: .test("a"), position: .at(offset)).frame)
+        }
+    }
+
+    /// The offsets that the session has been sent since the last call.
+    func taken(_ session: SessionKey) -> [UInt64] {
+        var frames = recorders[session]?.takeSent() ?? ByteBuffer()
+        var offsets: [UInt64] = []
+        while let record = Record(&frames) { offsets.append(record.position.offset) }
+        return offsets
+    }
+
+    /// Forgets what was to be done so far.
+    mutating func forget() {
+        (attaches, detaches, questions, reads, waiting, retries) = ([], [], [], [], [], [])
+        (answers, gaps, entered, notEntered, lacking) = ([:], [], [], [], [])
+        (joinsMissed, refreshed) = (0, 0)
+    }
+}
+
+extension SubscribeAnswer {
+    /// Where the session begins; nil for a refusal.
+    var position: StreamPosition? {
+        switch self {
+        case .subscribed(let position, _, _), .loggedIn(let position, _),
+            .userMetadataSubscribed(let position, _):
+            position
+        case .refused, .loginRefused: nil
+        }
+    }
+
+    var refusal: ErrorCode? {
+        switch self {
+        case .refused(let error), .loginRefused(let error): error.code
+        default: nil
+        }
+    }
+
+    var hasGap: Bool {
+        switch self {
+        case .subscribed(_, _, let gap), .loggedIn(_, let gap), .userMetadataSubscribed(_, let gap): gap
+        case .refused, .loginRefused: false
+        }
+    }
+}
+
+extension StreamPosition {
+    static func at(_ offset: UInt64, epoch: UInt64 = 5) -> StreamPosition {
+        StreamPosition(epoch: epoch, offset: offset)
+    }
+}

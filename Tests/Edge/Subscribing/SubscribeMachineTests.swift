@@ -1,0 +1,214 @@
+import NIOCore
+import RTMModel
+import RTMServiceLink
+import RTMWire
+import Testing
+
+@testable import RTMEdgeServer
+
+/// The states of one subscribe, by what the index wants done.
+@Suite("A subscribe on its way")
+struct SubscribeMachineTests {
+    private var scene = IndexScene()
+
+    @Test("M-3, M-4: presence and storage are asked at once; the answer comes first, then presence, storage")
+    mutating func snapshots() throws {
+        let session = scene.session(1)
+        try scene.subscribe(scene.session(2))
+        scene.presenceAnswers = false
+        let request = scene.enter(session, features: [.message, .presence, .metadata, .lock, .quiet])
+        let (id, questions) = try #require(scene.questions.last)
+        #expect(questions.join == .init(isQuiet: true, wantsSnapshot: true))
+        #expect(questions.stored == [.metadata, .lock])
+        scene.storageAnswered(id, .success(IndexScene.frames(2...2)))
+        #expect(scene.answers[request] == nil)
+        scene.presenceAnswered(id, IndexScene.frames(1...1))
+        #expect(scene.answers[request]?.position == .at(7))
+        #expect(scene.taken(session) == [1, 2])
+        #expect(scene.isLive(session))
+    }
+
+    @Test("what can't be had is said, and presence hears of the member later")
+    mutating func unavailable() throws {
+        let session = scene.session(1)
+        try scene.subscribe(scene.session(2))
+        scene.presenceAnswers = false
+        let request = scene.enter(session, features: [.message, .presence, .metadata])
+        let id = try #require(scene.questions.last).id
+        scene.presenceAnswered(id, nil)
+        scene.storageAnswered(id, .failure(.timedOut))
+        guard case .subscribed(_, let unavailable, false) = scene.answers[request] else {
+            Issue.record("not subscribed")
+            return
+        }
+        #expect(unavailable == [.presence, .metadata])
+        #expect(scene.joinsMissed == 1 && scene.lacking == [session])
+    }
+
+    @Test("a user's metadata that can't be had are refused")
+    mutating func metadataRefused() throws {
+        let session = scene.session(1)
+        let user = ChannelKey(appID: "app", type: .none, name: "bob")
+        let request = scene.enter(session, user, features: .metadata, purpose: .userMetadata)
+        scene.attached(try #require(scene.attaches.last?.interest), at: .at(7))
+        let (id, questions) = try #require(scene.questions.last)
+        #expect(questions.join == nil && questions.stored == .metadata)
+        scene.storageAnswered(id, .failure(.timedOut))
+        #expect(scene.answers[request]?.refusal == .storageOperationTimeout)
+        #expect(scene.index.channelCount == 0 && scene.notEntered.isEmpty)
+    }
+
+    @Test("the session's own join, and what it doesn't want to see, need no page")
+    mutating func sparedPage() throws {
+        let session = scene.session(1)
+        let interest = try scene.subscribe(scene.session(2), features: [.message, .presence])
+        scene.presenceAnswers = false
+        let request = scene.enter(session, features: [.message, .presence])
+        scene.gather(8, interest: interest, from: 1, feature: .presence)
+        scene.gather(9, interest: interest, feature: .metadata)
+        scene.presenceAnswered(try #require(scene.questions.last).id)
+        #expect(scene.reads.isEmpty)
+        #expect(scene.answers[request]?.position == .at(9))
+        #expect(scene.taken(session).isEmpty)
+    }
+
+    @Test("what came meanwhile and is to be seen is read, from the position that the answer says")
+    mutating func read() throws {
+        let session = scene.session(1)
+        let interest = try scene.subscribe(scene.session(2))
+        scene.presenceAnswers = false
+        let request = scene.enter(session)
+        scene.gather(8, interest: interest)
+        // It has missed something before, so what it may not see makes no difference any more.
+        scene.gather(9, interest: interest, from: 1)
+        scene.presenceAnswered(try #require(scene.questions.last).id)
+        let (id, question) = try #require(scene.reads.first)
+        #expect(question.after == .at(7) && !question.showsOwn)
+        #expect(scene.answers[request] == nil)
+        scene.pageRead(id, SubscribePage(frames: IndexScene.frames(8...8), position: .at(9)))
+        #expect(scene.answers[request]?.position == .at(7))
+        #expect(scene.taken(session) == [8] && scene.isLive(session))
+    }
+
+    @Test("pages follow one another until the last one")
+    mutating func pages() throws {
+        let session = scene.session(1)
+        let interest = try scene.subscribe(scene.session(2))
+        scene.gather(run: 8...10, interest: interest)
+        scene.enter(session, after: .at(6))
+        let first = try #require(scene.reads.last)
+        #expect(first.question.after == .at(6))
+        scene.pageRead(
+            first.id, SubscribePage(frames: IndexScene.frames(7...8), position: .at(8), more: true))
+        #expect(!scene.isLive(session))
+        let second = try #require(scene.reads.last)
+        #expect(second.question.after == .at(8) && scene.reads.count == 2)
+        scene.pageRead(second.id, SubscribePage(frames: IndexScene.frames(9...10), position: .at(10)))
+        #expect(scene.taken(session) == [7, 8, 9, 10] && scene.isLive(session))
+    }
+
+    @Test("L-42: without room it is answered, holds one page, and goes on when the client has read")
+    mutating func room() throws {
+        let session = scene.session(1)
+        let interest = try scene.subscribe(scene.session(2))
+        scene.gather(8, interest: interest)
+        let request = scene.enter(session, after: .at(6))
+        let read = try #require(scene.reads.last)
+        scene.hasRoom = false
+        scene.pageRead(read.id, SubscribePage(frames: IndexScene.frames(7...8), position: .at(8)))
+        #expect(scene.answers[request]?.position == .at(6), "the answer doesn't wait")
+        #expect(scene.taken(session).isEmpty && scene.waiting.count == 1)
+        scene.goOn(read.id)
+        #expect(scene.waiting.count == 2, "another one took the room")
+        scene.hasRoom = true
+        scene.goOn(read.id)
+        #expect(scene.taken(session) == [7, 8] && scene.isLive(session))
+    }
+
+    @Test(
+        "a read that fails refuses a new subscribe; a subscriber that was let in stands still and tries again"
+    )
+    mutating func readFails() throws {
+        let (new, returning) = (scene.session(1), scene.session(2))
+        let interest = try scene.subscribe(returning)
+        scene.gather(8, interest: interest)
+        let refused = scene.enter(new, after: .at(6))
+        let first = try #require(scene.reads.last)
+        scene.change { $0.readFailed(first.id, .timedOut, hasRoom: true) }
+        #expect(scene.answers[refused]?.refusal == .channelSubscribeTimeout)
+        #expect(scene.notEntered == [new])
+        scene.presenceAnswers = false
+        let again = scene.enter(returning, features: [.message, .presence])
+        scene.gather(9, interest: interest)
+        scene.presenceAnswered(try #require(scene.questions.last).id)
+        let second = try #require(scene.reads.last)
+        scene.change { $0.readFailed(second.id, .timedOut, hasRoom: true) }
+        #expect(scene.answers[again]?.position == .at(8) && scene.gaps.isEmpty)
+        #expect(scene.retries == [second.id] && !scene.isLive(returning))
+        scene.goOn(second.id)
+        #expect(scene.reads.last?.question.after == .at(8))
+    }
+
+    @Test("what the log doesn't have any more is said, to a new subscribe and to one that was answered")
+    mutating func gap() throws {
+        let session = scene.session(1)
+        let interest = try scene.subscribe(scene.session(2))
+        scene.gather(8, interest: interest)
+        let request = scene.enter(session, after: .at(2))
+        scene.pageRead(
+            try #require(scene.reads.last).id,
+            SubscribePage(frames: ByteBuffer(), position: .at(8), gap: true))
+        #expect(scene.answers[request]?.hasGap == true && scene.answers[request]?.position == .at(8))
+        #expect(scene.gaps.isEmpty)
+        // The second page says it.
+        let other = scene.session(3)
+        let answered = scene.enter(other, features: [.message, .presence], after: .at(6))
+        let first = try #require(scene.reads.last)
+        scene.pageRead(first.id, SubscribePage(frames: ByteBuffer(), position: .at(7), more: true))
+        let second = try #require(scene.reads.last)
+        scene.pageRead(second.id, SubscribePage(frames: ByteBuffer(), position: .at(8), gap: true))
+        #expect(scene.answers[answered]?.hasGap == false && scene.gaps == [.at(8)])
+    }
+
+    @Test("P-1: a refresh answers nothing, ends once, and gives way to what the client asks for")
+    mutating func refresh() throws {
+        let session = scene.session(1)
+        try scene.subscribe(session, features: [.message, .presence])
+        let place = try #require(scene.index.channels.place(of: .test("a")))
+        scene.forget()
+        scene.change { $0.refresh(session, at: place) ?? [] }
+        #expect(scene.answers.isEmpty && scene.refreshed == 1 && scene.isLive(session))
+        #expect(scene.entered.isEmpty, "it was a subscriber before")
+        scene.presenceAnswers = false
+        scene.change { $0.refresh(session, at: place) ?? [] }
+        let old = try #require(scene.questions.last).id
+        #expect(!scene.index.isSubscribing(session, to: .test("a")))
+        let request = scene.enter(session, features: .message)
+        #expect(scene.refreshed == 2)
+        scene.presenceAnswered(old)
+        #expect(scene.answers[request] == nil, "that was for the refresh")
+        scene.presenceAnswered(try #require(scene.questions.last).id)
+        #expect(scene.answers[request]?.position == .at(7) && scene.isLive(session))
+        #expect(scene.refreshed == 2)
+    }
+
+    @Test("S-10: an inbox is attached for its owner; nobody is asked, and a refusal says when to try again")
+    mutating func login() throws {
+        let session = scene.session(1)
+        let owner = InboxOwner(session: session, instance: 7, attempt: 3, isReturn: true)
+        let inbox = ChannelKey(appID: "app", type: .user, name: "anna")
+        let request = scene.enter(session, inbox, purpose: .login(owner))
+        let attach = try #require(scene.attaches.last)
+        #expect(attach.claim == 0 && attach.holder == 7 && attach.returns && attach.attempt == 3)
+        scene.attached(attach.interest, at: .at(4))
+        #expect(scene.answers[request]?.position == .at(4) && scene.questions.isEmpty)
+        #expect(scene.index.owner(of: attach.interest) == session)
+        let second = scene.enter(session, inbox, purpose: .login(owner))
+        scene.attachFailed(try #require(scene.attaches.last).interest)
+        guard case .loginRefused(let error) = scene.answers[second] else {
+            Issue.record("not refused")
+            return
+        }
+        #expect(error.code == .loginNoServerResources && error.retryAfter == .seconds(1))
+    }
+}
