@@ -11,7 +11,7 @@ RUNS = int(os.environ.get("RUNS") or (1 if QUICK else 3))
 SECONDS = float(os.environ.get("SECONDS_EACH") or (0.4 if QUICK else 2))
 # A measurement during which others use more than this share of a core is repeated once, and the quieter one counts. All
 # repetitions together take no longer than this, so that a run on a busy machine ends, too.
-OTHERS_MAX, REPEAT_SECONDS_MAX = 0.3, (0 if QUICK else 150)
+OTHERS_MAX, REPEAT_SECONDS_MAX = 0.3, (0 if QUICK else 90)
 TIMEOUT_SECONDS = 120
 
 

@@ -24,8 +24,8 @@ class Workload:
         if self.kind == "logins":
             return {}
         if self.kind == "idle":
-            return {"quiet": seconds, "seconds": seconds * 2.5}
-        return {"warm_up": min(0.5, seconds), "seconds": seconds * (2 if self.kind == "open" else 1)}
+            return {"quiet": seconds, "seconds": seconds * 2}
+        return {"warm_up": min(0.5, seconds), "seconds": seconds * (1.5 if self.kind == "open" else 1)}
 
 
 def closed(name, part, channels, subscribers, publishers, window, payload=128, with_tls=False):
