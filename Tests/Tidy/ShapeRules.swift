@@ -14,9 +14,7 @@ enum ShapeRules {
     static let bigFolders = ["Clients/RTMClient": 40]
 
     /// By name, with the lines of all extensions.
-    static let bigTypes = [
-        "EdgeLoop": 1402, "Link": 1759, "PresenceNode": 589, "RedisPresenceStore": 545,
-    ]
+    static let bigTypes = ["Link": 1759, "PresenceNode": 589, "RedisPresenceStore": 545]
 
     /// Comments that consist of a rule's id alone, by room.
     static let bareCitations = ["Clients/RTMClient": 10, "Services/Edge/Server": 2, "Shared/Model": 12]
