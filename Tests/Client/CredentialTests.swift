@@ -5,10 +5,10 @@ import Testing
 
 /// Which token a client presents, and how often it says that one will expire: S-1, S-7, S-50, S-52.
 struct CredentialTests {
-    private func link(token: String? = nil) -> VirtualServiceLink {
+    private func link(token: String? = nil) -> VirtualLink {
         var parameters = LinkStateMachine.Parameters.exact
         parameters.token = token
-        return VirtualServiceLink(parameters)
+        return VirtualLink(parameters)
     }
 
     @Test func `S-1: a login brings its token, or takes the configuration's`() {

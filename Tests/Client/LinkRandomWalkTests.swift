@@ -15,7 +15,7 @@ struct LinkRandomWalkTests {
 }
 
 private struct Walk {
-    private var link: VirtualServiceLink
+    private var link: VirtualLink
     private var random: SeededRandom
     private var lastLogin: UInt64 = 0
     private var time = Duration.zero
@@ -26,7 +26,7 @@ private struct Walk {
         random = SeededRandom(seed: seed)
         let servers = Int.random(in: 1...3, using: &random)
         let timeout: Duration? = Bool.random(using: &random) ? .seconds(200) : nil
-        link = VirtualServiceLink(.exact(servers: servers, reconnectTimeout: timeout))
+        link = VirtualLink(.exact(servers: servers, reconnectTimeout: timeout))
     }
 
     var started: [UInt64] { lastLogin == 0 ? [] : Array(1...lastLogin) }

@@ -6,7 +6,7 @@ import Testing
 /// The times of the link: S-13, S-14, S-17 and the scenarios of behaviour.md, appendix D, that concern it.
 struct LinkScheduleTests {
     @Test func `S-14: attempts follow after 2, 4, 8 … s, the last one before 120 s, then every 30 s`() {
-        var link = VirtualServiceLink { at, _ in at == .zero ? .accepted : .unreachable }
+        var link = VirtualLink { at, _ in at == .zero ? .accepted : .unreachable }
         link.login()
         link.lose()
         link.advance(to: .seconds(215))
@@ -17,7 +17,7 @@ struct LinkScheduleTests {
     func `S-14: with jitter each delay is within 20 %, and an attempt begins shortly before 120 s`(
         seed: UInt64
     ) {
-        var link = VirtualServiceLink(LinkStateMachine.Parameters()) { at, _ in
+        var link = VirtualLink(LinkStateMachine.Parameters()) { at, _ in
             at == .zero ? .accepted : .unreachable
         }
         link.random = SeededRandom(seed: seed)
@@ -35,7 +35,7 @@ struct LinkScheduleTests {
     }
 
     @Test func `S-13: a first login that reaches nobody keeps trying and completes at the suspension`() {
-        var link = VirtualServiceLink { at, _ in at < .seconds(200) ? .unreachable : .accepted }
+        var link = VirtualLink { at, _ in at < .seconds(200) ? .unreachable : .accepted }
         link.login(9)
         link.advance(to: .seconds(119))
         #expect(link.completions.isEmpty)
@@ -49,7 +49,7 @@ struct LinkScheduleTests {
     }
 
     @Test func `Appendix D: cut and back within two minutes is resumed`() {
-        var link = VirtualServiceLink { at, _ in at == .zero || at > .seconds(60) ? .accepted : .unreachable }
+        var link = VirtualLink { at, _ in at == .zero || at > .seconds(60) ? .accepted : .unreachable }
         link.login()
         link.lose()
         link.advance(to: .seconds(70))
@@ -58,7 +58,7 @@ struct LinkScheduleTests {
     }
 
     @Test func `Appendix D: a cut of 150 s is suspended at 120 s and comes back not resumed`() {
-        var link = VirtualServiceLink { at, _ in at == .zero || at >= .seconds(150) ? .accepted : .unreachable
+        var link = VirtualLink { at, _ in at == .zero || at >= .seconds(150) ? .accepted : .unreachable
         }
         link.login()
         link.lose()
@@ -71,7 +71,7 @@ struct LinkScheduleTests {
     }
 
     @Test func `S-17: an attempt that ends after two minutes is not a resume`() {
-        var link = VirtualServiceLink { at, _ in
+        var link = VirtualLink { at, _ in
             at == .zero ? .accepted : at < .seconds(110) ? .unreachable : .silent
         }
         link.login()
@@ -87,7 +87,7 @@ struct LinkScheduleTests {
     }
 
     @Test func `S-5: a silent server costs one attempt timeout, which is 10 s`() {
-        var link = VirtualServiceLink { _, _ in .silent }
+        var link = VirtualLink { _, _ in .silent }
         link.login()
         link.advance(to: .milliseconds(9999))
         #expect(link.state == .connecting)
@@ -97,7 +97,7 @@ struct LinkScheduleTests {
     }
 
     @Test func `Servers are tried in order without a link event in between, the working one first later`() {
-        var link = VirtualServiceLink(.exact(servers: 3)) { _, server in
+        var link = VirtualLink(.exact(servers: 3)) { _, server in
             server == 2 ? .accepted : .unreachable
         }
         link.login()
@@ -109,7 +109,7 @@ struct LinkScheduleTests {
     }
 
     @Test func `When all servers failed the next round begins with the first`() {
-        var link = VirtualServiceLink(.exact(servers: 2)) { _, _ in .unreachable }
+        var link = VirtualLink(.exact(servers: 2)) { _, _ in .unreachable }
         link.login()
         link.advance(to: .seconds(2))
         #expect(link.attempts.map(\.server) == [0, 1, 0, 1])

@@ -16,14 +16,14 @@ struct LinkStateMachineTests {
     }
 
     @Test func `T1: a login leads from idle to connecting`() {
-        var link = VirtualServiceLink { _, _ in .silent }
+        var link = VirtualLink { _, _ in .silent }
         link.login()
         expect(link.lastChange, .idle, .connecting, .login, .login)
         #expect(link.lastChange?.listsChannels == false)
     }
 
     @Test func `T2: an accepted login leads to connected and completes the call`() {
-        var link = VirtualServiceLink()
+        var link = VirtualLink()
         link.login(7)
         expect(link.lastChange, .connecting, .connected, .login, .loginSuccess)
         #expect(link.lastChange?.isResumed == false)
@@ -39,7 +39,7 @@ struct LinkStateMachineTests {
         (.serviceNotSupport, .serviceNotSupported), (.invalidAppId, .loginNotAuthorized),
     ])
     func `T3: a fatal refusal leads to failed with its reason`(code: ErrorCode, reason: LinkStateReason) {
-        var link = VirtualServiceLink { _, _ in .refused(RTMError(code, "no")) }
+        var link = VirtualLink { _, _ in .refused(RTMError(code, "no")) }
         link.login()
         expect(link.lastChange, .connecting, .failed, .serverReject, reason)
         #expect(link.completions.map(\.code) == [code])
@@ -47,7 +47,7 @@ struct LinkStateMachineTests {
     }
 
     @Test func `T3, R-9: a rejected login that waiting mends came too often`() {
-        var link = VirtualServiceLink { _, _ in
+        var link = VirtualLink { _, _ in
             .refused(RTMError(.loginRejected, "no", retryAfter: .seconds(1)))
         }
         link.login()
@@ -56,7 +56,7 @@ struct LinkStateMachineTests {
 
     @Test func `R-9: a session that comes back too often waits as long as it is told`() {
         let tooEarly = RTMError(.loginRejected, "too often", retryAfter: .seconds(6))
-        var link = VirtualServiceLink { at, _ in
+        var link = VirtualLink { at, _ in
             at == .zero || at >= .seconds(7) ? .accepted : .refused(tooEarly)
         }
         link.login()
@@ -71,7 +71,7 @@ struct LinkStateMachineTests {
     }
 
     @Test func `T4: a failed first attempt leads to disconnected`() {
-        var link = VirtualServiceLink { _, _ in .unreachable }
+        var link = VirtualLink { _, _ in .unreachable }
         link.login()
         expect(link.lastChange, .connecting, .disconnected, .login, .connectionError)
         link.advance(to: .seconds(2))
@@ -80,7 +80,7 @@ struct LinkStateMachineTests {
 
     @Test(arguments: [ErrorCode.loginNoServerResources, .notConnected, .loginTimeout])
     func `T4, S-4: a refusal that waiting may mend is retried`(code: ErrorCode) {
-        var link = VirtualServiceLink { at, _ in at == .zero ? .refused(RTMError(code, "later")) : .accepted }
+        var link = VirtualLink { at, _ in at == .zero ? .refused(RTMError(code, "later")) : .accepted }
         link.login()
         #expect(link.state == .disconnected)
         link.advance(to: .seconds(3))
@@ -88,7 +88,7 @@ struct LinkStateMachineTests {
     }
 
     @Test func `T5: a missing heartbeat answer leads to disconnected`() {
-        var link = VirtualServiceLink()
+        var link = VirtualLink()
         link.login()
         link.lose(.heartbeatTimeout)
         expect(link.lastChange, .connected, .disconnected, .heartbeatTimeout, .keepAliveTimeout)
@@ -96,7 +96,7 @@ struct LinkStateMachineTests {
     }
 
     @Test func `T6: a closed socket leads to disconnected`() {
-        var link = VirtualServiceLink()
+        var link = VirtualLink()
         link.login()
         link.lose()
         expect(link.lastChange, .connected, .disconnected, .serverTimeout, .connectionError)
@@ -105,7 +105,7 @@ struct LinkStateMachineTests {
     }
 
     @Test func `T8, T9: a retry leads over connecting to connected`() {
-        var link = VirtualServiceLink()
+        var link = VirtualLink()
         link.login()
         link.lose()
         link.advance(to: .seconds(2))
@@ -117,7 +117,7 @@ struct LinkStateMachineTests {
     }
 
     @Test func `S-17, S-18: what wasn't restored is named, and the link isn't resumed`() {
-        var link = VirtualServiceLink()
+        var link = VirtualLink()
         link.login()
         link.unrestored = ["lobby"]
         link.lose()
@@ -135,7 +135,7 @@ struct LinkStateMachineTests {
 
     @Test
     func `T7, T8: a changed network leads from connected over disconnected to an attempt at once`() {
-        var link = VirtualServiceLink()
+        var link = VirtualLink()
         link.login()
         link.networkChanged()
         let changes = link.changes.suffix(3).map(\.change)
@@ -151,7 +151,7 @@ struct LinkStateMachineTests {
     func `T8, T11: a changed network cuts the waiting short, and the back-off begins anew`(
         from: LinkState
     ) {
-        var link = VirtualServiceLink.inState(from)
+        var link = VirtualLink.inState(from)
         link.reach = { _, _ in .unreachable }
         if from == .disconnected { link.advance(to: .seconds(40)) }
         let attempts = link.attempts.count
@@ -167,7 +167,7 @@ struct LinkStateMachineTests {
     }
 
     @Test func `A changed network begins an attempt anew without a change of state`() {
-        var link = VirtualServiceLink { _, _ in .silent }
+        var link = VirtualLink { _, _ in .silent }
         link.login()
         let changes = link.changes.count
         link.reach = { _, _ in .accepted }
@@ -180,7 +180,7 @@ struct LinkStateMachineTests {
 
     @Test(arguments: [LinkState.idle, .failed])
     func `A changed network means nothing to who isn't logged in`(state: LinkState) {
-        var link = VirtualServiceLink.inState(state)
+        var link = VirtualLink.inState(state)
         let changes = link.changes.count
         link.networkChanged()
         #expect(link.changes.count == changes)
@@ -188,7 +188,7 @@ struct LinkStateMachineTests {
     }
 
     @Test func `T10: two minutes after the loss the link is suspended`() {
-        var link = VirtualServiceLink { at, _ in at == .zero ? .accepted : .unreachable }
+        var link = VirtualLink { at, _ in at == .zero ? .accepted : .unreachable }
         link.login()
         link.lose()
         link.advance(to: .seconds(119))
@@ -199,7 +199,7 @@ struct LinkStateMachineTests {
     }
 
     @Test func `T11, T12: a suspended link tries every 30 s`() {
-        var link = VirtualServiceLink { at, _ in at == .zero ? .accepted : .unreachable }
+        var link = VirtualLink { at, _ in at == .zero ? .accepted : .unreachable }
         link.login()
         link.lose()
         link.advance(to: .seconds(150))
@@ -211,7 +211,7 @@ struct LinkStateMachineTests {
     }
 
     @Test func `T11: a login retries a suspended link at once`() {
-        var link = VirtualServiceLink { at, _ in at == .zero ? .accepted : .unreachable }
+        var link = VirtualLink { at, _ in at == .zero ? .accepted : .unreachable }
         link.login()
         link.lose()
         link.advance(to: .seconds(130))
@@ -224,7 +224,7 @@ struct LinkStateMachineTests {
     }
 
     @Test func `T13, S-51: an expired token leads from connected to failed, for its own reason`() {
-        var link = VirtualServiceLink()
+        var link = VirtualLink()
         link.login(token: "short")
         link.lose(.disconnected(code: 3506, reason: "the token has expired", retryAfter: nil))
         expect(link.lastChange, .connected, .failed, .serverReject, .tokenExpired)
@@ -234,7 +234,7 @@ struct LinkStateMachineTests {
     }
 
     @Test func `S-51: a token that expires before the subscriptions are restored completes the login`() {
-        var link = VirtualServiceLink { _, _ in .silent }
+        var link = VirtualLink { _, _ in .silent }
         link.login(token: "short")
         guard let attempt = link.attempts.last?.number else { return }
         link.machine.loginAccepted(attempt: attempt, now: link.now)
@@ -251,7 +251,7 @@ struct LinkStateMachineTests {
     func `T13, T14: a terminal disconnect leads from connected to failed, for its reason`(
         code: Int, reason: LinkStateReason
     ) {
-        var link = VirtualServiceLink()
+        var link = VirtualLink()
         link.login()
         link.lose(.disconnected(code: code, reason: "no", retryAfter: nil))
         expect(link.lastChange, .connected, .failed, .serverReject, reason)
@@ -265,7 +265,7 @@ struct LinkStateMachineTests {
         (3507, .loginAborted),
     ])
     func `T3: a login that ends with a disconnect says why`(code: Int, error: ErrorCode) {
-        var link = VirtualServiceLink { _, _ in .silent }
+        var link = VirtualLink { _, _ in .silent }
         link.login()
         link.lose(.disconnected(code: code, reason: "no", retryAfter: nil))
         #expect(link.state == .failed)
@@ -273,7 +273,7 @@ struct LinkStateMachineTests {
     }
 
     @Test func `A disconnect code of the lower band is retried, not before the server said`() {
-        var link = VirtualServiceLink()
+        var link = VirtualLink()
         link.login()
         link.lose(.disconnected(code: 3000, reason: "draining", retryAfter: .seconds(7)))
         #expect(link.state == .disconnected)
@@ -284,7 +284,7 @@ struct LinkStateMachineTests {
     }
 
     @Test func `T15: a login leads from failed to connecting`() {
-        var link = VirtualServiceLink { _, _ in .refused(RTMError(.invalidToken, "no")) }
+        var link = VirtualLink { _, _ in .refused(RTMError(.invalidToken, "no")) }
         link.login()
         link.reach = { _, _ in .silent }
         link.login(2, token: "better")
@@ -294,7 +294,7 @@ struct LinkStateMachineTests {
 
     @Test(arguments: [LinkState.connecting, .connected, .disconnected, .suspended, .failed])
     func `T16: a logout leads to idle from everywhere`(from: LinkState) {
-        var link = VirtualServiceLink.inState(from)
+        var link = VirtualLink.inState(from)
         #expect(link.state == from)
         link.logout()
         expect(link.lastChange, from, .idle, .logout, .logout)
@@ -305,7 +305,7 @@ struct LinkStateMachineTests {
     }
 
     @Test func `T17: reconnectTimeout leads to failed`() {
-        var link = VirtualServiceLink(.exact(reconnectTimeout: .seconds(15))) { at, _ in
+        var link = VirtualLink(.exact(reconnectTimeout: .seconds(15))) { at, _ in
             at == .zero ? .accepted : .unreachable
         }
         link.login()
@@ -315,7 +315,7 @@ struct LinkStateMachineTests {
     }
 
     @Test func `T17: reconnectTimeout during the first login completes it`() {
-        var link = VirtualServiceLink(.exact(reconnectTimeout: .seconds(300))) { _, _ in .unreachable }
+        var link = VirtualLink(.exact(reconnectTimeout: .seconds(300))) { _, _ in .unreachable }
         link.login()
         link.advance(to: .seconds(299))
         #expect(link.state == .suspended)
@@ -327,7 +327,7 @@ struct LinkStateMachineTests {
     }
 
     @Test func `S-6: a second login completes the first with loginCanceled`() {
-        var link = VirtualServiceLink { _, _ in .silent }
+        var link = VirtualLink { _, _ in .silent }
         link.login(1)
         link.reach = { _, _ in .accepted }
         link.login(2)
@@ -337,14 +337,14 @@ struct LinkStateMachineTests {
     }
 
     @Test func `S-6: a logout completes a pending login with loginCanceled`() {
-        var link = VirtualServiceLink { _, _ in .silent }
+        var link = VirtualLink { _, _ in .silent }
         link.login()
         link.logout()
         #expect(link.completions.map(\.code) == [.loginCanceled])
     }
 
     @Test func `S-7: a login while connected re-authenticates without a link event`() {
-        var link = VirtualServiceLink()
+        var link = VirtualLink()
         link.login(1, token: "old")
         let changes = link.changes.count
         link.login(2, token: "old")
@@ -355,7 +355,7 @@ struct LinkStateMachineTests {
     }
 
     @Test func `Reports of an earlier attempt change nothing`() {
-        var link = VirtualServiceLink { _, _ in .silent }
+        var link = VirtualLink { _, _ in .silent }
         link.login(1)
         link.login(2)
         let changes = link.changes.count
@@ -368,7 +368,7 @@ struct LinkStateMachineTests {
     }
 
     @Test func `A cancelled first login leaves nothing running`() {
-        var link = VirtualServiceLink { _, _ in .unreachable }
+        var link = VirtualLink { _, _ in .unreachable }
         link.login(1)
         link.cancelLogin(1)
         #expect(link.state == .idle)
@@ -377,7 +377,7 @@ struct LinkStateMachineTests {
     }
 
     @Test func `A cancelled login of a lost session leaves the session to its retries`() {
-        var link = VirtualServiceLink { at, _ in at == .zero ? .accepted : .unreachable }
+        var link = VirtualLink { at, _ in at == .zero ? .accepted : .unreachable }
         link.login(1)
         link.lose()
         link.advance(to: .seconds(1))
@@ -388,10 +388,10 @@ struct LinkStateMachineTests {
     }
 }
 
-extension VirtualServiceLink {
+extension VirtualLink {
     /// A link that came into this state in the ordinary way.
-    static func inState(_ state: LinkState) -> VirtualServiceLink {
-        var link = VirtualServiceLink { at, _ in at == .zero && state != .connecting ? .accepted : .silent }
+    static func inState(_ state: LinkState) -> VirtualLink {
+        var link = VirtualLink { at, _ in at == .zero && state != .connecting ? .accepted : .silent }
         if state == .idle { return link }
         link.login()
         switch state {

@@ -67,13 +67,13 @@ private struct NaiveServer {
     }
 
     /// The channel as it is now, cut into frames of a random order.
-    func snapshot(_ random: inout SeededGenerator) -> [Roster.Page] {
+    func snapshot(_ random: inout SeededGenerator) -> [ChannelRoster.Page] {
         var users = members.sortedUsers.shuffled(using: &random)
-        var pages: [Roster.Page] = []
+        var pages: [ChannelRoster.Page] = []
         repeat {
             let count = min(users.count, Int.random(in: 1...4, using: &random))
             pages.append(
-                Roster.Page(
+                ChannelRoster.Page(
                     position: StreamPosition(epoch: 1, offset: head), users: Array(users.prefix(count)),
                     more: true, timestampMilliseconds: head))
             users.removeFirst(count)
@@ -95,7 +95,7 @@ private struct Followers {
     var told: [String: [String: String]]?
     var watched = RosterUpdate(members: [:], changes: [])
 
-    mutating func hear(_ outcome: Roster.Outcome, _ members: [String: [String: String]]?) {
+    mutating func hear(_ outcome: ChannelRoster.Outcome, _ members: [String: [String: String]]?) {
         for event in outcome.events { hear(event.change) }
         guard !outcome.changes.isEmpty else { return }
         watched.merge(RosterUpdate(members: members ?? [:], changes: outcome.changes))
@@ -124,7 +124,7 @@ struct RosterHistoryTests {
     func histories(seed: Int) {
         var random = SeededGenerator(seed: UInt64(seed))
         var server = NaiveServer()
-        var roster = Roster(channelName: "lobby", userID: "me")
+        var roster = ChannelRoster(channelName: "lobby", userID: "me")
         var followers = Followers()
         var delivered = 0
         for _ in 0..<Int.random(in: 1...60, using: &random) {
@@ -152,7 +152,8 @@ struct RosterHistoryTests {
 
     /// The next entries of the log, some of which the snapshot contains already.
     private func deliver(
-        _ server: NaiveServer, _ delivered: inout Int, to roster: inout Roster, _ followers: inout Followers,
+        _ server: NaiveServer, _ delivered: inout Int, to roster: inout ChannelRoster,
+        _ followers: inout Followers,
         _ random: inout SeededGenerator
     ) {
         let count = Int.random(in: 0...(server.log.count - delivered), using: &random)

@@ -3,7 +3,7 @@ import RTMModel
 @testable import RTMClient
 
 /// The link-state machine under a virtual clock, with a network that the test decides about.
-struct VirtualServiceLink {
+struct VirtualLink {
     enum Outcome {
         case accepted
         case unreachable

@@ -90,7 +90,7 @@ extension Link {
             if isNew { emit(.errorOutOfService(.notAskedFor), in: channel) }
             return settleStates(in: UserChannel(type: .message, name: channel))
         }
-        var roster = rosters[channel] ?? Roster(channelName: channel, userID: configuration.userID)
+        var roster = rosters[channel] ?? ChannelRoster(channelName: channel, userID: configuration.userID)
         roster.follow(epoch: epoch)
         let changes = isNew ? roster.showSelf(!features.contains(.quiet)) : []
         rosters[channel] = roster
@@ -121,7 +121,7 @@ extension Link {
 
     func received(snapshot: Rtm_Client_PresenceSnapshot) {
         guard snapshot.channelType == .message, rosters[snapshot.channel] != nil else { return }
-        let page = Roster.Page(
+        let page = ChannelRoster.Page(
             position: StreamPosition(snapshot.position), users: snapshot.users.map(UserState.init),
             more: snapshot.more, timestampMilliseconds: serverTimeMilliseconds)
         perform(snapshot.channel) { $0.received(page) }
@@ -138,7 +138,7 @@ extension Link {
         perform(publication.channel) { $0.received(event, offset: publication.offset) }
     }
 
-    private func perform(_ channel: String, _ change: (inout Roster) -> Roster.Outcome) {
+    private func perform(_ channel: String, _ change: (inout ChannelRoster) -> ChannelRoster.Outcome) {
         guard let index = rosters.index(forKey: channel) else { return }
         let outcome = change(&rosters.values[index])
         for event in outcome.events { emit(.presence(event), of: channel, .message) }

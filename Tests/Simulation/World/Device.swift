@@ -170,8 +170,8 @@ private struct SimulatedDialer: Dialing {
         self.host = host
     }
 
-    func dial(_ server: ServerAddress, for receiver: any FrameReceiver) -> ConnectionHandler {
-        let handler = ConnectionHandler(eventLoop: network.world.loop, receiver: receiver)
+    func dial(_ server: ServerAddress, for receiver: any FrameReceiver) -> ServerConnection {
+        let handler = ServerConnection(eventLoop: network.world.loop, receiver: receiver)
         let loop = network.world.loop
         network.connect(from: host, to: Host(server.host), timeout: .seconds(10)) { result in
             do {

@@ -7,7 +7,7 @@
 
 import RTMModel
 
-struct Roster: Sendable {
+struct ChannelRoster: Sendable {
     /// Limit: users of one snapshot. A bigger one is dropped, and presence is said to be out of service.
     static let usersMax = 1_000_000
 

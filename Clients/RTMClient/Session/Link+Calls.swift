@@ -107,7 +107,7 @@ extension Link {
                 RTMError(
                     .channelPublishMessageTooFrequent,
                     "messages are published faster than the connection takes them",
-                    limit: .init(name: "unsent bytes", value: UInt64(ConnectionHandler.unsentBytesMax))))
+                    limit: .init(name: "unsent bytes", value: UInt64(ServerConnection.unsentBytesMax))))
         }
         guard isReady(for: completion) else { return }
         lastSequence += 1

@@ -10,7 +10,7 @@ extension Link: FrameReceiver {
     static let clientName = "RTMClient (Swift)"
 
     /// Hello and Login leave in one write, so that a login costs one round trip.
-    func opened(_ handler: ConnectionHandler) {
+    func opened(_ handler: ServerConnection) {
         guard connection?.handler === handler else { return }
         send(requestIDs.next()) { $0.hello = .current }
         let id = requestIDs.next()
@@ -18,12 +18,12 @@ extension Link: FrameReceiver {
         send(id) { $0.login = self.loginRequest(token: machine.token) }
     }
 
-    func heard(_ handler: ConnectionHandler) {
+    func heard(_ handler: ServerConnection) {
         guard connection?.handler === handler else { return }
         connection?.heartbeat?.heard(now: now)
     }
 
-    func closed(_ handler: ConnectionHandler, cause: String) {
+    func closed(_ handler: ServerConnection, cause: String) {
         if connection?.handler === handler {
             end(.connectionError(cause))
         } else {
@@ -31,7 +31,7 @@ extension Link: FrameReceiver {
         }
     }
 
-    func received(_ frame: Rtm_Client_ServerFrame, on handler: ConnectionHandler) {
+    func received(_ frame: Rtm_Client_ServerFrame, on handler: ServerConnection) {
         guard connection?.handler === handler else {
             // Of a connection that says goodbye only its end matters.
             switch frame.body {

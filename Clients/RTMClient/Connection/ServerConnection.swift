@@ -9,15 +9,15 @@ import RTMProtocol
 /// Who owns a connection. Called on the event loop.
 protocol FrameReceiver: AnyObject {
     /// The socket is open; frames may be sent.
-    func opened(_ connection: ConnectionHandler)
+    func opened(_ connection: ServerConnection)
     /// Bytes came; the frames that they complete follow.
-    func heard(_ connection: ConnectionHandler)
-    func received(_ frame: Rtm_Client_ServerFrame, on connection: ConnectionHandler)
+    func heard(_ connection: ServerConnection)
+    func received(_ frame: Rtm_Client_ServerFrame, on connection: ServerConnection)
     /// The connection ended by itself or couldn't be opened; called once, and not after `close()`.
-    func closed(_ connection: ConnectionHandler, cause: String)
+    func closed(_ connection: ServerConnection, cause: String)
 }
 
-final class ConnectionHandler: ChannelInboundHandler {
+final class ServerConnection: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
@@ -30,7 +30,7 @@ final class ConnectionHandler: ChannelInboundHandler {
     private var context: ChannelHandlerContext?
     /// While the handshake of WebSocket runs, which knows nothing of this handler yet.
     private var upgrading: (any Channel)?
-    private var reader = FrameReader()
+    private var reader = ServerFrameReader()
     private var outbound = ByteBuffer()
     private var isFlushDue = false
     private var isReading = false
@@ -152,7 +152,7 @@ final class ConnectionHandler: ChannelInboundHandler {
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        cause = ConnectionHandler.describe(error)
-        end(cause: ConnectionHandler.describe(error))
+        cause = ServerConnection.describe(error)
+        end(cause: ServerConnection.describe(error))
     }
 }

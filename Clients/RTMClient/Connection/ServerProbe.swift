@@ -10,7 +10,7 @@ final class ServerProbe: FrameReceiver {
     private static let heartbeatRequest: UInt64 = 2
 
     private var completion: Completion<PingReply>?
-    private var connection: ConnectionHandler?
+    private var connection: ServerConnection?
     private var timer: Scheduled<Void>?
     private var welcome = Rtm_Client_Welcome()
     private var sentAt = ContinuousClock.now
@@ -26,16 +26,16 @@ final class ServerProbe: FrameReceiver {
         }
     }
 
-    func opened(_ connection: ConnectionHandler) {
+    func opened(_ connection: ServerConnection) {
         var frame = Rtm_Client_ClientFrame()
         frame.requestID = Self.helloRequest
         frame.hello = .current
         connection.send(frame)
     }
 
-    func heard(_ connection: ConnectionHandler) {}
+    func heard(_ connection: ServerConnection) {}
 
-    func received(_ frame: Rtm_Client_ServerFrame, on connection: ConnectionHandler) {
+    func received(_ frame: Rtm_Client_ServerFrame, on connection: ServerConnection) {
         switch frame.body {
         case .welcome(let welcome):
             self.welcome = welcome
@@ -56,7 +56,7 @@ final class ServerProbe: FrameReceiver {
         }
     }
 
-    func closed(_ connection: ConnectionHandler, cause: String) { finish(.failure(Self.failure(cause))) }
+    func closed(_ connection: ServerConnection, cause: String) { finish(.failure(Self.failure(cause))) }
 
     func cancel() { finish(.failure(.cancelled(.ping))) }
 

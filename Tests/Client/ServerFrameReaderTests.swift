@@ -5,7 +5,7 @@ import Testing
 
 @testable import RTMClient
 
-struct FrameReaderTests {
+struct ServerFrameReaderTests {
     private func frame(_ id: UInt64) -> Rtm_Client_ServerFrame {
         var frame = Rtm_Client_ServerFrame()
         frame.requestID = id
@@ -26,7 +26,7 @@ struct FrameReaderTests {
     @Test(arguments: 1...40)
     func `Frames come out whole however the bytes are cut`(cut: Int) throws {
         var stream = try bytes([frame(1), Rtm_Client_ServerFrame(), frame(2), frame(3)])
-        var reader = FrameReader()
+        var reader = ServerFrameReader()
         var ids: [UInt64] = []
         while let piece = stream.readSlice(length: min(cut, stream.readableBytes)), piece.readableBytes > 0 {
             reader.append(piece)
@@ -36,11 +36,13 @@ struct FrameReaderTests {
     }
 
     @Test func `A length beyond the limit is refused before its bytes have come`() throws {
-        var reader = FrameReader()
+        var reader = ServerFrameReader()
         var buffer = ByteBuffer()
-        buffer.writeInteger(UInt32(FrameReader.frameBytesMax + 1))
+        buffer.writeInteger(UInt32(ServerFrameReader.frameBytesMax + 1))
         reader.append(buffer)
-        #expect(throws: FrameReader.Failure.tooLarge(FrameReader.frameBytesMax + 1)) { try reader.next() }
+        #expect(throws: ServerFrameReader.Failure.tooLarge(ServerFrameReader.frameBytesMax + 1)) {
+            try reader.next()
+        }
     }
 
     @Test func `A run of frames is cut between them, as late as the limit allows`() throws {
@@ -57,19 +59,19 @@ struct FrameReaderTests {
     }
 
     @Test func `HTTP in place of a frame is called what it is`() {
-        var reader = FrameReader()
+        var reader = ServerFrameReader()
         reader.append(ByteBuffer(string: "HTTP/1.1 400 Bad Request"))
-        let failure = #expect(throws: FrameReader.Failure.self) { try reader.next() }
+        let failure = #expect(throws: ServerFrameReader.Failure.self) { try reader.next() }
         #expect(failure?.description.contains("ws://") == true)
     }
 
     @Test func `Garbage is refused`() throws {
-        var reader = FrameReader()
+        var reader = ServerFrameReader()
         var buffer = ByteBuffer()
         buffer.writeInteger(UInt32(3))
         buffer.writeBytes([0xFF, 0xFF, 0xFF])
         reader.append(buffer)
-        #expect(throws: FrameReader.Failure.undecodable) { try reader.next() }
+        #expect(throws: ServerFrameReader.Failure.undecodable) { try reader.next() }
     }
 
     @Test func `An outgoing frame carries its length`() throws {

@@ -4,10 +4,10 @@ import NIOWebSocket
 
 /// Makes a WebSocket of a connection that is open: one HTTP request. The connection's handler joins when the
 /// server has agreed; until then it hears only of a failure.
-enum WebSocketUpgrade {
+enum WebSocketClientUpgrade {
     static func begin(
         on channel: any Channel, to server: ServerAddress, path: String,
-        as bound: NIOLoopBound<ConnectionHandler>
+        as bound: NIOLoopBound<ServerConnection>
     ) {
         guard bound.value.upgrades(channel) else { return }
         guard channel.isActive else {
@@ -36,17 +36,17 @@ enum WebSocketUpgrade {
     private static let headBytesMax = 64 * 1024
 
     private static func upgrader(
-        _ response: NIOLoopBound<UpgradeResponseHandler>, _ connection: NIOLoopBound<ConnectionHandler>
+        _ response: NIOLoopBound<UpgradeResponseHandler>, _ connection: NIOLoopBound<ServerConnection>
     ) -> NIOTypedWebSocketClientUpgrader<Void> {
         NIOTypedWebSocketClientUpgrader(
-            maxFrameSize: FrameReader.prefixBytes + FrameReader.frameBytesMax,
+            maxFrameSize: ServerFrameReader.prefixBytes + ServerFrameReader.frameBytesMax,
             enableAutomaticErrorHandling: false
         ) { channel, _ in
             channel.eventLoop.makeCompletedFuture {
                 let pipeline = channel.pipeline.syncOperations
                 response.value.isDone = true
                 _ = pipeline.removeHandler(response.value)
-                try pipeline.addHandlers([WebSocketCodec(), connection.value])
+                try pipeline.addHandlers([WebSocketClientCodec(), connection.value])
             }
         }
     }
@@ -60,12 +60,12 @@ private final class UpgradeResponseHandler: ChannelInboundHandler, RemovableChan
     private static let reasonBytesMax = 200
 
     private let server: ServerAddress
-    private let connection: ConnectionHandler
+    private let connection: ServerConnection
     private var refusal: (status: HTTPResponseStatus, reason: ByteBuffer)?
     /// There is a WebSocket, or there will be none.
     var isDone = false
 
-    init(_ server: ServerAddress, _ connection: ConnectionHandler) {
+    init(_ server: ServerAddress, _ connection: ServerConnection) {
         self.server = server
         self.connection = connection
     }
@@ -91,7 +91,7 @@ private final class UpgradeResponseHandler: ChannelInboundHandler, RemovableChan
         case let error as NIOHTTPClientUpgradeError where error == .upgraderDeniedUpgrade:
             failed("the answer to the WebSocket handshake is wrong")
         case is HTTPParserError: failed("no WebSocket, the server doesn't speak HTTP")
-        default: failed(ConnectionHandler.describe(error))
+        default: failed(ServerConnection.describe(error))
         }
     }
 

@@ -12,7 +12,7 @@ import RTMModel
 /// Opens connections to edges.
 protocol Dialing {
     /// Begins to connect; the receiver hears how it goes. `close()` on the result gives it up.
-    func dial(_ server: ServerAddress, for receiver: any FrameReceiver) -> ConnectionHandler
+    func dial(_ server: ServerAddress, for receiver: any FrameReceiver) -> ServerConnection
 }
 
 /// Opens sockets: TCP or WebSocket, with TLS where it is asked for.
@@ -53,8 +53,8 @@ struct Dialer: Dialing, Sendable {
         }
     }
 
-    func dial(_ server: ServerAddress, for receiver: any FrameReceiver) -> ConnectionHandler {
-        let handler = ConnectionHandler(eventLoop: eventLoop, receiver: receiver)
+    func dial(_ server: ServerAddress, for receiver: any FrameReceiver) -> ServerConnection {
+        let handler = ServerConnection(eventLoop: eventLoop, receiver: receiver)
         let bound = NIOLoopBound(handler, eventLoop: eventLoop)
         let tls = server.hasTLS(tls) ? tlsContext : nil
         let serverName = serverName(of: server)
@@ -74,11 +74,11 @@ struct Dialer: Dialing, Sendable {
             .connect(host: server.host, port: server.port)
         if case .webSocket(let path, _) = server.transport {
             connected.whenSuccess { channel in
-                WebSocketUpgrade.begin(on: channel, to: server, path: path, as: bound)
+                WebSocketClientUpgrade.begin(on: channel, to: server, path: path, as: bound)
             }
         }
         connected.whenFailure { error in
-            bound.value.connectFailed("\(server) can't be reached: \(ConnectionHandler.describe(error))")
+            bound.value.connectFailed("\(server) can't be reached: \(ServerConnection.describe(error))")
         }
         return handler
     }
@@ -100,7 +100,7 @@ extension ServerAddress {
     }
 }
 
-extension ConnectionHandler {
+extension ServerConnection {
     /// The cause of a failure in few words.
     static func describe(_ error: any Error) -> String {
         switch error {

@@ -6,7 +6,7 @@ import NIOWebSocket
 ///
 /// What comes is handed on as the stream that it is, message or fragment: the frames in it say themselves
 /// where they end.
-final class WebSocketCodec: ChannelDuplexHandler {
+final class WebSocketClientCodec: ChannelDuplexHandler {
     typealias InboundIn = WebSocketFrame
     typealias InboundOut = ByteBuffer
     typealias OutboundIn = ByteBuffer
@@ -101,7 +101,7 @@ extension ByteBuffer {
     func lengthOfWholeFrames(bytesMax: Int) -> Int {
         var length = 0
         while let prefix = getInteger(at: readerIndex + length, as: UInt32.self) {
-            let end = length + FrameReader.prefixBytes + Int(prefix)
+            let end = length + ServerFrameReader.prefixBytes + Int(prefix)
             guard end <= readableBytes, end <= bytesMax || length == 0 else { break }
             length = end
         }

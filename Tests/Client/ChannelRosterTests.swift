@@ -5,13 +5,13 @@ import Testing
 @testable import RTMClient
 
 @Suite("The roster of a channel")
-struct RosterTests {
-    private var roster = Roster(channelName: "lobby", userID: "me")
+struct ChannelRosterTests {
+    private var roster = ChannelRoster(channelName: "lobby", userID: "me")
 
     private func page(
         _ offset: UInt64, _ users: [String: [String: String]], epoch: UInt64 = 1, more: Bool = false
-    ) -> Roster.Page {
-        Roster.Page(
+    ) -> ChannelRoster.Page {
+        ChannelRoster.Page(
             position: StreamPosition(epoch: epoch, offset: offset), users: users.sortedUsers, more: more,
             timestampMilliseconds: 7)
     }
@@ -23,24 +23,25 @@ struct RosterTests {
 
     @Test("P-1: frames of a snapshot are one event, sorted, once the last is there")
     mutating func pages() {
-        #expect(roster.received(page(5, ["zoe": [:]], more: true)) == Roster.Outcome())
+        #expect(roster.received(page(5, ["zoe": [:]], more: true)) == ChannelRoster.Outcome())
         #expect(roster.members == nil)
         let outcome = roster.received(page(5, ["ann": ["a": "1"], "me": [:]]))
         let users = [
             UserState(userID: "ann", states: ["a": "1"]), UserState(userID: "me"), UserState(userID: "zoe"),
         ]
-        #expect(outcome == Roster.Outcome(events: [event(.snapshot(users))], changes: [.replaced]))
+        #expect(outcome == ChannelRoster.Outcome(events: [event(.snapshot(users))], changes: [.replaced]))
         #expect(roster.members == ["ann": ["a": "1"], "me": [:], "zoe": [:]])
     }
 
     @Test("what a snapshot contains is passed over; what follows it counts once")
     mutating func positions() {
         _ = roster.received(page(5, ["ann": [:]]))
-        #expect(roster.received(event(.remoteLeave(userID: "ann")), offset: 5) == Roster.Outcome())
-        #expect(roster.received(event(.remoteJoin(userID: "bob")), offset: 4) == Roster.Outcome())
+        #expect(roster.received(event(.remoteLeave(userID: "ann")), offset: 5) == ChannelRoster.Outcome())
+        #expect(roster.received(event(.remoteJoin(userID: "bob")), offset: 4) == ChannelRoster.Outcome())
         let joined = event(.remoteJoin(userID: "bob"))
         #expect(
-            roster.received(joined, offset: 6) == Roster.Outcome(events: [joined], changes: [.joined("bob")]))
+            roster.received(joined, offset: 6)
+                == ChannelRoster.Outcome(events: [joined], changes: [.joined("bob")]))
         #expect(roster.members == ["ann": [:], "bob": [:]])
     }
 
@@ -48,11 +49,11 @@ struct RosterTests {
     mutating func noNews() {
         _ = roster.received(page(5, ["ann": ["a": "1"]]))
         let again = roster.received(event(.remoteJoin(userID: "ann")), offset: 6)
-        #expect(again == Roster.Outcome(changes: [.statesChanged(UserState(userID: "ann"))]))
-        #expect(roster.received(event(.remoteLeave(userID: "bob")), offset: 7) == Roster.Outcome())
-        #expect(roster.received(event(.remoteTimeout(userID: "bob")), offset: 8) == Roster.Outcome())
+        #expect(again == ChannelRoster.Outcome(changes: [.statesChanged(UserState(userID: "ann"))]))
+        #expect(roster.received(event(.remoteLeave(userID: "bob")), offset: 7) == ChannelRoster.Outcome())
+        #expect(roster.received(event(.remoteTimeout(userID: "bob")), offset: 8) == ChannelRoster.Outcome())
         let shown = event(.remoteStateChanged(UserState(userID: "bob", states: ["a": "1"])))
-        #expect(roster.received(shown, offset: 9) == Roster.Outcome())
+        #expect(roster.received(shown, offset: 9) == ChannelRoster.Outcome())
         #expect(roster.members == ["ann": [:]])
     }
 
@@ -80,12 +81,12 @@ struct RosterTests {
     mutating func sameStates() {
         let state = UserState(userID: "ben", states: ["a": "1"])
         _ = roster.received(
-            Roster.Page(
+            ChannelRoster.Page(
                 position: StreamPosition(epoch: 1, offset: 10), users: [state], more: false,
                 timestampMilliseconds: 0))
         for offset in [11, 12] as [UInt64] {
             let outcome = roster.received(event(.remoteStateChanged(state)), offset: offset)
-            #expect(outcome == Roster.Outcome(events: [event(.remoteStateChanged(state))]))
+            #expect(outcome == ChannelRoster.Outcome(events: [event(.remoteStateChanged(state))]))
         }
     }
 
@@ -95,7 +96,7 @@ struct RosterTests {
         // snapshot was taken behind 13, by a node that knew only of 10 that it was in the log.
         let ben = UserState(userID: "ben", states: ["a": "1"])
         _ = roster.received(
-            Roster.Page(
+            ChannelRoster.Page(
                 position: StreamPosition(epoch: 1, offset: 10), users: [ben], more: false,
                 timestampMilliseconds: 0))
         let log: [PresenceEvent.Change] = [
@@ -115,8 +116,8 @@ struct RosterTests {
     mutating func amidFrames() {
         _ = roster.received(page(5, ["ann": [:]], more: true))
         let left = event(.remoteLeave(userID: "bob"))
-        #expect(roster.received(left, offset: 6) == Roster.Outcome())
-        #expect(roster.received(event(.remoteJoin(userID: "bob")), offset: 3) == Roster.Outcome())
+        #expect(roster.received(left, offset: 6) == ChannelRoster.Outcome())
+        #expect(roster.received(event(.remoteJoin(userID: "bob")), offset: 3) == ChannelRoster.Outcome())
         let outcome = roster.received(page(5, ["bob": [:]]))
         #expect(outcome.events.count == 2)
         #expect(outcome.events.last == left)
@@ -140,7 +141,7 @@ struct RosterTests {
         let changes = roster.changeOwnStates { $0["a"] = "2" }
         #expect(changes == [.statesChanged(.init(userID: "me", states: ["a": "2"]))])
         let late = event(.remoteStateChanged(.init(userID: "me", states: ["a": "1"])))
-        #expect(roster.received(late, offset: 6) == Roster.Outcome())
+        #expect(roster.received(late, offset: 6) == ChannelRoster.Outcome())
         #expect(roster.members == ["me": ["a": "2"]])
         let none = roster.changeOwnStates { $0["a"] = "2" }
         #expect(none == [])

@@ -3,7 +3,7 @@ import RTMProtocol
 import SwiftProtobuf
 
 /// Cuts the byte stream into frames: 4 bytes length, big-endian, then one `ServerFrame`. Decodes in place.
-struct FrameReader {
+struct ServerFrameReader {
     /// Limit: a longer frame than any server sends ends the connection.
     static let frameBytesMax = 1024 * 1024
     static let prefixBytes = 4
@@ -42,13 +42,13 @@ struct FrameReader {
     }
 }
 
-extension FrameReader.Failure: CustomStringConvertible {
+extension ServerFrameReader.Failure: CustomStringConvertible {
     var description: String {
         switch self {
-        case .tooLarge(FrameReader.http):
+        case .tooLarge(ServerFrameReader.http):
             "the server speaks HTTP: the address of a WebSocket begins with ws:// or wss://"
         case .tooLarge(let length):
-            "the server sent a frame of \(length) bytes, \(FrameReader.frameBytesMax) are allowed"
+            "the server sent a frame of \(length) bytes, \(ServerFrameReader.frameBytesMax) are allowed"
         case .undecodable:
             "the server sent a frame that can't be decoded"
         }

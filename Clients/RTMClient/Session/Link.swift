@@ -16,7 +16,7 @@ final class Link {
     /// The connection of the present attempt or session.
     struct Connection {
         let attempt: UInt64
-        let handler: ConnectionHandler
+        let handler: ServerConnection
         var loginRequest: UInt64 = 0
         /// Restorations without an answer.
         var restoring = 0
@@ -53,7 +53,7 @@ final class Link {
 
     /// A connection that has sent Logout and ends when that is answered, or in a moment.
     struct Goodbye {
-        let handler: ConnectionHandler
+        let handler: ServerConnection
         let deadline: Instant
     }
 
@@ -77,7 +77,7 @@ final class Link {
     /// Of the latest change of the link state.
     private(set) var lastReason = LinkStateReason.unknown
     /// By channel name: of the subscriptions that asked for presence.
-    var rosters: [String: Roster] = [:]
+    var rosters: [String: ChannelRoster] = [:]
     var watchers = RosterWatchers()
     var states = StateCache()
     var requests = RequestTable()
@@ -171,7 +171,7 @@ final class Link {
         goodbyes.append(Goodbye(handler: connection.handler, deadline: now + configuration.timing.goodbye))
     }
 
-    func goodbyeSaid(_ handler: ConnectionHandler) {
+    func goodbyeSaid(_ handler: ServerConnection) {
         goodbyes.removeAll { $0.handler === handler }
         handler.close()
         completeGoodbyes()
