@@ -171,7 +171,12 @@ let testing: [Target] = [
             "RTMMessagingServer", "RTMPresenceServer", "RTMRedis", "RTMProtocol", protobuf, logging,
             .product(name: "NIOEmbedded", package: "swift-nio"),
         ] + nio),
-    tests("Client", ["RTMModel", "RTMClient", "RTMProtocol", protobuf, logging] + nio + webSocket),
+    tests(
+        "Client",
+        [
+            "RTMModel", "RTMClient", "RTMProtocol", protobuf, logging,
+            .product(name: "NIOEmbedded", package: "swift-nio"),
+        ] + nio + webSocket),
     tests("AgoraRtmKit", ["AgoraRtmKit", "RTMClient", "RTMModel"]),
     // The reference's samples are kept to the letter, and some of them draw warnings.
     .testTarget(

@@ -53,12 +53,12 @@ public final class RTMClient: Sendable {
         let box = NIOLoopBoundBox<Link>.makeBoxSendingValue(link, eventLoop: eventLoop)
         self.link = box
         #if canImport(Network)
-            networkPath = NetworkPath { eventLoop.execute { box.value.networkChanged() } }
+            networkPath = NetworkPath { eventLoop.execute { box.value.session.networkChanged() } }
         #endif
     }
 
     deinit {
-        eventLoop.execute { [link] in link.value.close(nil) }
+        eventLoop.execute { [link] in link.value.session.close(nil) }
     }
 
     /// The state of the link at this moment.
@@ -88,7 +88,7 @@ public final class RTMClient: Sendable {
     ///   -10006, -10009, -10012, -10015, -10016.
     public func login(token: String? = nil) async throws(RTMError) {
         if let token { try check(.login) { () throws(RTMError) in try Credential.check(token) } }
-        try await perform(.login) { link, completion in link.login(token: token, completion) }
+        try await perform(.login) { link, completion in link.session.login(token: token, completion) }
     }
 
     /// Says that the device's network changed, or that waiting any longer makes no sense: a client that is
@@ -97,7 +97,7 @@ public final class RTMClient: Sendable {
     ///
     /// On Apple platforms the client notices changes of the network by itself.
     public func networkChanged() {
-        eventLoop.execute { [link] in link.value.networkChanged() }
+        eventLoop.execute { [link] in link.value.session.networkChanged() }
     }
 
     /// Replaces the token of the session, before it expires; the link doesn't change. The client comes back
@@ -111,14 +111,14 @@ public final class RTMClient: Sendable {
     ///   once), -10026 no answer in time: then the token may have been renewed.
     public func renewToken(_ token: String) async throws(RTMError) {
         try check(.renewToken) { () throws(RTMError) in try Credential.check(token) }
-        try await perform(.renewToken) { link, completion in link.renewToken(token, completion) }
+        try await perform(.renewToken) { link, completion in link.session.renewToken(token, completion) }
     }
 
     /// Ends the session: others see the user leave at once; subscriptions end (S-22).
     ///
     /// - Throws: -10002 when not logged in.
     public func logout() async throws(RTMError) {
-        try await perform(.logout) { link, completion in link.logout(completion) }
+        try await perform(.logout) { link, completion in link.session.logout(completion) }
     }
 
     /// Logs out and releases everything; ends all event sequences. May be called again, which does nothing.
@@ -126,7 +126,7 @@ public final class RTMClient: Sendable {
     /// Calls that are under way, and every later call, throw -10018.
     public func close() async {
         await withCheckedContinuation { continuation in
-            eventLoop.execute { [link] in link.value.close(continuation) }
+            eventLoop.execute { [link] in link.value.session.close(continuation) }
         }
     }
 }

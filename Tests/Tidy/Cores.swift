@@ -21,8 +21,9 @@ enum Cores {
         "Admission", "ChannelTable", "ConnectionStateMachine", "DeliveryBatch", "PresenceLease",
         "PublishBarrier", "SessionRates", "SubscribeMachine", "SubscriptionIndex", "TokenClock",
         // RTMClient
-        "HeartbeatSchedule", "LinkStateMachine", "LockLedger", "Outage", "RevisionFloor", "Roster",
-        "StateCache", "SubscriptionTable",
+        "ChannelRoster", "HeartbeatSchedule", "HeldEvents", "LinkPhase", "LinkStateMachine", "LockLedger",
+        "Outage", "PublishQueue", "RestorationProgress", "Retries", "RevisionFloor", "StateCache",
+        "SubscriptionTable",
     ]
 
     /// Cores that still hold what they shouldn't. Must be empty in the end.

@@ -11,11 +11,11 @@ import RTMModel
 
 /// Opens connections to edges.
 protocol Dialing {
-    /// Begins to connect; the receiver hears how it goes. `close()` on the result gives it up.
+    /// Begins to connect. The receiver hears how that ends. `close()` on the result gives it up.
     func dial(_ server: ServerAddress, for receiver: any FrameReceiver) -> ServerConnection
 }
 
-/// Opens sockets: TCP or WebSocket, with TLS where it is asked for.
+/// Opens sockets over TCP or WebSocket, with TLS where the configuration or the address asks for it.
 struct Dialer: Dialing, Sendable {
     private let eventLoop: any EventLoop
     private let timeout: TimeAmount
@@ -83,7 +83,8 @@ struct Dialer: Dialing, Sendable {
         return handler
     }
 
-    /// An address is no server name: then the certificate must carry the address itself, which NIOSSL checks.
+    /// A numeric address is no server name. The certificate must then carry the address itself, which NIOSSL
+    /// checks.
     private func serverName(of server: ServerAddress) -> String? {
         if case .enabled(_, let name?) = tls { return name }
         return (try? SocketAddress(ipAddress: server.host, port: server.port)) == nil ? server.host : nil
@@ -91,7 +92,7 @@ struct Dialer: Dialing, Sendable {
 }
 
 extension ServerAddress {
-    /// An address of WebSocket says it itself.
+    /// The address of a WebSocket says so itself.
     fileprivate func hasTLS(_ tls: RTMClient.TLS) -> Bool {
         switch transport {
         case .tcp: tls != .disabled
@@ -101,7 +102,7 @@ extension ServerAddress {
 }
 
 extension ServerConnection {
-    /// The cause of a failure in few words.
+    /// Describes the cause of a failure in few words.
     static func describe(_ error: any Error) -> String {
         switch error {
         case let error as NIOConnectionError:

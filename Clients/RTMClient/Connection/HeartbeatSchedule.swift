@@ -1,6 +1,6 @@
 /// When to send heartbeats, and when a missing answer means that the link is lost (S-40, T5).
 ///
-/// The heartbeat decides, never the socket alone: a half-open connection looks alive for hours.
+/// The heartbeat decides, never the socket alone, because a half-open connection looks alive for hours.
 struct HeartbeatSchedule: Sendable {
     typealias Instant = ContinuousClock.Instant
 
@@ -13,7 +13,7 @@ struct HeartbeatSchedule: Sendable {
     private let interval: Duration
     private let answerWithin: Duration
     private var nextBeat: Instant
-    /// Sent and not answered, the oldest first. The oldest ends the connection.
+    /// The heartbeats without an answer, the oldest first. When its time is over, the connection ends.
     private var unanswered: [(id: UInt64, deadline: Instant)] = []
 
     init(interval: Duration, answerWithin: Duration, now: Instant) {
@@ -34,8 +34,8 @@ struct HeartbeatSchedule: Sendable {
         nextBeat = now + interval
     }
 
-    /// Something came, and an answer may stand behind it: on a slow line a megabyte of publications takes
-    /// longer than a heartbeat may. Whether the server hears this side, it judges itself (S-41).
+    /// Something came, and an answer may stand behind it, because on a slow line a megabyte of publications
+    /// takes longer than a heartbeat may. Whether the server hears this side, the server judges itself (S-41).
     mutating func heard(now: Instant) {
         guard !unanswered.isEmpty else { return }
         unanswered[0].deadline = max(unanswered[0].deadline, now + answerWithin)

@@ -1,23 +1,23 @@
 public import RTMModel
 
-/// Where an edge listens, and how it is spoken to: a host, a port, and TCP or WebSocket.
+/// Where an edge listens, and how the client speaks to it: a host, a port, and TCP or WebSocket.
 public struct ServerAddress: Sendable, Hashable {
     /// What carries the frames of the protocol.
     public enum Transport: Sendable, Hashable {
-        /// TCP, with TLS if ``RTMClient/Configuration/tls`` says so.
+        /// TCP, with TLS if ``RTMClient/Configuration/tls`` asks for it.
         case tcp
         /// WebSocket, for networks that let nothing else through.
         ///
         /// - Parameters:
-        ///   - path: begins with a slash; may have a query.
-        ///   - isSecure: with TLS, as in `wss://`. ``RTMClient/Configuration/tls`` then says only whom to
-        ///     trust, and without it the authorities of the system are.
+        ///   - path: begins with a slash, and may have a query.
+        ///   - isSecure: whether TLS is used, as in `wss://`. ``RTMClient/Configuration/tls`` then only names
+        ///     the authorities to trust. Without it those of the system are trusted.
         case webSocket(path: String = ServerAddress.defaultPath, isSecure: Bool)
     }
 
-    /// The port that an edge listens on unless told otherwise.
+    /// The port that an edge listens on unless it is configured otherwise.
     public static let defaultPort = 7710
-    /// The path that an edge has its WebSocket at unless told otherwise.
+    /// The path of an edge's WebSocket unless the edge is configured otherwise.
     public static let defaultPath = "/rtm"
 
     /// A name to look up, an IPv4 address, or an IPv6 address without brackets.
@@ -35,11 +35,11 @@ public struct ServerAddress: Sendable, Hashable {
     /// An edge on this machine: 127.0.0.1:7710.
     public static let local = ServerAddress(host: "127.0.0.1")
 
-    /// Parses `host`, `host:port`, `[v6]` and `[v6]:port`, a bare IPv6 address (two colons or more) being
-    /// taken as a host; and behind `ws://` or `wss://` the same, then a path or nothing. Without a port
-    /// these mean 80 and 443, without a path `/rtm`.
+    /// Parses `host`, `host:port`, `[v6]` and `[v6]:port`. A bare IPv6 address, which has two colons or more,
+    /// is a host. Behind `ws://` or `wss://` the same may stand, with or without a path. Without a port these
+    /// mean port 80 and port 443, without a path they mean `/rtm`.
     ///
-    /// - Throws: `-10014 invalidParameter` with a reason that names the faulty part.
+    /// - Throws: -10014 with a reason that names the faulty part.
     public init(_ text: String) throws(RTMError) {
         guard let scheme = text.firstRange(of: "://") else {
             try self.init(text[...], of: text, defaultPort: Self.defaultPort, .tcp)
@@ -55,14 +55,14 @@ public struct ServerAddress: Sendable, Hashable {
         let rest = text[scheme.upperBound...]
         let path = rest[(rest.firstIndex(of: "/") ?? rest.endIndex)...]
         guard path.utf8.allSatisfy({ (0x21...0x7E).contains($0) && $0 != UInt8(ascii: "#") }) else {
-            throw Self.refusal(of: text, "the path has a character that doesn't belong into one")
+            throw Self.refusal(of: text, "the path has a character that a path can't have")
         }
         try self.init(
             rest[..<path.startIndex], of: text, defaultPort: isSecure ? 443 : 80,
             .webSocket(path: path.isEmpty ? Self.defaultPath : String(path), isSecure: isSecure))
     }
 
-    /// The part without scheme and path.
+    /// Parses the part without scheme and path.
     private init(
         _ authority: Substring, of text: String, defaultPort: Int, _ transport: Transport
     ) throws(RTMError) {

@@ -1,19 +1,19 @@
-// One socket to an edge: frames in, frames out, and exactly one end.
+// One socket to an edge: frames come in, frames go out, and it ends exactly once.
 //
-// Frames that are sent within one turn of the event loop leave in one write. All of it runs on the event
+// Frames that are sent within one turn of the event loop leave in one write. Everything runs on the event
 // loop of the receiver, so that a received message reaches its consumers without a task or an actor hop.
 
 import NIOCore
 import RTMProtocol
 
-/// Who owns a connection. Called on the event loop.
+/// The owner of a connection. All methods are called on the event loop.
 protocol FrameReceiver: AnyObject {
-    /// The socket is open; frames may be sent.
+    /// The socket is open, and frames may be sent.
     func opened(_ connection: ServerConnection)
-    /// Bytes came; the frames that they complete follow.
+    /// Bytes came. The frames that they complete follow.
     func heard(_ connection: ServerConnection)
     func received(_ frame: Rtm_Client_ServerFrame, on connection: ServerConnection)
-    /// The connection ended by itself or couldn't be opened; called once, and not after `close()`.
+    /// The connection ended by itself or couldn't be opened. This is called once, and not after `close()`.
     func closed(_ connection: ServerConnection, cause: String)
 }
 
@@ -21,14 +21,15 @@ final class ServerConnection: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
-    /// Limit: bytes that wait for the socket. Publishing beyond is refused with -11025.
+    /// Limit: bytes that wait for the socket. A publish beyond it is refused with -11025.
     static let unsentBytesMax = 16 * 1024 * 1024
 
     private let eventLoop: any EventLoop
-    /// Held until the end, which breaks the cycle: whoever dials must end what it dialled.
+    /// The connection holds its receiver until it ends, which breaks the cycle. Whoever dials must end what it
+    /// dialled.
     private var receiver: (any FrameReceiver)?
     private var context: ChannelHandlerContext?
-    /// While the handshake of WebSocket runs, which knows nothing of this handler yet.
+    /// The channel while the handshake of WebSocket runs on it. This handler isn't in its pipeline yet.
     private var upgrading: (any Channel)?
     private var reader = ServerFrameReader()
     private var outbound = ByteBuffer()
@@ -36,7 +37,7 @@ final class ServerConnection: ChannelInboundHandler {
     private var isReading = false
     private var isEnded = false
     private var cause: String?
-    /// Written, and not taken by the socket yet.
+    /// Bytes that were written, and that the socket has not taken yet.
     private var bytesInWrites = 0
 
     init(eventLoop: any EventLoop, receiver: any FrameReceiver) {
@@ -46,7 +47,7 @@ final class ServerConnection: ChannelInboundHandler {
 
     var isBacklogged: Bool { bytesInWrites + outbound.readableBytes > Self.unsentBytesMax }
 
-    /// Sends with all else that is sent in this turn. After the end it does nothing.
+    /// Sends a frame together with everything else that is sent in this turn. After the end this does nothing.
     func send(_ frame: Rtm_Client_ClientFrame) {
         guard !isEnded else { return }
         do {
@@ -57,11 +58,11 @@ final class ServerConnection: ChannelInboundHandler {
         }
         guard !isFlushDue else { return }
         isFlushDue = true
-        // While reading, the end of the read is the end of the turn.
+        // While bytes are being read, the end of the read is the end of the turn.
         if !isReading { eventLoop.assumeIsolated().execute { self.flush() } }
     }
 
-    /// Closes at once, after what was sent in this turn. The receiver hears no more.
+    /// Closes the connection at once, behind what was sent in this turn. The receiver hears no more.
     func close() {
         flush()
         receiver = nil
@@ -86,7 +87,7 @@ final class ServerConnection: ChannelInboundHandler {
         }
     }
 
-    /// The one end: whichever cause comes first is told.
+    /// Ends the connection once. The receiver hears the cause that came first.
     private func end(cause: String) {
         guard !isEnded else { return }
         isEnded = true
@@ -98,7 +99,7 @@ final class ServerConnection: ChannelInboundHandler {
 
     /// The socket is open, and has to become a WebSocket first.
     ///
-    /// - Returns: false when nobody wants it any more.
+    /// - Returns: false if nobody wants the connection any more.
     func upgrades(_ channel: any Channel) -> Bool {
         upgrading = channel
         if isEnded { closeChannel() }
@@ -115,7 +116,7 @@ final class ServerConnection: ChannelInboundHandler {
         if context.channel.isActive { channelActive(context: context) }
     }
 
-    /// Of a host with several addresses, some may be tried at the same time: those that lose are of no
+    /// When a host has several addresses, some may be tried at the same time. The channels that lose are of no
     /// interest.
     func handlerRemoved(context: ChannelHandlerContext) {
         if self.context === context { self.context = nil }

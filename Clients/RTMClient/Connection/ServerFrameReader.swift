@@ -2,12 +2,13 @@ import NIOCore
 import RTMProtocol
 import SwiftProtobuf
 
-/// Cuts the byte stream into frames: 4 bytes length, big-endian, then one `ServerFrame`. Decodes in place.
+/// Cuts the byte stream into frames and decodes them in place. A frame is its length in 4 bytes, big-endian,
+/// and one `ServerFrame`.
 struct ServerFrameReader {
-    /// Limit: a longer frame than any server sends ends the connection.
+    /// Limit: bytes of one frame. No server sends longer ones, so that a longer frame ends the connection.
     static let frameBytesMax = 1024 * 1024
     static let prefixBytes = 4
-    /// What the beginning of an HTTP answer looks like as a length.
+    /// The length that the beginning of an HTTP answer looks like.
     static let http = 0x48_54_54_50
 
     enum Failure: Error, Equatable {
@@ -26,7 +27,7 @@ struct ServerFrameReader {
         }
     }
 
-    /// The next whole frame; nil until more bytes have come.
+    /// The next whole frame, or `nil` until more bytes have come.
     mutating func next() throws(Failure) -> Rtm_Client_ServerFrame? {
         guard let prefix = buffer.getInteger(at: buffer.readerIndex, as: UInt32.self) else { return nil }
         let length = Int(prefix)
@@ -56,8 +57,8 @@ extension ServerFrameReader.Failure: CustomStringConvertible {
 }
 
 extension ByteBuffer {
-    /// Appends a frame with its length. Fails only for a text that isn't valid UTF-8, which Swift doesn't
-    /// have.
+    /// Appends a frame with its length. This fails only for a text that isn't valid UTF-8, which no Swift
+    /// string is.
     mutating func writeFrame(_ frame: Rtm_Client_ClientFrame) throws {
         let bytes: [UInt8] = try frame.serializedBytes()
         writeInteger(UInt32(bytes.count))

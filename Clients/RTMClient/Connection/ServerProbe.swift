@@ -2,9 +2,9 @@ import NIOCore
 import RTMModel
 import RTMProtocol
 
-/// One ping of a server without a login: connect, Hello, Heartbeat, close.
+/// Pings a server once without a login: it connects, sends Hello and Heartbeat, and closes.
 ///
-/// Lives on the event loop, held by its connection and its timer until the one completion.
+/// A probe lives on the event loop. Its connection and its timer hold it until it completes.
 final class ServerProbe: FrameReceiver {
     private static let helloRequest: UInt64 = 1
     private static let heartbeatRequest: UInt64 = 2

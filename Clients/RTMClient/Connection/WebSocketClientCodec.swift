@@ -1,19 +1,19 @@
 import NIOCore
 import NIOWebSocket
 
-/// Frames of the protocol above, WebSocket below: a binary message carries whole frames as they are over
+/// Carries the frames of the protocol over a WebSocket: a binary message holds whole frames, as they are over
 /// TCP.
 ///
-/// What comes is handed on as the stream that it is, message or fragment: the frames in it say themselves
-/// where they end.
+/// What comes in is handed on as a stream of bytes, whether it is a message or a fragment of one, because the
+/// frames in it say themselves where they end.
 final class WebSocketClientCodec: ChannelDuplexHandler {
     typealias InboundIn = WebSocketFrame
     typealias InboundOut = ByteBuffer
     typealias OutboundIn = ByteBuffer
     typealias OutboundOut = WebSocketFrame
 
-    /// An edge accepts messages as long as its longest frame, and no edge can be configured for less than
-    /// this.
+    /// Limit: bytes of a message. An edge accepts messages that are as long as its longest frame, and no edge
+    /// can be configured for less than this.
     static let messageBytesMax = 40 * 1024
 
     /// Why the server ended the WebSocket, or why it had to be ended.
@@ -77,7 +77,7 @@ final class WebSocketClientCodec: ChannelDuplexHandler {
         context.write(wrapOutboundOut(Self.frame(.binary, rest)), promise: promise)
     }
 
-    /// The server hears of it if the socket takes it at once: to wait for an answer would keep dead
+    /// The server hears of the end if the socket takes the frame at once. Waiting for an answer would keep dead
     /// connections.
     func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
         if mode == .all, !isClosing {
@@ -96,8 +96,8 @@ final class WebSocketClientCodec: ChannelDuplexHandler {
 }
 
 extension ByteBuffer {
-    /// The length of the longest run of whole frames at the beginning that has at most so many bytes. A first
-    /// frame that is longer counts nevertheless.
+    /// The length of the longest run of whole frames at the beginning that has at most so many bytes. If the
+    /// first frame alone is longer, it is the length of that frame.
     func lengthOfWholeFrames(bytesMax: Int) -> Int {
         var length = 0
         while let prefix = getInteger(at: readerIndex + length, as: UInt32.self) {

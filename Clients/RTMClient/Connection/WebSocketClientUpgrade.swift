@@ -2,8 +2,8 @@ import NIOCore
 import NIOHTTP1
 import NIOWebSocket
 
-/// Makes a WebSocket of a connection that is open: one HTTP request. The connection's handler joins when the
-/// server has agreed; until then it hears only of a failure.
+/// Turns an open connection into a WebSocket with one HTTP request. The handler of the connection joins the
+/// pipeline when the server has agreed. Until then it hears only of a failure.
 enum WebSocketClientUpgrade {
     static func begin(
         on channel: any Channel, to server: ServerAddress, path: String,
@@ -32,7 +32,7 @@ enum WebSocketClientUpgrade {
         }
     }
 
-    /// Limit of the head of the server's answer.
+    /// Limit: bytes of the head of the server's answer.
     private static let headBytesMax = 64 * 1024
 
     private static func upgrader(
@@ -56,13 +56,13 @@ enum WebSocketClientUpgrade {
 private final class UpgradeResponseHandler: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPClientResponsePart
 
-    /// What of a refusal's text is shown.
+    /// How much of a refusal's text is shown.
     private static let reasonBytesMax = 200
 
     private let server: ServerAddress
     private let connection: ServerConnection
     private var refusal: (status: HTTPResponseStatus, reason: ByteBuffer)?
-    /// There is a WebSocket, or there will be none.
+    /// The WebSocket is open, or it is certain that there will be none.
     var isDone = false
 
     init(_ server: ServerAddress, _ connection: ServerConnection) {

@@ -31,20 +31,3 @@ struct LockCall {
         }
     }
 }
-
-/// What asks the server about locks, and wants to know in the link what became of it.
-enum LockRequest {
-    case call(LockCall)
-    /// The link's own: after a reconnect it goes on with a lock that it held (K-12).
-    case claim(LockLedger.Claim)
-    /// Gives back what nobody here wants any more; whether it was held is of no interest.
-    case letGo(LockKey, Completion<Void>?)
-
-    var operation: Operation {
-        switch self {
-        case .call(let call): call.operation
-        case .claim: .acquireLock
-        case .letGo: .releaseLock
-        }
-    }
-}

@@ -99,7 +99,7 @@ extension RTMClient {
         try check(operation, key.check)
         let body = body(key)
         return try await perform(operation) { link, completion in
-            link.perform(LockCall(key: key, body: body, completion: completion))
+            link.locks.perform(LockCall(key: key, body: body, completion: completion))
         }
     }
 }

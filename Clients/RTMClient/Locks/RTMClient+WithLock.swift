@@ -37,7 +37,7 @@ extension RTMClient {
     private func letGo(_ key: LockKey) async {
         // Unstructured: a release must not be cancelled together with the work that it ends.
         let release = Task {
-            try? await self.perform(.releaseLock) { link, completion in link.letGo(key, completion) }
+            try? await self.perform(.releaseLock) { link, completion in link.locks.letGo(key, completion) }
         }
         await release.value
     }

@@ -90,7 +90,7 @@ extension RTMClient {
             guard items[""] == nil else { throw RTMError(.presenceInvalidStateKey, "a state key is empty") }
         }
         try await perform(.setState) { link, completion in
-            link.setState(items, in: UserChannel(type: type, name: channel), completion)
+            link.ownStates.set(items, in: UserChannel(type: type, name: channel), completion)
         }
     }
 
@@ -108,7 +108,7 @@ extension RTMClient {
             try NameRule.user.check(userID.utf8)
         }
         return try await perform(.getState) { link, completion in
-            link.state(of: userID, in: UserChannel(type: type, name: channel), completion)
+            link.ownStates.get(userID, in: UserChannel(type: type, name: channel), completion)
         }
     }
 
@@ -121,7 +121,7 @@ extension RTMClient {
     ) async throws(RTMError) {
         try check(.removeState) { () throws(RTMError) in try check(channel, type) }
         try await perform(.removeState) { link, completion in
-            link.removeState(keys, in: UserChannel(type: type, name: channel), completion)
+            link.ownStates.remove(keys, in: UserChannel(type: type, name: channel), completion)
         }
     }
 
@@ -137,7 +137,7 @@ extension RTMClient {
     /// ```
     public func roster(of channel: String) -> RosterUpdates {
         let watcher = RosterWatcher()
-        eventLoop.execute { [link] in link.value.watch(channel, watcher) }
+        eventLoop.execute { [link] in link.value.rosters.watch(channel, watcher) }
         return RosterUpdates(watcher: watcher)
     }
 

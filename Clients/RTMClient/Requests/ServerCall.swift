@@ -1,110 +1,89 @@
 // Requests whose answer concerns nobody but the caller: the one way to add a kind of call.
 //
-// Such a call is an `Operation` (its name, and its error codes), the body of the request, and a closure that
-// finds the result in the answer's body:
+// Such a call is an `Operation` (its name and its error codes), the body of the request, and a closure that
+// finds the result in the body of the answer:
 //
 //     try await call(.whereNow, .whereNow(request)) { body in
 //         guard case .userChannels(let answer) = body else { return nil }
 //         return answer.channels.map { … }
 //     }
 //
-// Refusals, time, cancellation, and a connection that is missing or lost are the same for all of them. What
-// also changes something in the link (a subscription) has a case of its own in `RequestTable.Request`.
+// A call whose answer also changes something in the link, such as a subscribe, has a type of its own that
+// conforms to `Request`.
 
 import RTMModel
 import RTMProtocol
 
-typealias ClientBody = Rtm_Client_ClientFrame.OneOf_Body
-typealias ServerBody = Rtm_Client_ServerFrame.OneOf_Body
+/// A call of the app.
+struct ServerCall<Answer: Sendable>: Request {
+    let completion: Completion<Answer>
+    /// Finds the result in an answer, or returns `nil` if the answer doesn't fit the call.
+    let result: (ServerBody) -> Answer?
 
-/// The waiting end of such a call. Who takes it out of the request table uses it, once.
-struct ServerCall {
+    var operation: Operation { completion.operation }
+
+    func answered(_ body: ServerBody) -> Bool {
+        guard let result = result(body) else { return false }
+        completion.succeed(result)
+        return true
+    }
+
+    func refused(_ error: RTMError) { completion.fail(error) }
+
+    func givenUp(_ error: RTMError) -> LateAnswer? {
+        completion.fail(error)
+        return nil
+    }
+
+    func lost(_ reason: String) { completion.fail(.answerLost(operation, reason)) }
+}
+
+/// A call that the link makes for itself.
+struct InternalCall: Request {
     let operation: Operation
-    private let complete: (Result<ServerBody, RTMError>) -> Void
+    /// The body of an answer may be that of another kind of request.
+    let complete: (Result<ServerBody, RTMError>) -> Void
 
-    /// - Parameter answer: nil for a body that is no answer to this request.
-    init<Answer>(_ completion: Completion<Answer>, answer: @escaping (ServerBody) -> Answer?) {
-        operation = completion.operation
-        complete = { result in
-            switch result {
-            case .success(let body):
-                guard let answer = answer(body) else {
-                    let code = completion.operation.codes.failed
-                    return completion.fail(code, "the server's answer doesn't fit the request")
-                }
-                completion.succeed(answer)
-            case .failure(let error):
-                completion.fail(error)
-            }
-        }
+    func answered(_ body: ServerBody) -> Bool {
+        complete(.success(body))
+        return true
     }
 
-    /// A request that the link makes for itself; also the answer's fitting is its own matter.
-    init(_ operation: Operation, complete: @escaping (Result<ServerBody, RTMError>) -> Void) {
-        self.operation = operation
-        self.complete = complete
+    func refused(_ error: RTMError) { complete(.failure(error)) }
+
+    func givenUp(_ error: RTMError) -> LateAnswer? {
+        complete(.failure(error))
+        return nil
     }
 
-    func answered(_ body: ServerBody) {
-        if case .error(let error) = body {
-            fail(RTMError(error, unknownCode: operation.codes.refused))
-        } else {
-            complete(.success(body))
-        }
-    }
-
-    func fail(_ error: RTMError) { complete(.failure(error)) }
+    func lost(_ reason: String) { complete(.failure(.answerLost(operation, reason))) }
 }
 
-/// How long an answer is waited for.
-enum AnswerTime {
-    /// `Configuration.requestTimeout`.
-    case usual
-    /// As long as the connection lives: the server answers when the time has come.
-    case unlimited
-}
-
-extension Link {
-    /// On the event loop: sends the request, unless there is no connection (S-8).
+extension Requests {
+    /// Sends a call of the app, unless there is no connection (S-8).
     func call<Answer>(
-        _ completion: Completion<Answer>, _ body: ClientBody, within time: AnswerTime = .usual,
-        answer: @escaping (ServerBody) -> Answer?
+        _ completion: Completion<Answer>, _ body: ClientBody, result: @escaping (ServerBody) -> Answer?
     ) {
         guard isReady(for: completion) else { return }
-        request(completion, .call(ServerCall(completion, answer: answer)), within: time) { $0.body = body }
+        ask(ServerCall(completion: completion, result: result), id: completion.id) { $0.body = body }
     }
-}
 
-extension Link {
-    /// For the link itself, on the present connection.
-    func internalCall(
+    /// Sends a call of the link's own on the present connection.
+    func call(
         _ operation: Operation, _ body: ClientBody,
         complete: @escaping (Result<ServerBody, RTMError>) -> Void
     ) {
-        let id = requestIDs.next()
-        let deadline = now + configuration.requestTimeout
-        requests.add(id, .call(ServerCall(operation, complete: complete)), deadline: deadline)
-        send(id) { $0.body = body }
-        armTimer(by: deadline)
+        ask(InternalCall(operation: operation, complete: complete)) { $0.body = body }
     }
 }
 
 extension RTMClient {
-    /// From a task: sends the request and waits for its answer. Names and sizes are the caller's to check.
+    /// Sends a call from a task and waits for its answer. The caller has checked names and sizes.
     func call<Answer: Sendable>(
-        _ operation: Operation, _ body: ClientBody, within time: AnswerTime = .usual,
-        answer: @escaping @Sendable (ServerBody) -> Answer?
+        _ operation: Operation, _ body: ClientBody, result: @escaping @Sendable (ServerBody) -> Answer?
     ) async throws(RTMError) -> Answer {
         try await perform(operation) { link, completion in
-            link.call(completion, body, within: time, answer: answer)
-        }
-    }
-
-    /// The same for a request that is answered by Done.
-    func call(_ operation: Operation, _ body: ClientBody) async throws(RTMError) {
-        try await call(operation, body) { (body) -> Void? in
-            guard case .done = body else { return nil }
-            return ()
+            link.requests.call(completion, body, result: result)
         }
     }
 

@@ -1,21 +1,21 @@
 import RTMModel
 
-/// The token that a client logs in with, and comes back with after a loss: the newest that the server has
-/// taken or will be asked to take (S-50, S-52).
+/// The token that a client logs in with, and comes back with after a loss. It is the newest token that the
+/// server has taken or will be asked to take (S-50, S-52).
 struct Credential: Sendable {
-    /// Nil means the app id (S-1).
+    /// `nil` means that the app id is sent (S-1).
     private(set) var token: String?
     private var isExpiryAnnounced = false
 
     init(_ token: String? = nil) { self.token = token }
 
-    /// Another token takes the place of this one. The same one stays as it is.
+    /// Another token takes the place of this one. If it is the same token, nothing changes.
     mutating func replace(with token: String?) {
         if token != self.token { self = Credential(token) }
     }
 
-    /// Whether the app is to hear that the token will expire: once per token. A server that the client comes
-    /// back to can't know that an earlier one has said it.
+    /// Whether the app has to hear that the token will expire, which it does once per token. A server that the
+    /// client comes back to can't know that an earlier server has announced it.
     mutating func announceExpiry() -> Bool {
         defer { isExpiryAnnounced = true }
         return !isExpiryAnnounced
@@ -23,10 +23,10 @@ struct Credential: Sendable {
 }
 
 extension Credential {
-    /// Refuses what would end the connection instead of being refused by the server (S-0b): a text that no
-    /// frame can carry.
+    /// Refuses a token that no frame can carry. It would end the connection instead of being refused by the
+    /// server (S-0b).
     ///
-    /// - Throws: -10005.
+    /// - Throws: -10005 if the token is too long or has a NUL.
     static func check(_ token: String) throws(RTMError) {
         guard token.utf8.count <= Limits.tokenBytesMax else {
             throw RTMError(
@@ -35,7 +35,7 @@ extension Credential {
                 limit: .init(name: "token bytes", value: UInt64(Limits.tokenBytesMax)))
         }
         guard !token.utf8.contains(0) else {
-            throw RTMError(.invalidToken, "the token has a NUL in it: it is none")
+            throw RTMError(.invalidToken, "the token has a NUL in it, which no token has")
         }
     }
 }

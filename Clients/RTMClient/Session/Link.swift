@@ -1,9 +1,9 @@
-// The one owner of a client's state, confined to its event loop.
+// The client's link to the server: the one owner of a client's state, confined to its event loop.
 //
-// It decides little: `LinkStateMachine` says when to connect and what to announce, `SubscriptionTable` what
-// to restore and deliver, `RequestTable` who waits for what, `HeartbeatSchedule` whether the server lives.
-// The link performs their actions on sockets, timers and completions. There is one timer, armed for the
-// nearest of all deadlines.
+// The link decides little. `LinkStateMachine` says when to connect and what to announce, and the link performs
+// that on sockets and timers. Each feature has an object of its own, which asks the server through `requests`
+// and speaks to the app through `events`. The values below the features decide and can be tested alone:
+// `SubscriptionTable`, `PublishQueue`, `ChannelRoster`, `StateCache`, `LockLedger`, `RequestTable`, `Retries`.
 
 import Logging
 import NIOCore
@@ -13,87 +13,33 @@ import RTMProtocol
 final class Link {
     typealias Instant = ContinuousClock.Instant
 
-    /// The connection of the present attempt or session.
-    struct Connection {
-        let attempt: UInt64
-        let handler: ServerConnection
-        var loginRequest: UInt64 = 0
-        /// Restorations without an answer.
-        var restoring = 0
-        /// Channels that were refused, or go on behind a gap.
-        var unrestored: [String] = []
-        var unrestoredUsers: [String] = []
-        /// Users who can't be followed again at the moment.
-        var unfollowed = Postponed<String>()
-        var hasInboxGap = false
-        var heartbeat: HeartbeatSchedule?
-        /// Channels whose own states could not be set, and when that is tried again.
-        var unsettledStates: Set<UserChannel> = []
-        var settleStatesAt: Instant?
-        /// The newest request of the app that changes its states in a channel.
-        var stateRequests: [UserChannel: UInt64] = [:]
-        /// The latest renewal that nobody waits for any more and that may still be answered.
-        var lateRenewal: (request: UInt64, token: String)?
-        /// Subscribes of running subscriptions that nobody waits for any more: their answers may say that
-        /// something was lost.
-        var lateSubscribes: [UInt64: String] = [:]
-        /// Acquisitions of locks that nobody waits for any more and that may still be answered.
-        var abandonedAcquisitions: [UInt64: LockKey] = [:]
-        /// When publishes that were refused for the moment are sent again.
-        var publishAgainAt: Instant?
-        /// New publishes wait until all that were sent before them have their answers.
-        var holdsPublishes = false
-        /// Snapshots to be asked for again.
-        var refreshes = Postponed<Refresh>()
-        /// When `waitingForLocks` stand in line anew.
-        var rejoinLinesAt: Instant?
-        /// Events of channels in which locks are being claimed, until the link counts as connected.
-        var heldBack: [String: [RTMEvent]] = [:]
-    }
-
-    /// A connection that has sent Logout and ends when that is answered, or in a moment.
-    struct Goodbye {
-        let handler: ServerConnection
-        let deadline: Instant
-    }
-
     let configuration: RTMClient.Configuration
-    let hub: EventHub
-    let requestIDs: RequestIDs
-    let eventLoop: any EventLoop
+    let logger: Logger
+    let events: EventOutlet
     /// Tells the server, and through it others, a return of this client from a login elsewhere (S-12b).
     let instance: UInt64
     private let dialer: any Dialing
-    private let clock: LinkClock
-    var logger: Logger
+    private let requestIDs: RequestIDs
+    private let timer: LinkTimer
 
     var machine: LinkStateMachine
-    var subscriptions = SubscriptionTable()
-    var userMetadata = SubscriptionTable(.userMetadata)
-    var inbox = InboxPosition()
-    var locks = LockLedger()
-    /// K-6: acquisitions that lost their place in line, in the order in which they began.
-    var waitingForLocks: [LockCall] = []
-    /// Of the latest change of the link state.
+    var connection: LinkConnection?
+    var time: ServerTime
+    /// The reason of the latest change of the link state.
     private(set) var lastReason = LinkStateReason.unknown
-    /// By channel name: of the subscriptions that asked for presence.
-    var rosters: [String: ChannelRoster] = [:]
-    var watchers = RosterWatchers()
-    var states = StateCache()
-    var requests = RequestTable()
-    var connection: Connection?
-    var logins: [UInt64: Completion<Void>] = [:]
-    var goodbyes: [Goodbye] = []
-    /// Completed when the last goodbye is said.
-    var logouts: [Completion<Void>] = []
-    var closings: [CheckedContinuation<Void, Never>] = []
-    var isClosed = false
-    var random: any RandomNumberGenerator
-    /// Of the latest publish. By it and by `instance` the server knows one that is sent again.
-    var lastSequence: UInt64 = 0
-    /// Server's clock minus local clock, in milliseconds.
-    var clockOffset: Int64 = 0
-    private var timer: (deadline: Instant, task: Scheduled<Void>)?
+    private var random: any RandomNumberGenerator
+
+    private(set) lazy var requests = Requests(self, ids: requestIDs)
+    private(set) lazy var opening = SessionOpening(self)
+    private(set) lazy var session = SessionCalls(self)
+    private(set) lazy var subscriptions = Subscriptions(self)
+    private(set) lazy var refreshes = Refreshes(self)
+    private(set) lazy var messages = Messages(self)
+    private(set) lazy var rosters = Rosters(self)
+    private(set) lazy var ownStates = OwnStates(self)
+    private(set) lazy var metadata = MetadataFeed(self)
+    private(set) lazy var followedUsers = FollowedUsers(self)
+    private(set) lazy var locks = OwnLocks(self)
 
     init(
         _ configuration: RTMClient.Configuration, dialer: any Dialing, hub: EventHub, requestIDs: RequestIDs,
@@ -102,14 +48,15 @@ final class Link {
     ) {
         self.configuration = configuration
         self.dialer = dialer
-        self.hub = hub
         self.requestIDs = requestIDs
-        self.eventLoop = eventLoop
-        self.clock = clock
         self.random = random
+        events = EventOutlet(hub)
+        timer = LinkTimer(eventLoop: eventLoop)
+        time = ServerTime(clock)
         instance = .random(in: 1...UInt64.max, using: &self.random)
-        logger = configuration.logger
+        var logger = configuration.logger
         logger[metadataKey: "user"] = .string(configuration.userID)
+        self.logger = logger
         machine = LinkStateMachine(
             .init(
                 timing: configuration.timing, serverCount: configuration.servers.count,
@@ -117,10 +64,14 @@ final class Link {
                 reconnectTimeout: configuration.reconnectTimeout, token: configuration.token))
     }
 
-    var now: Instant { clock.now() }
+    var now: Instant { time.now }
+    var state: LinkState { machine.state }
+    var isClosed: Bool { session.isClosed }
+}
 
-    // MARK: Actions
+// MARK: - What the state machine decides
 
+extension Link {
     /// Performs what the machine decided, in order, and arms the timer anew.
     func perform(_ actions: [LinkStateMachine.Action]) {
         for action in actions { perform(action) }
@@ -133,63 +84,46 @@ final class Link {
         case .connect(let attempt, let server): connect(attempt: attempt, to: configuration.servers[server])
         case .disconnect(let reason): disconnect(reason: reason)
         case .sayGoodbye: sayGoodbye()
-        case .reauthenticate(let id, let token): reauthenticate(id, token: token)
-        case .completeLogin(let id, let error): completeLogin(id, error)
-        case .forgetSubscriptions:
-            subscriptions.removeAll()
-            userMetadata.removeAll()
-            forgetLocks()
-            inbox.forget()
-            forgetAllPresence()
-            failRequests(reason: "the session has ended")
+        case .reauthenticate(let id, let token): session.reauthenticate(id, token: token)
+        case .completeLogin(let id, let error): session.completeLogin(id, error)
+        case .forgetSubscriptions: forgetSession()
         }
     }
 
     private func connect(attempt: UInt64, to server: ServerAddress) {
         logger.debug("connecting", metadata: ["server": "\(server)", "attempt": "\(attempt)"])
-        connection = Connection(attempt: attempt, handler: dialer.dial(server, for: self))
+        connection = LinkConnection(attempt: attempt, socket: dialer.dial(server, for: FrameRouter(self)))
     }
 
     private func disconnect(reason: String) {
-        guard let connection else { return }
-        deliverHeldBack()
-        self.connection = nil
-        connection.handler.close()
-        failLostRequests(reason: reason)
+        guard let socket = takeSocket() else { return }
+        socket.close()
+        requests.connectionLost(reason, keeping: messages.connectionLost())
     }
 
-    /// S-22: the server hears it, so that others see the user leave at once.
+    /// The server hears of the logout, so that others see the user leave at once (S-22).
     private func sayGoodbye() {
-        guard let connection else { return }
-        deliverHeldBack()
-        self.connection = nil
-        failRequests(reason: "logged out")
-        var frame = Rtm_Client_ClientFrame()
-        frame.requestID = requestIDs.next()
-        frame.logout = Rtm_Client_Logout()
-        connection.handler.send(frame)
-        goodbyes.append(Goodbye(handler: connection.handler, deadline: now + configuration.timing.goodbye))
+        guard let socket = takeSocket() else { return }
+        requests.sessionEnded("logged out")
+        session.sayGoodbye(on: socket)
     }
 
-    func goodbyeSaid(_ handler: ServerConnection) {
-        goodbyes.removeAll { $0.handler === handler }
-        handler.close()
-        completeGoodbyes()
+    /// The present connection belongs to the link no more.
+    private func takeSocket() -> ServerConnection? {
+        events.releaseAll()
+        defer { connection = nil }
+        return connection?.socket
     }
 
-    func completeGoodbyes() {
-        guard goodbyes.isEmpty else { return }
-        let logouts = logouts
-        let closings = closings
-        self.logouts = []
-        self.closings = []
-        for completion in logouts { completion.succeed() }
-        for continuation in closings { continuation.resume() }
-    }
-
-    private func completeLogin(_ id: UInt64, _ error: RTMError?) {
-        guard let completion = logins.removeValue(forKey: id) else { return }
-        if let error { completion.fail(error) } else { completion.succeed() }
+    /// Nothing is to be restored any more.
+    private func forgetSession() {
+        subscriptions.forgetAll()
+        followedUsers.forgetAll()
+        locks.forgetAll()
+        messages.forgetInbox()
+        rosters.forgetAll()
+        ownStates.forgetAll()
+        requests.sessionEnded("the session has ended")
     }
 
     private func announce(_ change: LinkChange) {
@@ -200,80 +134,12 @@ final class Link {
                 "from": "\(change.previous)", "to": "\(change.current)", "reason": "\(change.reasonCode)",
                 "cause": "\(change.reason)",
             ])
-        let event = LinkStateEvent(
-            currentState: change.current, previousState: change.previous, operation: change.operation,
-            reasonCode: change.reasonCode, reason: change.reason,
-            affectedChannels: change.listsChannels ? affected(by: change) : [],
-            unrestoredChannels: change.unrestoredChannels,
-            unrestoredUsers: change.current == .connected ? connection?.unrestoredUsers.sorted() ?? [] : [],
-            isResumed: change.isResumed, timestampMilliseconds: serverTimeMilliseconds)
-        hub.emit(.linkState(event))
-    }
-
-    /// S-18: also those that end with this change.
-    private func affected(by change: LinkChange) -> [String] {
-        Set(subscriptions.channels).union(change.unrestoredChannels).sorted()
-    }
-
-    // MARK: Time
-
-    var serverTimeMilliseconds: UInt64 { UInt64(max(0, clock.utcMilliseconds() + clockOffset)) }
-
-    func serverTimeKnown(_ milliseconds: UInt64) {
-        guard milliseconds > 0 else { return }
-        clockOffset = Int64(clamping: milliseconds) - clock.utcMilliseconds()
-    }
-
-    /// A timer that fires too early only looks again, so it is replaced for an earlier deadline only.
-    func armTimer() {
-        let deadlines = [
-            machine.deadline, requests.deadline, connection?.heartbeat?.deadline, goodbyes.first?.deadline,
-            connection?.settleStatesAt, connection?.rejoinLinesAt, connection?.publishAgainAt,
-            connection?.refreshes.at, connection?.unfollowed.at,
-        ]
-        guard let next = deadlines.compactMap({ $0 }).min() else {
-            timer?.task.cancel()
-            timer = nil
-            return
-        }
-        if let timer, timer.deadline <= next { return }
-        timer?.task.cancel()
-        // Deadlines are finer than nanoseconds: rounded down, the timer would fire before its time.
-        let delay = TimeAmount(max(.zero, next - now)) + .nanoseconds(1)
-        timer = (next, eventLoop.assumeIsolated().scheduleTask(in: delay) { self.timerFired() })
-    }
-
-    /// Sees to it that the timer fires by then: the short way for each of many requests.
-    func armTimer(by deadline: Instant) {
-        if let timer, timer.deadline <= deadline { return }
-        armTimer()
-    }
-
-    private func timerFired() {
-        timer = nil
-        perform(machine.timerFired(now: now, random: &random))
-        while let (id, request) = requests.takeExpired(now: now) { expire(id, request) }
-        keepHeartbeat()
-        publishRefusedIfDue()
-        settleStatesIfDue()
-        rejoinLinesIfDue()
-        refreshIfDue()
-        followAgainIfDue()
-        for goodbye in goodbyes where goodbye.deadline <= now { goodbyeSaid(goodbye.handler) }
-        armTimer()
-    }
-
-    private func keepHeartbeat() {
-        guard var heartbeat = connection?.heartbeat else { return }
-        switch heartbeat.due(now: now) {
-        case .nothing: break
-        case .lost: end(.heartbeatTimeout)
-        case .beat:
-            let id = requestIDs.next()
-            heartbeat.sent(id, now: now)
-            connection?.heartbeat = heartbeat
-            send(id) { $0.heartbeat = Rtm_Client_Heartbeat() }
-        }
+        let unrestoredUsers = connection?.restoration.unrestoredUsers.sorted() ?? []
+        events.emit(
+            .linkState(
+                LinkStateEvent(
+                    change, subscribedChannels: subscriptions.table.channels,
+                    unrestoredUsers: unrestoredUsers, timestampMilliseconds: time.milliseconds)))
     }
 
     /// The present connection is of no more use.
@@ -281,11 +147,61 @@ final class Link {
         guard let attempt = connection?.attempt else { return }
         perform(machine.connectionEnded(attempt: attempt, loss, now: now, random: &random))
     }
+}
 
-    func send(_ id: UInt64, _ fill: (inout Rtm_Client_ClientFrame) -> Void) {
-        var frame = Rtm_Client_ClientFrame()
-        frame.requestID = id
-        fill(&frame)
-        connection?.handler.send(frame)
+// MARK: - Time
+
+extension Link {
+    func armTimer() {
+        let deadlines = [machine.deadline, requests.deadline, connection?.deadline, session.deadline]
+        timer.arm(for: deadlines.lazy.compactMap { $0 }.min(), now: now) { self.timerFired() }
+    }
+
+    /// Makes sure that the timer fires by then. This is the short way for each of many requests.
+    func armTimer(by deadline: Instant) {
+        if !timer.covers(deadline) { armTimer() }
+    }
+
+    private func timerFired() {
+        perform(machine.timerFired(now: now, random: &random))
+        requests.expire(now: now)
+        keepHeartbeat()
+        tryAgain()
+        session.endGoodbyes(now: now)
+        armTimer()
+    }
+
+    private func keepHeartbeat() {
+        switch connection?.heartbeat?.due(now: now) {
+        case nil, .nothing: break
+        case .lost: end(.heartbeatTimeout)
+        case .beat:
+            let id = requests.tell { $0.heartbeat = .init() }
+            connection?.heartbeat?.sent(id, now: now)
+        }
+    }
+
+    /// Tries something again on this connection after a while.
+    func retry(_ retry: Retries.Retry, after delay: Duration) {
+        guard connection != nil else { return }
+        let time = now + delay
+        connection?.retries.put(retry, at: time)
+        armTimer(by: time)
+    }
+
+    private func tryAgain() {
+        while let due = connection?.retries.takeDue(now: now), !due.isEmpty {
+            for retry in due { tryAgain(retry) }
+        }
+    }
+
+    private func tryAgain(_ retry: Retries.Retry) {
+        switch retry {
+        case .publishes: messages.sendRefusedAgain()
+        case .states(let channel): ownStates.settleAgain(in: channel)
+        case .lockLines: locks.standInLineAgain()
+        case .snapshot(let refresh): refreshes.tryAgain(refresh)
+        case .followedUser(let userID): followedUsers.followAgain(userID)
+        }
     }
 }

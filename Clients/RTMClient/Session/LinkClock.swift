@@ -1,9 +1,10 @@
 import Foundation
 
-/// What time it is for a link. Its timers are its event loop's; a simulation gives both one virtual time.
+/// Tells a link what time it is. Its timers are those of its event loop. A simulation gives both the same
+/// virtual time.
 struct LinkClock: Sendable {
     var now: @Sendable () -> ContinuousClock.Instant
-    /// Of the clock on the wall, since 1970.
+    /// What the wall clock shows, in milliseconds since 1970.
     var utcMilliseconds: @Sendable () -> Int64
 
     static let system = LinkClock(

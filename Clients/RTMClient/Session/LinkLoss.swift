@@ -1,21 +1,22 @@
 import RTMModel
+import RTMProtocol
 
-/// Why an attempt failed or a connection ended, and what follows from it: try again, or give up
+/// Why an attempt failed or a connection ended, and whether the client tries again or gives up
 /// (behaviour.md 2.3).
 enum LinkLoss: Sendable, Hashable {
-    /// The socket could not be opened, was closed, or carried what isn't a frame.
+    /// The socket could not be opened, was closed, or carried something that is no frame.
     case connectionError(String)
-    /// No answer to a heartbeat in time (S-40): the socket may still look alive.
+    /// The server did not answer a heartbeat in time, although the socket may still look alive (S-40).
     case heartbeatTimeout
     /// The server answered the login with an error.
     case loginRefused(RTMError)
-    /// The server said goodbye with a code and advice.
+    /// The server ended the connection with a code and a reason.
     case disconnected(code: Int, reason: String, retryAfter: Duration?)
 
-    /// Disconnect codes from here up to 3999 say: don't connect again, it would end the same way.
+    /// Disconnect codes that advise not to connect again, because that would end the same way.
     private static let terminalDisconnectCodes = 3500..<4000
 
-    /// Repeating doesn't mend it.
+    /// Whether another attempt would end the same way.
     var isFatal: Bool {
         switch self {
         case .connectionError, .heartbeatTimeout: false
@@ -51,13 +52,13 @@ enum LinkLoss: Sendable, Hashable {
         }
     }
 
-    /// nothing is wrong with the login but that it came too early. A login that an app waits for ends
-    /// with it; a session that comes back by itself waits.
+    /// Nothing is wrong with the login but that it came too early. A login that an app waits for fails with
+    /// this. A session that comes back by itself waits.
     var mayPassLater: Bool {
         if case .loginRefused(let error) = self { error.retryAfter != nil } else { false }
     }
 
-    /// What a pending login throws when this is fatal.
+    /// What a pending login throws if this loss is fatal.
     var loginError: RTMError {
         if case .loginRefused(let error) = self { return error }
         let code: ErrorCode =
@@ -70,7 +71,7 @@ enum LinkLoss: Sendable, Hashable {
         return RTMError(code, text)
     }
 
-    /// The reason of T3 by the code of the refusal; nil for what an automatic retry may mend.
+    /// The reason for failing that belongs to the code of a refusal (T3), or `nil` if another attempt may succeed.
     private static func fatalReason(of error: RTMError) -> LinkStateReason? {
         switch error.code {
         case .invalidToken: .invalidToken
@@ -78,7 +79,7 @@ enum LinkLoss: Sendable, Hashable {
         case .loginInconsistentAppId: .inconsistentAppId
         case .invalidUserId: .invalidUserId
         case .invalidAppId, .loginNotAuthorized: .loginNotAuthorized
-        // of two logins that the server refuses, the one that waiting mends came too often.
+        // A rejected login with a time to wait came too often. Without one, the user isn't let in.
         case .loginRejected: error.retryAfter == nil ? .loginRejected : .loginTooFrequent
         case .loginAborted: .sameUidLogin
         case .operationRateExceedLimitation: .operationRateExceedLimitation
@@ -88,7 +89,7 @@ enum LinkLoss: Sendable, Hashable {
         }
     }
 
-    /// The codes are those of `DisconnectCode` in `session.proto`; an unknown one acts by its band.
+    /// The codes are those of `DisconnectCode` in `session.proto`. An unknown code counts by its band.
     private static func reason(ofTerminalCode code: Int) -> LinkStateReason {
         switch code {
         case 3504: .serviceNotSupported
@@ -100,15 +101,10 @@ enum LinkLoss: Sendable, Hashable {
     }
 }
 
-/// A transition of the link state, as the machine announces it. The link adds channels and time.
-struct LinkChange: Sendable, Hashable {
-    var current: LinkState
-    var previous: LinkState
-    var operation: LinkOperation
-    var reasonCode: LinkStateReason
-    var reason: String
-    var isResumed = false
-    /// S-18: whether the event names the subscribed channels.
-    var listsChannels = false
-    var unrestoredChannels: [String] = []
+extension LinkLoss {
+    init(_ disconnect: Rtm_Client_Disconnect) {
+        self = .disconnected(
+            code: disconnect.code.rawValue, reason: disconnect.reason,
+            retryAfter: disconnect.retryAfterMs > 0 ? .milliseconds(disconnect.retryAfterMs) : nil)
+    }
 }

@@ -1,9 +1,9 @@
-// What the link does when: behaviour.md 2.3, T1…T17 and S-6, S-13…S-17. Longer than most files because it is
-// the one table of all transitions.
+// Decides what the link does and when (behaviour.md 2.3, T1…T17 and S-6, S-13…S-17). The file is longer than
+// most because it is the one table of all transitions.
 //
-// A value without socket, clock or chance: every event comes with the time, and its result is the list of
-// actions that `Link` performs in order. The one deadline it has at any moment is `deadline`; its owner
-// calls `timerFired` then. An event of an earlier attempt carries that attempt's number and is ignored.
+// The machine is a value without socket, clock or chance. Every event comes with the time, and its result is
+// the list of actions that `Link` performs in order. At any moment it has one deadline, at which its owner
+// calls `timerFired`. An event of an earlier attempt carries that attempt's number and is ignored.
 //
 //     idle ──login──▶ connecting ──accepted, subscriptions restored──▶ connected ──lost──▶ disconnected
 //     connecting ──failed──▶ disconnected ──after 2, 4, 8 … s──▶ connecting
@@ -18,58 +18,34 @@ struct LinkStateMachine: Sendable {
     struct Parameters: Sendable {
         var timing = LinkTiming()
         var serverCount = 1
-        /// Per server: to connect and log in, and once more to restore the subscriptions.
+        /// How long connecting to one server and logging in may take, and restoring the subscriptions again.
         var attemptTimeout: Duration = .seconds(10)
-        /// T17; nil means never.
+        /// When the link fails for good (T17). `nil` means never.
         var reconnectTimeout: Duration?
-        /// Of a login that brings none; nil means the app id.
+        /// What a login presents that brings no token. `nil` means the app id.
         var token: String?
     }
 
     enum Action: Sendable, Equatable {
-        /// Tell the app. After it `state` is the new one.
+        /// Announce the change to the app. `state` is the new one already.
         case announce(LinkChange)
-        /// Open a connection to the server with this index and log in; report with this number.
+        /// Open a connection to the server with this index and log in. Reports about it carry the number.
         case connect(attempt: UInt64, server: Int)
-        /// Drop the present connection at once; calls in flight on it fail.
+        /// Drop the present connection at once. Calls in flight on it fail.
         case disconnect(reason: String)
         /// Send Logout on the present connection and let it end by itself.
         case sayGoodbye
-        /// S-7: log in anew on the present connection, for the pending login.
+        /// Present the token of the login on the present connection (S-7).
         case reauthenticate(login: UInt64, token: String)
         case completeLogin(UInt64, RTMError?)
-        /// S-22: nothing is to be restored any more.
+        /// Nothing is to be restored any more (S-22).
         case forgetSubscriptions
     }
 
-    /// One round over the servers, beginning with the preferred one.
-    private struct Attempt {
-        var number: UInt64
-        var serversTried = 1
-        var deadline: Instant
-        /// The login was accepted; subscriptions are being re-established.
-        var isRestoring = false
-    }
-
-    private enum Phase {
-        /// Not logged in. Follows: connecting.
-        case idle
-        /// An attempt runs. Follows: connected, disconnected, suspended, failed, idle.
-        case connecting(Attempt, Outage)
-        /// Logged in by this attempt. Follows: disconnected, failed, idle.
-        case connected(UInt64)
-        /// Waits for the next attempt. Follows: connecting, suspended, failed, idle.
-        case disconnected(Outage)
-        /// Waits longer for the next attempt. Follows: connecting, failed, idle.
-        case suspended(Outage)
-        /// Gave up. Follows: connecting by a new login, idle.
-        case failed
-    }
-
     private let parameters: Parameters
-    private var phase = Phase.idle
+    private var phase = LinkPhase.idle
     private var lastAttempt: UInt64 = 0
-    /// Where the last attempt went: the one that worked is tried first the next time.
+    /// The server of the last attempt. A server that worked is tried first the next time.
     private var server = 0
     /// The login call that waits for its completion (S-13).
     private(set) var pendingLogin: UInt64?
@@ -77,42 +53,25 @@ struct LinkStateMachine: Sendable {
 
     init(_ parameters: Parameters) { self.parameters = parameters }
 
-    var state: LinkState {
-        switch phase {
-        case .idle: .idle
-        case .connecting: .connecting
-        case .connected: .connected
-        case .disconnected: .disconnected
-        case .suspended: .suspended
-        case .failed: .failed
-        }
-    }
+    var state: LinkState { phase.state }
 
     /// When `timerFired` is due.
-    var deadline: Instant? {
-        switch phase {
-        case .idle, .connected, .failed: nil
-        case .connecting(let attempt, let outage): earliest(attempt.deadline, giveUpAt(outage))
-        case .disconnected(let outage): earliest(outage.suspendAt, outage.retryAt, giveUpAt(outage))
-        case .suspended(let outage): earliest(outage.retryAt, giveUpAt(outage))
-        }
-    }
+    var deadline: Instant? { phase.deadline(reconnectTimeout: parameters.reconnectTimeout) }
 
     private func newOutage(wasConnected: Bool, since: Instant) -> Outage {
         Outage(since: since, wasConnected: wasConnected, timing: parameters.timing)
     }
 
-    private func giveUpAt(_ outage: Outage) -> Instant? {
-        parameters.reconnectTimeout.map { outage.since + $0 }
+    private func isToGiveUp(_ outage: Outage, now: Instant) -> Bool {
+        outage.giveUpAt(after: parameters.reconnectTimeout).map { now >= $0 } ?? false
     }
-
-    private func earliest(_ instants: Instant?...) -> Instant? { instants.compactMap { $0 }.min() }
 }
 
 // MARK: - Calls of the app
 
 extension LinkStateMachine {
-    /// T1, T11, T15; S-6 while another login is pending; S-7 while connected.
+    /// The app logs in (T1, T11, T15). A login that is pending is replaced (S-6), and while connected the token
+    /// is renewed (S-7).
     mutating func login(_ id: UInt64, token: String?, now: Instant) -> [Action] {
         if case .connected = phase {
             guard let token, token != self.token else { return [.completeLogin(id, nil)] }
@@ -136,16 +95,16 @@ extension LinkStateMachine {
         return actions
     }
 
-    /// A login that never reached a server begins its window anew; a lost session keeps its own.
+    /// A login that never reached a server begins its window anew. A lost session keeps its own.
     private func renewed(_ outage: Outage, now: Instant) -> Outage {
         outage.wasConnected ? outage : newOutage(wasConnected: false, since: now)
     }
 
-    /// What an attempt logs in with; nil means the app id.
+    /// What an attempt logs in with. `nil` means the app id.
     var token: String? { credential.token }
 
-    /// S-1. A login that brings no token keeps that of a lost session, which may have been renewed; a new
-    /// session begins with the configuration's.
+    /// A login that brings no token keeps the token of a lost session, which may have been renewed. A new
+    /// session begins with the token of the configuration (S-1).
     private mutating func present(_ token: String?) {
         switch phase {
         case .connecting(_, let outage), .disconnected(let outage), .suspended(let outage):
@@ -155,13 +114,13 @@ extension LinkStateMachine {
         credential = Credential(token ?? parameters.token)
     }
 
-    /// S-7, S-52: the server took the new token.
+    /// The server took the new token (S-7, S-52).
     mutating func tokenRenewed(_ token: String) { credential.replace(with: token) }
 
-    /// S-50: whether the server's notice is news to the app.
+    /// Whether the server's notice is news to the app (S-50).
     mutating func announceTokenExpiry() -> Bool { credential.announceExpiry() }
 
-    /// T16, S-6. In `idle` there is nothing to do.
+    /// The app logs out (T16), which replaces a pending login (S-6). In `idle` there is nothing to do.
     mutating func logout(loginError: RTMError? = nil) -> [Action] {
         let error = loginError ?? RTMError(.loginCanceled, "a logout replaced this login")
         let previous = state
@@ -173,14 +132,14 @@ extension LinkStateMachine {
         case .connecting: actions.append(.disconnect(reason: "logged out"))
         case .idle, .disconnected, .suspended, .failed: break
         }
-        // The state comes before the completion: who waited for the call sees what it led to.
+        // The state comes before the completion, so that whoever waited for the call sees what it led to.
         actions.append(move(to: .idle, .logout, .logout, "logout"))
         actions.append(.forgetSubscriptions)
         return actions + completeLogin(error)
     }
 
-    /// T7, and T8 or T11 at once: what a connection or an attempt runs over may be gone, and nothing is known
-    /// against a new one.
+    /// What a connection or an attempt runs over may be gone (T7), and nothing is known against a new one, so
+    /// that the next attempt begins at once (T8, T11).
     mutating func networkChanged(now: Instant) -> [Action] {
         let text = "the network changed"
         switch phase {
@@ -199,7 +158,7 @@ extension LinkStateMachine {
         }
     }
 
-    /// The task that waited for this login was cancelled: a link that was never up isn't wanted any more.
+    /// The task that waited for this login was cancelled. A link that was never up isn't wanted any more.
     mutating func cancelLogin(_ id: UInt64, error: RTMError) -> [Action] {
         guard pendingLogin == id else { return [] }
         switch phase {
@@ -214,7 +173,7 @@ extension LinkStateMachine {
 // MARK: - What the connection reports
 
 extension LinkStateMachine {
-    /// The server accepted the login; restoring may take as long again.
+    /// The server accepted the login. Restoring may take as long again.
     mutating func loginAccepted(attempt number: UInt64, now: Instant) {
         guard case .connecting(var attempt, let outage) = phase, attempt.number == number else { return }
         attempt.isRestoring = true
@@ -222,18 +181,19 @@ extension LinkStateMachine {
         phase = .connecting(attempt, outage)
     }
 
-    /// T2 or T9: every subscription has been answered for.
+    /// Every subscription has been answered for (T2, T9).
     ///
     /// - Parameters:
     ///   - unrestoredChannels: those that were refused, or go on behind a gap.
-    ///   - isIncomplete: something beside the channels is lost: messages to the user, or a followed user.
+    ///   - isIncomplete: whether messages to the user were lost, or a user isn't followed any more.
     mutating func restored(
         attempt number: UInt64, unrestoredChannels: [String], isIncomplete: Bool = false, now: Instant
     ) -> [Action] {
         guard case .connecting(let attempt, let outage) = phase, attempt.number == number else { return [] }
         let change: Action
         if outage.wasConnected || pendingLogin == nil {
-            // S-17: back within the window, however long the last attempt took, and with everything.
+            // The link is resumed if it is back within the window, however long the last attempt took, and
+            // nothing is missing (S-17).
             let isInTime = outage.wasConnected && !outage.isSuspended && now <= outage.suspendAt
             let isResumed = isInTime && unrestoredChannels.isEmpty && !isIncomplete
             change = move(
@@ -246,7 +206,7 @@ extension LinkStateMachine {
         return [change] + completeLogin(nil)
     }
 
-    /// The attempt failed, or the connection that came of it ended: T3…T6, T12…T14.
+    /// The attempt failed, or the connection that it opened ended (T3…T6, T12…T14).
     mutating func connectionEnded(
         attempt number: UInt64, _ loss: LinkLoss, now: Instant, random: inout some RandomNumberGenerator
     ) -> [Action] {
@@ -274,7 +234,7 @@ extension LinkStateMachine {
     }
 
     private mutating func attemptEnded(
-        _ attempt: Attempt, _ outage: Outage, _ loss: LinkLoss, now: Instant,
+        _ attempt: LinkAttempt, _ outage: Outage, _ loss: LinkLoss, now: Instant,
         random: inout some RandomNumberGenerator
     ) -> [Action] {
         let isReturn = outage.wasConnected || pendingLogin == nil
@@ -307,28 +267,28 @@ extension LinkStateMachine {
 // MARK: - Time
 
 extension LinkStateMachine {
-    /// Does what is due. Call it when `deadline` has come; earlier it does nothing.
+    /// Does what is due. It is called when `deadline` has come, and does nothing before.
     mutating func timerFired(now: Instant, random: inout some RandomNumberGenerator) -> [Action] {
         switch phase {
         case .idle, .connected, .failed:
             return []
         case .connecting(let attempt, let outage):
-            if let end = giveUpAt(outage), now >= end { return giveUp(outage) }
+            if isToGiveUp(outage, now: now) { return giveUp(outage) }
             guard now >= attempt.deadline else { return [] }
             let what = attempt.isRestoring ? "restoring the subscriptions" : "connecting and logging in"
             let loss = LinkLoss.connectionError("\(what) took more than \(parameters.attemptTimeout)")
             return attemptEnded(attempt, outage, loss, now: now, random: &random)
         case .disconnected(let outage):
-            if let end = giveUpAt(outage), now >= end { return giveUp(outage) }
+            if isToGiveUp(outage, now: now) { return giveUp(outage) }
             if now >= outage.suspendAt { return suspend(outage, now: now, random: &random) }
             return retryIfDue(outage, now: now)
         case .suspended(let outage):
-            if let end = giveUpAt(outage), now >= end { return giveUp(outage) }
+            if isToGiveUp(outage, now: now) { return giveUp(outage) }
             return retryIfDue(outage, now: now)
         }
     }
 
-    /// T8, T11.
+    /// Begins the next attempt (T8, T11).
     private mutating func retryIfDue(_ outage: Outage, now: Instant) -> [Action] {
         guard let retryAt = outage.retryAt, now >= retryAt else { return [] }
         return connectAgain(outage, now: now)
@@ -338,7 +298,7 @@ extension LinkStateMachine {
         connect(outage, now: now, .autoReconnect, .autoReconnect, "connecting again")
     }
 
-    /// T10.
+    /// The link has been down for the whole window (T10).
     private mutating func suspend(
         _ outage: Outage, now: Instant, random: inout some RandomNumberGenerator
     ) -> [Action] {
@@ -350,14 +310,14 @@ extension LinkStateMachine {
         return [change] + loginTimedOut(outage)
     }
 
-    /// S-13: without a reconnectTimeout the first window decides about the call, while attempts go on.
+    /// Without a `reconnectTimeout` the call fails at the end of the first window, while attempts go on (S-13).
     private mutating func loginTimedOut(_ outage: Outage) -> [Action] {
         guard parameters.reconnectTimeout == nil else { return [] }
         let text = "no login has succeeded so far, attempts go on" + outage.cause
         return completeLogin(RTMError(.loginTimeout, text))
     }
 
-    /// T17.
+    /// The link has been down for the `reconnectTimeout` (T17).
     private mutating func giveUp(_ outage: Outage) -> [Action] {
         let text = "no connection within the reconnect timeout" + outage.cause
         let reasonCode: LinkStateReason = pendingLogin == nil ? .reconnectTimeout : .loginTimeout
@@ -368,7 +328,7 @@ extension LinkStateMachine {
 // MARK: - Transitions
 
 extension LinkStateMachine {
-    /// Begins a round over the servers; without an operation it is no change of state.
+    /// Begins a round over the servers. Without an operation it is no change of state.
     private mutating func connect(
         _ outage: Outage, now: Instant, _ operation: LinkOperation?, _ reasonCode: LinkStateReason = .unknown,
         _ reason: String = ""
@@ -386,13 +346,13 @@ extension LinkStateMachine {
         lastAttempt += 1
         var outage = outage
         outage.attemptBegins()
-        let attempt = Attempt(
+        let attempt = LinkAttempt(
             number: lastAttempt, serversTried: serversTried, deadline: now + parameters.attemptTimeout)
         phase = .connecting(attempt, outage)
         return .connect(attempt: lastAttempt, server: server)
     }
 
-    /// T3, T13, T14, T17: the session is over, and with it what a reconnect would restore.
+    /// The session is over, and with it what a reconnect would restore (T3, T13, T14, T17).
     private mutating func fail(
         _ operation: LinkOperation, _ reasonCode: LinkStateReason, _ error: RTMError, text: String
     ) -> [Action] {
@@ -407,7 +367,7 @@ extension LinkStateMachine {
     }
 
     private mutating func move(
-        to next: Phase, _ operation: LinkOperation, _ reasonCode: LinkStateReason, _ reason: String,
+        to next: LinkPhase, _ operation: LinkOperation, _ reasonCode: LinkStateReason, _ reason: String,
         isResumed: Bool = false, listsChannels: Bool = false, unrestoredChannels: [String] = []
     ) -> Action {
         let previous = state

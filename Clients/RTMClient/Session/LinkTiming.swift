@@ -1,22 +1,24 @@
-/// The clocks of a link that the public behaviour fixes (behaviour.md 2.3, S-14). Tests shorten them.
+/// The times of a link that the public behaviour fixes (behaviour.md 2.3, S-14). Tests shorten them.
 package struct LinkTiming: Sendable, Hashable {
-    /// S-14: the first wait after a failure; it doubles each time.
+    /// The first wait after a failure, which doubles each time (S-14).
     package var firstRetryDelay: Duration = .seconds(2)
-    /// T10: how long a link is `disconnected` before it is `suspended`.
+    /// How long a link is `disconnected` before it is `suspended` (T10).
     package var resumeWindow: Duration = .seconds(120)
-    /// T11: between the attempts of a suspended link.
+    /// The wait between the attempts of a suspended link (T11).
     package var suspendedRetryDelay: Duration = .seconds(30)
-    /// S-14: the last attempt before `suspended` starts this long before, so that it can still end in time.
+    /// The last attempt starts this long before the link is `suspended`, so that it can still end in time
+    /// (S-14).
     package var lastAttemptLead: Duration = .seconds(10)
-    /// S-14: a delay is up to this share longer or shorter.
+    /// A delay is longer or shorter by up to this share (S-14).
     package var jitter = 0.2
-    /// S-40: no answer to a heartbeat within this time is a loss.
+    /// If a heartbeat has no answer within this time, the connection is lost (S-40).
     package var heartbeatAnswer: Duration = .seconds(10)
-    /// S-22: how long a connection may take to say goodbye.
+    /// How long a connection may take to say goodbye (S-22).
     package var goodbye: Duration = .seconds(2)
-    /// How long until something is asked for again that the server could not give, if it doesn't say when.
+    /// How long until the client asks again for something that the server could not give, if the server doesn't
+    /// say when.
     package var refreshPause: Duration = .seconds(2)
-    /// Replaces the interval of the configuration and of the server.
+    /// Replaces the heartbeat interval of the configuration and of the server.
     package var heartbeatInterval: Duration?
 
     package init() {}

@@ -1,5 +1,5 @@
-// T7 on Apple platforms: the device knows that its way to the network changed long before a heartbeat stays
-// out. Elsewhere nobody says so, and the app may (`RTMClient.networkChanged`).
+// Changes of the network on Apple platforms (T7). The device knows that its way to the network changed long
+// before a heartbeat stays out. On other platforms the app may say so with `RTMClient.networkChanged`.
 
 #if canImport(Network)
     import Dispatch
@@ -24,7 +24,7 @@
     }
 
     private final class PreferredInterface: Sendable {
-        /// The first report says what is there already, and is no change.
+        /// The first report says what is there already, which is no change.
         private let known = Mutex<(isReported: Bool, name: String?)>((false, nil))
 
         func isChanged(to name: String?) -> Bool {

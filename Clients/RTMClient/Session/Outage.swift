@@ -6,17 +6,18 @@ struct Outage: Sendable {
 
     /// When the connection was lost, or the first login began.
     let since: Instant
-    /// Something was there to resume.
+    /// Whether there was a session that an attempt resumes.
     let wasConnected: Bool
-    /// Rounds over the servers that failed.
+    /// How many rounds over the servers failed.
     private(set) var failures = 0
     /// The resume window is over.
     private(set) var isSuspended = false
-    /// When the next attempt begins; nil while one runs, and when none fits before `suspended` any more.
+    /// When the next attempt begins. It is `nil` while an attempt runs, and when no further attempt fits before
+    /// the link is suspended.
     private(set) var retryAt: Instant?
     /// Why the latest attempt failed.
     private(set) var lastLoss: LinkLoss?
-    /// The server asked not to come back before.
+    /// The server asked the client not to come back before this time.
     private var notBefore: Instant?
     private let timing: LinkTiming
 
@@ -26,11 +27,14 @@ struct Outage: Sendable {
         self.timing = timing
     }
 
-    /// The latest failure, to be said behind what came of it.
+    /// The latest failure, to be appended to a reason.
     var cause: String { lastLoss.map { "; the latest failed: \($0.text)" } ?? "" }
 
     /// When the resume window ends.
     var suspendAt: Instant { since + timing.resumeWindow }
+
+    /// When the link fails for good (T17), or `nil` if there is no such timeout.
+    func giveUpAt(after timeout: Duration?) -> Instant? { timeout.map { since + $0 } }
 
     /// A round over the servers begins.
     mutating func attemptBegins() {
@@ -48,7 +52,8 @@ struct Outage: Sendable {
         retryAt = max(now + jittered(timing.suspendedRetryDelay, &random), earliestReturn(loss, now: now))
     }
 
-    /// S-14: 2, 4, 8, 16 … s; the last attempt begins early enough to end before the link is suspended.
+    /// The waits are 2, 4, 8, 16 … s. The last attempt begins early enough to end before the link is suspended
+    /// (S-14).
     mutating func scheduleRetry(
         after loss: LinkLoss, now: Instant, random: inout some RandomNumberGenerator
     ) {
@@ -62,14 +67,14 @@ struct Outage: Sendable {
         self.retryAt = fits ? retryAt : nil
     }
 
-    /// T10: from now on attempts are further apart.
+    /// From now on attempts are further apart (T10).
     mutating func suspend(random: inout some RandomNumberGenerator) {
         isSuspended = true
         let next = suspendAt + jittered(timing.suspendedRetryDelay, &random)
         retryAt = max(next, notBefore ?? next)
     }
 
-    /// The back-off begins anew. A first failure stays one (T4).
+    /// The waits begin anew. A first failure still counts as one (T4).
     mutating func forgetFailures() { failures = min(failures, 1) }
 
     private func earliestReturn(_ loss: LinkLoss, now: Instant) -> Instant {

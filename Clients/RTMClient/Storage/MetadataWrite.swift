@@ -120,10 +120,6 @@ struct MetadataWrite: Sendable {
     }
 }
 
-extension Rtm_Client_ChannelType {
-    init(_ type: ChannelType) { self = Rtm_Client_ChannelType(rawValue: type.rawValue) ?? .none }
-}
-
 extension Metadata {
     init(_ metadata: Rtm_Client_Metadata) {
         self.init(majorRevision: metadata.majorRevision, items: metadata.items.map(MetadataItem.init))

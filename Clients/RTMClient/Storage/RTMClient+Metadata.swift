@@ -128,7 +128,7 @@ extension RTMClient {
         let target = MetadataTarget.user(userID).resolved(for: configuration.userID)
         try check(.subscribeUserMetadata, target.check)
         try await perform(.subscribeUserMetadata) { link, completion in
-            link.subscribeUserMetadata(target.name, completion)
+            link.followedUsers.follow(target.name, completion)
         }
     }
 
@@ -140,7 +140,7 @@ extension RTMClient {
         let target = MetadataTarget.user(userID).resolved(for: configuration.userID)
         try check(.unsubscribeUserMetadata, target.check)
         try await perform(.unsubscribeUserMetadata) { link, completion in
-            link.unsubscribeUserMetadata(target.name, completion)
+            link.followedUsers.unfollow(target.name, completion)
         }
     }
 }

@@ -64,6 +64,12 @@ struct SubscriptionTable: Sendable {
             .sorted { $0.channel < $1.channel }
     }
 
+    /// `nil` if the channel has no running subscription.
+    func restoration(of channel: String) -> Restoration? {
+        guard let entry = entries[channel], entry.isActive else { return nil }
+        return Restoration(channel: channel, features: entry.features, after: entry.position)
+    }
+
     func contains(_ channel: String) -> Bool { entries[channel] != nil }
 
     /// The server has confirmed it.

@@ -48,24 +48,24 @@ final class Device {
         isDead = true
         network.kill(host, silently: false)
         journal.value.record(.died(id))
-        link.close(nil)
+        link.session.close(nil)
     }
 
     // MARK: Calls
 
-    func login() { start(.login, .login) { $0.login(token: nil, $1) } }
+    func login() { start(.login, .login) { $0.session.login(token: nil, $1) } }
 
-    func logout() { start(.logout, .logout) { $0.logout($1) } }
+    func logout() { start(.logout, .logout) { $0.session.logout($1) } }
 
     func subscribe(to channel: String, _ features: SubscriptionFeatures = .message) {
         let completion: Completion<Subscription> = begin(.subscribe(channel, features), .subscribe) {
             .subscribed($0.position)
         }
-        link.subscribe(to: channel, features: features, completion)
+        link.subscriptions.subscribe(to: channel, features: features, completion)
     }
 
     func unsubscribe(from channel: String) {
-        start(.unsubscribe(channel), .unsubscribe) { $0.unsubscribe(from: channel, $1) }
+        start(.unsubscribe(channel), .unsubscribe) { $0.subscriptions.unsubscribe(from: channel, $1) }
     }
 
     func publish(_ text: String, to place: Place) {
@@ -76,16 +76,16 @@ final class Device {
         let completion: Completion<PublishReceipt> = begin(.publish(text, place), .publish) {
             .published(offset: $0.offset, timestamp: $0.timestampMilliseconds)
         }
-        link.publish(message, completion)
+        link.messages.publish(message, completion)
     }
 
     /// Shows one state to the channel, or takes all back.
     func setState(_ value: String?, in channel: String) {
         let place = UserChannel(type: .message, name: channel)
         guard let value else {
-            return start(.removeState(channel), .removeState) { $0.removeState([], in: place, $1) }
+            return start(.removeState(channel), .removeState) { $0.ownStates.remove([], in: place, $1) }
         }
-        start(.setState(channel, value), .setState) { $0.setState(["mood": value], in: place, $1) }
+        start(.setState(channel, value), .setState) { $0.ownStates.set(["mood": value], in: place, $1) }
     }
 
     func askWhoIsIn(_ channel: String) {
@@ -96,7 +96,7 @@ final class Device {
             $0.includeUserID = true
             $0.includeState = true
         }
-        link.call(completion, .whoNow(request)) { body in
+        link.requests.call(completion, .whoNow(request)) { body in
             guard case .onlineUsers(let answer) = body else { return nil }
             return answer.users.map(UserState.init)
         }

@@ -1,0 +1,56 @@
+// Through here every event of a link leaves for the app, in one order.
+
+import RTMModel
+
+final class EventOutlet {
+    private let hub: EventHub
+    private var held = HeldEvents()
+
+    init(_ hub: EventHub) { self.hub = hub }
+
+    func emit(_ event: RTMEvent) { hub.emit(event) }
+
+    /// Emits an event of a channel, or keeps it while the channel's events are held back.
+    func emit(_ event: RTMEvent, of channel: String, _ type: ChannelType) {
+        guard type == .message, held.isHolding(channel) else { return hub.emit(event) }
+        for event in held.append(event, of: channel) { hub.emit(event) }
+    }
+
+    /// Holds the events of a message channel back until `releaseAll`.
+    func hold(_ channel: String) { held.hold(channel) }
+
+    func releaseAll() {
+        for event in held.releaseAll() { hub.emit(event) }
+    }
+
+    func finish() { hub.finish() }
+}
+
+/// Events of channels in which locks are being claimed after a reconnect. They wait until the app knows which
+/// locks are lost, so that `.expired` comes before the snapshot (K-12) and the channel's order is kept.
+struct HeldEvents {
+    /// Limit: events of one channel that wait. Beyond it they are released at once, whatever is still unknown
+    /// about locks.
+    static let eventsMax = 4096
+
+    private var events: [String: [RTMEvent]] = [:]
+
+    func isHolding(_ channel: String) -> Bool { events[channel] != nil }
+
+    mutating func hold(_ channel: String) { events[channel] = events[channel] ?? [] }
+
+    /// - Returns: what has to be emitted now.
+    mutating func append(_ event: RTMEvent, of channel: String) -> [RTMEvent] {
+        guard events[channel] != nil else { return [event] }
+        events[channel]?.append(event)
+        guard let waiting = events[channel], waiting.count >= Self.eventsMax else { return [] }
+        events[channel] = nil
+        return waiting
+    }
+
+    /// - Returns: the events of all channels, in the order of the channels' names.
+    mutating func releaseAll() -> [RTMEvent] {
+        defer { events = [:] }
+        return events.sorted { $0.key < $1.key }.flatMap { $0.value }
+    }
+}

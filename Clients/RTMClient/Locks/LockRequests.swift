@@ -1,0 +1,80 @@
+import RTMModel
+import RTMProtocol
+
+/// A call of the app that may change who holds a lock.
+struct LockCallRequest: Request {
+    let locks: OwnLocks
+    let call: LockCall
+
+    var operation: Operation { call.operation }
+
+    func answered(_ body: ServerBody) -> Bool {
+        switch body {
+        case .lockAcquired(let answer) where call.acquires: locks.acquired(call, token: answer.fencingToken)
+        case .done where !call.acquires: locks.done(call)
+        default: return false
+        }
+        return true
+    }
+
+    func refused(_ error: RTMError) { locks.refused(call, error) }
+
+    func givenUp(_ error: RTMError) -> LateAnswer? {
+        guard locks.givenUp(call, error) else { return nil }
+        return { body in if case .lockAcquired = body { locks.acquiredLate(call.key) } }
+    }
+
+    func lost(_ reason: String) { locks.lost(call, reason) }
+}
+
+/// The link's own acquisition after a reconnect, which goes on with a lock that it held (K-12).
+struct ClaimRequest: Request {
+    let locks: OwnLocks
+    let claim: LockLedger.Claim
+
+    var operation: Operation { .acquireLock }
+
+    func answered(_ body: ServerBody) -> Bool {
+        guard case .lockAcquired(let answer) = body else { return false }
+        locks.confirmed(claim, token: answer.fencingToken)
+        return true
+    }
+
+    func refused(_ error: RTMError) { locks.refused(claim, error) }
+
+    func givenUp(_ error: RTMError) -> LateAnswer? {
+        locks.undecided(claim)
+        return nil
+    }
+
+    /// The next connection claims the lock again.
+    func lost(_ reason: String) {}
+}
+
+/// Gives back what nobody here wants any more. Whether it was held is of no interest.
+struct WithdrawRequest: Request {
+    let locks: OwnLocks
+    let key: LockKey
+    let completion: Completion<Void>?
+
+    var operation: Operation { .releaseLock }
+
+    func answered(_ body: ServerBody) -> Bool {
+        guard case .done = body else { return false }
+        locks.givenBack(key)
+        completion?.succeed()
+        return true
+    }
+
+    func refused(_ error: RTMError) {
+        if error.saysNotHeld { locks.givenBack(key) }
+        completion?.succeed()
+    }
+
+    func givenUp(_ error: RTMError) -> LateAnswer? {
+        completion?.succeed()
+        return nil
+    }
+
+    func lost(_ reason: String) { completion?.succeed() }
+}

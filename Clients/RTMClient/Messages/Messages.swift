@@ -1,0 +1,121 @@
+// Messages: what the app publishes, and what it receives in channels and in its own inbox.
+
+import RTMModel
+import RTMProtocol
+
+final class Messages {
+    private unowned let link: Link
+    private(set) var inbox = InboxPosition()
+    private var publishes = PublishQueue()
+
+    init(_ link: Link) { self.link = link }
+
+    // MARK: Publishing
+
+    func publish(_ message: OutgoingMessage, _ completion: Completion<PublishReceipt>) {
+        if link.state == .connected, link.connection?.socket.isBacklogged == true {
+            return completion.fail(.backlogged)
+        }
+        guard link.requests.isReady(for: completion) else { return }
+        let id = completion.id
+        let publish = publishes.add(
+            id, message.request, inboxEpoch: inbox.seen?.epoch ?? 0, now: link.now)
+        let request = PublishCall(messages: self, completion: completion)
+        if let publish {
+            link.requests.ask(request, id: id) { $0.publish = publish }
+        } else {
+            link.requests.add(request, id: id)
+        }
+    }
+
+    /// The publish has its answer. If it was the last that others waited for, those are sent.
+    func ended(_ id: UInt64) {
+        publishes.remove(id)
+        sendHeld()
+    }
+
+    /// Nobody waits for the publish any more.
+    ///
+    /// - Returns: what the app learns: when the time is over, the server's last answer says more than that.
+    func givenUp(_ id: UInt64, _ error: RTMError) -> RTMError {
+        guard var refusal = publishes.remove(id), error.code == Operation.publish.codes.timedOut else {
+            return error
+        }
+        refusal.reason +=
+            ", for \(link.configuration.requestTimeout); whether the message was published is unknown"
+        return refusal
+    }
+
+    func lost(_ id: UInt64) { publishes.remove(id) }
+
+    func sendHeld() {
+        for sending in publishes.takeHeld() { send(sending) }
+    }
+
+    private func send(_ sending: PublishQueue.Sending) {
+        link.requests.send(sending.id) { $0.publish = sending.publish }
+    }
+
+    // MARK: Publishing again
+
+    /// The server could not reach its messaging service, or lost it before the answer, and said when that may
+    /// be over. Until then the publish waits, and its time runs on.
+    func putOff(_ id: UInt64, _ refusal: RTMError, for pause: Duration) {
+        publishes.refused(id, refusal)
+        link.retry(.publishes, after: pause)
+    }
+
+    func sendRefusedAgain() {
+        for sending in publishes.takeRefused(now: link.now) { send(sending) }
+    }
+
+    /// The server publishes only what it hasn't published before, and answers the rest as it did the first
+    /// time.
+    func sendLostAgain() {
+        let (again, tooOld) = publishes.takeLost(
+            now: link.now, ageMax: link.configuration.timing.resumeWindow)
+        for id in tooOld {
+            link.requests.refuse(
+                id,
+                RTMError(
+                    .channelPublishMessageTimeout,
+                    "the connection was away for too long to ask; whether the message was published is "
+                        + "unknown"))
+        }
+        for sending in again { send(sending) }
+    }
+
+    /// - Returns: the requests that are sent again on the next connection.
+    func connectionLost() -> Set<UInt64> {
+        publishes.connectionLost(keptMax: Limits.repeatedPublishesMax)
+    }
+
+    // MARK: Receiving
+
+    func received(_ message: Rtm_Client_Message, in publication: Rtm_Client_Publication) {
+        let type = ChannelType(publication.channelType)
+        let event = MessageEvent(
+            channelType: type, channelName: publication.channel,
+            payload: MessagePayload(message.type, message.payload), publisher: publication.publisher,
+            customType: message.customType, timestampMilliseconds: publication.timestampMs,
+            offset: publication.offset)
+        link.events.emit(.message(event), of: publication.channel, type)
+    }
+
+    /// Whether an entry of the inbox is new.
+    func accepts(offset: UInt64) -> Bool { inbox.accepts(offset: offset) }
+
+    /// - Returns: false if messages to this user were lost.
+    func loggedIn(inbox position: StreamPosition, hasGap: Bool) -> Bool {
+        let gap = inbox.loggedIn(link.configuration.userID, position: position, hasGap: hasGap)
+        if let gap { link.events.emit(.gap(gap)) }
+        return gap == nil
+    }
+
+    /// The server says that what lay before this position of the inbox is lost.
+    func inboxSkips(to position: StreamPosition) {
+        link.events.emit(.gap(inbox.lost(link.configuration.userID, until: position)))
+    }
+
+    func forgetInbox() { inbox.forget() }
+}

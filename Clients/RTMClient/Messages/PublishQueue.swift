@@ -1,0 +1,134 @@
+// The publishes of this client that have no answer yet: which of them are sent once more, and when new ones
+// have to wait. Their sequence lets the server publish each of them once, and in order.
+
+import RTMModel
+import RTMProtocol
+
+struct PublishQueue {
+    typealias Instant = ContinuousClock.Instant
+    /// A publish that is to be sent now, with the id of its request.
+    typealias Sending = (id: UInt64, publish: Rtm_Client_Publish)
+
+    /// Where a publish stands that has no answer.
+    private enum Standing {
+        /// The server has it.
+        case sent
+        /// It waits behind others that have to be sent again first.
+        case unsent
+        /// The server had no messaging service at that moment. The publish is sent again after a while.
+        case refused(RTMError)
+    }
+
+    private struct Entry {
+        var publish: Rtm_Client_Publish
+        /// When the app published.
+        let time: Instant
+        /// The epoch of the inbox at that time tells the server whether its logs go back so far.
+        let epoch: UInt64
+        var standing: Standing
+    }
+
+    private var entries: [UInt64: Entry] = [:]
+    /// The number of the latest publish. By it and by the client's instance the server knows a publish that
+    /// is sent again.
+    private var lastSequence: UInt64 = 0
+    /// Publishes that have been sent at least once.
+    private var sentCount = 0
+    /// New publishes wait until all that were sent before them have their answers, so that nothing overtakes
+    /// a publish that was refused for the moment.
+    private var isHolding = false
+
+    /// In the order in which the app published.
+    private var inOrder: [UInt64] {
+        entries.sorted { $0.value.publish.sequence < $1.value.publish.sequence }.map(\.key)
+    }
+
+    /// The app publishes.
+    ///
+    /// - Returns: what is to be sent now, or `nil` if the publish waits behind others.
+    mutating func add(
+        _ id: UInt64, _ publish: Rtm_Client_Publish, inboxEpoch: UInt64, now: Instant
+    ) -> Rtm_Client_Publish? {
+        lastSequence += 1
+        var publish = publish
+        publish.sequence = lastSequence
+        entries[id] = Entry(
+            publish: publish, time: now, epoch: inboxEpoch, standing: isHolding ? .unsent : .sent)
+        guard !isHolding else { return nil }
+        sentCount += 1
+        return publish
+    }
+
+    /// The publish has its answer, or nobody waits for it any more.
+    ///
+    /// - Returns: what the server refused it with, if it was to be sent again.
+    @discardableResult
+    mutating func remove(_ id: UInt64) -> RTMError? {
+        switch entries.removeValue(forKey: id)?.standing {
+        case nil, .unsent: return nil
+        case .sent:
+            sentCount -= 1
+            return nil
+        case .refused(let refusal):
+            sentCount -= 1
+            return refusal
+        }
+    }
+
+    /// What waits behind others is sent when the last of those has its answer.
+    mutating func takeHeld() -> [Sending] {
+        guard isHolding, sentCount == 0 else { return [] }
+        isHolding = false
+        return inOrder.compactMap { send($0) }
+    }
+
+    // MARK: Sending again
+
+    /// The server refused a publish for the moment. What is under way already it refuses in the same manner.
+    mutating func refused(_ id: UInt64, _ refusal: RTMError) {
+        guard entries[id] != nil else { return }
+        entries[id]?.standing = .refused(refusal)
+        isHolding = true
+    }
+
+    mutating func takeRefused(now: Instant) -> [Sending] {
+        inOrder.compactMap { id in
+            guard case .refused = entries[id]?.standing else { return nil }
+            return send(id, againAt: now)
+        }
+    }
+
+    /// The client is logged in again. What the lost connection left without an answer is sent again in order,
+    /// before anything new.
+    ///
+    /// - Returns: what is to be sent, and those that the app published too long ago to ask the server about.
+    mutating func takeLost(now: Instant, ageMax: Duration) -> (again: [Sending], tooOld: [UInt64]) {
+        let tooOld = inOrder.filter { id in entries[id].map { now - $0.time >= ageMax } ?? false }
+        for id in tooOld { remove(id) }
+        return (inOrder.compactMap { send($0, againAt: now) }, tooOld)
+    }
+
+    /// - Parameter now: `nil` if the publish is sent for the first time.
+    private mutating func send(_ id: UInt64, againAt now: Instant? = nil) -> Sending? {
+        guard var entry = entries[id] else { return nil }
+        if case .unsent = entry.standing { sentCount += 1 }
+        entry.standing = .sent
+        entries[id] = entry
+        guard let now else { return (id, entry.publish) }
+        var publish = entry.publish
+        publish.again = true
+        publish.ageMs = UInt32(clamping: Int((now - entry.time) / .milliseconds(1)) + 1)
+        publish.epoch = entry.epoch
+        return (id, publish)
+    }
+
+    // MARK: Losing the connection
+
+    /// The connection is lost.
+    ///
+    /// - Returns: the oldest publishes, which are sent again on the next connection.
+    mutating func connectionLost(keptMax: Int) -> Set<UInt64> {
+        isHolding = false
+        return Set(inOrder.prefix(keptMax))
+    }
+}

@@ -1,0 +1,169 @@
+// The temporary states of this user. What the app has set, `StateCache` remembers; this asks the server for
+// it, and sets it again when the server has lost it (P-41, S-19).
+
+import Logging
+import RTMModel
+import RTMProtocol
+
+final class OwnStates {
+    /// How long until the next attempt to set states, while presence can't be reached and doesn't say when.
+    private static let pause = Duration.seconds(1)
+
+    private unowned let link: Link
+    private var cache = StateCache()
+    /// The newest request of the app that changes its states in a channel.
+    private var latestRequests: [UserChannel: UInt64] = [:]
+
+    init(_ link: Link) { self.link = link }
+
+    // MARK: Calls
+
+    func set(_ items: [String: String], in channel: UserChannel, _ completion: Completion<Void>) {
+        guard link.requests.isReady(for: completion) else { return }
+        guard isSubscribed(channel) else { return hold(items, in: channel, completion) }
+        latestRequests[channel] = completion.id
+        link.requests.call(completion, .setState(.init(items, in: channel))) { [self] body in
+            guard case .done = body else { return nil }
+            // Only what the server has taken is worth being restored.
+            if isSubscribed(channel) { cache.set(items, in: channel) }
+            link.rosters.changeOwnStates(in: channel) { $0.merge(items) { $1 } }
+            return ()
+        }
+    }
+
+    /// The states wait until the channel is subscribed (P-41).
+    private func hold(_ items: [String: String], in channel: UserChannel, _ completion: Completion<Void>) {
+        let subscribed = link.subscriptions.table.channels.map { UserChannel(type: .message, name: $0) }
+        do {
+            try cache.hold(items, in: channel, subscribed: Set(subscribed))
+            completion.succeed()
+        } catch {
+            completion.fail(error)
+        }
+    }
+
+    func remove(_ keys: [String], in channel: UserChannel, _ completion: Completion<Void>) {
+        guard link.requests.isReady(for: completion) else { return }
+        guard isSubscribed(channel) else {
+            cache.remove(keys, in: channel)
+            return completion.succeed()
+        }
+        latestRequests[channel] = completion.id
+        link.requests.call(completion, .removeState(.init(keys, in: channel))) { [self] body in
+            guard case .done = body else { return nil }
+            cache.remove(keys, in: channel)
+            link.rosters.changeOwnStates(in: channel) { shown in
+                if keys.isEmpty { shown = [:] } else { for key in keys { shown[key] = nil } }
+            }
+            return ()
+        }
+    }
+
+    /// The states of a user. Those of this user may still wait for the channel to be subscribed (P-41).
+    func get(_ userID: String, in channel: UserChannel, _ completion: Completion<[String: String]>) {
+        if userID == link.configuration.userID, !isSubscribed(channel),
+            let waiting = cache.states(in: channel)
+        {
+            guard link.requests.isReady(for: completion) else { return }
+            return completion.succeed(waiting)
+        }
+        link.requests.call(completion, .getState(.init(userID, in: channel))) { body in
+            guard case .userState(let answer) = body else { return nil }
+            return UserState(answer).states
+        }
+    }
+
+    private func isSubscribed(_ channel: UserChannel) -> Bool {
+        channel.type == .message && link.subscriptions.table.isActive(channel.name)
+    }
+
+    func forget(_ channel: String) {
+        let channel = UserChannel(type: .message, name: channel)
+        cache.forget(channel)
+        latestRequests[channel] = nil
+    }
+
+    func forgetAll() {
+        cache.removeAll()
+        latestRequests = [:]
+    }
+
+    // MARK: Restoring
+
+    /// Sets the states that the server lacks, and removes those that only the server has (P-41, S-19).
+    ///
+    /// - Parameter shown: what others see of this user; `nil` if it isn't listed.
+    func restore(in channel: String, shown: [String: String]?) {
+        restore(in: UserChannel(type: .message, name: channel), shown: shown)
+    }
+
+    private func restore(in channel: UserChannel, shown: [String: String]?) {
+        let missing = cache.missing(from: shown, in: channel)
+        let forgotten = cache.forgotten(in: shown, in: channel)
+        guard !missing.isEmpty || !forgotten.isEmpty else { return }
+        // What is shown may be older than a change that is under way, and the cache is until its answer.
+        if let request = latestRequests[channel], link.requests.isOpen(request) {
+            return link.retry(.states(of: channel), after: Self.pause)
+        }
+        if !forgotten.isEmpty { removeAgain(forgotten, in: channel) }
+        if !missing.isEmpty { setAgain(missing, in: channel) }
+    }
+
+    private func setAgain(_ items: [String: String], in channel: UserChannel) {
+        restore(.setState, .setState(.init(items, in: channel)), in: channel) { $0.merge(items) { $1 } }
+    }
+
+    private func removeAgain(_ keys: [String], in channel: UserChannel) {
+        restore(.removeState, .removeState(.init(keys, in: channel)), in: channel) { shown in
+            for key in keys { shown[key] = nil }
+        }
+    }
+
+    private func restore(
+        _ operation: Operation, _ body: ClientBody, in channel: UserChannel,
+        _ change: @escaping (inout [String: String]) -> Void
+    ) {
+        link.requests.call(operation, body) { [self] result in
+            switch result {
+            case .success(.done): link.rosters.changeOwnStates(in: channel, change)
+            case .success: break
+            case .failure(let error): restoringFailed(error, in: channel)
+            }
+        }
+    }
+
+    /// Restores the states of a channel where no snapshot says what the server has.
+    func settle(in channel: String) {
+        let channel = UserChannel(type: .message, name: channel)
+        if cache.states(in: channel) != nil { askAndRestore(in: channel) }
+    }
+
+    func settleAgain(in channel: UserChannel) {
+        if isSubscribed(channel) { askAndRestore(in: channel) }
+    }
+
+    private func askAndRestore(in channel: UserChannel) {
+        let request = Rtm_Client_GetState(link.configuration.userID, in: channel)
+        link.requests.call(.getState, .getState(request)) { [self] result in
+            switch result {
+            case .success(.userState(let answer)): restore(in: channel, shown: UserState(answer).states)
+            case .success: break
+            case .failure(let error) where error.code == .presenceUserNotExist:
+                // Quiet users are hidden from themselves, too.
+                restore(in: channel, shown: nil)
+            case .failure(let error): restoringFailed(error, in: channel)
+            }
+        }
+    }
+
+    private func restoringFailed(_ error: RTMError, in channel: UserChannel) {
+        // Without a connection there is nothing to try: the next one begins with a snapshot.
+        guard link.connection != nil else { return }
+        guard error.isRetryable else {
+            link.logger.warning(
+                "states could not be set", metadata: ["channel": "\(channel.name)", "cause": "\(error)"])
+            return
+        }
+        link.retry(.states(of: channel), after: error.retryAfter ?? Self.pause)
+    }
+}

@@ -1,0 +1,106 @@
+// Who is in the subscribed channels. What a snapshot or an event means, `ChannelRoster` decides; from here it
+// reaches the app and those who watch a roster.
+
+import RTMModel
+import RTMProtocol
+
+final class Rosters {
+    private unowned let link: Link
+    /// By channel, for the subscriptions that asked for presence.
+    private var rosters: [String: ChannelRoster] = [:]
+    private var watchers = RosterWatchers()
+
+    init(_ link: Link) { self.link = link }
+
+    func watch(_ channel: String, _ watcher: RosterWatcher) {
+        guard !link.isClosed else { return watcher.finish() }
+        watchers.add(watcher, for: channel)
+        if let members = rosters[channel]?.members {
+            watcher.append(RosterUpdate(members: members, changes: [.replaced]))
+        }
+    }
+
+    /// The client is closed.
+    func finish() { watchers.finish() }
+
+    // MARK: Subscriptions
+
+    /// A subscription has begun, has new features, or was restored.
+    ///
+    /// - Parameter isNew: false for a restoration, because what the app was told before still holds.
+    func follow(
+        _ channel: String, features: SubscriptionFeatures, unavailable: SubscriptionFeatures, epoch: UInt64,
+        isNew: Bool
+    ) {
+        guard features.contains(.presence) else {
+            forget(channel)
+            if isNew { emit(.errorOutOfService(.notAskedFor), in: channel) }
+            return link.ownStates.settle(in: channel)
+        }
+        var roster =
+            rosters[channel] ?? ChannelRoster(channelName: channel, userID: link.configuration.userID)
+        roster.follow(epoch: epoch)
+        let changes = isNew ? roster.showSelf(!features.contains(.quiet)) : []
+        rosters[channel] = roster
+        watchers.publish(roster.members, changes, in: channel)
+        // Otherwise a snapshot comes, and shows what the server has of the own states.
+        guard unavailable.contains(.presence) else { return }
+        change(channel) { $0.outOfService(at: link.time.milliseconds) }
+        link.ownStates.settle(in: channel)
+    }
+
+    /// The channel's log goes on in this epoch, behind a gap.
+    func skip(_ channel: String, toEpoch epoch: UInt64) { rosters[channel]?.follow(epoch: epoch) }
+
+    /// The subscription has ended, or follows presence no more.
+    func forget(_ channel: String) {
+        guard let roster = rosters.removeValue(forKey: channel), roster.members != nil else { return }
+        watchers.publish(nil, [.cleared], in: channel)
+    }
+
+    func forgetAll() {
+        for channel in rosters.keys.sorted() { forget(channel) }
+    }
+
+    // MARK: What the server sends
+
+    func received(_ snapshot: Rtm_Client_PresenceSnapshot) {
+        let channel = snapshot.channel
+        guard snapshot.channelType == .message, rosters[channel] != nil else { return }
+        let page = ChannelRoster.Page(
+            position: StreamPosition(snapshot.position), users: snapshot.users.map(UserState.init),
+            more: snapshot.more, timestampMilliseconds: link.time.milliseconds)
+        change(channel) { $0.received(page) }
+        guard !page.more, let members = rosters[channel]?.members else { return }
+        link.ownStates.restore(in: channel, shown: members[link.configuration.userID])
+    }
+
+    func received(_ event: Rtm_Client_PresenceEvent, in publication: Rtm_Client_Publication) {
+        guard let news = PresenceEvent.Change(event, publisher: publication.publisher) else { return }
+        let event = PresenceEvent(
+            channelType: .message, channelName: publication.channel, change: news,
+            timestampMilliseconds: publication.timestampMs)
+        change(publication.channel) { $0.received(event, offset: publication.offset) }
+    }
+
+    /// This user shows other states now. The app hears no event of what it did itself (P-8).
+    func changeOwnStates(in channel: UserChannel, _ change: (inout [String: String]) -> Void) {
+        guard channel.type == .message, let index = rosters.index(forKey: channel.name) else { return }
+        let changes = rosters.values[index].changeOwnStates(change)
+        watchers.publish(rosters.values[index].members, changes, in: channel.name)
+    }
+
+    private func change(_ channel: String, _ change: (inout ChannelRoster) -> ChannelRoster.Outcome) {
+        guard let index = rosters.index(forKey: channel) else { return }
+        let outcome = change(&rosters.values[index])
+        for event in outcome.events { link.events.emit(.presence(event), of: channel, .message) }
+        watchers.publish(rosters.values[index].members, outcome.changes, in: channel)
+    }
+
+    private func emit(_ change: PresenceEvent.Change, in channel: String) {
+        let event = PresenceEvent(
+            channelType: .message, channelName: channel, change: change,
+            timestampMilliseconds: link.time.milliseconds)
+        link.events.emit(.presence(event), of: channel, .message)
+    }
+}

@@ -1,0 +1,94 @@
+import Logging
+import RTMModel
+import RTMProtocol
+
+/// Gives each frame that a connection brings to the feature of the link that it belongs to.
+///
+/// A connection holds its router, and so the link, until it has ended.
+final class FrameRouter: FrameReceiver {
+    private let link: Link
+
+    init(_ link: Link) { self.link = link }
+
+    func opened(_ socket: ServerConnection) {
+        if isPresent(socket) { link.opening.begin() }
+    }
+
+    func heard(_ socket: ServerConnection) {
+        if isPresent(socket) { link.connection?.heartbeat?.heard(now: link.now) }
+    }
+
+    func closed(_ socket: ServerConnection, cause: String) {
+        if isPresent(socket) {
+            link.end(.connectionError(cause))
+        } else {
+            link.session.goodbyeSaid(socket)
+        }
+    }
+
+    func received(_ frame: Rtm_Client_ServerFrame, on socket: ServerConnection) {
+        guard isPresent(socket) else {
+            // Of a connection that says goodbye only its end matters.
+            switch frame.body {
+            case .loggedOut, .disconnect: link.session.goodbyeSaid(socket)
+            default: break
+            }
+            return
+        }
+        switch frame.body {
+        case .publication(let publication): received(publication)
+        case .gap(let gap): received(gap)
+        case .metadata(let snapshot) where frame.requestID == 0: link.metadata.received(snapshot)
+        case .locks(let snapshot) where frame.requestID == 0: link.locks.received(snapshot)
+        case .presenceSnapshot(let page): link.rosters.received(page)
+        case .disconnect(let disconnect): link.end(LinkLoss(disconnect))
+        case .tokenWillExpire(let notice): link.opening.received(notice)
+        case .welcome(let welcome): link.time.learned(welcome.serverTimeMs)
+        case .loggedIn(let answer) where isLogin(frame): link.opening.loggedIn(answer)
+        case .error(let error) where isLogin(frame):
+            // A code that this version doesn't know is retried, as are all that are not known to be fatal.
+            link.end(.loginRefused(RTMError(error, unknownCode: .loginNoServerResources)))
+        case .some(let body):
+            if case .heartbeatAck = body { link.connection?.heartbeat?.answered(frame.requestID) }
+            link.requests.answered(frame.requestID, body)
+        case nil: link.logger.debug("ignored a frame of a kind that only newer servers know")
+        }
+    }
+
+    /// A connection that the link has let go says goodbye, or is of no interest.
+    private func isPresent(_ socket: ServerConnection) -> Bool { link.connection?.socket === socket }
+
+    private func isLogin(_ frame: Rtm_Client_ServerFrame) -> Bool {
+        frame.requestID == link.connection?.loginRequest
+    }
+
+    private func received(_ publication: Rtm_Client_Publication) {
+        guard isNew(publication) else { return }
+        switch publication.event {
+        case .message(let message): link.messages.received(message, in: publication)
+        case .storage(let event): link.metadata.received(event, in: publication)
+        case .lock(let event): link.locks.received(event, in: publication)
+        case .presence(let event): link.rosters.received(event, in: publication)
+        case nil: break
+        }
+    }
+
+    /// Every entry of a log moves the position on from which a reconnect continues, whatever it says.
+    private func isNew(_ publication: Rtm_Client_Publication) -> Bool {
+        switch ChannelType(publication.channelType) {
+        case .user: link.messages.accepts(offset: publication.offset)
+        case .none: link.followedUsers.table.accepts(publication.channel, offset: publication.offset)
+        case .message, .stream:
+            link.subscriptions.table.accepts(publication.channel, offset: publication.offset)
+        }
+    }
+
+    private func received(_ gap: Rtm_Client_Gap) {
+        let position = StreamPosition(gap.position)
+        switch ChannelType(gap.channelType) {
+        case .user: link.messages.inboxSkips(to: position)
+        case .none: link.followedUsers.skip(gap.channel, to: position)
+        case .message, .stream: link.subscriptions.skip(gap.channel, to: position)
+        }
+    }
+}

@@ -1,0 +1,30 @@
+/// A transition of the link state, as the state machine announces it. The link adds the channels and the time.
+struct LinkChange: Sendable, Hashable {
+    var current: LinkState
+    var previous: LinkState
+    var operation: LinkOperation
+    var reasonCode: LinkStateReason
+    var reason: String
+    var isResumed = false
+    /// Whether the event names the subscribed channels (S-18).
+    var listsChannels = false
+    var unrestoredChannels: [String] = []
+}
+
+extension LinkStateEvent {
+    /// - Parameter unrestoredUsers: shown when the link is connected again.
+    init(
+        _ change: LinkChange, subscribedChannels: [String], unrestoredUsers: [String],
+        timestampMilliseconds: UInt64
+    ) {
+        // Channels that end with this change are affected, too (S-18).
+        let affected = Set(subscribedChannels).union(change.unrestoredChannels).sorted()
+        self.init(
+            currentState: change.current, previousState: change.previous, operation: change.operation,
+            reasonCode: change.reasonCode, reason: change.reason,
+            affectedChannels: change.listsChannels ? affected : [],
+            unrestoredChannels: change.unrestoredChannels,
+            unrestoredUsers: change.current == .connected ? unrestoredUsers : [],
+            isResumed: change.isResumed, timestampMilliseconds: timestampMilliseconds)
+    }
+}

@@ -1,0 +1,41 @@
+/// The connection of the present attempt or session. What belongs to a connection alone ends with it.
+struct LinkConnection {
+    let attempt: UInt64
+    let socket: ServerConnection
+    /// The id of the Login that was sent on it, or 0 before that.
+    var loginRequest: UInt64 = 0
+    /// Runs from the moment the server has accepted the login.
+    var heartbeat: HeartbeatSchedule?
+    var restoration = RestorationProgress()
+    var retries = Retries()
+
+    /// When a heartbeat or a retry is due next.
+    var deadline: ContinuousClock.Instant? {
+        [heartbeat?.deadline, retries.deadline].lazy.compactMap { $0 }.min()
+    }
+}
+
+/// What a new connection has to bring back of the session before the link counts as connected, and what it
+/// could not bring back.
+struct RestorationProgress: Equatable {
+    /// Restorations that the server has still to answer.
+    private var unanswered = 0
+    /// Channels that the server refused, or that go on behind a gap.
+    private(set) var unrestoredChannels: [String] = []
+    /// Users whose metadata the server refused to deliver again.
+    private(set) var unrestoredUsers: [String] = []
+    /// Messages to this user were lost.
+    var hasInboxGap = false
+
+    var isDone: Bool { unanswered == 0 }
+    /// Something besides the channels is missing.
+    var isIncomplete: Bool { hasInboxGap || !unrestoredUsers.isEmpty }
+
+    mutating func begin(_ count: Int) { unanswered += count }
+
+    mutating func end() { unanswered -= 1 }
+
+    mutating func failed(channel: String) { unrestoredChannels.append(channel) }
+
+    mutating func failed(user: String) { unrestoredUsers.append(user) }
+}

@@ -1,0 +1,45 @@
+// Snapshots and events of metadata. Each table of subscriptions knows what it has shown already.
+
+import RTMModel
+import RTMProtocol
+
+final class MetadataFeed {
+    private unowned let link: Link
+
+    init(_ link: Link) { self.link = link }
+
+    func received(_ metadata: Rtm_Client_Metadata) {
+        let type = ChannelType(metadata.channelType)
+        guard begin(metadata.target, type, at: UInt64(clamping: metadata.majorRevision)) else { return }
+        let event = StorageEvent(
+            kind: .snapshot, target: MetadataTarget(type: type, name: metadata.target),
+            metadata: Metadata(metadata), timestampMilliseconds: link.time.milliseconds)
+        link.events.emit(.storage(event), of: metadata.target, type)
+    }
+
+    func received(_ event: Rtm_Client_StorageEvent, in publication: Rtm_Client_Publication) {
+        let type = ChannelType(publication.channelType)
+        let revision = UInt64(clamping: event.majorRevision)
+        guard isNew(revision, of: publication.channel, type) else { return }
+        let event = StorageEvent(
+            kind: .update, target: MetadataTarget(type: type, name: publication.channel),
+            metadata: Metadata(event), author: publication.publisher,
+            timestampMilliseconds: publication.timestampMs)
+        link.events.emit(.storage(event), of: publication.channel, type)
+    }
+
+    /// Whether anybody follows what a snapshot shows.
+    private func begin(_ target: String, _ type: ChannelType, at revision: UInt64) -> Bool {
+        switch type {
+        case .none: link.followedUsers.table.begin(.metadata, of: target, at: revision)
+        case .message: link.subscriptions.table.begin(.metadata, of: target, at: revision)
+        case .stream, .user: false
+        }
+    }
+
+    private func isNew(_ revision: UInt64, of target: String, _ type: ChannelType) -> Bool {
+        type == .none
+            ? link.followedUsers.table.accepts(.metadata, revision: revision, of: target)
+            : link.subscriptions.table.accepts(.metadata, revision: revision, of: target)
+    }
+}

@@ -1,0 +1,98 @@
+import RTMModel
+import RTMProtocol
+
+/// A subscribe of the app.
+struct SubscribeRequest: Request {
+    let subscriptions: Subscriptions
+    let completion: Completion<Subscription>
+    let channel: String
+    let features: SubscriptionFeatures
+
+    var operation: Operation { .subscribe }
+
+    func answered(_ body: ServerBody) -> Bool {
+        guard case .subscribed(let answer) = body else { return false }
+        subscriptions.confirmed(self, answer)
+        return true
+    }
+
+    func refused(_ error: RTMError) {
+        _ = subscriptions.table.abandon(channel, request: completion.id)
+        completion.fail(error)
+    }
+
+    func givenUp(_ error: RTMError) -> LateAnswer? {
+        defer { completion.fail(error) }
+        guard subscriptions.abandon(channel, request: completion.id) else { return nil }
+        return { body in
+            if case .subscribed(let answer) = body { subscriptions.confirmedLate(channel, answer) }
+        }
+    }
+
+    func lost(_ reason: String) {
+        _ = subscriptions.table.abandon(channel, request: completion.id)
+        completion.fail(.notConnected, "the connection was lost: \(reason)")
+    }
+}
+
+/// An unsubscribe of the app.
+struct UnsubscribeRequest: Request {
+    let subscriptions: Subscriptions
+    let completion: Completion<Void>
+    let channel: String
+
+    var operation: Operation { .unsubscribe }
+
+    func answered(_ body: ServerBody) -> Bool {
+        guard case .unsubscribed = body else { return false }
+        subscriptions.left(channel)
+        completion.succeed()
+        return true
+    }
+
+    func refused(_ error: RTMError) {
+        // A server that knows of no subscription has none to go on with.
+        if error.code == .channelNotSubscribed {
+            subscriptions.left(channel)
+        } else {
+            subscriptions.table.stay(channel)
+        }
+        completion.fail(error)
+    }
+
+    func givenUp(_ error: RTMError) -> LateAnswer? {
+        subscriptions.left(channel)
+        completion.fail(error)
+        return nil
+    }
+
+    /// The channel isn't restored, which is what the app asked for (S-16).
+    func lost(_ reason: String) {
+        subscriptions.left(channel)
+        completion.succeed()
+    }
+}
+
+/// The link's own subscribe after a reconnect, which continues a subscription of the app (S-19).
+struct RestoreRequest: Request {
+    let subscriptions: Subscriptions
+    let restoration: SubscriptionTable.Restoration
+
+    var operation: Operation { .subscribe }
+
+    func answered(_ body: ServerBody) -> Bool {
+        guard case .subscribed(let answer) = body else { return false }
+        subscriptions.restored(restoration, answer)
+        return true
+    }
+
+    func refused(_ error: RTMError) { subscriptions.restorationRefused(restoration.channel, error) }
+
+    func givenUp(_ error: RTMError) -> LateAnswer? {
+        subscriptions.restorationUnanswered()
+        return nil
+    }
+
+    /// The next connection restores the subscription.
+    func lost(_ reason: String) {}
+}

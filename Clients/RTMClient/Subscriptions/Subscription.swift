@@ -1,0 +1,22 @@
+public import RTMModel
+
+/// The server's acknowledgement of one subscription.
+public struct Subscription: Sendable, Hashable {
+    public var channelName: String
+    /// Every message after this position is delivered.
+    public var position: StreamPosition
+    /// The features asked for.
+    public var features: SubscriptionFeatures
+    /// Of these, what the server can't give at present.
+    public var unavailableFeatures: SubscriptionFeatures
+
+    public init(
+        channelName: String, position: StreamPosition, features: SubscriptionFeatures,
+        unavailableFeatures: SubscriptionFeatures = []
+    ) {
+        self.channelName = channelName
+        self.position = position
+        self.features = features
+        self.unavailableFeatures = unavailableFeatures
+    }
+}

@@ -1,0 +1,183 @@
+// The subscribed channels. What is subscribed, and how far each channel has been seen, `SubscriptionTable`
+// knows; this decides what becomes of the answers.
+
+import RTMModel
+import RTMProtocol
+
+final class Subscriptions {
+    private unowned let link: Link
+    var table = SubscriptionTable()
+
+    init(_ link: Link) { self.link = link }
+
+    // MARK: Calls
+
+    func subscribe(
+        to channel: String, features: SubscriptionFeatures, _ completion: Completion<Subscription>
+    ) {
+        guard link.requests.isReady(for: completion) else { return }
+        do {
+            try table.subscribe(to: channel, features: features, request: completion.id)
+        } catch {
+            return completion.fail(error)
+        }
+        let request = SubscribeRequest(
+            subscriptions: self, completion: completion, channel: channel, features: features)
+        link.requests.ask(request, id: completion.id) {
+            $0.subscribe.channel = channel
+            $0.subscribe.features = features.rawValue
+        }
+    }
+
+    func unsubscribe(from channel: String, _ completion: Completion<Void>) {
+        guard !link.isClosed else { return completion.fail(.released) }
+        switch link.state {
+        case .idle, .failed:
+            completion.fail(.notLoggedIn)
+        case .connecting, .disconnected, .suspended:
+            // There is nobody to be told. The channel is just not restored (S-16).
+            end(channel)
+            link.locks.endWaits(in: channel)
+            completion.succeed()
+        case .connected:
+            guard table.contains(channel) else {
+                return completion.fail(.channelNotSubscribed, "channel '\(channel)' is not subscribed")
+            }
+            table.beginLeaving(channel)
+            let request = UnsubscribeRequest(
+                subscriptions: self, completion: completion, channel: channel)
+            link.requests.ask(request, id: completion.id) { $0.unsubscribe.channel = channel }
+        }
+    }
+
+    // MARK: Answers
+
+    /// The server confirmed the app's subscribe.
+    func confirmed(_ request: SubscribeRequest, _ answer: Rtm_Client_Subscribed) {
+        let channel = request.channel
+        let position = StreamPosition(answer.position)
+        let gap = table.confirm(
+            channel, request: request.completion.id, position: position, hasGap: answer.gap)
+        request.completion.succeed(
+            Subscription(
+                channelName: channel, position: position, features: request.features,
+                unavailableFeatures: SubscriptionFeatures(rawValue: answer.featuresUnavailable)))
+        if let gap { link.events.emit(.gap(gap), of: channel, .message) }
+        guard table.isActive(channel) else { return }
+        begin(channel, features: request.features, answer, isNew: true)
+    }
+
+    /// The server confirmed a subscribe that nobody waits for any more. Its answer may say that something of
+    /// the running subscription was lost.
+    func confirmedLate(_ channel: String, _ answer: Rtm_Client_Subscribed) {
+        let gap = table.confirm(
+            channel, request: nil, position: StreamPosition(answer.position), hasGap: answer.gap)
+        if let gap { link.events.emit(.gap(gap)) }
+    }
+
+    private func begin(
+        _ channel: String, features: SubscriptionFeatures, _ answer: Rtm_Client_Subscribed, isNew: Bool
+    ) {
+        let unavailable = SubscriptionFeatures(rawValue: answer.featuresUnavailable)
+        link.refreshes.putOff(channel, unavailable)
+        link.rosters.follow(
+            channel, features: features, unavailable: unavailable, epoch: answer.position.epoch,
+            isNew: isNew)
+    }
+
+    /// The server may have subscribed although nobody waits for that any more. What the app doesn't know of
+    /// must not stay.
+    ///
+    /// - Returns: whether another subscription of this channel runs on.
+    func abandon(_ channel: String, request: UInt64) -> Bool {
+        if table.abandon(channel, request: request) {
+            link.requests.tell { $0.unsubscribe.channel = channel }
+            return false
+        }
+        return table.contains(channel)
+    }
+
+    /// An unsubscribe is over. Unless the channel was subscribed again meanwhile, nothing of it remains.
+    func left(_ channel: String) {
+        if table.finishLeaving(channel) { forgetPresence(of: channel) }
+    }
+
+    /// The subscription has ended.
+    private func end(_ channel: String) {
+        table.remove(channel)
+        forgetPresence(of: channel)
+    }
+
+    private func forgetPresence(of channel: String) {
+        link.rosters.forget(channel)
+        link.ownStates.forget(channel)
+    }
+
+    func forgetAll() { table.removeAll() }
+
+    // MARK: Restoring
+
+    /// Each channel continues after the last position that this client saw (S-19).
+    func restore() {
+        let restorations = table.restorations
+        link.connection?.restoration.begin(restorations.count)
+        for restoration in restorations {
+            link.requests.ask(RestoreRequest(subscriptions: self, restoration: restoration)) {
+                $0.subscribe.channel = restoration.channel
+                $0.subscribe.features = restoration.features.rawValue
+                if let after = restoration.after { $0.subscribe.after = Rtm_Client_StreamPosition(after) }
+            }
+        }
+    }
+
+    func restored(_ restoration: SubscriptionTable.Restoration, _ answer: Rtm_Client_Subscribed) {
+        let channel = restoration.channel
+        defer { link.opening.restorationEnded() }
+        guard table.contains(channel) else {
+            // The app has left the channel since, and the server has to hear of that (S-16).
+            link.requests.tell { $0.unsubscribe.channel = channel }
+            return
+        }
+        let gap = table.confirm(
+            channel, request: nil, position: StreamPosition(answer.position), hasGap: answer.gap)
+        if let gap {
+            link.events.emit(.gap(gap), of: channel, .message)
+            link.connection?.restoration.failed(channel: channel)
+        }
+        begin(channel, features: restoration.features, answer, isNew: false)
+    }
+
+    /// The app asked for the subscription, and must not have to ask again because of a bad moment: then the
+    /// next connection tries to restore it (S-19).
+    func restorationRefused(_ channel: String, _ error: RTMError) {
+        guard table.contains(channel) else { return link.opening.restorationEnded() }
+        guard !error.maySoonPass else {
+            return link.end(.connectionError("a subscription could not be restored yet: \(error.reason)"))
+        }
+        end(channel)
+        link.connection?.restoration.failed(channel: channel)
+        link.opening.restorationEnded()
+    }
+
+    func restorationUnanswered() {
+        link.end(.connectionError("the server did not answer while subscriptions were restored"))
+    }
+
+    // MARK: Gaps
+
+    /// The server says that what lay before this position is lost. The snapshots that are asked for show what
+    /// the lost events led to.
+    func skip(_ channel: String, to position: StreamPosition) {
+        guard let event = table.skip(channel, to: position) else { return }
+        link.events.emit(.gap(event), of: channel, .message)
+        link.rosters.skip(channel, toEpoch: position.epoch)
+        link.refreshes.ask(for: channel)
+    }
+}
+
+extension RTMError {
+    /// Nothing is wrong with a subscribe that is refused so; the server just couldn't do it.
+    fileprivate var maySoonPass: Bool {
+        code == .channelSubscribeTimeout || code == .channelSubscribeFailed && limit == nil
+    }
+}

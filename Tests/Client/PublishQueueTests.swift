@@ -1,0 +1,87 @@
+import RTMModel
+import RTMProtocol
+import Testing
+
+@testable import RTMClient
+
+struct PublishQueueTests {
+    private let start = ContinuousClock.now
+    private let refusal = RTMError(.channelPublishMessageFailed, "no messaging service")
+
+    private func ids(_ sendings: [PublishQueue.Sending]) -> [UInt64] { sendings.map(\.id) }
+
+    /// Publishes with these ids. All are sent.
+    private func queue(_ ids: UInt64...) -> PublishQueue {
+        var queue = PublishQueue()
+        for id in ids { _ = queue.add(id, .init(), inboxEpoch: 7, now: start) }
+        return queue
+    }
+
+    @Test func `Each publish has the next sequence, whatever its id`() {
+        var queue = PublishQueue()
+        #expect(queue.add(9, .init(), inboxEpoch: 7, now: start)?.sequence == 1)
+        #expect(queue.add(4, .init(), inboxEpoch: 7, now: start)?.sequence == 2)
+    }
+
+    @Test func `Behind a refused publish new ones wait, until it has its answer`() {
+        var queue = queue(1)
+        queue.refused(1, refusal)
+        #expect(queue.add(2, .init(), inboxEpoch: 7, now: start) == nil)
+        #expect(queue.takeHeld().isEmpty)
+        let again = queue.takeRefused(now: start + .milliseconds(20))
+        #expect(ids(again) == [1])
+        #expect(again.first?.publish.again == true)
+        #expect(again.first?.publish.epoch == 7)
+        #expect(again.first?.publish.ageMs == 21)
+        #expect(queue.takeHeld().isEmpty)
+        queue.remove(1)
+        let held = queue.takeHeld()
+        #expect(ids(held) == [2])
+        #expect(held.first?.publish.again == false)
+        #expect(queue.add(3, .init(), inboxEpoch: 7, now: start) != nil)
+    }
+
+    @Test func `New publishes wait for those that were under way when one was refused`() {
+        var queue = queue(1, 2)
+        queue.refused(1, refusal)
+        #expect(queue.add(3, .init(), inboxEpoch: 7, now: start) == nil)
+        #expect(ids(queue.takeRefused(now: start)) == [1])
+        queue.remove(1)
+        #expect(queue.takeHeld().isEmpty)
+        queue.remove(2)
+        #expect(ids(queue.takeHeld()) == [3])
+    }
+
+    @Test func `Who gives up a refused publish learns what it was refused with`() {
+        var queue = queue(1, 2)
+        queue.refused(1, refusal)
+        #expect(queue.remove(1) == refusal)
+        #expect(queue.remove(2) == nil)
+        #expect(queue.remove(2) == nil)
+    }
+
+    @Test func `After a reconnect all are sent again in the order in which the app published`() {
+        var queue = queue(5, 3, 8)
+        queue.refused(3, refusal)
+        #expect(queue.add(1, .init(), inboxEpoch: 7, now: start) == nil)
+        #expect(queue.connectionLost(keptMax: 1_024) == [5, 3, 8, 1])
+        let (again, tooOld) = queue.takeLost(now: start + .seconds(1), ageMax: .seconds(120))
+        #expect(ids(again) == [5, 3, 8, 1])
+        #expect(again.allSatisfy { $0.publish.again })
+        #expect(tooOld.isEmpty)
+        #expect(queue.add(2, .init(), inboxEpoch: 7, now: start) != nil, "nothing holds new ones up")
+    }
+
+    @Test func `What the app published too long ago is not sent again`() {
+        var queue = queue(1)
+        _ = queue.add(2, .init(), inboxEpoch: 7, now: start + .seconds(60))
+        let (again, tooOld) = queue.takeLost(now: start + .seconds(120), ageMax: .seconds(120))
+        #expect(ids(again) == [2])
+        #expect(tooOld == [1])
+    }
+
+    @Test func `Only the oldest survive a loss of the connection`() {
+        var queue = queue(5, 3, 8)
+        #expect(queue.connectionLost(keptMax: 2) == [5, 3])
+    }
+}

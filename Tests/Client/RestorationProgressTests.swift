@@ -1,0 +1,26 @@
+import Testing
+
+@testable import RTMClient
+
+struct RestorationProgressTests {
+    @Test func `Restoring is done when every restoration has its answer`() {
+        var progress = RestorationProgress()
+        #expect(progress.isDone)
+        progress.begin(2)
+        progress.end()
+        #expect(!progress.isDone)
+        progress.end()
+        #expect(progress.isDone)
+    }
+
+    @Test func `S-17: what is missing beside the channels makes a return incomplete`() {
+        var progress = RestorationProgress()
+        progress.failed(channel: "lobby")
+        #expect(!progress.isIncomplete, "channels are named by themselves")
+        progress.failed(user: "bob")
+        #expect(progress.isIncomplete)
+        progress = RestorationProgress()
+        progress.hasInboxGap = true
+        #expect(progress.isIncomplete)
+    }
+}
