@@ -24,18 +24,19 @@ extension RTMClient {
         public var appID: String
         /// The user that logs in: 1 to 64 bytes, of the characters that user ids may have (L-2).
         public var userID: String
-        /// The token that a login presents if it isn't given another one. `nil`, the default, means the app id,
-        /// which serves apps without certificate (S-1).
+        /// The token that a login presents if it isn't given another one. `nil`, the default, means the app
+        /// id, which serves apps without certificate (S-1).
         public var token: String?
         public var tls: TLS = .disabled
 
-        /// How often the client sends a heartbeat. The default is 5 s. The value is clamped to 5…1800 s (L-46).
+        /// How often the client sends a heartbeat. The default is 5 s. The value is clamped to 5…1800 s
+        /// (L-46).
         public var heartbeatInterval: Duration = .seconds(5)
         /// How long others still see this user after its connection was lost. The default is 300 s. The value
         /// is clamped to 5…300 s (L-45).
         public var presenceTimeout: Duration = .seconds(300)
-        /// How long the client tries to connect before the link fails for good. `nil`, the default, means that
-        /// it never gives up (L-47, T17).
+        /// How long the client tries to connect before the link fails for good. `nil`, the default, means
+        /// that it never gives up (L-47, T17).
         public var reconnectTimeout: Duration?
         /// How long one call, or one attempt to connect and log in, may take. The default is 10 s.
         public var requestTimeout: Duration = .seconds(10)
@@ -45,8 +46,8 @@ extension RTMClient {
 
         /// Where the client logs. The default logs nothing. Tokens and message contents are never logged.
         public var logger = Logger(label: "rtm.client") { _ in SwiftLogNoOpLogHandler() }
-        /// The event loops that run the sockets. They must outlive the client. The default is the group that NIO
-        /// shares within the process.
+        /// The event loops that run the sockets. They must outlive the client. The default is the group that
+        /// NIO shares within the process.
         public var eventLoopGroup: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton
 
         /// Times that only tests change.
@@ -60,7 +61,8 @@ extension RTMClient {
 
         /// Refuses a configuration that can't work. Nothing is sent before a login (S-0c).
         ///
-        /// - Throws: -10003 for an empty app id, -10006 for a bad user id, -10024 without a server.
+        /// - Throws: `.invalidAppId` (-10003) for an empty app id, `.invalidUserId` (-10006) for a bad user
+        ///   id, `.invalidPrivateConfig` (-10024) without a server.
         func check() throws(RTMError) {
             guard !appID.isEmpty else {
                 throw RTMError(.invalidAppId, "the app id is empty", operation: "init")

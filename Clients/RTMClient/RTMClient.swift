@@ -1,6 +1,6 @@
 // The client as an app sees it.
 //
-// This class decides nothing: it moves each call onto the client's event loop, where `Link` owns all state,
+// This class decides nothing. It moves each call onto the client's event loop, where `Link` owns all state,
 // and waits for the one completion that every call has (S-0a). It may be used from any task or thread.
 
 import NIOCore
@@ -17,9 +17,10 @@ import Synchronization
 /// for await case .message(let message) in events { … }
 /// ```
 ///
-/// Every call completes exactly once. When the task that waits for a call is cancelled the call completes at
-/// once with the error code that its failure has (-10023 for `login`, -11024 for `publish`, -11021 for
-/// `subscribe` …) and a reason that says so; what was already sent may still take effect.
+/// Every call completes exactly once. When the task that waits for a call is cancelled, the call completes at
+/// once with the code of a failure of that call (-10023 for `login`, `.channelPublishMessageFailed` (-11024)
+/// for `publish`, `.channelSubscribeFailed` (-11021) for `subscribe` …) and a reason that says so. What was
+/// already sent may still take effect.
 ///
 /// A client that is released without `close()` closes its connection by itself.
 public final class RTMClient: Sendable {
@@ -33,10 +34,11 @@ public final class RTMClient: Sendable {
         private let networkPath: NetworkPath
     #endif
 
-    /// Checks the configuration; sends nothing (S-0c).
+    /// Checks the configuration and sends nothing (S-0c).
     ///
-    /// - Throws: -10003 empty app id, -10006 bad user id, -10024 no server, or one in the clear where TLS is
-    ///   asked for, -10007 certificate authorities unreadable.
+    /// - Throws: `.invalidAppId` (-10003) if the app id is empty, `.invalidUserId` (-10006) if the user id is
+    ///   bad, `.invalidPrivateConfig` (-10024) if there is no server or one in the clear where TLS is asked
+    ///   for, `.initServiceFailed` (-10007) if the certificate authorities can't be read.
     public init(_ configuration: Configuration) throws(RTMError) {
         try configuration.check()
         self.configuration = configuration
@@ -64,35 +66,38 @@ public final class RTMClient: Sendable {
     /// The state of the link at this moment.
     public var linkState: LinkState { hub.linkState }
 
-    /// A new consumer of all events from now on. Each call makes an independent one.
+    /// Makes a new consumer of all events from now on. Each call makes an independent one.
     ///
     /// A consumer that falls behind by more than its buffer loses the oldest events and finds
     /// ``RTMEvent/overflow(dropped:)`` in their place; nobody else notices. The sequence ends after
     /// `close()`, once what was buffered has been read, and when the client is released. One task should
-    /// iterate one sequence: two tasks that iterate the same sequence share its events between them.
+    /// iterate one sequence, because two tasks that iterate the same sequence share its events between them.
     public func events(buffering: EventBuffering? = nil) -> RTMEvents {
         hub.makeConsumer(buffering ?? .dropOldest(capacity: configuration.eventBufferCapacity))
     }
 
-    /// Connects and logs in; afterwards the client stays logged in by itself until `logout`, `close` or a
+    /// Connects and logs in. Afterwards the client stays logged in by itself until `logout`, `close` or a
     /// fatal cause.
     ///
-    /// While logged in it may be called again: with a new token it renews that of the session (S-7).
+    /// It may be called again while the client is logged in. With a new token it renews the token of the
+    /// session (S-7).
     ///
-    /// - Parameter token: a token for this app and user. Nil presents the configuration's or, while a session
-    ///   is being taken up again, that session's newest; without any the app id is sent, which serves apps
-    ///   without certificate (S-1).
-    /// - Throws: -10023 when a newer `login`, `logout` or cancellation replaced it (S-6); -10011 when no
-    ///   server was reached within two minutes, or within the configured `reconnectTimeout` (S-13): without
-    ///   a `reconnectTimeout` attempts go on nevertheless; and the server's refusals: -10003, -10005,
-    ///   -10006, -10009, -10012, -10015, -10016.
+    /// - Parameter token: a token for this app and user. `nil` presents the token of the configuration or,
+    ///   while a session is being taken up again, the newest token of that session. If there is none the app
+    ///   id is sent, which serves apps without certificate (S-1).
+    /// - Throws: `.loginCanceled` (-10023) if a newer `login`, a `logout` or a cancellation replaced this
+    ///   call (S-6); `.loginTimeout` (-10011) if no server was reached within two minutes, or within the
+    ///   configured `reconnectTimeout` (S-13); and what the server refuses a login with: `.invalidAppId`
+    ///   (-10003), `.invalidToken` (-10005), `.invalidUserId` (-10006), `.tokenExpired` (-10009),
+    ///   `.loginRejected` (-10012), `.loginNotAuthorized` (-10015), `.loginInconsistentAppId` (-10016).
+    ///   Without a `reconnectTimeout` attempts go on even after `.loginTimeout` (-10011).
     public func login(token: String? = nil) async throws(RTMError) {
         if let token { try check(.login) { () throws(RTMError) in try Credential.check(token) } }
         try await perform(.login) { link, completion in link.session.login(token: token, completion) }
     }
 
-    /// Says that the device's network changed, or that waiting any longer makes no sense: a client that is
-    /// logged in connects anew at once, and what is under way is resumed (T7); one that waits for its next
+    /// Says that the device's network changed, or that waiting any longer makes no sense. A client that is
+    /// logged in connects anew at once and resumes what is under way (T7). A client that waits for its next
     /// attempt makes it now. In `idle` and `failed` nothing happens.
     ///
     /// On Apple platforms the client notices changes of the network by itself.
@@ -100,30 +105,33 @@ public final class RTMClient: Sendable {
         eventLoop.execute { [link] in link.value.session.networkChanged() }
     }
 
-    /// Replaces the token of the session, before it expires; the link doesn't change. The client comes back
-    /// with the newest token after a loss (S-52).
+    /// Replaces the token of the session before it expires. The link state doesn't change. The client comes
+    /// back with the newest token after a loss (S-52).
     ///
-    /// A token that is refused changes nothing: the session lives on until the end of the old one.
+    /// A token that is refused changes nothing. The session lives on until the old token expires.
     ///
-    /// - Throws: -10005 no valid token for this app and user, -10009 expired, -10015 not for this service,
-    ///   -10016 of another app, -11038 it takes away what is subscribed, -10021 more than twice a second,
-    ///   -10002 not logged in, -10025 not connected (`login` with the new token takes the session up at
-    ///   once), -10026 no answer in time: then the token may have been renewed.
+    /// - Throws: `.invalidToken` (-10005) if the token isn't valid for this app and user, `.tokenExpired`
+    ///   (-10009) if it has expired, `.loginNotAuthorized` (-10015) if it isn't for this service,
+    ///   `.loginInconsistentAppId` (-10016) if it belongs to another app, `.channelSubscribePermissionDenied`
+    ///   (-11038) if it takes away what is subscribed, `.operationRateExceedLimitation` (-10021) if called
+    ///   more than twice a second, `.notLogin` (-10002) if not logged in, `.notConnected` (-10025) if not
+    ///   connected (`login` with the new token takes the session up at once), `.renewTokenTimeout` (-10026)
+    ///   without an answer in time: then the token may have been renewed.
     public func renewToken(_ token: String) async throws(RTMError) {
         try check(.renewToken) { () throws(RTMError) in try Credential.check(token) }
         try await perform(.renewToken) { link, completion in link.session.renewToken(token, completion) }
     }
 
-    /// Ends the session: others see the user leave at once; subscriptions end (S-22).
+    /// Ends the session. Others see the user leave at once, and all subscriptions end (S-22).
     ///
-    /// - Throws: -10002 when not logged in.
+    /// - Throws: `.notLogin` (-10002) if not logged in.
     public func logout() async throws(RTMError) {
         try await perform(.logout) { link, completion in link.session.logout(completion) }
     }
 
-    /// Logs out and releases everything; ends all event sequences. May be called again, which does nothing.
+    /// Logs out, releases everything and ends all event sequences. Calling it again does nothing.
     ///
-    /// Calls that are under way, and every later call, throw -10018.
+    /// Calls that are under way, and every later call, throw `.instanceAlreadyReleased` (-10018).
     public func close() async {
         await withCheckedContinuation { continuation in
             eventLoop.execute { [link] in link.value.session.close(continuation) }

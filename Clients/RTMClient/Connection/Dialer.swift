@@ -22,8 +22,8 @@ struct Dialer: Dialing, Sendable {
     private let tls: RTMClient.TLS
     private let tlsContext: NIOSSLContext?
 
-    /// - Throws: -10007 when the certificate authorities can't be read, -10024 for a server in the clear
-    ///   where TLS is asked for.
+    /// - Throws: `.initServiceFailed` (-10007) when the certificate authorities can't be read,
+    ///   `.invalidPrivateConfig` (-10024) for a server in the clear where TLS is asked for.
     init(
         to servers: [ServerAddress], tls: RTMClient.TLS, timeout: Duration, eventLoop: any EventLoop
     ) throws(RTMError) {

@@ -35,7 +35,8 @@ struct HeartbeatSchedule: Sendable {
     }
 
     /// Something came, and an answer may stand behind it, because on a slow line a megabyte of publications
-    /// takes longer than a heartbeat may. Whether the server hears this side, the server judges itself (S-41).
+    /// takes longer than a heartbeat may. Whether the server hears this side, the server judges itself
+    /// (S-41).
     mutating func heard(now: Instant) {
         guard !unanswered.isEmpty else { return }
         unanswered[0].deadline = max(unanswered[0].deadline, now + answerWithin)

@@ -5,15 +5,16 @@ public import RTMModel
 extension RTMClient {
     /// Measures the time from sending a heartbeat to its answer, on the connection in use.
     ///
-    /// - Throws: -10002 if not logged in, -10025 if not connected or if there is no answer in time.
+    /// - Throws: `.notLogin` (-10002) if not logged in, `.notConnected` (-10025) if not connected or if there
+    ///   is no answer in time.
     public func ping() async throws(RTMError) -> Duration {
         try await perform(.ping) { link, completion in link.session.ping(completion) }
     }
 
     /// Asks a server whether it is there, without logging in.
     ///
-    /// - Throws: -10025 with the cause if the server can't be reached or doesn't answer in time; -10007 and
-    ///   -10024 as `init` does.
+    /// - Throws: `.notConnected` (-10025) with the cause if the server can't be reached or doesn't answer in
+    ///   time; `.initServiceFailed` (-10007) and `.invalidPrivateConfig` (-10024) as `init` does.
     public static func ping(
         _ server: ServerAddress, tls: TLS = .disabled, timeout: Duration = .seconds(10),
         eventLoopGroup: (any EventLoopGroup)? = nil

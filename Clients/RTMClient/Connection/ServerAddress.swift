@@ -39,7 +39,7 @@ public struct ServerAddress: Sendable, Hashable {
     /// is a host. Behind `ws://` or `wss://` the same may stand, with or without a path. Without a port these
     /// mean port 80 and port 443, without a path they mean `/rtm`.
     ///
-    /// - Throws: -10014 with a reason that names the faulty part.
+    /// - Throws: `.invalidParameter` (-10014) with a reason that names the faulty part.
     public init(_ text: String) throws(RTMError) {
         guard let scheme = text.firstRange(of: "://") else {
             try self.init(text[...], of: text, defaultPort: Self.defaultPort, .tcp)

@@ -21,12 +21,13 @@ final class ServerConnection: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
-    /// Limit: bytes that wait for the socket. A publish beyond it is refused with -11025.
+    /// Limit: bytes that wait for the socket. A publish beyond it is refused with
+    /// `.channelPublishMessageTooFrequent` (-11025).
     static let unsentBytesMax = 16 * 1024 * 1024
 
     private let eventLoop: any EventLoop
-    /// The connection holds its receiver until it ends, which breaks the cycle. Whoever dials must end what it
-    /// dialled.
+    /// The connection holds its receiver until it ends, which breaks the cycle. Whoever dials must end what
+    /// it dialled.
     private var receiver: (any FrameReceiver)?
     private var context: ChannelHandlerContext?
     /// The channel while the handshake of WebSocket runs on it. This handler isn't in its pipeline yet.
@@ -47,7 +48,8 @@ final class ServerConnection: ChannelInboundHandler {
 
     var isBacklogged: Bool { bytesInWrites + outbound.readableBytes > Self.unsentBytesMax }
 
-    /// Sends a frame together with everything else that is sent in this turn. After the end this does nothing.
+    /// Sends a frame together with everything else that is sent in this turn. After the end this does
+    /// nothing.
     func send(_ frame: Rtm_Client_ClientFrame) {
         guard !isEnded else { return }
         do {
@@ -116,8 +118,8 @@ final class ServerConnection: ChannelInboundHandler {
         if context.channel.isActive { channelActive(context: context) }
     }
 
-    /// When a host has several addresses, some may be tried at the same time. The channels that lose are of no
-    /// interest.
+    /// When a host has several addresses, some may be tried at the same time. The channels that lose are of
+    /// no interest.
     func handlerRemoved(context: ChannelHandlerContext) {
         if self.context === context { self.context = nil }
     }

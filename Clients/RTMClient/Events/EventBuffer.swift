@@ -4,7 +4,7 @@ import Synchronization
 
 /// The events that wait for one consumer.
 ///
-/// The decisions are `Contents`'s; nothing is resumed under the lock.
+/// `Contents` decides. Nothing is resumed under the lock.
 final class EventBuffer: EventSink {
     private let contents: Mutex<Contents>
 
@@ -47,7 +47,7 @@ extension EventBuffer {
         let continuation: CheckedContinuation<RTMEvent?, Never>
     }
 
-    /// An answer that needs no waiting: an event, or nil for the end.
+    /// An answer that needs no waiting: an event, or `nil` for the end.
     struct Ready {
         let event: RTMEvent?
     }
@@ -65,8 +65,8 @@ extension EventBuffer {
         /// Events lost before the first one in `events`.
         private var dropped = 0
         private var isFinished = false
-        /// Normally one at most: more only if several tasks share one sequence. Nonempty only while `events`
-        /// is empty.
+        /// Normally there is one at most. There are more only if several tasks share one sequence. Somebody
+        /// waits only while `events` is empty.
         private var waiters: Deque<Waiter> = []
         private var lastWaiterID: UInt64 = 0
         /// Waiters that were cancelled before they began to wait.
@@ -74,7 +74,7 @@ extension EventBuffer {
 
         init(capacity: Int) { self.capacity = capacity }
 
-        /// Returns the waiter that takes the event; without one the event is kept.
+        /// - Returns: the waiter that takes the event. Without one the event is kept.
         mutating func append(_ event: RTMEvent) -> Waiter? {
             guard !isFinished else { return nil }
             if let waiter = waiters.popFirst() { return waiter }
@@ -114,7 +114,7 @@ extension EventBuffer {
 
         mutating func cancel(_ id: UInt64) -> Waiter? {
             if let index = waiters.firstIndex(where: { $0.id == id }) { return waiters.remove(at: index) }
-            // Either it has its event already, or it has not begun to wait.
+            // Either the waiter has its event already, or it has not begun to wait.
             cancelled.insert(id)
             return nil
         }
@@ -141,7 +141,7 @@ extension RTMEvent {
 }
 
 extension PresenceEvent.Change {
-    /// About: what names and states take.
+    /// The bytes of names and states, without everything else.
     fileprivate var byteCount: Int {
         switch self {
         case .snapshot(let users): users.reduce(0) { $0 + $1.byteCount }

@@ -1,23 +1,23 @@
 // How events reach their consumers.
 //
 // The link emits each event once, on its event loop. Every consumer has a bounded buffer of its own, so that
-// a slow one holds up neither the socket nor the others (users.md 3.2). What overflows is dropped at the old
-// end, and the consumer finds `.overflow` there: silence is never an answer.
+// a slow consumer holds up neither the socket nor the others. What overflows is dropped at the old end, and
+// the consumer finds `.overflow` there, because silence is never an answer.
 
 import RTMModel
 import Synchronization
 
-/// How many events wait for a consumer, and what happens beyond.
+/// How many events wait for a consumer, and what happens when there are more.
 public struct EventBuffering: Sendable, Hashable {
     public static let defaultCapacity = 16_384
     /// Limit: bytes of message contents that wait for one consumer. Beyond it the oldest events are dropped
     /// too.
     public static let payloadBytesMax = 64 * 1024 * 1024
 
-    /// 1 or more.
+    /// The number of events that wait, at least 1.
     public let capacity: Int
 
-    /// Keeps the newest events; the dropped ones are counted in an ``RTMEvent/overflow(dropped:)`` event.
+    /// Keeps the newest events. The dropped ones are counted in an ``RTMEvent/overflow(dropped:)`` event.
     public static func dropOldest(capacity: Int = defaultCapacity) -> EventBuffering {
         EventBuffering(capacity: max(1, capacity))
     }
@@ -35,10 +35,10 @@ public struct RTMEvents: AsyncSequence, Sendable {
     public struct Iterator: AsyncIteratorProtocol {
         let consumer: EventConsumer
 
-        /// Waits for the next event; nil after the end, and when the task is cancelled.
+        /// Waits for the next event. Returns `nil` after the end, and when the task is cancelled.
         public mutating func next() async -> RTMEvent? { await consumer.next() }
 
-        /// Waits for the next event; nil after the end, and when the task is cancelled.
+        /// Waits for the next event. Returns `nil` after the end, and when the task is cancelled.
         public mutating func next(isolation actor: isolated (any Actor)?) async -> RTMEvent? {
             await consumer.next()
         }
@@ -62,7 +62,7 @@ final class EventConsumer: Sendable {
     func next() async -> RTMEvent? { await buffer.next() }
 }
 
-/// Where a hub puts events; called on the link's event loop.
+/// Where a hub puts events. All methods are called on the link's event loop.
 protocol EventSink: Sendable {
     func append(_ event: RTMEvent)
     func finish()
@@ -86,7 +86,9 @@ final class EventHub: Sendable {
         return RTMEvents(consumer: EventConsumer(id: add(buffer), buffer: buffer, hub: self))
     }
 
-    /// Events go there from now on, too. Returns the number that takes it out again.
+    /// Sends all events from now on to this sink, too.
+    ///
+    /// - Returns: the number that takes the sink out again.
     @discardableResult
     func add(_ sink: some EventSink) -> UInt64 {
         let (id, isFinished) = contents.withLock { contents in
@@ -98,7 +100,8 @@ final class EventHub: Sendable {
         return id
     }
 
-    /// Called on the link's event loop only, so that all consumers see one order.
+    /// Emits an event to all consumers. This is called on the link's event loop only, so that all consumers
+    /// see one order.
     func emit(_ event: RTMEvent) {
         let consumers = contents.withLock { contents in
             if case .linkState(let change) = event { contents.linkState = change.currentState }

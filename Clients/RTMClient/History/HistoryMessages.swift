@@ -1,12 +1,12 @@
 public import RTMModel
 
-/// All stored messages between two bounds, newest first, fetched page by page as they are read.
+/// All stored messages between two bounds, newest first. They are fetched page by page as they are read.
 ///
 /// ```swift
 /// for try await message in client.historyMessages(of: .channel("lobby")) { … }
 /// ```
 ///
-/// Each message comes once, also while others are being published. Each iteration asks the server anew.
+/// Each message comes once, even while others are being published. Each iteration asks the server anew.
 public struct HistoryMessages: AsyncSequence, Sendable {
     public typealias Element = HistoryMessage
     public typealias Failure = RTMError
@@ -18,7 +18,7 @@ public struct HistoryMessages: AsyncSequence, Sendable {
 
     public struct Iterator: AsyncIteratorProtocol {
         private let client: RTMClient
-        /// For the next page; nil after the last one.
+        /// The query for the next page, or `nil` after the last one.
         private var query: HistoryQuery?
         private var page = [HistoryMessage]()[...]
 
@@ -27,7 +27,7 @@ public struct HistoryMessages: AsyncSequence, Sendable {
             self.query = query
         }
 
-        /// The next older message; nil after the oldest one.
+        /// The next older message, or `nil` after the oldest one.
         public mutating func next(
             isolation actor: isolated (any Actor)?
         ) async throws(RTMError) -> HistoryMessage? {
@@ -44,7 +44,7 @@ public struct HistoryMessages: AsyncSequence, Sendable {
             return page.popFirst()
         }
 
-        /// The next older message; nil after the oldest one.
+        /// The next older message, or `nil` after the oldest one.
         public mutating func next() async throws(RTMError) -> HistoryMessage? {
             try await next(isolation: #isolation)
         }

@@ -1,11 +1,11 @@
 /// One stored message (H-9).
 public struct HistoryMessage: Sendable, Hashable {
     public var payload: MessagePayload
-    /// User id of the sender.
+    /// The user id of the sender.
     public var publisher: String
-    /// Empty if the publisher set none.
+    /// The type that the publisher gave the message, or an empty text.
     public var customType: String
-    /// That of the live event: milliseconds since 1970, unique within a channel.
+    /// The timestamp of the live event, in milliseconds since 1970. It is unique within a channel.
     public var timestampMilliseconds: UInt64
 
     public init(
@@ -21,7 +21,7 @@ public struct HistoryMessage: Sendable, Hashable {
 /// A part of a channel's history, newest message first (H-6).
 public struct HistoryPage: Sendable, Hashable {
     public var messages: [HistoryMessage]
-    /// The `start` of the next, older page; nil after the last one (H-7).
+    /// The `start` of the next, older page, or `nil` after the last one (H-7).
     public var nextStart: UInt64?
 
     public init(messages: [HistoryMessage], nextStart: UInt64? = nil) {

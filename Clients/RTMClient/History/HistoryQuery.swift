@@ -10,7 +10,7 @@ struct HistoryQuery: Sendable, Hashable {
     var end: UInt64?
     var count: Int
 
-    /// L-43, H-5.
+    /// Checks the name, the number of messages (L-43) and the order of the bounds (H-5).
     func check() throws(RTMError) {
         switch source {
         case .channel(let name): try NameRule.channel.check(name.utf8)
@@ -19,7 +19,7 @@ struct HistoryQuery: Sendable, Hashable {
         guard Limits.historyPage.contains(count) else {
             throw RTMError(
                 .invalidParameter,
-                "\(count) messages were asked for, a page has \(Limits.historyPage.lowerBound) to "
+                "\(count) messages were asked for, but a page has \(Limits.historyPage.lowerBound) to "
                     + "\(Limits.historyPage.upperBound)",
                 limit: .init(name: "messages of a page", value: UInt64(Limits.historyPage.upperBound)))
         }

@@ -2,20 +2,26 @@ public import RTMModel
 import RTMProtocol
 
 extension RTMClient {
-    /// One page of what publishers had stored (`storeInHistory`), walking from newer to older (H-3…H-8).
+    /// Reads one page of the messages that publishers had stored (`storeInHistory`), from newer to older
+    /// (H-3…H-8).
     ///
     /// - Parameters:
-    ///   - source: a message channel, or the inbox of the client's own user: what was sent to it (H-2). No
-    ///     subscription is needed.
-    ///   - start: the newer bound: milliseconds since 1970, exclusive without `end` and inclusive with it.
-    ///     Nil: from now.
-    ///   - end: the older bound, inclusive. Nil: to the oldest that is still kept.
-    ///   - count: 1…100 messages at most.
-    /// - Returns: the newest messages within the bounds. `nextStart` goes into the next call as `start`, with
-    ///   the same `end`: so nothing is lost and nothing comes twice.
-    /// - Throws: -10008 or -10006 bad name, -10014 bad count, -15002 `end` is after `start`, -15004 the inbox
-    ///   of another user, -15005 no history for this app, -15006 no permission, -15003 no answer in time,
-    ///   -15001 otherwise, -10002 not logged in, -10025 not connected, -10021 too often.
+    ///   - source: a message channel, or the client's own user, which means the messages that were sent to it
+    ///     (H-2). No subscription is needed.
+    ///   - start: the newer bound in milliseconds since 1970, exclusive without `end` and inclusive with it.
+    ///     `nil` means from now on.
+    ///   - end: the older bound, inclusive. `nil` means to the oldest message that is still kept.
+    ///   - count: the most messages that the page may have, 1…100.
+    /// - Returns: the newest messages within the bounds. Pass `nextStart` to the next call as `start`, with
+    ///   the same `end`; then nothing is lost and nothing comes twice.
+    /// - Throws: `.invalidChannelName` (-10008) or `.invalidUserId` (-10006) for a bad name,
+    ///   `.invalidParameter` (-10014) for a bad count, `.historyInvalidTimestamp` (-15002) if `end` is after
+    ///   `start`, `.historyOperationNotPermitted` (-15004) for the inbox of another user,
+    ///   `.historyNotAvailable` (-15005) if the app has no history, `.historyPermissionDenied` (-15006)
+    ///   without permission, `.historyOperationTimeout` (-15003) without an answer in time,
+    ///   `.historyOperationFailed` (-15001) for other failures, `.notLogin` (-10002) if not logged in,
+    ///   `.notConnected` (-10025) if not connected, `.operationRateExceedLimitation` (-10021) if called too
+    ///   often.
     public func history(
         of source: MessageDestination, start: UInt64? = nil, end: UInt64? = nil,
         count: Int = Limits.historyPage.upperBound
@@ -23,7 +29,7 @@ extension RTMClient {
         try await history(HistoryQuery(source: source, start: start, end: end, count: count))
     }
 
-    /// All messages within the bounds, newest first, fetched as they are read. See
+    /// All messages within the bounds, newest first. They are fetched as they are read. See
     /// ``history(of:start:end:count:)``, whose errors the iteration throws.
     ///
     /// - Parameter pageSize: how many are fetched at a time, 1…100.

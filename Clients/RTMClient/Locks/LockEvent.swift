@@ -3,11 +3,11 @@ public import RTMModel
 /// A lock of a channel.
 public struct LockDetail: Sendable, Hashable {
     public var name: String
-    /// User id of who has it; nil if it is free.
+    /// The user id of the owner, or `nil` if the lock is free.
     public var owner: String?
-    /// How long it outlives its owner's presence: 10…300 s (L-40, K-11).
+    /// How long the lock outlives its owner's presence: 10…300 s (L-40, K-11).
     public var ttl: Duration
-    /// Of the latest acquisition: grows with each; 0 before the first.
+    /// The fencing token of the latest acquisition. It grows with each acquisition and is 0 before the first.
     public var fencingToken: UInt64
 
     public init(name: String, owner: String? = nil, ttl: Duration = .seconds(10), fencingToken: UInt64 = 0) {
@@ -21,27 +21,28 @@ public struct LockDetail: Sendable, Hashable {
 /// What became of locks of a channel (K-13…K-17).
 public struct LockEvent: Sendable, Hashable {
     public enum Kind: Sendable, Hashable, CaseIterable {
-        /// All locks, when a subscription begins or is taken up again.
+        /// All locks of the channel, when a subscription begins or is taken up again.
         case snapshot
-        /// One was created.
+        /// A lock was created.
         case set
-        /// One was deleted.
+        /// A lock was deleted.
         case removed
-        /// One has a new owner, whom the detail names.
+        /// A lock has a new owner, whom the detail names.
         case acquired
-        /// One was given back or taken away, or its time to live ran out; the detail names the former owner.
+        /// A lock was given back or taken away, or its time to live ran out. The detail names the former
+        /// owner.
         case released
-        /// Locks that this client had when it lost its connection belong to it no more (K-12). Others don't
-        /// hear this.
+        /// Locks that this client had when it lost its connection belong to it no more (K-12). Other clients
+        /// don't hear this.
         case expired
     }
 
     public var kind: Kind
     public var channelType: ChannelType
     public var channelName: String
-    /// Of which locks the event tells.
+    /// The locks that the event is about.
     public var locks: [LockDetail]
-    /// Milliseconds since 1970, by the server's clock.
+    /// Milliseconds since 1970 by the server's clock.
     public var timestampMilliseconds: UInt64
 
     public init(

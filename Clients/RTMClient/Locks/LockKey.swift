@@ -7,7 +7,8 @@ struct LockKey: Sendable, Hashable {
     var channel: String
     var name: String
 
-    /// - Throws: -10019 for a type that has no locks, -10008 bad channel name, -14005 bad lock name.
+    /// - Throws: `.invalidChannelType` (-10019) for a type that has no locks, `.invalidChannelName` (-10008)
+    ///   for a bad channel name, `.lockInvalidName` (-14005) for a bad lock name.
     func check() throws(RTMError) {
         try channelType.checkHasStorage()
         try NameRule.channel.check(channel.utf8)
@@ -46,7 +47,7 @@ extension LockKey {
 
     var release: ClientBody { release(withdraw: false) }
 
-    /// Whatever this client has of the lock, or waits for, is given up.
+    /// Gives up whatever this client has of the lock, or waits for.
     var withdrawal: ClientBody { release(withdraw: true) }
 
     private func release(withdraw: Bool) -> ClientBody {
@@ -63,7 +64,7 @@ extension LockKey {
         return .revokeLock(request)
     }
 
-    /// L-40: the server clamps; here is only what the wire can't carry.
+    /// The server clamps the time to live (L-40). Here it is clamped to what the wire can carry.
     func creation(ttl: Duration) -> ClientBody {
         var request = Rtm_Client_SetLock()
         (request.channelType, request.channel, request.name) = (wireType, channel, name)
@@ -90,7 +91,7 @@ extension LockDetail {
 }
 
 extension LockEvent.Kind {
-    /// Nil for a kind that this version doesn't know.
+    /// `nil` for a kind that this version doesn't know.
     init?(_ type: Rtm_Client_LockEventType) {
         switch type {
         case .lockEventSet: self = .set

@@ -1,10 +1,10 @@
-// Which locks this client holds, as far as it can know, and what has to be said about them when a lost
-// connection is back.
+// Knows which locks this client holds, as far as it can know that, and what it has to say about them when a
+// lost connection is back.
 //
-// The server keeps a lock for its owner over a loss, for as long as the lock's time to live (K-11). So the
+// The server keeps a lock for its owner over a loss, for as long as the lock's time to live (K-11). The
 // owner comes back with the fencing token of each lock that it held and goes on with it, or learns that it
 // lost it (K-12). The other way round, an answer that never arrived may have made this client the owner of a
-// lock that nobody here wants any more: those are given back.
+// lock that nobody here wants any more. Such locks are given back.
 
 import RTMModel
 
@@ -15,29 +15,31 @@ struct LockLedger: Sendable {
         var token: UInt64
     }
 
-    /// K-7: what is under way once at a time.
+    /// An operation on a lock, which may be under way only once at a time (K-7).
     private struct Performance: Sendable, Hashable {
         var operation: Operation
         var key: LockKey
     }
 
     private var held: [LockKey: UInt64] = [:]
-    /// May belong to this client on the server, against its will.
+    /// Locks that may belong to this client on the server although nobody here wants them.
     private var unwanted: Set<LockKey> = []
     private var performances: Set<Performance> = []
     /// Claims that the server has still to answer.
     private var claimed: Set<LockKey> = []
-    /// Refused claims, until they are told.
+    /// Refused claims, until the app hears of them.
     private var lost: [Claim] = []
 
-    /// Acquisitions that may have taken place unheard, and releases that may not have: to be given back.
+    /// Locks that are to be given back: an acquisition may have taken place unheard, or a release may not
+    /// have.
     var leftovers: [LockKey] { unwanted.sorted() }
 
     func token(of key: LockKey) -> UInt64? { held[key] }
 
     // MARK: Calls
 
-    /// - Throws: -14003 while the same operation on the same lock is under way (K-7).
+    /// - Throws: `.lockOperationPerforming` (-14003) while the same operation on the same lock is under way
+    ///   (K-7).
     mutating func begin(_ operation: Operation, _ key: LockKey) throws(RTMError) {
         guard performances.insert(Performance(operation: operation, key: key)).inserted else {
             throw RTMError(
@@ -56,7 +58,7 @@ struct LockLedger: Sendable {
         unwanted.remove(key)
     }
 
-    /// The server says that this client doesn't have it.
+    /// The server says that this client doesn't have the lock.
     mutating func released(_ key: LockKey) {
         held[key] = nil
         unwanted.remove(key)
@@ -78,8 +80,10 @@ struct LockLedger: Sendable {
 
     // MARK: Coming back
 
-    /// After a login: what is to be claimed. What was claimed on an earlier connection and not answered is
-    /// claimed again.
+    /// The client is logged in again.
+    ///
+    /// - Returns: what is to be claimed. What was claimed on an earlier connection without an answer is
+    ///   claimed again.
     mutating func beginClaims() -> [Claim] {
         claimed = Set(held.keys)
         return held.map { Claim(key: $0.key, token: $0.value) }.sorted { $0.key < $1.key }
@@ -95,10 +99,10 @@ struct LockLedger: Sendable {
         lost.append(claim)
     }
 
-    /// The server can't say whose the lock is: it counts as held until somebody says otherwise.
+    /// The server can't say whose the lock is. It counts as held until somebody says otherwise.
     mutating func undecided(_ claim: Claim) { claimed.remove(claim.key) }
 
-    /// Taking them is telling them.
+    /// Takes the locks that were lost. Whoever takes them tells the app.
     mutating func takeLost() -> [Claim] {
         defer { lost = [] }
         return lost.sorted { $0.key < $1.key }
@@ -106,8 +110,8 @@ struct LockLedger: Sendable {
 
     // MARK: Events
 
-    /// A lock of a channel is seen in a snapshot or an event: somebody may have taken it from this client.
-    /// What is being claimed is left to the answer of the claim.
+    /// A snapshot or an event shows a lock of a channel. Somebody may have taken it from this client. A lock
+    /// that is being claimed is left to the answer to the claim.
     mutating func observed(_ lock: LockDetail, _ kind: LockEvent.Kind, type: ChannelType, channel: String) {
         let key = LockKey(channelType: type, channel: channel, name: lock.name)
         guard let token = held[key], !claimed.contains(key) else { return }

@@ -5,55 +5,63 @@ extension RTMClient {
     /// Creates a lock that nobody owns yet. It stays until `removeLock` (K-2).
     ///
     /// - Parameters:
-    ///   - name: 1…64 bytes of printable ASCII (L-11), unique within the channel; a channel has 32 at most
-    ///     (L-39).
+    ///   - name: 1…64 bytes of printable ASCII (L-11), unique within the channel. A channel has at most 32
+    ///     locks (L-39).
     ///   - type: `message` or `stream`.
-    ///   - ttl: how long the lock stays with an owner who has left the channel or lost the connection:
-    ///     clamped to 10…300 s (L-40). While the owner is there it doesn't run (K-11).
-    /// - Throws: -14004 it exists, -14001 too many locks, and for all calls about locks: -14005 bad lock
-    ///   name, -10008 bad channel name, -10019 no such channel type, -14003 the same call for this lock is
-    ///   under way (K-7), -10002 not logged in, -10025 not connected, or lost before the answer, when it
-    ///   isn't known what became of it; -10021 too often, -14002 no answer in time, -14009 no lock service.
+    ///   - ttl: how long the lock stays with an owner who has left the channel or lost the connection. It is
+    ///     clamped to 10…300 s (L-40). While the owner is there the time doesn't run (K-11).
+    /// - Throws: `.lockAlreadyExist` (-14004) if the lock exists, `.lockOperationFailed` (-14001) if the
+    ///   channel has too many locks. All calls about locks throw: `.lockInvalidName` (-14005) for a bad lock
+    ///   name, `.invalidChannelName` (-10008) for a bad channel name, `.invalidChannelType` (-10019) if
+    ///   channels of this type have no locks, `.lockOperationPerforming` (-14003) if the same call for this
+    ///   lock is under way (K-7), `.notLogin` (-10002) if not logged in, `.notConnected` (-10025) if not
+    ///   connected, or if the connection was lost before the answer and nobody knows what became of the call;
+    ///   `.operationRateExceedLimitation` (-10021) if called too often, `.lockOperationTimeout` (-14002)
+    ///   without an answer in time, `.lockNotAvailable` (-14009) without a lock service.
     public func setLock(
         _ name: String, in channel: String, type: ChannelType = .message, ttl: Duration = .seconds(10)
     ) async throws(RTMError) {
         _ = try await lockCall(.setLock, name, channel, type) { $0.creation(ttl: ttl) }
     }
 
-    /// Deletes a lock, also while somebody has it: the owner loses it, and who waits for it gets -14008
-    /// (K-3).
+    /// Deletes a lock, even while somebody has it. The owner loses it, and whoever waits for it gets
+    /// `.lockNotExist` (-14008) (K-3).
     ///
-    /// - Throws: -14008 there is none; for the rest see ``setLock(_:in:type:ttl:)``.
+    /// - Throws: `.lockNotExist` (-14008) if there is no such lock; for the rest see
+    ///   ``setLock(_:in:type:ttl:)``.
     public func removeLock(
         _ name: String, in channel: String, type: ChannelType = .message
     ) async throws(RTMError) {
         _ = try await lockCall(.removeLock, name, channel, type) { $0.removal }
     }
 
-    /// Becomes the lock's owner. Who has it already gets it again, with the same token (K-4): the owner is
-    /// the user, so within one user a lock excludes nobody.
+    /// Becomes the lock's owner. An owner gets it again with the same token (K-4). The owner is the user, so
+    /// that a lock excludes nobody within one user.
     ///
-    /// The client keeps the lock over losses of the link, as long as its time to live lasts; if it was lost
-    /// meanwhile an event says so: ``LockEvent/Kind/expired`` (K-12).
+    /// The client keeps the lock over losses of the link, as long as its time to live lasts. If it was lost
+    /// meanwhile, an event says so: ``LockEvent/Kind/expired`` (K-12).
     ///
-    /// - Parameter retry: wait while another has it, for as long as that takes, also over losses of the link
-    ///   (K-6). Cancel the task to stop waiting.
-    /// - Returns: the fencing token of this acquisition: greater than that of every earlier one. Hand it to
-    ///   what the lock protects, and let that refuse smaller ones; for metadata see
+    /// - Parameter retry: wait while another user has it, for as long as that takes, even over losses of the
+    ///   link (K-6). Cancel the task to stop waiting.
+    /// - Returns: the fencing token of this acquisition, which is greater than that of every earlier one.
+    ///   Hand it to what the lock protects, and let that refuse smaller tokens. For metadata see
     ///   ``MetadataWriteOptions/fencingToken``.
-    /// - Throws: -14007 another has it, -14008 there is none or it was removed while waiting, -14001 the app
-    ///   left the channel or logged out while waiting, or acquires too often, -14002 the link was given up
-    ///   while waiting; for the rest see ``setLock(_:in:type:ttl:)``.
+    /// - Throws: `.lockAcquireFailed` (-14007) if another user has it, `.lockNotExist` (-14008) if there is
+    ///   no such lock or it was removed while this call waited, `.lockOperationFailed` (-14001) if the app
+    ///   left the channel or logged out while this call waited, or acquires too often,
+    ///   `.lockOperationTimeout` (-14002) if the link was given up while this call waited; for the rest see
+    ///   ``setLock(_:in:type:ttl:)``.
     public func acquireLock(
         _ name: String, in channel: String, type: ChannelType = .message, retry: Bool = false
     ) async throws(RTMError) -> UInt64 {
         try await lockCall(.acquireLock, name, channel, type) { $0.acquisition(retry: retry) }
     }
 
-    /// Gives a lock back; the next who waits gets it (K-8). Works also after the channel was left.
+    /// Gives a lock back. The next user who waits gets it (K-8). This works even after the channel was left.
     ///
-    /// - Throws: -14006 it is not this user's, -14008 there is none; for the rest see
-    ///   ``setLock(_:in:type:ttl:)``. Lost before the answer: it is released as soon as the link is back.
+    /// - Throws: `.lockNotAcquired` (-14006) if this user doesn't own it, `.lockNotExist` (-14008) if there
+    ///   is no such lock; for the rest see ``setLock(_:in:type:ttl:)``. If the connection is lost before the
+    ///   answer, the lock is released as soon as the link is back.
     public func releaseLock(
         _ name: String, in channel: String, type: ChannelType = .message
     ) async throws(RTMError) {
@@ -62,8 +70,9 @@ extension RTMClient {
 
     /// Takes a lock from its owner (K-9).
     ///
-    /// - Parameter owner: who is to lose it.
-    /// - Throws: -14006 `owner` doesn't have it, -14008 there is none, -10006 bad user id; for the rest see
+    /// - Parameter owner: the user who is to lose it.
+    /// - Throws: `.lockNotAcquired` (-14006) if `owner` doesn't have it, `.lockNotExist` (-14008) if there is
+    ///   no such lock, `.invalidUserId` (-10006) for a bad user id; for the rest see
     ///   ``setLock(_:in:type:ttl:)``.
     public func revokeLock(
         _ name: String, from owner: String, in channel: String, type: ChannelType = .message
@@ -72,9 +81,10 @@ extension RTMClient {
         _ = try await lockCall(.revokeLock, name, channel, type) { $0.revocation(from: owner) }
     }
 
-    /// All locks of a channel, by name, with their owners (K-10). No subscription is needed.
+    /// Reads all locks of a channel, by name, with their owners (K-10). No subscription is needed.
     ///
-    /// - Throws: as ``setLock(_:in:type:ttl:)`` does, but for -14003 and -14005.
+    /// - Throws: as ``setLock(_:in:type:ttl:)`` does, except `.lockOperationPerforming` (-14003) and
+    ///   `.lockInvalidName` (-14005).
     public func locks(
         of channel: String, type: ChannelType = .message
     ) async throws(RTMError) -> [LockDetail] {

@@ -1,8 +1,8 @@
 public import RTMModel
 
 extension RTMClient {
-    /// Works while this user owns a lock, and gives it back on every path: also when the work throws or its
-    /// task is cancelled. If there is no connection then, the lock is released as soon as it is back.
+    /// Works while this user owns a lock, and gives it back on every path, even when the work throws or its
+    /// task is cancelled. If there is no connection then, the lock is released as soon as the link is back.
     ///
     /// ```swift
     /// try await client.withLock("manage", in: "lobby") { token in
@@ -12,12 +12,13 @@ extension RTMClient {
     /// }
     /// ```
     ///
-    /// A lock can be lost while the work goes on: revoked, removed, or because the link was down for longer
-    /// than its time to live. The fencing token is what makes the late writes of such work fail.
+    /// A lock can be lost while the work goes on: it may be revoked or removed, or the link may be down for
+    /// longer than the lock's time to live. The fencing token is what makes the late writes of such work
+    /// fail.
     ///
     /// - Parameters:
-    ///   - retry: wait while another has it. See ``acquireLock(_:in:type:retry:)``.
-    ///   - work: gets the fencing token.
+    ///   - retry: wait while another user has it. See ``acquireLock(_:in:type:retry:)``.
+    ///   - work: what to do. It gets the fencing token.
     /// - Throws: what ``acquireLock(_:in:type:retry:)`` and `work` throw.
     public func withLock<Value>(
         _ name: String, in channel: String, type: ChannelType = .message, retry: Bool = true,

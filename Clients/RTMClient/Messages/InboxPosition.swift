@@ -1,14 +1,15 @@
 import RTMModel
 
-/// How far this user's inbox has been seen. It needs no subscription, but like one it continues after a loss
-/// of the connection: each message once, and what is lost said as a gap (S-19).
+/// How far this user's inbox has been seen. The inbox needs no subscription, but like one it continues after
+/// a loss of the connection: each message arrives once, and what is lost is reported as a gap (S-19).
 struct InboxPosition: Sendable {
-    /// Nil until the first login of a session that the app began.
+    /// `nil` until the first login of a session that the app began.
     private(set) var seen: StreamPosition?
 
-    /// The server's answer to a login. Returns what was lost, if anything.
+    /// Takes the server's answer to a login, and returns what was lost, if anything.
     ///
-    /// Without a gap and within one epoch the own position stays: what lies between is still on its way.
+    /// Without a gap and within one epoch the own position stays, because what lies between is still on its
+    /// way.
     mutating func loggedIn(
         _ userID: String, position: StreamPosition, hasGap: Bool
     ) -> GapEvent? {
@@ -20,7 +21,7 @@ struct InboxPosition: Sendable {
         return lost(userID, until: position)
     }
 
-    /// The server can't continue: what lay before this position is gone.
+    /// The server can't continue, because what lay before this position is gone.
     mutating func lost(_ userID: String, until position: StreamPosition) -> GapEvent {
         defer { seen = position }
         return GapEvent(channelType: .user, channelName: userID, lastSeen: seen, continuesAfter: position)
@@ -33,6 +34,6 @@ struct InboxPosition: Sendable {
         return true
     }
 
-    /// The session ended: the next one begins with what comes then.
+    /// The session ended. The next one begins with what comes then.
     mutating func forget() { seen = nil }
 }

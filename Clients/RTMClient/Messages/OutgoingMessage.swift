@@ -2,7 +2,7 @@ import Foundation
 import RTMModel
 import RTMProtocol
 
-/// A message on its way out, checked before it reaches the network.
+/// A message that the app publishes. It is checked before it reaches the network.
 struct OutgoingMessage: Sendable {
     var payload: MessagePayload
     var destination: MessageDestination

@@ -1,6 +1,6 @@
 /// Where a message goes.
 public enum MessageDestination: Sendable, Hashable {
-    /// Everybody who subscribed to this message channel; the publisher need not have (M-20).
+    /// Everybody who subscribed to this message channel. The publisher need not have subscribed (M-20).
     case channel(String)
     /// One user, who must be online (M-31).
     case user(String)
@@ -8,9 +8,9 @@ public enum MessageDestination: Sendable, Hashable {
 
 /// The server's acknowledgement of one published message.
 public struct PublishReceipt: Sendable, Hashable {
-    /// What receivers see: milliseconds since 1970 by the server's clock.
+    /// The timestamp that receivers see, in milliseconds since 1970 by the server's clock.
     public var timestampMilliseconds: UInt64
-    /// Place in the channel's log.
+    /// The message's place in the channel's log.
     public var offset: UInt64
 
     public init(timestampMilliseconds: UInt64, offset: UInt64) {

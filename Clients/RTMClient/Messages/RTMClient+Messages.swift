@@ -2,19 +2,23 @@ public import Foundation
 public import RTMModel
 
 extension RTMClient {
-    /// Publishes a text. It returns once the message has its place in the channel's log.
+    /// Publishes a text. The call returns once the message has its place in the channel's log.
     ///
     /// When the connection is lost before the answer, the client asks again as soon as it is back, within the
-    /// request timeout: the message is published exactly once, and the call returns its result. Only a server
-    /// that has lost the channel's log meanwhile publishes it anew. At most 1,024 calls wait so.
+    /// request timeout. The message is published exactly once, and the call returns its result. Only a server
+    /// that has lost the channel's log meanwhile publishes it anew. At most 1,024 calls wait like that.
     ///
     /// - Parameters:
     ///   - customType: a mark of the app's own, at most 32 bytes of printable ASCII (L-10).
-    ///   - storeInHistory: keep the message for later queries (M-27).
-    /// - Throws: -11010 longer than 32 KiB, -10008 or -10006 bad name, -11029 or -11030 bad custom type,
-    ///   -10002 not logged in, -11027 not connected, -11033 receiver offline, -11025 too often, -11026 no
-    ///   answer in time, -11024 the session ended before the answer, or the server can't tell any more: then
-    ///   it is not known whether the message was published.
+    ///   - storeInHistory: whether the message is kept for later queries (M-27).
+    /// - Throws: `.channelMessageLengthExceedLimitation` (-11010) if the message is longer than 32 KiB,
+    ///   `.invalidChannelName` (-10008) or `.invalidUserId` (-10006) for a bad name,
+    ///   `.channelCustomTypeLengthOverflow` (-11029) or `.channelInvalidCustomType` (-11030) for a bad custom
+    ///   type, `.notLogin` (-10002) if not logged in, `.channelNotConnected` (-11027) if not connected,
+    ///   `.channelReceiverOffline` (-11033) if the receiver is offline, `.channelPublishMessageTooFrequent`
+    ///   (-11025) if called too often, `.channelPublishMessageTimeout` (-11026) without an answer in time,
+    ///   `.channelPublishMessageFailed` (-11024) if the session ended before the answer or the server can't
+    ///   tell any more. In the last two cases nobody knows whether the message was published.
     @discardableResult
     public func publish(
         _ text: String, to destination: MessageDestination, customType: String = "",

@@ -1,14 +1,15 @@
-// Who is in one subscribed channel, from a snapshot and the events that follow it.
+// Knows who is in one subscribed channel, from a snapshot and the events that follow it.
 //
 // A snapshot says at which place of the channel's log it is true. Presence events up to there are contained
-// in it and passed over; the later ones change it. It may come in several frames, and again at any time: then
-// it replaces everything (P-1, P-27). A value without I/O: what it is given it turns into the events for the
-// app, each once, and into changes for those who watch the roster.
+// in it and passed over, and the later ones change it. A snapshot may come in several frames, and again at
+// any time. Then it replaces everything (P-1, P-27). The roster is a value without I/O. It turns what it is
+// given into the events for the app, each once, and into changes for those who watch the roster.
 
 import RTMModel
 
 struct ChannelRoster: Sendable {
-    /// Limit: users of one snapshot. A bigger one is dropped, and presence is said to be out of service.
+    /// Limit: users of one snapshot. A bigger snapshot is dropped, and presence is reported as out of
+    /// service.
     static let usersMax = 1_000_000
 
     /// A frame of a snapshot.
@@ -23,25 +24,25 @@ struct ChannelRoster: Sendable {
     struct Outcome: Sendable, Equatable {
         /// For the app, in this order.
         var events: [PresenceEvent] = []
-        /// What became of `members`.
+        /// How `members` changed.
         var changes: [RosterChange] = []
     }
 
     private struct Arriving {
         var position: StreamPosition
         var users: [String: [String: String]] = [:]
-        /// Later than the snapshot, but received before its last frame.
+        /// Events that are later than the snapshot, but came before its last frame.
         var held: [(offset: UInt64, event: PresenceEvent)] = []
     }
 
     let channelName: String
-    /// The own user. It hears nothing of what it did itself (P-8), and shows what it has set.
+    /// The own user. It hears nothing of what it did itself, and shows what it has set (P-8).
     let userID: String
-    /// States by user id; nil until the first snapshot is complete.
+    /// States by user id, or `nil` until the first snapshot is complete.
     private(set) var members: [String: [String: String]]?
-    /// Presence events up to here are in the snapshot.
+    /// The snapshot contains the presence events up to here.
     private var position: StreamPosition?
-    /// Of the log that events come from; one of another log says nothing about a snapshot.
+    /// The epoch of the log that events come from. An event of another log says nothing about a snapshot.
     private var epoch: UInt64?
     private var arriving: Arriving?
 
@@ -50,14 +51,14 @@ struct ChannelRoster: Sendable {
         self.userID = userID
     }
 
-    /// The subscription runs in the log of this epoch from here on, on a new connection perhaps: what was
-    /// arriving comes anew.
+    /// The subscription runs in the log of this epoch from here on, perhaps on a new connection. A snapshot
+    /// that was arriving comes anew.
     mutating func follow(epoch: UInt64) {
         arriving = nil
         self.epoch = epoch
     }
 
-    /// The own subscription is one that others see, or isn't. A snapshot says so itself.
+    /// Others see the own subscription, or they don't because it is quiet. A snapshot says so itself.
     mutating func showSelf(_ isShown: Bool) -> [RosterChange] {
         isShown ? members?[userID] == nil ? join(userID) : [] : leave(userID, .left(userID))
     }
@@ -67,7 +68,7 @@ struct ChannelRoster: Sendable {
     mutating func received(_ page: Page) -> Outcome {
         var snapshot = Arriving(position: page.position)
         if let arriving {
-            // A frame of another snapshot begins anew, but what happened since the one before still counts.
+            // A frame of another snapshot begins anew, but what happened since the earlier one still counts.
             if arriving.position == page.position {
                 snapshot = arriving
             } else {
@@ -97,7 +98,7 @@ struct ChannelRoster: Sendable {
         return outcome
     }
 
-    /// Presence can't be given: nobody is known any more.
+    /// Presence can't be given, so that nobody is known any more.
     mutating func outOfService(at milliseconds: UInt64) -> Outcome {
         arriving = nil
         position = nil
@@ -118,7 +119,8 @@ struct ChannelRoster: Sendable {
 
     mutating func received(_ event: PresenceEvent, offset: UInt64) -> Outcome {
         if let arriving {
-            // While a snapshot arrives, an event that it contains is passed over, a later one comes after it.
+            // While a snapshot arrives, an event that it contains is passed over, and a later one comes
+            // behind it.
             guard !isContained(offset, in: arriving.position) else { return Outcome() }
             self.arriving?.held.append((offset, event))
             return Outcome()
@@ -139,8 +141,8 @@ struct ChannelRoster: Sendable {
         (epoch ?? position.epoch) == position.epoch && offset <= position.offset
     }
 
-    /// After presence was started anew, and until its snapshot is here, a user may be told to come who is
-    /// there for this app all the time, or to show something who isn't there yet.
+    /// After presence was started anew, and until its snapshot is here, an event may say that a user comes
+    /// who has been there all the time, or that a user shows something who isn't there yet.
     private func isNews(_ change: PresenceEvent.Change) -> Bool {
         guard let members else { return true }
         return switch change {
@@ -151,7 +153,7 @@ struct ChannelRoster: Sendable {
         }
     }
 
-    /// The own user has changed what it shows: it hears no event of that.
+    /// The own user has changed what it shows. It hears no event of that.
     mutating func changeOwnStates(_ change: (inout [String: String]) -> Void) -> [RosterChange] {
         guard let shown = members?[userID] else { return [] }
         var states = shown
@@ -186,7 +188,7 @@ struct ChannelRoster: Sendable {
         members?.removeValue(forKey: user) == nil ? [] : [change]
     }
 
-    /// The own states come from the own calls: an event of an earlier one may be late.
+    /// The own states come from the own calls, because an event of an earlier call may be late.
     private mutating func show(_ user: UserState) -> [RosterChange] {
         guard user.userID != userID, let shown = members?[user.userID], shown != user.states else {
             return []
@@ -197,7 +199,7 @@ struct ChannelRoster: Sendable {
 }
 
 extension [String: [String: String]] {
-    /// By user id, in the order of its bytes (all are ASCII).
+    /// The users by id, in the order of the bytes, which are all ASCII.
     var sortedUsers: [UserState] {
         map { UserState(userID: $0.key, states: $0.value) }.sorted { $0.userID < $1.userID }
     }

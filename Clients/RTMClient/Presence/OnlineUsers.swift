@@ -2,11 +2,11 @@ public import RTMModel
 
 /// One page of the users of a channel (P-31…P-33).
 public struct OnlineUsersPage: Sendable, Hashable {
-    /// By user id; at most 100. Empty if only the count was asked for.
+    /// The users by id, at most 100. Empty if only the count was asked for.
     public var users: [UserState]
-    /// Where the next page begins; nil = this is the last.
+    /// Where the next page begins, or `nil` if this is the last page.
     public var nextPage: String?
-    /// Of this page; of the channel if only the count was asked for.
+    /// The number of users of this page, or of the channel if only the count was asked for.
     public var total: Int
 
     public init(users: [UserState], nextPage: String?, total: Int) {
@@ -16,7 +16,7 @@ public struct OnlineUsersPage: Sendable, Hashable {
     }
 }
 
-/// The users of a channel, fetched page by page as they are read. See
+/// The users of a channel. They are fetched page by page as they are read. See
 /// ``RTMClient/onlineUsers(in:type:includingStates:)``.
 public struct OnlineUsers: AsyncSequence, Sendable {
     public typealias Element = UserState
@@ -31,7 +31,7 @@ public struct OnlineUsers: AsyncSequence, Sendable {
     public struct Iterator: AsyncIteratorProtocol {
         private let users: OnlineUsers
         private var page: ArraySlice<UserState> = []
-        /// Nil after the last page.
+        /// `nil` after the last page.
         private var nextPage: String? = ""
 
         init(users: OnlineUsers) { self.users = users }

@@ -9,7 +9,7 @@ extension UserState {
 }
 
 extension PresenceEvent.Change {
-    /// Nil for a kind of event that a newer server knows.
+    /// `nil` for a kind of event that only newer servers know.
     init?(_ event: Rtm_Client_PresenceEvent, publisher: String) {
         switch event.type {
         case .presenceEventRemoteJoin: self = .remoteJoin(userID: publisher)
@@ -41,7 +41,7 @@ extension Rtm_Client_SetState {
 }
 
 extension Rtm_Client_RemoveState {
-    /// - Parameter keys: none for all.
+    /// - Parameter keys: no key means all of them.
     init(_ keys: [String], in channel: UserChannel) {
         self.init()
         channelType = .init(channel.type)

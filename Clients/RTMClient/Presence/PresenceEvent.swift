@@ -22,18 +22,18 @@ public struct UserChannel: Sendable, Hashable {
     }
 }
 
-/// Who came, left, was lost or changed a state in a subscribed channel; or who is there at all (P-1…P-7).
+/// Who came, left, timed out or changed a state in a subscribed channel, or who is there at all (P-1…P-7).
 public struct PresenceEvent: Sendable, Hashable {
     public var channelType: ChannelType
     public var channelName: String
     public var change: Change
-    /// Milliseconds since 1970, by the server's clock.
+    /// Milliseconds since 1970 by the server's clock.
     public var timestampMilliseconds: UInt64
 
     public enum Change: Sendable, Hashable {
-        /// Everybody who is there, by user id, this user among them unless its subscription is quiet. After
-        /// subscribing, after a reconnect, and whenever the server brings the client up to date: it replaces
-        /// all that is known.
+        /// Everybody who is there, by user id. This user is among them unless its subscription is quiet. A
+        /// snapshot comes after subscribing, after a reconnect, and whenever the server brings the client up
+        /// to date. It replaces all that is known.
         case snapshot([UserState])
         /// What happened within one period, in a channel with too many users for single events (P-22).
         case interval(PresenceInterval)
@@ -41,9 +41,9 @@ public struct PresenceEvent: Sendable, Hashable {
         case remoteLeave(userID: String)
         /// The user lost its connection and didn't return within its `presenceTimeout` (S-42).
         case remoteTimeout(userID: String)
-        /// All states that the user has now.
+        /// The user has other states now. The event names all of them.
         case remoteStateChanged(UserState)
-        /// Nothing will be heard of who is here.
+        /// The app hears nothing of who is here.
         case errorOutOfService(PresenceOutage)
     }
 
@@ -56,7 +56,7 @@ public struct PresenceEvent: Sendable, Hashable {
         self.timestampMilliseconds = timestampMilliseconds
     }
 
-    /// Of whom the event tells; nil for a snapshot, an interval and an outage.
+    /// The user that the event is about, or `nil` for a snapshot, an interval and an outage.
     public var publisher: String? {
         switch change {
         case .remoteJoin(let userID), .remoteLeave(let userID), .remoteTimeout(let userID): userID
@@ -74,15 +74,16 @@ public enum PresenceOutage: Sendable, Hashable {
     case unavailable
 }
 
-/// What happened in a big channel within one period. Who is there afterwards: add `joined`, then take `left`
-/// and `timedOut` away; who is in both came and went (P-24).
+/// What happened in a big channel within one period. To know who is there afterwards, add `joined`, then take
+/// `left` and `timedOut` away. A user who is in both came and went (P-24).
 public struct PresenceInterval: Sendable, Hashable {
     public var joined: [String]
     public var left: [String]
     public var timedOut: [String]
-    /// In the order of the changes, each with all states of then; a user may occur several times (P-23).
+    /// The changes of states in their order, each with all states that the user had then. A user may occur
+    /// several times (P-23).
     public var states: [UserState]
-    /// How many users are there now; nil while no snapshot has come.
+    /// How many users are there now, or `nil` while no snapshot has come.
     public var occupancy: Int?
 
     public init(

@@ -3,21 +3,25 @@ public import RTMModel
 import RTMProtocol
 import SwiftProtobuf
 
-// Who is where, and what they show. A channel need not be subscribed to be asked about (P-30, P-43).
+// Who is where, and what states they show. The app may ask about channels that it has not subscribed to
+// (P-30, P-43).
 extension RTMClient {
-    /// The users of a channel, a page of at most 100 at a time.
+    /// Reads the users of a channel, a page of at most 100 at a time.
     ///
     /// Users who are there all the time while pages are read are listed exactly once (P-35). Quiet users are
     /// never listed or counted (M-7).
     ///
     /// - Parameters:
     ///   - type: `message` or `stream`.
-    ///   - includeUserID: false asks only how many users there are (P-32).
-    ///   - includeState: with their temporary states.
-    ///   - page: `nextPage` of the page before; empty = the first.
-    /// - Throws: -10008 bad name, -10019 a channel of another type, -13003 states without users (P-34) or a
-    ///   page that isn't one, -10002 not logged in, -13001 not connected, -13012 no answer in time, -13013
-    ///   presence is not available, -10021 too often.
+    ///   - includeUserID: `false` asks only how many users there are (P-32).
+    ///   - includeState: whether the users come with their temporary states.
+    ///   - page: `nextPage` of the page before. An empty text asks for the first page.
+    /// - Throws: `.invalidChannelName` (-10008) for a bad name, `.invalidChannelType` (-10019) for a channel
+    ///   of another type, `.presenceInvalidArgument` (-13003) if states are asked for without users (P-34) or
+    ///   the page doesn't exist, `.notLogin` (-10002) if not logged in, `.presenceNotConnected` (-13001) if
+    ///   not connected, `.presenceOperationTimeout` (-13012) without an answer in time,
+    ///   `.presenceOperationFailed` (-13013) if presence is not available, `.operationRateExceedLimitation`
+    ///   (-10021) if called too often.
     public func whoNow(
         in channel: String, type: ChannelType = .message, includeUserID: Bool = true,
         includeState: Bool = false, page: String = ""
@@ -43,9 +47,9 @@ extension RTMClient {
         }
     }
 
-    /// All users of a channel, over all pages; each page is fetched when its first user is wanted.
+    /// All users of a channel, over all pages. Each page is fetched when its first user is read.
     ///
-    /// - Parameter includingStates: with their temporary states.
+    /// - Parameter includingStates: whether the users come with their temporary states.
     public func onlineUsers(
         in channel: String, type: ChannelType = .message, includingStates: Bool = false
     ) -> OnlineUsers {
@@ -53,11 +57,13 @@ extension RTMClient {
             client: self, channel: UserChannel(type: type, name: channel), includingStates: includingStates)
     }
 
-    /// The channels that a user is in, by type and name, except those where it is quiet. Empty for a user who
-    /// is offline or unknown (P-36).
+    /// Reads the channels that a user is in, by type and name, except those where the user is quiet. A user
+    /// who is offline or unknown is in none (P-36).
     ///
-    /// - Throws: -10006 bad user id, -10002 not logged in, -13001 not connected, -13012 no answer in time,
-    ///   -13013 presence is not available, -10021 too often.
+    /// - Throws: `.invalidUserId` (-10006) for a bad user id, `.notLogin` (-10002) if not logged in,
+    ///   `.presenceNotConnected` (-13001) if not connected, `.presenceOperationTimeout` (-13012) without an
+    ///   answer in time, `.presenceOperationFailed` (-13013) if presence is not available,
+    ///   `.operationRateExceedLimitation` (-10021) if called too often.
     public func whereNow(_ userID: String) async throws(RTMError) -> [UserChannel] {
         try check(.whereNow) { () throws(RTMError) in try NameRule.user.check(userID.utf8) }
         return try await call(.whereNow, .whereNow(.with { $0.userID = userID })) { body in
@@ -69,18 +75,22 @@ extension RTMClient {
         }
     }
 
-    /// Shows temporary states of this user to the channel; states with other keys keep their values (P-40).
+    /// Shows temporary states of this user to the channel. States with other keys keep their values (P-40).
     ///
-    /// They last as long as the user is in the channel (P-42), and others hear of each call (P-6). Before the
-    /// channel is subscribed they wait in this client, and are shown then (P-41). After a lost connection the
-    /// client sets again what the server has forgotten (S-19).
+    /// The states last as long as the user is in the channel (P-42), and others hear of each call (P-6).
+    /// Before the channel is subscribed the states wait in this client, and are shown then (P-41). After a
+    /// lost connection the client sets again what the server has forgotten (S-19).
     ///
     /// - Parameter items: keys of 1…32 bytes and values of at most 1,024 bytes (L-14), at least one.
-    /// - Throws: -13003 no items, -13006 empty key, -13008 or -13009 key or value too long, -13005 more than
-    ///   32 states (L-31), -13004 more than 100 wait for their channels (L-32), -10008 bad name, -10019 a
-    ///   channel of another type, -10002 not logged in, -13001 not connected, or the connection was lost:
-    ///   then it is not known whether they were set; -13012 no answer in time, -13013 presence is not
-    ///   available, -10021 too often.
+    /// - Throws: `.presenceInvalidArgument` (-13003) without items, `.presenceInvalidStateKey` (-13006) for
+    ///   an empty key, `.presenceStateKeySizeOverflow` (-13008) or `.presenceStateValueSizeOverflow` (-13009)
+    ///   if a key or value is too long, `.presenceStateCountOverflow` (-13005) for more than 32 states
+    ///   (L-31), `.presenceCacheTooManyStates` (-13004) if more than 100 wait for their channels (L-32),
+    ///   `.invalidChannelName` (-10008) for a bad name, `.invalidChannelType` (-10019) for a channel of
+    ///   another type, `.notLogin` (-10002) if not logged in, `.presenceNotConnected` (-13001) if not
+    ///   connected, or if the connection was lost and nobody knows whether the states were set;
+    ///   `.presenceOperationTimeout` (-13012) without an answer in time, `.presenceOperationFailed` (-13013)
+    ///   if presence is not available, `.operationRateExceedLimitation` (-10021) if called too often.
     public func setState(
         _ items: [String: String], in channel: String, type: ChannelType = .message
     ) async throws(RTMError) {
@@ -94,12 +104,15 @@ extension RTMClient {
         }
     }
 
-    /// The temporary states of a user in a channel. Of this user, and before the channel is subscribed, those
-    /// that wait for it (P-41).
+    /// Reads the temporary states of a user in a channel. For this user, before the channel is subscribed,
+    /// they are the states that wait for it (P-41).
     ///
-    /// - Throws: -13011 the user isn't in the channel, -10006 or -10008 bad name, -10019 a channel of another
-    ///   type, -10002 not logged in, -13001 not connected, -13012 no answer in time, -13013 presence is not
-    ///   available, -10021 too often.
+    /// - Throws: `.presenceUserNotExist` (-13011) if the user isn't in the channel, `.invalidUserId` (-10006)
+    ///   or `.invalidChannelName` (-10008) for a bad name, `.invalidChannelType` (-10019) for a channel of
+    ///   another type, `.notLogin` (-10002) if not logged in, `.presenceNotConnected` (-13001) if not
+    ///   connected, `.presenceOperationTimeout` (-13012) without an answer in time,
+    ///   `.presenceOperationFailed` (-13013) if presence is not available, `.operationRateExceedLimitation`
+    ///   (-10021) if called too often.
     public func state(
         of userID: String, in channel: String, type: ChannelType = .message
     ) async throws(RTMError) -> [String: String] {
@@ -112,9 +125,9 @@ extension RTMClient {
         }
     }
 
-    /// Takes back temporary states of this user. Others hear of it; unknown keys are passed over (P-44).
+    /// Takes back temporary states of this user. Others hear of it. Unknown keys are passed over (P-44).
     ///
-    /// - Parameter keys: empty = all.
+    /// - Parameter keys: the keys of the states. No key means all of them.
     /// - Throws: as `setState` does.
     public func removeState(
         _ keys: [String] = [], in channel: String, type: ChannelType = .message
@@ -127,10 +140,11 @@ extension RTMClient {
 
     /// Who is in a message channel, now and with each change, for one consumer. Own states are in it.
     ///
-    /// The channel has to be subscribed with presence, before or afterwards; then the first update gives
-    /// everybody. A consumer that is slow misses no member: what it hasn't read is merged into one update.
-    /// While the connection is lost nothing is heard; a new roster comes with its return. The sequence ends
-    /// after `close()`, and when the client is released; not when the subscription ends (`cleared`).
+    /// The channel has to be subscribed with presence, before or afterwards. The first update then names
+    /// everybody. A slow consumer misses no member, because what it hasn't read is merged into one update.
+    /// While the connection is lost no update comes, and a new roster comes with its return. The sequence
+    /// ends after `close()` and when the client is released. When the subscription ends the update says
+    /// `cleared`, and the sequence goes on.
     ///
     /// ```swift
     /// for await roster in client.roster(of: "lobby") { show(roster.members) }
@@ -142,7 +156,7 @@ extension RTMClient {
     }
 
     private func check(_ channel: String, _ type: ChannelType) throws(RTMError) {
-        // M-35.
+        // Other types of channels have no presence (M-35).
         guard type == .message || type == .stream else {
             throw RTMError(.invalidChannelType, "channels of type \(type) have no presence")
         }

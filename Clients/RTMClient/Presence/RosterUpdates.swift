@@ -1,25 +1,24 @@
 import RTMModel
 import Synchronization
 
-/// What became of a roster.
+/// How a roster changed.
 public enum RosterChange: Sendable, Hashable {
-    /// The members are given anew: by a snapshot, or because the changes in between were too many for a
-    /// consumer that was slow.
+    /// The members were replaced, by a snapshot or because there were too many changes for a slow consumer.
     case replaced
     case joined(String)
     case left(String)
     case timedOut(String)
     case statesChanged(UserState)
-    /// Nobody is known any more: the subscription has ended, or presence is not available.
+    /// Nobody is known any more, because the subscription has ended or presence is not available.
     case cleared
 }
 
 /// Who is in a channel now, and what changed since the update before.
 public struct RosterUpdate: Sendable, Hashable {
-    /// Limit: changes that one update lists. Beyond it there is `replaced` instead.
+    /// Limit: changes that one update lists. Beyond it the update says `replaced` instead.
     public static let changesMax = 1_024
 
-    /// States by user id, the own user's too.
+    /// States by user id. The own user is among them.
     public var members: [String: [String: String]]
     /// In the order in which they happened.
     public var changes: [RosterChange]
@@ -29,10 +28,10 @@ public struct RosterUpdate: Sendable, Hashable {
         self.changes = changes
     }
 
-    /// How many are there.
+    /// How many members there are.
     public var occupancy: Int { members.count }
 
-    /// Both in one: the members of the later, the changes of both.
+    /// Puts both updates into one, with the members of the later one and the changes of both.
     mutating func merge(_ later: RosterUpdate) {
         members = later.members
         if later.changes.contains(.replaced) || changes.count + later.changes.count > Self.changesMax {
@@ -55,18 +54,18 @@ public struct RosterUpdates: AsyncSequence, Sendable {
     public struct Iterator: AsyncIteratorProtocol {
         let watcher: RosterWatcher
 
-        /// Waits for the next update; nil after `close()`, and when the task is cancelled.
+        /// Waits for the next update. Returns `nil` after `close()`, and when the task is cancelled.
         public mutating func next() async -> RosterUpdate? { await watcher.next() }
 
-        /// Waits for the next update; nil after `close()`, and when the task is cancelled.
+        /// Waits for the next update. Returns `nil` after `close()`, and when the task is cancelled.
         public mutating func next(isolation actor: isolated (any Actor)?) async -> RosterUpdate? {
             await watcher.next()
         }
     }
 }
 
-/// One consumer of a roster. What it hasn't taken yet is one update, which the next one is merged into: it is
-/// never behind by more than the latest members.
+/// One consumer of a roster. What it hasn't taken yet is one update, and the next one is merged into it, so
+/// that the consumer is never behind by more than one update.
 final class RosterWatcher: Sendable {
     private struct Contents {
         var update: RosterUpdate?
@@ -74,7 +73,7 @@ final class RosterWatcher: Sendable {
     }
 
     private let contents = Mutex(Contents())
-    /// Says that there is something to look at; one unread signal is enough.
+    /// Says that there is something to look at. One unread signal is enough.
     private let signals: AsyncStream<Void>
     private let signal: AsyncStream<Void>.Continuation
 
@@ -108,7 +107,8 @@ final class RosterWatcher: Sendable {
     }
 }
 
-/// All consumers of rosters of one client. It doesn't keep them: who releases its sequence is gone.
+/// All consumers of rosters of one client. They are held weakly, so that a consumer that releases its
+/// sequence is gone.
 struct RosterWatchers {
     private struct Entry {
         weak var watcher: RosterWatcher?
@@ -121,7 +121,7 @@ struct RosterWatchers {
         entries[channel, default: []].append(Entry(watcher: watcher))
     }
 
-    /// - Parameter members: nil when nobody is known.
+    /// - Parameter members: `nil` if nobody is known.
     mutating func publish(
         _ members: [String: [String: String]]?, _ changes: [RosterChange], in channel: String
     ) {

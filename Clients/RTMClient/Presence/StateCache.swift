@@ -1,22 +1,25 @@
-// The temporary states that this user has set, as the app believes them to be: P-41, P-42, S-19.
+// Keeps the temporary states that this user has set, as the app believes them to be (P-41, P-42, S-19).
 //
-// Before the channel is subscribed they wait here and are applied then. Afterwards the server has them, and
-// the cache keeps what it has acknowledged, to set it again should the server have lost it: after a timeout
-// that the client didn't notice, say. Unsubscribing and logging out forget them.
+// Before the channel is subscribed the states wait here, and are set then. Afterwards the server has them,
+// and the cache keeps what the server has acknowledged. Should the server lose it, for example after a
+// timeout that the client didn't notice, the client sets it again. Unsubscribing and logging out forget the
+// states.
 
 import RTMModel
 
 struct StateCache: Sendable {
     private var channels: [UserChannel: [String: String]] = [:]
 
-    /// Nil when nothing was set.
+    /// `nil` if nothing was set.
     func states(in channel: UserChannel) -> [String: String]? { channels[channel] }
 
     /// Sets states of a channel that isn't subscribed yet.
     ///
     /// - Parameter subscribed: the channels whose states the server has. Only the others count as waiting.
-    /// - Throws: -13005 too many for the channel (L-31), -13004 too many waiting in all (L-32), and what
-    ///   `check` throws. Then nothing is set.
+    /// - Throws: `.presenceStateCountOverflow` (-13005) if the channel would have too many states (L-31),
+    ///   `.presenceCacheTooManyStates` (-13004) if too many would wait in all (L-32),
+    ///   `.presenceStateKeySizeOverflow` (-13008) or `.presenceStateValueSizeOverflow` (-13009) if a key or
+    ///   value is too long. Then nothing is set.
     mutating func hold(
         _ items: [String: String], in channel: UserChannel, subscribed: Set<UserChannel>
     ) throws(RTMError) {
@@ -45,18 +48,21 @@ struct StateCache: Sendable {
         channels[channel, default: [:]].merge(items) { $1 }
     }
 
-    /// - Parameter keys: empty for all (P-44).
+    /// - Parameter keys: no key means all of them (P-44).
     mutating func remove(_ keys: [String], in channel: UserChannel) {
         for key in keys { channels[channel]?.removeValue(forKey: key) }
         if keys.isEmpty || channels[channel]?.isEmpty == true { channels[channel] = nil }
     }
 
-    /// What has to be set (again), given what others see of this user; nil if he isn't listed.
+    /// The states that have to be set, perhaps again.
+    ///
+    /// - Parameter shown: what others see of this user, or `nil` if it isn't listed.
     func missing(from shown: [String: String]?, in channel: UserChannel) -> [String: String] {
         channels[channel, default: [:]].filter { shown?[$0.key] != $0.value }
     }
 
-    /// What others see and the app hasn't set: it has logged out meanwhile, say, when nobody could be told.
+    /// The states that others see although the app hasn't set them, for example because it logged out when
+    /// nobody could be told.
     func forgotten(in shown: [String: String]?, in channel: UserChannel) -> [String] {
         (shown ?? [:]).keys.filter { channels[channel]?[$0] == nil }.sorted()
     }
@@ -65,7 +71,8 @@ struct StateCache: Sendable {
 
     mutating func removeAll() { channels = [:] }
 
-    /// L-14. A server may be configured otherwise, so this is for states that it hasn't seen.
+    /// Checks the sizes (L-14). A server may be configured otherwise, so that this is only for states that it
+    /// hasn't seen.
     private static func check(key: String, value: String) throws(RTMError) {
         guard key.utf8.count <= Limits.presenceStateKeyBytesMax else {
             throw RTMError(

@@ -1,5 +1,5 @@
-// The bridge between a waiting task and the event loop: every call has one completion, used exactly once
-// (S-0a).
+// The bridge between a waiting task and the event loop. Every call has one completion, which is used exactly
+// once (S-0a).
 
 import NIOCore
 import RTMModel
@@ -7,14 +7,14 @@ import Synchronization
 
 /// The one end of a call.
 ///
-/// Owned by exactly one place at a time (the caller's closure, then the request table, or the link's pending
-/// login); who takes it out of there completes it.
+/// Exactly one place owns it at a time: first the caller's closure, then a request in the table, or the
+/// pending login. Whoever takes it out of there completes it.
 struct Completion<Value: Sendable>: Sendable {
     let id: UInt64
     let operation: Operation
     private let caller: Caller
 
-    /// Who waits.
+    /// Who waits for the end of the call.
     private enum Caller {
         case task(CheckedContinuation<Result<Value, RTMError>, Never>)
         case closure(@Sendable (Result<Value, RTMError>) -> Void)
@@ -28,7 +28,7 @@ struct Completion<Value: Sendable>: Sendable {
         caller = .task(continuation)
     }
 
-    /// For a caller on the event loop, who is called back within the turn.
+    /// Makes the completion of a caller on the event loop, who is called back within the turn.
     init(
         id: UInt64, operation: Operation, whenDone: @escaping @Sendable (Result<Value, RTMError>) -> Void
     ) {
@@ -55,14 +55,14 @@ extension Completion where Value == Void {
     func succeed() { succeed(()) }
 }
 
-/// Numbers for requests: unique within a client, never 0.
+/// Numbers for requests. They are unique within a client and never 0.
 final class RequestIDs: Sendable {
     private let last = Atomic<UInt64>(0)
 
     func next() -> UInt64 { last.wrappingAdd(1, ordering: .relaxed).newValue }
 }
 
-/// Remembers that the calling task was cancelled, for a call that has not reached the event loop yet.
+/// Remembers that the calling task was cancelled before its call reached the event loop.
 private final class CancellationFlag: Sendable {
     private let flag = Atomic<Bool>(false)
 

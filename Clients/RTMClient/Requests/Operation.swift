@@ -11,7 +11,7 @@ enum Operation: String, Sendable {
     case setLock, removeLock, acquireLock, releaseLock, revokeLock, getLocks
     case getMessages
 
-    /// What a call of this kind throws where the cause brings no code of its own.
+    /// The codes that a call of this kind throws where the cause brings no code of its own.
     var codes: Codes {
         switch self {
         case .login: Codes(failed: .loginCanceled, timedOut: .loginTimeout, refused: .invalidToken)
@@ -39,7 +39,7 @@ extension Operation {
         let failed: ErrorCode
         /// The server doesn't answer in time (M-26, S-52).
         let timedOut: ErrorCode
-        /// Logged in, but there is no connection (S-8).
+        /// The client is logged in, but there is no connection (S-8).
         let notConnected: ErrorCode
         /// The connection was lost after the request was sent.
         let lost: ErrorCode

@@ -14,8 +14,8 @@ struct Credential: Sendable {
         if token != self.token { self = Credential(token) }
     }
 
-    /// Whether the app has to hear that the token will expire, which it does once per token. A server that the
-    /// client comes back to can't know that an earlier server has announced it.
+    /// Whether the app has to hear that the token will expire, which it does once per token. A server that
+    /// the client comes back to can't know that an earlier server has announced it.
     mutating func announceExpiry() -> Bool {
         defer { isExpiryAnnounced = true }
         return !isExpiryAnnounced
@@ -26,7 +26,7 @@ extension Credential {
     /// Refuses a token that no frame can carry. It would end the connection instead of being refused by the
     /// server (S-0b).
     ///
-    /// - Throws: -10005 if the token is too long or has a NUL.
+    /// - Throws: `.invalidToken` (-10005) if the token is too long or has a NUL.
     static func check(_ token: String) throws(RTMError) {
         guard token.utf8.count <= Limits.tokenBytesMax else {
             throw RTMError(

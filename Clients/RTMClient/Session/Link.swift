@@ -1,9 +1,10 @@
 // The client's link to the server: the one owner of a client's state, confined to its event loop.
 //
-// The link decides little. `LinkStateMachine` says when to connect and what to announce, and the link performs
-// that on sockets and timers. Each feature has an object of its own, which asks the server through `requests`
-// and speaks to the app through `events`. The values below the features decide and can be tested alone:
-// `SubscriptionTable`, `PublishQueue`, `ChannelRoster`, `StateCache`, `LockLedger`, `RequestTable`, `Retries`.
+// The link decides little. `LinkStateMachine` says when to connect and what to announce, and the link
+// performs that on sockets and timers. Each feature has an object of its own, which asks the server through
+// `requests` and speaks to the app through `events`. The values below the features decide and can be tested
+// alone: `SubscriptionTable`, `PublishQueue`, `ChannelRoster`, `StateCache`, `LockLedger`, `RequestTable`,
+// `Retries`.
 
 import Logging
 import NIOCore

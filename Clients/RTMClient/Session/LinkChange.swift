@@ -1,4 +1,5 @@
-/// A transition of the link state, as the state machine announces it. The link adds the channels and the time.
+/// A transition of the link state, as the state machine announces it. The link adds the channels and the
+/// time.
 struct LinkChange: Sendable, Hashable {
     var current: LinkState
     var previous: LinkState

@@ -71,7 +71,8 @@ enum LinkLoss: Sendable, Hashable {
         return RTMError(code, text)
     }
 
-    /// The reason for failing that belongs to the code of a refusal (T3), or `nil` if another attempt may succeed.
+    /// The reason for failing that belongs to the code of a refusal (T3), or `nil` if another attempt may
+    /// succeed.
     private static func fatalReason(of error: RTMError) -> LinkStateReason? {
         switch error.code {
         case .invalidToken: .invalidToken

@@ -7,13 +7,13 @@ public enum LinkState: Int, Sendable, Hashable, CaseIterable {
     case connecting = 1
     /// The client is logged in. Calls work and events arrive.
     case connected = 2
-    /// The connection was lost less than two minutes ago, or no server has been reached yet. Attempts follow by
-    /// themselves.
+    /// The connection was lost less than two minutes ago, or no server has been reached yet. Attempts follow
+    /// by themselves.
     case disconnected = 3
     /// The connection has been lost for more than two minutes. An attempt follows every 30 seconds.
     case suspended = 4
-    /// The client has given up, because another attempt would end the same way. Only a new `login` leaves this
-    /// state.
+    /// The client has given up, because another attempt would end the same way. Only a new `login` leaves
+    /// this state.
     case failed = 5
 }
 

@@ -20,11 +20,11 @@ public struct LinkStateEvent: Sendable, Hashable {
     /// restored or given up.
     public var affectedChannels: [String]
     /// Channels that a reconnect didn't bring back as they were (S-18). Either the server refused the
-    /// subscription, which has ended then, or the subscription goes on behind a ``RTMEvent/gap(_:)``. Normally
-    /// there are none.
+    /// subscription, which has ended then, or the subscription goes on behind a ``RTMEvent/gap(_:)``.
+    /// Normally there are none.
     public var unrestoredChannels: [String]
-    /// Users whose metadata are not followed any more, because the server refused that at a reconnect. Normally
-    /// there are none.
+    /// Users whose metadata are not followed any more, because the server refused that at a reconnect.
+    /// Normally there are none.
     public var unrestoredUsers: [String]
     /// Whether the link came back within two minutes of its loss and nothing is missing (S-17): both
     /// `unrestoredChannels` and `unrestoredUsers` are empty, and no message to this user was lost.

@@ -70,8 +70,8 @@ struct LinkStateMachine: Sendable {
 // MARK: - Calls of the app
 
 extension LinkStateMachine {
-    /// The app logs in (T1, T11, T15). A login that is pending is replaced (S-6), and while connected the token
-    /// is renewed (S-7).
+    /// The app logs in (T1, T11, T15). A login that is pending is replaced (S-6), and while connected the
+    /// token is renewed (S-7).
     mutating func login(_ id: UInt64, token: String?, now: Instant) -> [Action] {
         if case .connected = phase {
             guard let token, token != self.token else { return [.completeLogin(id, nil)] }
@@ -310,7 +310,8 @@ extension LinkStateMachine {
         return [change] + loginTimedOut(outage)
     }
 
-    /// Without a `reconnectTimeout` the call fails at the end of the first window, while attempts go on (S-13).
+    /// Without a `reconnectTimeout` the call fails at the end of the first window, while attempts go on
+    /// (S-13).
     private mutating func loginTimedOut(_ outage: Outage) -> [Action] {
         guard parameters.reconnectTimeout == nil else { return [] }
         let text = "no login has succeeded so far, attempts go on" + outage.cause

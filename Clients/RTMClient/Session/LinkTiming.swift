@@ -15,8 +15,8 @@ package struct LinkTiming: Sendable, Hashable {
     package var heartbeatAnswer: Duration = .seconds(10)
     /// How long a connection may take to say goodbye (S-22).
     package var goodbye: Duration = .seconds(2)
-    /// How long until the client asks again for something that the server could not give, if the server doesn't
-    /// say when.
+    /// How long until the client asks again for something that the server could not give, if the server
+    /// doesn't say when.
     package var refreshPause: Duration = .seconds(2)
     /// Replaces the heartbeat interval of the configuration and of the server.
     package var heartbeatInterval: Duration?

@@ -12,8 +12,8 @@ struct Outage: Sendable {
     private(set) var failures = 0
     /// The resume window is over.
     private(set) var isSuspended = false
-    /// When the next attempt begins. It is `nil` while an attempt runs, and when no further attempt fits before
-    /// the link is suspended.
+    /// When the next attempt begins. It is `nil` while an attempt runs, and when no further attempt fits
+    /// before the link is suspended.
     private(set) var retryAt: Instant?
     /// Why the latest attempt failed.
     private(set) var lastLoss: LinkLoss?
@@ -52,8 +52,8 @@ struct Outage: Sendable {
         retryAt = max(now + jittered(timing.suspendedRetryDelay, &random), earliestReturn(loss, now: now))
     }
 
-    /// The waits are 2, 4, 8, 16 … s. The last attempt begins early enough to end before the link is suspended
-    /// (S-14).
+    /// The waits are 2, 4, 8, 16 … s. The last attempt begins early enough to end before the link is
+    /// suspended (S-14).
     mutating func scheduleRetry(
         after loss: LinkLoss, now: Instant, random: inout some RandomNumberGenerator
     ) {

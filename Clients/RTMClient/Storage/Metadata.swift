@@ -2,7 +2,7 @@ import RTMModel
 
 /// A set of metadata as it is stored.
 public struct Metadata: Sendable, Hashable {
-    /// Grows with every successful write of this set, also with removals; 0 when nothing was ever written
+    /// Grows with every successful write of this set, including removals. It is 0 if nothing was ever written
     /// (D-10, D-30).
     public var majorRevision: Int64
     /// In the order in which they were first written (D-31).
@@ -13,10 +13,10 @@ public struct Metadata: Sendable, Hashable {
         self.items = items
     }
 
-    /// The value of a key; nil if there is none.
+    /// The value of a key, or `nil` if there is none.
     public subscript(key: String) -> String? { item(for: key)?.value }
 
-    /// The item of a key; nil if there is none.
+    /// The item of a key, or `nil` if there is none.
     public func item(for key: String) -> MetadataItem? { items.first { $0.key == key } }
 }
 
@@ -24,11 +24,12 @@ public struct Metadata: Sendable, Hashable {
 public struct MetadataItem: Sendable, Hashable {
     public var key: String
     public var value: String
-    /// Of the write that gave it this value; another write gives it a greater one.
+    /// The revision of the write that gave the item this value. Another write gives it a greater one.
     public var revision: Int64
-    /// When it was written: milliseconds since 1970. Nil if that write didn't have it recorded (D-11).
+    /// When the item was written, in milliseconds since 1970. `nil` if that write didn't have it recorded
+    /// (D-11).
     public var updatedAtMilliseconds: UInt64?
-    /// User id of who wrote it. Nil if that write didn't have it recorded (D-11).
+    /// The user id of the writer. `nil` if that write didn't have it recorded (D-11).
     public var author: String?
 
     public init(
@@ -43,24 +44,24 @@ public struct MetadataItem: Sendable, Hashable {
     }
 }
 
-/// A set of metadata that a client follows: as it is at the beginning, or after a write.
+/// A set of metadata that a client follows, as it is at the beginning or after a write.
 public struct StorageEvent: Sendable, Hashable {
     public enum Kind: Sendable, Hashable, CaseIterable {
-        /// What there is when a subscription begins, or is taken up again after a lost connection (D-41,
-        /// S-21). Also sent when there is nothing.
+        /// The set when a subscription begins, or is taken up again after a lost connection (D-41, S-21). An
+        /// empty set is shown, too.
         case snapshot
-        /// The whole set after somebody's write: set, update or removal (D-42). The writer gets it, too.
+        /// The set after somebody set, updated or removed items (D-42). The writer gets it, too.
         case update
     }
 
     public var kind: Kind
-    /// A user is named by its id, also the client's own.
+    /// Whose metadata. A user is named by its id, even the client's own user.
     public var target: MetadataTarget
     /// The whole set.
     public var metadata: Metadata
-    /// User id of the writer; nil in a snapshot.
+    /// The user id of the writer, or `nil` in a snapshot.
     public var author: String?
-    /// Milliseconds since 1970, by the server's clock.
+    /// Milliseconds since 1970 by the server's clock.
     public var timestampMilliseconds: UInt64
 
     public init(

@@ -1,10 +1,10 @@
 public import RTMModel
 
-/// Whose metadata: those of a channel or those of a user. Each has one set (D-1).
+/// Whose metadata a call or an event is about: a channel's or a user's. Each has one set (D-1).
 public enum MetadataTarget: Sendable, Hashable {
-    /// `type` is `message` or `stream`; the same name with another type is another channel (L-6).
+    /// `type` is `message` or `stream`. The same name with another type is another channel (L-6).
     case channel(String, type: ChannelType = .message)
-    /// By user id. An empty id means the client's own user (D-16).
+    /// A user by id. An empty id means the client's own user (D-16).
     case user(String)
 
     /// The metadata of the client's own user.
@@ -12,7 +12,8 @@ public enum MetadataTarget: Sendable, Hashable {
 }
 
 extension MetadataTarget {
-    /// - Throws: -10019 for a type that has no metadata (D-14), -10008 or -10006 for a bad name.
+    /// - Throws: `.invalidChannelType` (-10019) for a type that has no metadata (D-14), `.invalidChannelName`
+    ///   (-10008) or `.invalidUserId` (-10006) for a bad name.
     func check() throws(RTMError) {
         switch self {
         case .channel(let name, let type):
@@ -47,7 +48,7 @@ extension MetadataTarget {
 }
 
 extension ChannelType {
-    /// M-35, D-14, K-1: metadata and locks belong to channels of type message and stream.
+    /// Metadata and locks belong to channels of type message and stream (M-35, D-14, K-1).
     func checkHasStorage() throws(RTMError) {
         switch self {
         case .message, .stream: break

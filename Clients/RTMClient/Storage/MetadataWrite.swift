@@ -2,8 +2,8 @@ import RTMModel
 import RTMProtocol
 import SwiftProtobuf
 
-/// A write on its way out. What can be judged without the server is judged here (D-8, D-12…D-14, L-12, L-13,
-/// L-36, L-37), in the order in which the server does it.
+/// A write of the app. What can be judged without the server is judged here, in the order in which the server
+/// does it (D-8, D-12…D-14, L-12, L-13, L-36, L-37).
 struct MetadataWrite: Sendable {
     struct Item: Sendable {
         var key: String
@@ -60,7 +60,7 @@ struct MetadataWrite: Sendable {
         }
     }
 
-    /// D-20, D-22.
+    /// A lock belongs to a channel, and a fencing token to a lock (D-20, D-22).
     private func checkLock() throws(RTMError) {
         guard let lock = options.lock else {
             guard options.fencingToken == nil else {
@@ -74,7 +74,9 @@ struct MetadataWrite: Sendable {
         try NameRule.lockOfWrite.check(lock.utf8)
     }
 
-    /// Returns its size in the set.
+    /// Checks one item.
+    ///
+    /// - Returns: the item's size in the set.
     private func check(_ item: Item) throws(RTMError) -> Int {
         try NameRule.metadataKey.check(item.key.utf8)
         if let revision = item.revision, revision <= 0 {
@@ -110,7 +112,7 @@ struct MetadataWrite: Sendable {
         request.items = items.map { item in
             .with { ($0.key, $0.value, $0.revision) = (item.key, item.value, item.revision ?? 0) }
         }
-        // The wire's 0 compares nothing.
+        // On the wire 0 compares nothing.
         request.majorRevision = options.majorRevision.map { $0 == 0 ? -1 : $0 } ?? 0
         request.recordTs = options.recordsTimestamp
         request.recordAuthor = options.recordsAuthor

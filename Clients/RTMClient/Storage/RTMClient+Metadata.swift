@@ -4,7 +4,7 @@ import RTMProtocol
 extension RTMClient {
     // MARK: Writing
 
-    /// Creates items or overwrites them; other items of the set stay as they are (D-2). All items are
+    /// Creates items or overwrites them. Other items of the set stay as they are (D-2). All items are
     /// written, or none (D-7). No subscription is needed (D-15).
     ///
     /// ```swift
@@ -15,18 +15,26 @@ extension RTMClient {
     ///         [MetadataChange("price", "299")], of: lobby, options: .init(majorRevision:
     ///         seen.majorRevision))
     /// } catch where error.conflict != nil {
-    ///     // Somebody was faster: the conflict says what there is now.
+    ///     // Somebody was faster, and the conflict says what there is now.
     /// }
     /// ```
     ///
     /// - Returns: the set's new major revision, which is also the revision of each written item.
-    /// - Throws: -12014 a compared revision isn't the present one: `conflict` says which and what it is;
-    ///   -12008 the named lock isn't this user's, or its fencing token is not the newest; and for what can't
-    ///   be written at all: -10008 or -10006 bad name, -10019 no such channel type, -12003 no items, -12009
-    ///   or -12011 bad key, -12012 value over 16 KiB, -12006 set over 16 KiB, -12013 a key twice, -12005 bad
-    ///   revision, -12007 bad lock name, or one of a user; -12004 a token without lock. Besides -10002 not
-    ///   logged in, -10025 not connected, or lost before the answer, when it isn't known whether it was
-    ///   written; -10021 too often, -12018 no answer in time, -12019 no storage, -12020 no permission.
+    /// - Throws: `.storageOutdatedRevision` (-12014) if a compared revision isn't the present one, and then
+    ///   `conflict` says which one and what it is; `.storageLockNotAcquired` (-12008) if this user doesn't
+    ///   own the named lock, or the fencing token is not the newest. What can't be written at all throws:
+    ///   `.invalidChannelName` (-10008) or `.invalidUserId` (-10006) for a bad name, `.invalidChannelType`
+    ///   (-10019) if channels of this type have no metadata, `.storageInvalidMetadataItem` (-12003) without
+    ///   items, `.storageInvalidKey` (-12009) or `.storageKeyLengthOverflow` (-12011) for a bad key,
+    ///   `.storageValueLengthOverflow` (-12012) for a value over 16 KiB, `.storageMetadataLengthOverflow`
+    ///   (-12006) for a set over 16 KiB, `.storageDuplicateKey` (-12013) if a key occurs twice,
+    ///   `.storageInvalidRevision` (-12005) for a bad revision, `.storageInvalidLockName` (-12007) for a bad
+    ///   lock name or the lock of a user, `.storageInvalidArgument` (-12004) for a fencing token without a
+    ///   lock. Every write may throw: `.notLogin` (-10002) if not logged in, `.notConnected` (-10025) if not
+    ///   connected, or if the connection was lost before the answer and nobody knows whether the items were
+    ///   written; `.operationRateExceedLimitation` (-10021) if called too often, `.storageOperationTimeout`
+    ///   (-12018) without an answer in time, `.storageNotAvailable` (-12019) without storage,
+    ///   `.storagePermissionDenied` (-12020) without permission.
     @discardableResult
     public func setMetadata(
         _ items: [MetadataChange], of target: MetadataTarget, options: MetadataWriteOptions = .init()
@@ -43,8 +51,9 @@ extension RTMClient {
         try await setMetadata(items.map { MetadataChange($0.key, $0.value) }, of: target, options: options)
     }
 
-    /// Overwrites items that exist; if one doesn't it is an error (-12014), and nothing is written (D-3). See
-    /// ``setMetadata(_:of:options:)-([MetadataChange],_,_)``, also for the other errors.
+    /// Overwrites items that exist. If one doesn't exist, the call throws `.storageOutdatedRevision` (-12014)
+    /// and writes nothing (D-3). See ``setMetadata(_:of:options:)-([MetadataChange],_,_)``, also for the
+    /// other errors.
     @discardableResult
     public func updateMetadata(
         _ items: [MetadataChange], of target: MetadataTarget, options: MetadataWriteOptions = .init()
@@ -61,8 +70,9 @@ extension RTMClient {
         try await updateMetadata(items.map { MetadataChange($0.key, $0.value) }, of: target, options: options)
     }
 
-    /// Removes items that exist; if one doesn't it is an error (-12014), and nothing is removed (D-4). See
-    /// ``setMetadata(_:of:options:)-([MetadataChange],_,_)``, also for the other errors.
+    /// Removes items that exist. If one doesn't exist, the call throws `.storageOutdatedRevision` (-12014)
+    /// and removes nothing (D-4). See ``setMetadata(_:of:options:)-([MetadataChange],_,_)``, also for the
+    /// other errors.
     @discardableResult
     public func removeMetadata(
         _ keys: [MetadataKey], of target: MetadataTarget, options: MetadataWriteOptions = .init()
@@ -71,7 +81,7 @@ extension RTMClient {
         return try await write(.remove, items, target, options)
     }
 
-    /// Removes all items. It is an error (-12014) if there are none (D-4).
+    /// Removes all items. If there are none, the call throws `.storageOutdatedRevision` (-12014) (D-4).
     @discardableResult
     public func removeAllMetadata(
         of target: MetadataTarget, options: MetadataWriteOptions = .init()
@@ -94,11 +104,15 @@ extension RTMClient {
 
     // MARK: Reading
 
-    /// The whole set, as it is after every write that was answered before (D-17, D-30). No subscription is
-    /// needed. A set that was never written is empty.
+    /// Reads the whole set, as it is after every write that was answered before (D-17, D-30). No subscription
+    /// is needed. A set that was never written is empty.
     ///
-    /// - Throws: -10008 or -10006 bad name, -10019 no such channel type, -10002 not logged in, -10025 not
-    ///   connected, -10021 too often, -12018 no answer in time, -12019 no storage, -12020 no permission.
+    /// - Throws: `.invalidChannelName` (-10008) or `.invalidUserId` (-10006) for a bad name,
+    ///   `.invalidChannelType` (-10019) if channels of this type have no metadata, `.notLogin` (-10002) if
+    ///   not logged in, `.notConnected` (-10025) if not connected, `.operationRateExceedLimitation` (-10021)
+    ///   if called too often, `.storageOperationTimeout` (-12018) without an answer in time,
+    ///   `.storageNotAvailable` (-12019) without storage, `.storagePermissionDenied` (-12020) without
+    ///   permission.
     public func metadata(of target: MetadataTarget) async throws(RTMError) -> Metadata {
         let target = target.resolved(for: configuration.userID)
         let operation: Operation = target.channelType == .none ? .getUserMetadata : .getChannelMetadata
@@ -114,16 +128,18 @@ extension RTMClient {
 
     // MARK: Following a user
 
-    /// From now on ``RTMEvent/storage(_:)`` tells the metadata of this user: at once what there is, then the
-    /// set after each write (D-41, D-44). The user need not be online. Doing it again brings another snapshot
-    /// (D-46). The subscription survives losses of the link (S-19).
+    /// Follows the metadata of a user. From now on ``RTMEvent/storage(_:)`` shows them: at once as they are,
+    /// then after each write (D-41, D-44). The user need not be online. Subscribing again brings another
+    /// snapshot (D-46). The subscription survives losses of the link (S-19).
     ///
     /// For the metadata of channels, `subscribe` to the channel with the feature `.metadata`.
     ///
-    /// - Parameter userID: empty means the client's own user.
-    /// - Throws: -10006 bad user id, -12017 more than 100 users (L-38), -10017 another call for this user is
-    ///   under way, -10002 not logged in, -10025 not connected, -10021 too often, -12018 no answer in time,
-    ///   -12019 no storage.
+    /// - Parameter userID: an empty id means the client's own user.
+    /// - Throws: `.invalidUserId` (-10006) for a bad user id, `.storageSubscribeUserExceedLimitation`
+    ///   (-12017) for more than 100 users (L-38), `.duplicateOperation` (-10017) if another call for this
+    ///   user is under way, `.notLogin` (-10002) if not logged in, `.notConnected` (-10025) if not connected,
+    ///   `.operationRateExceedLimitation` (-10021) if called too often, `.storageOperationTimeout` (-12018)
+    ///   without an answer in time, `.storageNotAvailable` (-12019) without storage.
     public func subscribeUserMetadata(_ userID: String) async throws(RTMError) {
         let target = MetadataTarget.user(userID).resolved(for: configuration.userID)
         try check(.subscribeUserMetadata, target.check)
@@ -132,10 +148,12 @@ extension RTMClient {
         }
     }
 
-    /// Ends what `subscribeUserMetadata` began. Works without a connection too: then the subscription isn't
-    /// restored (S-16).
+    /// Ends what `subscribeUserMetadata` began. This works without a connection too: then the subscription
+    /// isn't restored (S-16).
     ///
-    /// - Throws: -10006 bad user id, -12015 not subscribed, -10002 not logged in, -12018 no answer in time.
+    /// - Throws: `.invalidUserId` (-10006) for a bad user id, `.storageNotSubscribe` (-12015) if not
+    ///   subscribed, `.notLogin` (-10002) if not logged in, `.storageOperationTimeout` (-12018) without an
+    ///   answer in time.
     public func unsubscribeUserMetadata(_ userID: String) async throws(RTMError) {
         let target = MetadataTarget.user(userID).resolved(for: configuration.userID)
         try check(.unsubscribeUserMetadata, target.check)

@@ -3,12 +3,12 @@ public import RTMModel
 // The loop around a compare-and-set, so that apps needn't write it.
 
 extension RTMClient {
-    /// Limit: attempts of one edit. Somebody else wins each round, so what many edit at once ends at some
-    /// time for everybody.
+    /// Limit: attempts of one edit. In each round somebody else wins, so that a set that many edit at once is
+    /// edited by everybody in the end.
     public static let metadataEditAttemptsMax = 32
 
-    /// Reads the set, lets `edit` decide what to set, and writes it if nobody wrote meanwhile; otherwise it
-    /// begins again with what there is then. So no write of others is lost.
+    /// Reads the set, lets `edit` decide what to set, and writes that if nobody else wrote meanwhile.
+    /// Otherwise it begins again with what there is then. In this way no write of others is lost.
     ///
     /// ```swift
     /// try await client.editMetadata(of: .channel("auction")) { now in
@@ -18,10 +18,11 @@ extension RTMClient {
     ///
     /// - Parameters:
     ///   - options: `majorRevision` is filled in.
-    ///   - edit: the items to set. None: nothing is written. It may be called several times.
+    ///   - edit: returns the items to set. If there are none, nothing is written. It may be called several
+    ///     times.
     /// - Returns: the set's major revision after the edit.
-    /// - Throws: as ``setMetadata(_:of:options:)-([MetadataChange],_,_)`` does; -12014 after so many attempts
-    ///   that others won.
+    /// - Throws: as ``setMetadata(_:of:options:)-([MetadataChange],_,_)`` does, and
+    ///   `.storageOutdatedRevision` (-12014) after so many attempts that others won.
     @discardableResult
     public func editMetadata(
         of target: MetadataTarget, options: MetadataWriteOptions = .init(),
@@ -51,7 +52,7 @@ extension RTMClient {
 }
 
 extension RTMError {
-    /// Nil if another attempt wouldn't help. Chance keeps those apart who collided.
+    /// `nil` if another attempt wouldn't help. The pause is random, so that those who collided stay apart.
     fileprivate func pauseBeforeNextEdit(_ attempt: Int) -> Duration? {
         if code == .operationRateExceedLimitation, let retryAfter { return retryAfter }
         guard conflict != nil else { return nil }

@@ -5,9 +5,9 @@ public struct Subscription: Sendable, Hashable {
     public var channelName: String
     /// Every message after this position is delivered.
     public var position: StreamPosition
-    /// The features asked for.
+    /// The features that the app asked for.
     public var features: SubscriptionFeatures
-    /// Of these, what the server can't give at present.
+    /// The features that the server can't give at present.
     public var unavailableFeatures: SubscriptionFeatures
 
     public init(

@@ -1,29 +1,29 @@
-// Which channels are subscribed, with what features, and how far each has been seen; another table holds the
-// users whose metadata are followed, which works alike.
+// Knows which channels are subscribed, with what features, and how far each has been seen. Another such table
+// holds the users whose metadata are followed, which works alike.
 //
 // This is the session cache that a reconnect restores (S-19), and the place that never lets a publication
-// through twice (M-25): positions only move forward within one epoch.
+// through twice, because positions only move forward within one epoch (M-25).
 
 import RTMModel
 
 struct SubscriptionTable: Sendable {
-    /// Of what it is a table.
+    /// What the table holds.
     enum Kind: Sendable {
         case channels
-        /// By user id; each is the log of that user's metadata.
+        /// Users by id. Each is the log of that user's metadata.
         case userMetadata
     }
 
-    /// What goes by revisions of its own, beside the positions of the log.
+    /// What has revisions of its own, beside the positions of the log.
     enum Revisioned: Sendable, Hashable {
         case metadata, locks
     }
 
     private struct Entry {
         var features: SubscriptionFeatures
-        /// Everything up to here has been delivered; nil until the server's first answer.
+        /// Everything up to here has been delivered. It is `nil` until the server's first answer.
         var position: StreamPosition?
-        /// The highest offset that arrived before that answer; and of which epoch, if a gap said that.
+        /// The highest offset that arrived before that answer, and its epoch if a gap named it.
         var earlyOffset: UInt64 = 0
         var earlyEpoch: UInt64?
         /// The request that the server has still to answer, and what it asked for.
@@ -35,7 +35,7 @@ struct SubscriptionTable: Sendable {
 
         var isActive: Bool { position != nil }
 
-        /// A gap that came before the answer tells more than the answer, which may have been on its way.
+        /// A gap that came before the answer says more than the answer, which may have been on its way.
         func begin(_ answered: StreamPosition) -> StreamPosition {
             if let earlyEpoch, earlyEpoch != answered.epoch {
                 return StreamPosition(epoch: earlyEpoch, offset: earlyOffset)
@@ -72,11 +72,11 @@ struct SubscriptionTable: Sendable {
 
     func contains(_ channel: String) -> Bool { entries[channel] != nil }
 
-    /// The server has confirmed it.
+    /// Whether the server has confirmed the subscription.
     func isActive(_ channel: String) -> Bool { entries[channel]?.isActive == true }
 
-    /// M-8. How many there may be is the server's to say (L-24, L-38). A subscription that is being left
-    /// begins anew.
+    /// The app subscribes. A channel may be subscribed only once at a time (M-8). How many channels there may
+    /// be, the server decides (L-24, L-38). A subscription that is being left begins anew.
     mutating func subscribe(
         to channel: String, features: SubscriptionFeatures, request: UInt64
     ) throws(RTMError) {
@@ -91,11 +91,11 @@ struct SubscriptionTable: Sendable {
         entries[channel] = Entry(features: features, pending: (request, features))
     }
 
-    /// The server's answer to a subscribe, or to a restoration (`request` nil). Returns what was lost, if
-    /// anything.
+    /// Takes the server's answer to a subscribe, or to a restoration if `request` is `nil`, and returns what
+    /// was lost, if anything.
     ///
-    /// Without a gap and within one epoch the own position stays: what lies between it and the answer's is
-    /// still on its way, and the answer's would make it look like a duplicate.
+    /// Without a gap and within one epoch the own position stays. What lies between it and the position of
+    /// the answer is still on its way, and the position of the answer would make it look like a duplicate.
     mutating func confirm(
         _ channel: String, request: UInt64?, position: StreamPosition, hasGap: Bool
     ) -> GapEvent? {
@@ -116,8 +116,9 @@ struct SubscriptionTable: Sendable {
             channelType: kind.channelType, channelName: channel, lastSeen: seen, continuesAfter: position)
     }
 
-    /// The subscribe failed, or nobody waits for it any more. Returns whether nothing of the subscription
-    /// remains.
+    /// The subscribe failed, or nobody waits for it any more.
+    ///
+    /// - Returns: whether nothing of the subscription remains.
     mutating func abandon(_ channel: String, request: UInt64) -> Bool {
         guard var entry = entries[channel], entry.pending?.request == request else { return false }
         entry.pending = nil
@@ -127,11 +128,12 @@ struct SubscriptionTable: Sendable {
 
     mutating func beginLeaving(_ channel: String) { entries[channel]?.isLeaving = true }
 
-    /// The server refused to end the subscription, or didn't answer: it goes on.
+    /// The server refused to end the subscription, which therefore goes on.
     mutating func stay(_ channel: String) { entries[channel]?.isLeaving = false }
 
     /// Ends a subscription, unless it began anew since it was left.
-    /// Returns whether it has ended.
+    ///
+    /// - Returns: whether it has ended.
     @discardableResult
     mutating func finishLeaving(_ channel: String) -> Bool {
         guard entries[channel]?.isLeaving == true else { return false }
@@ -145,7 +147,9 @@ struct SubscriptionTable: Sendable {
 
     // MARK: Revisions
 
-    /// A snapshot came. Returns whether anybody wants it.
+    /// A snapshot came.
+    ///
+    /// - Returns: whether the app follows it.
     mutating func begin(_ revisioned: Revisioned, of channel: String, at revision: UInt64) -> Bool {
         guard var entry = entries[channel] else { return false }
         switch revisioned {
@@ -156,7 +160,8 @@ struct SubscriptionTable: Sendable {
         return true
     }
 
-    /// Whether an event tells what neither the snapshot nor an earlier event told (D-45, K-17).
+    /// Whether an event shows something that neither the snapshot nor an earlier event has shown (D-45,
+    /// K-17).
     mutating func accepts(_ revisioned: Revisioned, revision: UInt64, of channel: String) -> Bool {
         guard var entry = entries[channel] else { return false }
         defer { entries[channel] = entry }
@@ -166,7 +171,7 @@ struct SubscriptionTable: Sendable {
         }
     }
 
-    /// The newest one that was shown.
+    /// The newest revision that was shown.
     func revision(_ revisioned: Revisioned, of channel: String) -> UInt64 {
         switch revisioned {
         case .metadata: entries[channel]?.metadata.revision ?? 0
@@ -178,7 +183,7 @@ struct SubscriptionTable: Sendable {
 
     // MARK: Positions
 
-    /// Whether a publication is new and wanted.
+    /// Whether a publication is new, in a channel that is subscribed.
     mutating func accepts(_ channel: String, offset: UInt64) -> Bool {
         guard let index = entries.index(forKey: channel) else { return false }
         guard let seen = entries.values[index].position else {
@@ -198,7 +203,8 @@ struct SubscriptionTable: Sendable {
         if entry.isActive {
             entry.position = position
         } else {
-            // It doesn't count as subscribed by that: the answer may still be a refusal, or never come.
+            // The channel doesn't count as subscribed by that, because the answer may still be a refusal, or
+            // may never come.
             entry.earlyOffset = position.offset
             entry.earlyEpoch = position.epoch
         }
