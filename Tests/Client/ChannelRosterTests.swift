@@ -92,8 +92,8 @@ struct ChannelRosterTests {
 
     @Test("a snapshot that is younger than its position: what it shows already is not told again")
     mutating func youngerThanPosition() {
-        // In the log behind 10: ben joins (11) and shows something (12), cleo goes (13), dora comes (14). The
-        // snapshot was taken behind 13, by a node that knew only of 10 that it was in the log.
+        // After 10 the log has: ben joins (11) and shows something (12), cleo goes (13), dora comes (14). The
+        // snapshot was taken after 13, by a node that knew only that 10 was in the log.
         let ben = UserState(userID: "ben", states: ["a": "1"])
         _ = roster.received(
             ChannelRoster.Page(
@@ -107,7 +107,7 @@ struct ChannelRosterTests {
         for (index, change) in log.enumerated() {
             told += roster.received(event(change), offset: UInt64(11 + index)).events
         }
-        // No join of who is there, no leave of who isn't; the state is the one that the app has seen.
+        // No user joins who is there, and none leaves who isn't. The state is the one that the app has seen.
         #expect(told == [event(.remoteStateChanged(ben)), event(.remoteJoin(userID: "dora"))])
         #expect(roster.members == ["ben": ["a": "1"], "dora": [:]])
     }
@@ -185,7 +185,7 @@ struct ChannelRosterTests {
         #expect(outcome.events == [event(.errorOutOfService(.unavailable))])
         #expect(outcome.changes == [.cleared])
         #expect(roster.members == nil)
-        // Events are still told, though there is nothing to apply them to.
+        // Events are still reported, although there is nothing to apply them to.
         #expect(roster.received(event(.remoteJoin(userID: "bob")), offset: 6).events.count == 1)
         #expect(roster.members == nil)
     }

@@ -5,7 +5,7 @@ import SwiftProtobuf
 import Synchronization
 import Testing
 
-/// Locks: through a real socket.
+/// Locks over a real socket.
 @Suite(.timeLimit(.minutes(1)))
 struct ClientLockTests {
     /// Grants every lock with this token, and answers everything else about locks by Done.
@@ -20,7 +20,7 @@ struct ClientLockTests {
         }
     }
 
-    /// As `granting`, but who acquires waits, and a claim is refused.
+    /// Like `granting`, but an acquisition waits, and a claim is refused.
     private static let busy: FakeEdge.Script = { frame in
         guard case .acquireLock(let request) = frame.body else { return granting(0)(frame) }
         return request.heldToken > 0 ? [FakeEdge.refusal(of: frame, .errorLockNotAcquired)] : []
@@ -89,7 +89,7 @@ struct ClientLockTests {
         }
     }
 
-    @Test func `K-1, L-11: what names no lock is refused before the network`() async throws {
+    @Test func `K-1, L-11: a name that no lock can have is refused before anything is sent`() async throws {
         try await withClient { client, edge in
             let sent = edge.received.count
             func setting(_ name: String, _ channel: String, _ type: ChannelType = .message) async
@@ -119,7 +119,7 @@ struct ClientLockTests {
         }
     }
 
-    @Test func `K-4: waiting for a lock has no time limit, other calls have`() async throws {
+    @Test func `K-4: waiting for a lock has no time limit, but other calls have one`() async throws {
         let script: FakeEdge.Script = { frame in
             switch frame.body {
             case .acquireLock, .getLocks: []
@@ -242,7 +242,7 @@ struct ClientLockTests {
 
     // MARK: Coming back
 
-    @Test func `K-12: a lock that is still there is claimed with its token, and nothing is said`()
+    @Test func `K-12: a lock that is still there is claimed with its token, and no event follows`()
         async throws
     {
         try await withClient(Self.granting(7)) { client, edge in
@@ -259,7 +259,8 @@ struct ClientLockTests {
         }
     }
 
-    @Test func `K-12, S-21: a lost lock is told after the return and before the snapshot`() async throws {
+    @Test func `K-12, S-21: a lost lock is announced after the return and before the snapshot`() async throws
+    {
         try await withClient(Self.granting(7)) { client, edge in
             var events = client.events().makeAsyncIterator()
             try await client.subscribe(to: "lobby", features: [.lock, .message])
@@ -269,7 +270,7 @@ struct ClientLockTests {
             edge.follow { frame in
                 switch frame.body {
                 case .acquireLock(let request) where request.name == "manage":
-                    // Answered as late as possible.
+                    // The answer comes as late as possible.
                     claim.withLock { $0 = frame }
                     return []
                 case .subscribe:
@@ -317,11 +318,11 @@ struct ClientLockTests {
         }
     }
 
-    @Test func `K-6: who waits goes on waiting over a loss of the link`() async throws {
+    @Test func `K-6: an acquisition that waits goes on waiting over a loss of the link`() async throws {
         try await withClient(Self.busy) { client, edge in
             let wait = Task { try await client.acquireLock("manage", in: "lobby", retry: true) }
             try await eventually("it waits") { edge.received.contains(where: \.isAcquireLock) }
-            // Before the client can be back: what the old script is asked stays without an answer.
+            // This happens before the client can be back, because the old script answers nothing.
             edge.follow(Self.granting(11))
             edge.dropConnections()
             let token = try await wait.value
@@ -331,7 +332,7 @@ struct ClientLockTests {
     }
 
     @Test(arguments: [Rtm_Client_ErrorCode.errorLockNotAvailable, .errorLockOperationFailed])
-    func `K-6, R-8: the return meets a server that can't be asked for the moment`(
+    func `K-6, R-8: an acquisition waits while the server can't be asked for the moment after a return`(
         _ code: Rtm_Client_ErrorCode
     ) async throws {
         try await withClient(Self.busy) { client, edge in
@@ -352,7 +353,7 @@ struct ClientLockTests {
         }
     }
 
-    @Test func `K-6: a line that the server lost is stood in anew`() async throws {
+    @Test func `K-6: an acquisition stands in line again when the server lost the line`() async throws {
         try await withClient(Self.busy) { client, edge in
             let wait = Task { try await client.acquireLock("manage", in: "lobby", retry: true) }
             try await eventually("it waits") { edge.received.contains(where: \.isAcquireLock) }

@@ -6,7 +6,7 @@ import RTMTestSupport
 import SwiftProtobuf
 import Testing
 
-/// Subscribing, publishing and events: through a real socket.
+/// Subscribing, publishing and events over a real socket.
 @Suite(.timeLimit(.minutes(1)))
 struct ClientMessagingTests {
     @Test func `A publish carries its fields and returns the server's receipt`() async throws {
@@ -182,8 +182,7 @@ struct ClientMessagingTests {
         }
     }
 
-    @Test func `P-7: presence that the server can't give is said in the answer and as an event`() async throws
-    {
+    @Test func `P-7: the answer and an event say that the server can't give presence`() async throws {
         let script: FakeEdge.Script = { frame in
             guard frame.isSubscribe, var answer = FakeEdge.usual(frame) else {
                 return [FakeEdge.usual(frame)].compactMap { $0 }
@@ -237,7 +236,8 @@ struct ClientMessagingTests {
         }
     }
 
-    @Test func `What an answer says is lost is told though its subscribe timed out`() async throws {
+    @Test func `A gap that a late answer reports is announced although its subscribe timed out`() async throws
+    {
         let script: FakeEdge.Script = { [FakeEdge.usual($0)].compactMap { $0 } }
         let impatient: (inout RTMClient.Configuration) -> Void = { $0.requestTimeout = .milliseconds(300) }
         try await withClient(script, impatient) { client, edge in

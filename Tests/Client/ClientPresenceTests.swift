@@ -5,7 +5,7 @@ import RTMTestSupport
 import SwiftProtobuf
 import Testing
 
-/// Presence: queries and events, through a real socket.
+/// Queries and events of presence over a real socket.
 @Suite(.timeLimit(.minutes(1)))
 struct ClientPresenceTests {
     // MARK: Queries
@@ -45,7 +45,7 @@ struct ClientPresenceTests {
             let number = Int(request.page) ?? 0
             return [
                 FakeEdge.answer(to: frame) { answer in
-                    // The third page is empty: its users left meanwhile.
+                    // The third page is empty, because its users left meanwhile.
                     answer.onlineUsers.users = number == 2 ? [] : [.user("a\(number)"), .user("b\(number)")]
                     answer.onlineUsers.nextPage = number < 3 ? "\(number + 1)" : ""
                 }
@@ -93,7 +93,7 @@ struct ClientPresenceTests {
     ]
 
     @Test(arguments: 0..<5)
-    func `Every call passes on what the server says, with its own name`(number: Int) async throws {
+    func `Every call passes on the server's error, with its own name in it`(number: Int) async throws {
         let (name, call) = Self.calls[number]
         try await withClient { client, edge in
             try await client.subscribe(to: "lobby")
@@ -102,7 +102,7 @@ struct ClientPresenceTests {
             #expect(error?.code == .presenceOperationFailed)
             #expect(error?.operation == name)
             #expect(error?.reason == "no presence")
-            // Of another kind, and of a newer server.
+            // One event is of another kind, and one is of a kind that only newer servers know.
             edge.follow { frame in [FakeEdge.answer(to: frame) { $0.tokenRenewed = .init() }] }
             #expect(await code { try await call(client) } == .presenceOperationFailed)
             edge.follow { [FakeEdge.refusal(of: $0, .UNRECOGNIZED(-99_999), "new")] }
@@ -132,7 +132,9 @@ struct ClientPresenceTests {
     }
 
     @Test(arguments: 0..<5)
-    func `No answer is -13012, a connection that is lost meanwhile -13001`(number: Int) async throws {
+    func `A call without an answer throws -13012, and one whose connection is lost throws -13001`(number: Int)
+        async throws
+    {
         let (_, call) = Self.calls[number]
         let silent: FakeEdge.Script = { frame in
             frame.isPresenceCall ? [] : [FakeEdge.usual(frame)].compactMap { $0 }
@@ -182,7 +184,7 @@ struct ClientPresenceTests {
             edge.push([
                 .snapshot("lobby", at: 5, [.user("alice"), .user("bob", ["mood": "good"])], more: true),
                 .snapshot("lobby", at: 5, [.user("carol")]),
-                // In the snapshot already.
+                // The snapshot contains this already.
                 .presence("lobby", offset: 4, .presenceEventRemoteJoin, of: "bob"),
                 .presence("lobby", offset: 6, .presenceEventRemoteJoin, of: "dave"),
                 .presence("lobby", offset: 7, .presenceEventRemoteStateChanged, of: "dave", ["a": "1"]),
@@ -223,7 +225,8 @@ struct ClientPresenceTests {
         }
     }
 
-    @Test func `P-7: out of service is said when presence isn't asked for, and when it can't be given`()
+    @Test
+    func `P-7: an event says that presence is out of service when it wasn't asked for or can't be given`()
         async throws
     {
         try await withClient { client, edge in
@@ -277,7 +280,7 @@ struct ClientPresenceTests {
             edge.push([
                 .snapshot("lobby", at: 1, []),
                 .presence("lobby", offset: 7, .presenceEventRemoteJoin, of: "bob"),
-                // Of a kind that a newer server knows.
+                // This kind is known only to newer servers.
                 .presence("lobby", offset: 9, .UNRECOGNIZED(99), of: "bob"),
                 FakeEdge.publication("b", offset: 1, text: "x"),
             ])
@@ -286,7 +289,7 @@ struct ClientPresenceTests {
             edge.dropConnections()
             _ = await events.nextLinkState(.connected)
             #expect(edge.received.last(where: \.isSubscribe)?.subscribe.after.offset == 9)
-            // A replay of what was seen is not told again, and a leave while away is.
+            // What was seen is not reported again when it is replayed, but a leave that was missed is.
             edge.push([
                 .presence("lobby", offset: 7, .presenceEventRemoteJoin, of: "bob"),
                 .presence("lobby", offset: 10, .presenceEventRemoteLeave, of: "bob"),

@@ -5,7 +5,7 @@ import RTMTestSupport
 import SwiftProtobuf
 import Testing
 
-/// Loss and return of the link: through a real socket.
+/// The link is lost and comes back, over a real socket.
 @Suite(.timeLimit(.minutes(1)))
 struct ClientReconnectTests {
     @Test
@@ -61,7 +61,9 @@ struct ClientReconnectTests {
         }
     }
 
-    @Test func `M-6, S-16: what is left while being restored is left on the server, too`() async throws {
+    @Test func `M-6, S-16: a channel that is left while it is being restored is left on the server, too`()
+        async throws
+    {
         try await withClient { client, edge in
             var events = client.events().makeAsyncIterator()
             try await client.subscribe(to: "a")
@@ -112,7 +114,7 @@ struct ClientReconnectTests {
         }
     }
 
-    @Test func `S-17, S-18: a restoration with a gap is said, goes on, and the link isn't resumed`()
+    @Test func `S-17, S-18: a restoration with a gap is reported and goes on, and the link isn't resumed`()
         async throws
     {
         try await withClient { client, edge in
@@ -139,7 +141,7 @@ struct ClientReconnectTests {
         }
     }
 
-    @Test func `S-17: a gap of the inbox is said, and the link isn't resumed`() async throws {
+    @Test func `S-17: a gap of the inbox is reported, and the link isn't resumed`() async throws {
         try await withClient { client, edge in
             var events = client.events().makeAsyncIterator()
             edge.follow { frame in
@@ -158,7 +160,7 @@ struct ClientReconnectTests {
         }
     }
 
-    @Test func `T7: the app says that the network changed, and the link is made anew at once`()
+    @Test func `T7: when the app says that the network changed, the client connects anew at once`()
         async throws
     {
         let slow: (inout RTMClient.Configuration) -> Void = {
@@ -194,7 +196,7 @@ struct ClientReconnectTests {
         }
     }
 
-    @Test func `T5: a server that stops answering heartbeats is left, though its socket is open`()
+    @Test func `T5: the client leaves a server that stops answering heartbeats, although its socket is open`()
         async throws
     {
         let script: FakeEdge.Script = { $0.isHeartbeat ? [] : [FakeEdge.usual($0)].compactMap { $0 } }
@@ -261,7 +263,7 @@ struct ClientReconnectTests {
         }
     }
 
-    @Test func `The same port after a restart of the server is found again`() async throws {
+    @Test func `A server that restarts on the same port is found again`() async throws {
         let edge = try await FakeEdge.start()
         let client = try RTMClient.forTest(edge)
         var events = client.events().makeAsyncIterator()

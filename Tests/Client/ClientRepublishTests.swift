@@ -20,7 +20,8 @@ struct ClientRepublishTests {
     }
 
     @Test
-    func `A publish without an answer is sent again after the loss, and gets the answer of then`()
+    func
+        `A publish without an answer is sent again after the loss, and ends with the answer that comes then`()
         async throws
     {
         try await withClient(Self.silent) { client, edge in
@@ -148,7 +149,7 @@ struct ClientRepublishTests {
         }
     }
 
-    @Test func `A close while the client is away, and a failure of the link, end them too`()
+    @Test func `A close and a failure of the link end publishes that wait while the client is away, too`()
         async throws
     {
         try await withClient(Self.silent) { client, edge in
@@ -178,7 +179,7 @@ struct ClientRepublishTests {
     private static let withoutMessaging: FakeEdge.Script = { frame in
         guard frame.isPublish else { return [FakeEdge.usual(frame)].compactMap { $0 } }
         var refusal = FakeEdge.refusal(of: frame, .errorChannelPublishMessageFailed, "messaging is away")
-        // Longer than two answers in a row can be apart.
+        // This is longer than two answers in a row can be apart.
         refusal.error.retryAfterMs = 250
         return [refusal]
     }
@@ -210,7 +211,8 @@ struct ClientRepublishTests {
         }
     }
 
-    @Test func `While messaging stays away the request timeout runs on, and the last refusal is told`()
+    @Test
+    func `While messaging stays away the request timeout runs on, and the call throws the last refusal`()
         async throws
     {
         let quick: (inout RTMClient.Configuration) -> Void = { $0.requestTimeout = .milliseconds(900) }
@@ -237,7 +239,7 @@ struct ClientRepublishTests {
         }
     }
 
-    @Test func `A refusal that says nothing of a repetition is final`() async throws {
+    @Test func `A refusal without a time to wait is final`() async throws {
         let final: FakeEdge.Script = { frame in
             frame.isPublish
                 ? [FakeEdge.refusal(of: frame, .errorChannelPublishMessageFailed)]

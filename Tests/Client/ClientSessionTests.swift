@@ -4,7 +4,7 @@ import RTMProtocol
 import RTMTestSupport
 import Testing
 
-/// Login, logout, close: through a real socket.
+/// Login, logout and close over a real socket.
 @Suite(.timeLimit(.minutes(1)))
 struct ClientSessionTests {
     @Test func `A login sends Hello and Login with the clamped intervals, then the link is connected`()
@@ -38,7 +38,7 @@ struct ClientSessionTests {
     }
 
     @Test
-    func `S-10: a login that the app asks for says so, a return by itself doesn't, and all are counted`()
+    func `S-10: a login says whether the app asked for it, and each has the number of its attempt`()
         async throws
     {
         try await withClient { client, edge in
@@ -169,7 +169,7 @@ struct ClientSessionTests {
         }
     }
 
-    @Test func `A logout that the server doesn't answer completes nevertheless`() async throws {
+    @Test func `A logout completes even if the server doesn't answer it`() async throws {
         let script: FakeEdge.Script = { $0.isLogout ? [] : [FakeEdge.usual($0)].compactMap { $0 } }
         let brief: (inout RTMClient.Configuration) -> Void = { $0.timing.goodbye = .milliseconds(50) }
         try await withClient(script, brief) { client, _ in
@@ -209,7 +209,7 @@ struct ClientSessionTests {
         try await edge.stop()
     }
 
-    @Test func `S-0c: what can't work is refused at creation`() async throws {
+    @Test func `S-0c: a configuration that can't work is refused at creation`() async throws {
         func refusal(_ change: (inout RTMClient.Configuration) -> Void) -> ErrorCode? {
             var configuration = RTMClient.Configuration(appID: "app", userID: "alice")
             change(&configuration)

@@ -5,7 +5,7 @@ import RTMTestSupport
 import SwiftProtobuf
 import Testing
 
-/// The own temporary states, through a real socket.
+/// The own temporary states over a real socket.
 @Suite(.timeLimit(.minutes(1)))
 struct ClientStateTests {
     private func set(_ edge: FakeEdge) -> [[String: String]] {
@@ -22,7 +22,7 @@ struct ClientStateTests {
             try await client.removeState(["c", "unknown"], in: "lobby")
             #expect(try await client.state(of: "alice", in: "lobby") == ["a": "1", "b": "2"])
             #expect(edge.received.filter(\.isPresenceCall).isEmpty)
-            // Of others, and where nothing waits, the server knows.
+            // The server knows the states of others, and the own ones where nothing waits.
             #expect(try await client.state(of: "bob", in: "lobby") == [:])
             #expect(try await client.state(of: "alice", in: "hall") == [:])
             #expect(edge.received.filter(\.isGetState).count == 2)
@@ -32,7 +32,7 @@ struct ClientStateTests {
             try await eventually("shown") { set(edge) == [["a": "1", "b": "2"]] }
             #expect(edge.received.last?.setState.channel == "lobby")
             #expect(edge.received.last?.setState.channelType == .message)
-            // The server has them now: it is asked.
+            // The server has the states now, and is asked.
             _ = try await client.state(of: "alice", in: "lobby")
             #expect(edge.received.last?.isGetState == true)
         }
@@ -73,7 +73,7 @@ struct ClientStateTests {
                 await code { try await client.setState(["b": "1"], in: "lobby") }
                     == .presenceStateCountOverflow)
             edge.follow { [FakeEdge.usual($0)].compactMap { $0 } }
-            // The first snapshot may be on its way still: either restores what the server has accepted.
+            // The first snapshot may still be on its way. Either one restores what the server has accepted.
             let before = set(edge).count
             edge.push([.snapshot("lobby", at: 2, [.user("alice")])])
             try await eventually("restored") { set(edge).count > before }
@@ -82,7 +82,7 @@ struct ClientStateTests {
     }
 
     @Test
-    func `What only the server has of the own states is removed: after a logout that it didn't hear of`()
+    func `Own states that only the server has are removed, after a logout that it didn't hear of`()
         async throws
     {
         try await withClient { client, edge in
@@ -140,7 +140,7 @@ struct ClientStateTests {
                     return
                 }
                 if states.isEmpty { try await eventually("restored") { set(edge).count == 2 } }
-                // Nothing more comes: a call that is answered lies behind it.
+                // Nothing more comes, because the answer to a later call has come.
                 _ = try await client.whoNow(in: "lobby")
                 #expect(set(edge).count == (states.isEmpty ? 2 : 1))
             }
@@ -161,7 +161,7 @@ struct ClientStateTests {
             try await client.setState(["a": "1"], in: "lobby")
             try await client.subscribe(to: "lobby", features: [.message, .quiet])
             try await eventually("set") { set(edge) == [["a": "1"]] }
-            // Visible again, and the server has kept what it had.
+            // The user is visible again, and the server has kept what it had.
             edge.follow { frame in
                 frame.isGetState
                     ? [FakeEdge.answer(to: frame) { $0.userState = .user("alice", ["a": "1"]) }]

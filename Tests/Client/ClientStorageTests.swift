@@ -5,7 +5,7 @@ import RTMTestSupport
 import SwiftProtobuf
 import Testing
 
-/// Metadata: through a real socket.
+/// Metadata over a real socket.
 @Suite(.timeLimit(.minutes(1)))
 struct ClientStorageTests {
     static func set(
@@ -72,7 +72,7 @@ struct ClientStorageTests {
         }
     }
 
-    @Test func `D-5: who lost a compare-and-set learns what is there now`() async throws {
+    @Test func `D-5: a writer that loses a compare-and-set learns what is there now`() async throws {
         let script: FakeEdge.Script = { frame in
             guard case .writeMetadata = frame.body else { return [FakeEdge.usual(frame)].compactMap { $0 } }
             var refusal = FakeEdge.refusal(of: frame, .errorStorageOutdatedRevision)
@@ -109,7 +109,9 @@ struct ClientStorageTests {
         }
     }
 
-    @Test func `What can't be written is refused before the network, by the call's own name`() async throws {
+    @Test func `A write that can't work is refused before anything is sent, with the name of the call`()
+        async throws
+    {
         try await withClient { client, edge in
             let sent = edge.received.count
             let error = await #expect(throws: RTMError.self) {
@@ -183,7 +185,7 @@ struct ClientStorageTests {
                 guard frame.isSubscribe, let answer = FakeEdge.usual(frame) else {
                     return [FakeEdge.usual(frame)].compactMap { $0 }
                 }
-                // What was missed is in the snapshot; the log brings it once more.
+                // The snapshot contains what was missed, and the log brings it once more.
                 return [
                     answer, Self.snapshot(Self.set(8, ["k": "8"])), Self.update(7, offset: 1),
                     Self.update(8, offset: 2), Self.update(9, offset: 3),
@@ -219,7 +221,7 @@ struct ClientStorageTests {
 
     @Test(arguments: [
         (Rtm_Client_ErrorCode.errorOperationRateExceedLimitation, UInt32(20)), (.errorStorageNotAvailable, 0),
-    ]) func `R-6: a snapshot after a gap that can't be had yet is asked for again, and shown`(
+    ]) func `R-6: a snapshot that can't be read right after a gap is asked for again, and shown`(
         _ code: Rtm_Client_ErrorCode, retryAfterMs: UInt32
     ) async throws {
         try await withClient { client, edge in
@@ -315,7 +317,7 @@ struct ClientStorageTests {
         }
     }
 
-    @Test func `L-38: how many users may be followed, the server says`() async throws {
+    @Test func `L-38: the server decides how many users may be followed`() async throws {
         try await withClient { client, edge in
             for number in 1...150 { try await client.subscribeUserMetadata("u\(number)") }
             edge.follow { frame in
@@ -359,7 +361,7 @@ struct ClientStorageTests {
         }
     }
 
-    @Test func `S-18, S-19: a user who may not be followed any more is said`() async throws {
+    @Test func `S-18, S-19: the event names a user who may not be followed any more`() async throws {
         try await withClient { client, edge in
             var events = client.events().makeAsyncIterator()
             try await client.subscribeUserMetadata("bob")

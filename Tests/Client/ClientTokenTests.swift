@@ -5,7 +5,7 @@ import RTMTestSupport
 import SwiftProtobuf
 import Testing
 
-/// Tokens of a session: through a real socket.
+/// Tokens of a session over a real socket.
 @Suite(.timeLimit(.minutes(1)))
 struct ClientTokenTests {
     private static func usual(_ frame: Rtm_Client_ClientFrame) -> [Rtm_Client_ServerFrame] {
@@ -90,7 +90,7 @@ struct ClientTokenTests {
             #expect(await code { try await client.renewToken("new") } == .renewTokenTimeout)
             let request = try #require(edge.received.filter(\.isRenewToken).last)
             edge.push([FakeEdge.answer(to: request) { $0.tokenRenewed = .init() }])
-            // The answer has been read when the ping behind it is answered.
+            // The answer has been read when the later ping is answered.
             _ = try await client.ping()
             edge.dropConnections()
             try await eventually("connected again") { edge.received.filter(\.isLogin).count >= 2 }
@@ -166,7 +166,7 @@ struct ClientTokenTests {
         }
     }
 
-    @Test func `S-8: a renewal needs a link`() async throws {
+    @Test func `S-8: a renewal needs a connection`() async throws {
         let edge = try await FakeEdge.start()
         let client = try RTMClient.forTest(edge) { $0.timing.firstRetryDelay = .seconds(100) }
         #expect(await code { try await client.renewToken("new") } == .notLogin)
@@ -175,7 +175,7 @@ struct ClientTokenTests {
         edge.dropConnections()
         #expect(await events.nextLinkState(.disconnected) != nil)
         #expect(await code { try await client.renewToken("new") } == .notConnected)
-        // What does help then: the session is taken up with the new token at once.
+        // A login helps, because it takes the session up with the new token at once.
         try await client.login(token: "new")
         #expect(edge.received.last?.login.token == "new")
         await client.close()
@@ -183,7 +183,7 @@ struct ClientTokenTests {
         try await edge.stop()
     }
 
-    @Test func `2.2.2: a token that is none is an error of the call and harms nothing`() async throws {
+    @Test func `2.2.2: a text that is no token is refused by the call and harms nothing`() async throws {
         try await withClient { client, edge in
             let frames = edge.received.count
             for token in ["\0", String(repeating: "x", count: 100_000)] {

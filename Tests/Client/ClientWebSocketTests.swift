@@ -2,7 +2,7 @@ import RTMClient
 import RTMTestSupport
 import Testing
 
-/// What can go wrong before there is a WebSocket. The fake edge accepts connections and makes nothing of
+/// What can go wrong before there is a WebSocket. The fake edge accepts connections and doesn't understand
 /// HTTP.
 struct ClientWebSocketTests {
     private func address(_ edge: FakeEdge) -> ServerAddress {
@@ -25,7 +25,7 @@ struct ClientWebSocketTests {
         try await edge.stop()
     }
 
-    @Test func `To close a client ends the handshake that is under way`() async throws {
+    @Test func `Closing a client ends the handshake that is under way`() async throws {
         let edge = try await FakeEdge.start()
         let client = try RTMClient.forTest(edge) { $0.servers = [address(edge)] }
         async let login = code { try await client.login() }
@@ -36,7 +36,7 @@ struct ClientWebSocketTests {
         try await edge.stop()
     }
 
-    @Test func `A ping ends in time, with its socket`() async throws {
+    @Test func `A ping ends in time, and its socket is closed`() async throws {
         let edge = try await FakeEdge.start()
         let ping = await code { _ = try await RTMClient.ping(address(edge), timeout: .milliseconds(100)) }
         #expect(ping == .notConnected)
@@ -46,7 +46,7 @@ struct ClientWebSocketTests {
         try await edge.stop()
     }
 
-    @Test func `A loss within the handshake is said with the server's name`() async throws {
+    @Test func `The error of a connection that is lost within the handshake names the server`() async throws {
         let edge = try await FakeEdge.start()
         let client = try RTMClient.forTest(edge) { $0.servers = [address(edge)] }
         var events = client.events().makeAsyncIterator()

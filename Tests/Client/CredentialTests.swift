@@ -3,7 +3,7 @@ import Testing
 
 @testable import RTMClient
 
-/// Which token a client presents, and how often it says that one will expire: S-1, S-7, S-50, S-52.
+/// Which token a client presents, and how often it announces that one will expire (S-1, S-7, S-50, S-52).
 struct CredentialTests {
     private func link(token: String? = nil) -> VirtualLink {
         var parameters = LinkStateMachine.Parameters.exact
@@ -83,12 +83,12 @@ struct CredentialTests {
     }
 
     @Test(arguments: ["", "007", "006abc", "nonsense", String(repeating: "x", count: Limits.tokenBytesMax)])
-    func `What a server can refuse is left to it`(token: String) throws {
+    func `A token that a server can refuse is left to the server`(token: String) throws {
         try Credential.check(token)
     }
 
     @Test(arguments: ["\0", "007\0", String(repeating: "x", count: Limits.tokenBytesMax + 1)])
-    func `2.2.2: what no frame can carry is refused at once`(token: String) {
+    func `2.2.2: a token that no frame can carry is refused at once`(token: String) {
         let error = #expect(throws: RTMError.self) { try Credential.check(token) }
         #expect(error?.code == .invalidToken)
     }

@@ -19,7 +19,7 @@ struct EventBufferTests {
         }
     }
 
-    @Test func `A slow consumer finds its loss where it happened; a quick one loses nothing`() async {
+    @Test func `A slow consumer finds its loss where it happened, and a quick one loses nothing`() async {
         let hub = EventHub()
         var slow = hub.makeConsumer(.dropOldest(capacity: 2)).makeAsyncIterator()
         var quick = hub.makeConsumer(.dropOldest(capacity: 100)).makeAsyncIterator()

@@ -39,7 +39,7 @@ final class FakeEdge: Sendable {
 
     var port: Int { contents.withLock { $0.listener?.localAddress?.port ?? 0 } }
 
-    /// What an edge that has nothing against it answers.
+    /// What an edge answers that has no reason to refuse.
     static func usual(_ frame: Rtm_Client_ClientFrame) -> Rtm_Client_ServerFrame? {
         answer(to: frame) { answer in
             switch frame.body {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import RTMClient
 
-/// Thousands of generated histories: whatever happens in whatever order, the promises hold.
+/// Thousands of generated histories. The promises hold whatever happens in whatever order.
 struct LinkRandomWalkTests {
     @Test(arguments: 0..<200 as Range<UInt64>)
     func `S-0a: every login completes exactly once and the states form a chain`(seed: UInt64) {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import RTMClient
 
-/// The times of the link: S-13, S-14, S-17 and the scenarios of behaviour.md, appendix D, that concern it.
+/// The times of the link (S-13, S-14, S-17), and the scenarios of behaviour.md, appendix D, that concern it.
 struct LinkScheduleTests {
     @Test func `S-14: attempts follow after 2, 4, 8 … s, the last one before 120 s, then every 30 s`() {
         var link = VirtualLink { at, _ in at == .zero ? .accepted : .unreachable }

@@ -46,7 +46,7 @@ struct LinkStateMachineTests {
         #expect(link.machine.deadline == nil)
     }
 
-    @Test func `T3, R-9: a rejected login that waiting mends came too often`() {
+    @Test func `T3, R-9: a login that is rejected with a time to wait came too often`() {
         var link = VirtualLink { _, _ in
             .refused(RTMError(.loginRejected, "no", retryAfter: .seconds(1)))
         }
@@ -179,7 +179,7 @@ struct LinkStateMachineTests {
     }
 
     @Test(arguments: [LinkState.idle, .failed])
-    func `A changed network means nothing to who isn't logged in`(state: LinkState) {
+    func `A changed network means nothing to a client that isn't logged in`(state: LinkState) {
         var link = VirtualLink.inState(state)
         let changes = link.changes.count
         link.networkChanged()
@@ -389,7 +389,7 @@ struct LinkStateMachineTests {
 }
 
 extension VirtualLink {
-    /// A link that came into this state in the ordinary way.
+    /// A link that reached this state in the ordinary way.
     static func inState(_ state: LinkState) -> VirtualLink {
         var link = VirtualLink { at, _ in at == .zero && state != .connecting ? .accepted : .silent }
         if state == .idle { return link }

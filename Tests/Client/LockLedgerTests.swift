@@ -18,7 +18,7 @@ struct LockLedgerTests {
         try ledger.begin(.acquireLock, key)
     }
 
-    @Test func `K-12: what was held is claimed with its token; what is refused is told once`() {
+    @Test func `K-12: a held lock is claimed with its token, and a refused claim is announced once`() {
         var ledger = LockLedger()
         let other = LockKey(channelType: .message, channel: "attic", name: "x")
         ledger.acquired(key, token: 7)
@@ -72,7 +72,7 @@ struct LockLedgerTests {
         #expect(ledger.takeLost() == claims)
     }
 
-    @Test func `2.1.9: what nobody heard of is given back, until the server has said that it is`() {
+    @Test func `2.1.9: a lock that nobody heard of is given back until the server confirms that`() {
         var ledger = LockLedger()
         ledger.letGo(key)
         #expect(ledger.leftovers == [key])
@@ -86,10 +86,11 @@ struct LockLedgerTests {
     }
 
     /// A server with one lock, a client whose answers get lost, and others who take the lock now and then.
-    /// Never does the client believe in a lock that a claim would show as lost, and never does it forget one
-    /// that the server thinks is its.
+    /// The client never believes in a lock that a claim would show as lost, and never forgets one that the server
+    /// thinks it has.
     @Test(arguments: UInt64(0)..<200)
-    func `K-12: after every return client and server agree, and each loss was told once`(seed: UInt64) throws
+    func `K-12: after every return client and server agree, and each loss was announced once`(seed: UInt64)
+        throws
     {
         var random = SeededGenerator(seed: seed)
         var ledger = LockLedger()
@@ -111,7 +112,7 @@ struct LockLedgerTests {
                 if random.chance(1, in: 2) { owner = nil }
                 if owner == nil, random.chance(1, in: 2) { ledger.released(key) } else { ledger.letGo(key) }
             case 2:
-                // Behind the client's back.
+                // Somebody else takes the lock without the client's knowledge.
                 if owner == "alice", ledger.token(of: key) != nil { losses += 1 }
                 take("bob")
                 if random.chance(1, in: 2) { owner = nil }

@@ -21,7 +21,7 @@ final class MetadataServer: Sendable {
         }
     }
 
-    /// Nil for what isn't about metadata.
+    /// `nil` for a frame that isn't about metadata.
     func answer(_ frame: Rtm_Client_ClientFrame) -> [Rtm_Client_ServerFrame]? {
         contents.withLock { contents in
             switch frame.body {

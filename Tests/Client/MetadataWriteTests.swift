@@ -50,7 +50,8 @@ struct MetadataWriteTests {
         #expect(key("é") == .storageInvalidKey)
     }
 
-    @Test func `L-36, L-37, D-13: sizes; an empty value is one; a removal passes over values`() {
+    @Test func `L-36, L-37, D-13: sizes are limited, a value may be empty, and a removal passes over values`()
+    {
         func items(_ sizes: [Int]) -> [MetadataWrite.Item] {
             sizes.enumerated().map { .init(key: "k\($0)", value: String(repeating: "v", count: $1)) }
         }
@@ -65,7 +66,7 @@ struct MetadataWriteTests {
     }
 
     @Test(arguments: [Int64(0), -1, -2, .min])
-    func `D-8: an item's revision is positive or isn't given`(revision: Int64) {
+    func `D-8: an item's revision is positive, or there is none`(revision: Int64) {
         #expect(
             refusal(write(.set, [.init(key: "k", value: "v", revision: revision)]))
                 == .storageInvalidRevision)
@@ -74,7 +75,8 @@ struct MetadataWriteTests {
         }
     }
 
-    @Test func `D-20, D-22: a lock's name is checked, and belongs to a channel; a token belongs to a lock`() {
+    @Test
+    func `D-20, D-22: a lock's name is checked and belongs to a channel, and a token belongs to a lock`() {
         #expect(refusal(write(.init(lock: "manage", fencingToken: 7))) == nil)
         #expect(refusal(write(.init(lock: ""))) == .storageInvalidLockName)
         #expect(refusal(write(.init(lock: String(repeating: "x", count: 65)))) == .storageInvalidLockName)
@@ -116,7 +118,7 @@ struct HistoryQueryTests {
         }
     }
 
-    @Test func `L-43, H-5: counts and bounds that can't be are refused`() {
+    @Test func `L-43, H-5: impossible counts and bounds are refused`() {
         func query(_ count: Int = 100, _ start: UInt64? = nil, _ end: UInt64? = nil) -> HistoryQuery {
             HistoryQuery(source: .channel("lobby"), start: start, end: end, count: count)
         }

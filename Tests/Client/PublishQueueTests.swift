@@ -52,7 +52,7 @@ struct PublishQueueTests {
         #expect(ids(queue.takeHeld()) == [3])
     }
 
-    @Test func `Who gives up a refused publish learns what it was refused with`() {
+    @Test func `A refused publish that is given up ends with what it was refused with`() {
         var queue = queue(1, 2)
         queue.refused(1, refusal)
         #expect(queue.remove(1) == refusal)

@@ -73,7 +73,7 @@ struct RegressionTests {
         }
         try await withClient(nil, quick) { client, edge in
             var events = client.events().makeAsyncIterator()
-            // The socket lives, and nobody is behind it.
+            // The socket is open, but nobody answers.
             edge.follow { _ in [] }
             #expect(await events.nextLinkState(.disconnected)?.operation == .heartbeatTimeout)
             edge.follow(Self.usual)
@@ -105,7 +105,7 @@ struct RegressionTests {
                 logins += 1
                 return logins
             }
-            // Refused for the moment, then not at all answered, then taken.
+            // The login is first refused for the moment, then not answered at all, then accepted.
             if number < 4 { return [FakeEdge.refusal(of: frame, .errorLoginNoServerResources)] }
             return number < 6 ? [] : [FakeEdge.usual(frame)].compactMap { $0 }
         }
@@ -117,7 +117,7 @@ struct RegressionTests {
         try await edge.stop()
     }
 
-    @Test func `2.2.6: a client that the app lets go amid calls and events takes nothing down with it`()
+    @Test func `2.2.6: a client that the app releases amid calls and events does no harm`()
         async throws
     {
         let edge = try await FakeEdge.start()
@@ -128,7 +128,7 @@ struct RegressionTests {
         try await edge.stop()
     }
 
-    /// Calls that are under way of a client that nobody holds any more.
+    /// Calls that are under way in a client that nobody holds any more.
     private func letGo(_ edge: FakeEdge) async throws -> [Task<Void, Never>] {
         let client = try RTMClient.forTest(edge)
         try await client.login()
@@ -220,7 +220,7 @@ struct RegressionTests {
         }
     }
 
-    @Test func `2.2.2: what the server can't give is said, and the subscription works without it`()
+    @Test func `2.2.2: the answer names what the server can't give, and the subscription works without it`()
         async throws
     {
         let script: FakeEdge.Script = { frame in
@@ -238,13 +238,13 @@ struct RegressionTests {
     // MARK: Messages
 
     @Test
-    func `2.2.6: a message that was delivered isn't a timeout for its sender, though the answer was lost`()
+    func `2.2.6: a delivered message is no timeout for its sender, although the answer was lost`()
         async throws
     {
         let sent = Mutex(0)
         let script: FakeEdge.Script = { frame in
             guard frame.isPublish else { return Self.usual(frame) }
-            // The first time it is taken, and the answer lost with the connection.
+            // The first time the message is accepted, and the answer is lost with the connection.
             let isFirst = sent.withLock { sent in
                 sent += 1
                 return sent == 1
@@ -293,7 +293,7 @@ struct RegressionTests {
             try await eventually("connected again") {
                 client.linkState == .connected && edge.received.filter(\.isSubscribe).count == 2
             }
-            // More than was asked for: from the beginning instead of behind 6.
+            // The replay has more than was asked for: it begins at the start of the log instead of after 6.
             edge.push(all)
             for number in 7...10 { #expect(await events.nextMessage()?.payload == .text("\(number)")) }
         }

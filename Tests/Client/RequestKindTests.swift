@@ -222,7 +222,7 @@ struct RequestKindTests {
         #expect(link.state == .connected)
     }
 
-    @Test func `K-12: a claim without an answer costs half the time of an attempt, and not the session`()
+    @Test func `K-12: a claim without an answer costs half of an attempt's time, and not the session`()
         throws
     {
         let call = acquire()

@@ -26,8 +26,8 @@ struct RevisionFloorTests {
         #expect(accepted)
     }
 
-    /// Whatever is replayed, and whenever a snapshot comes: the app never sees an older set after a newer
-    /// one, and ends with the newest.
+    /// Whatever is replayed, and whenever a snapshot comes, the app never sees an older set after a newer one, and
+    /// ends with the newest.
     @Test(arguments: UInt64(0)..<200)
     func `2.1.12, 2.1.10: no history of losses and replays hides the newest set or shows one twice`(
         seed: UInt64
@@ -40,7 +40,7 @@ struct RevisionFloorTests {
         for _ in 0..<200 {
             switch Int.random(in: 0..<10, using: &random) {
             case 0:
-                // A return: the snapshot, then a replay from some place before it.
+                // The client is back: the snapshot comes, then a replay from some place before it.
                 floor.begin(at: stored)
                 seen = stored
                 for revision in (stored - min(stored, UInt64.random(in: 0...5, using: &random)))...stored {

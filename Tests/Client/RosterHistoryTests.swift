@@ -4,7 +4,7 @@ import Testing
 
 @testable import RTMClient
 
-/// A server with one channel, as simple as can be: who is there now, and the log of what happened.
+/// A server with one channel, as simple as possible: it knows who is there now and what happened.
 private struct NaiveServer {
     static let names = (0..<8).map { "user\($0)" }
 
@@ -90,7 +90,7 @@ extension PresenceEvent.Change {
     }
 }
 
-/// An app that believes nothing but the events it is told, and one that watches updates.
+/// One app that believes nothing but the events, and one that watches updates.
 private struct Followers {
     var told: [String: [String: String]]?
     var watched = RosterUpdate(members: [:], changes: [])
@@ -130,7 +130,7 @@ struct RosterHistoryTests {
         for _ in 0..<Int.random(in: 1...60, using: &random) {
             for _ in 0..<Int.random(in: 0...8, using: &random) { server.step(&random) }
             if roster.members == nil || random.chance(1, in: 4) {
-                // A snapshot; before, amid and after its frames lies what it contains, and what follows it.
+                // A snapshot comes. Before, amid and after its frames come events that it contains, and later ones.
                 let pages = server.snapshot(&random)
                 for page in pages {
                     deliver(server, &delivered, to: &roster, &followers, &random)

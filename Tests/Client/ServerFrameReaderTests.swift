@@ -52,7 +52,7 @@ struct ServerFrameReaderTests {
         #expect(run.lengthOfWholeFrames(bytesMax: 3 + 2 * one) == 4 + one)
         run.moveReaderIndex(forwardBy: 4)
         #expect(run.lengthOfWholeFrames(bytesMax: one) == one)
-        // Nothing else can be done with a frame that is too long by itself.
+        // Nothing else can be done with a single frame that is too long.
         #expect(run.lengthOfWholeFrames(bytesMax: 1) == one)
         let half = run.getSlice(at: run.readerIndex, length: one - 1) ?? ByteBuffer()
         #expect(half.lengthOfWholeFrames(bytesMax: 1_000) == 0)

@@ -90,7 +90,7 @@ struct StateCacheTests {
         let (own, shown) = (some(), some())
         cache.set(own, in: lobby)
         let missing = cache.missing(from: shown, in: lobby)
-        // Merged, others see everything that was set, and what is set again is not seen already.
+        // When the states are merged, others see everything that was set, and nothing is set twice.
         let merged = shown.merging(missing) { $1 }
         #expect(own.allSatisfy { merged[$0.key] == $0.value })
         #expect(missing.allSatisfy { shown[$0.key] != $0.value && own[$0.key] == $0.value })

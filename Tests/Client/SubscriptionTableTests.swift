@@ -44,7 +44,7 @@ struct SubscriptionTableTests {
         #expect(table.channels.isEmpty)
         #expect(table.accepts("lobby", offset: 4))
         #expect(!table.accepts("lobby", offset: 4))
-        // Sent before the gap.
+        // The server sent this answer before the gap.
         let answer = StreamPosition(epoch: 5, offset: 181)
         #expect(table.confirm("lobby", request: 1, position: answer, hasGap: false) == nil)
         #expect(table.restorations.first?.after == StreamPosition(epoch: 6, offset: 4))
@@ -85,7 +85,7 @@ struct SubscriptionTableTests {
         #expect(!table.accepts("lobby", offset: 20))
     }
 
-    @Test func `A gap is told with both ends, and delivery goes on after it`() throws {
+    @Test func `A gap is reported with both ends, and delivery goes on after it`() throws {
         let table = try subscribed()
         let head = StreamPosition(epoch: 5, offset: 20)
         let gap = table.confirm("lobby", request: nil, position: head, hasGap: true)
@@ -151,7 +151,7 @@ struct SubscriptionTableTests {
     }
 }
 
-/// Lets mutating calls stand in expectations.
+/// Makes mutating calls possible in expectations.
 private final class Table {
     private var table = SubscriptionTable()
 

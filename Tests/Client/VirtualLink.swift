@@ -21,7 +21,7 @@ struct VirtualLink {
     }
 
     var machine: LinkStateMachine
-    /// What an attempt meets: by the time since the start, and the index of the server.
+    /// What an attempt meets, by the time since the start and the index of the server.
     var reach: (Duration, Int) -> Outcome
     var random = SeededRandom(seed: 1)
     /// What a restoration can't bring back.
