@@ -68,7 +68,8 @@ struct ClientRefreshTests {
             #expect(await events.nextStorage()?.kind == .update)
             let snapshot = await events.nextStorage()
             #expect(snapshot?.kind == .snapshot && snapshot?.metadata.majorRevision == 8)
-            // A storage that was restored from a backup answers with less each time, and that is what there is.
+            // A storage that was restored from a backup answers with less each time, and that is what there
+            // is.
             edge.follow { frame in
                 guard case .getMetadata = frame.body else { return [FakeEdge.usual(frame)].compactMap { $0 } }
                 return [FakeEdge.answer(to: frame) { $0.metadata = Frames.set(2) }]

@@ -20,7 +20,8 @@ struct InboxPositionTests {
     mutating func resumed() {
         _ = inbox.loggedIn("anna", position: .init(epoch: 7, offset: 40), hasGap: false)
         _ = inbox.accepts(offset: 41)
-        // The server may answer with the position that was asked for or with a later one. Either is on its way.
+        // The server may answer with the position that was asked for or with a later one. Either is on its
+        // way.
         for offset in [41, 45] as [UInt64] {
             let gap = inbox.loggedIn("anna", position: .init(epoch: 7, offset: offset), hasGap: false)
             #expect(gap == nil)

@@ -86,8 +86,8 @@ struct LockLedgerTests {
     }
 
     /// A server with one lock, a client whose answers get lost, and others who take the lock now and then.
-    /// The client never believes in a lock that a claim would show as lost, and never forgets one that the server
-    /// thinks it has.
+    /// The client never believes in a lock that a claim would show as lost, and never forgets one that the
+    /// server thinks it has.
     @Test(arguments: UInt64(0)..<200)
     func `K-12: after every return client and server agree, and each loss was announced once`(seed: UInt64)
         throws

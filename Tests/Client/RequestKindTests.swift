@@ -5,8 +5,8 @@ import Testing
 
 @testable import RTMClient
 
-/// The four ends of each kind of request: the server grants it, the server refuses it, nobody waits for it any
-/// longer, or the connection is lost.
+/// The four ends of each kind of request: the server grants it, the server refuses it, nobody waits for it
+/// any longer, or the connection is lost.
 struct RequestKindTests {
     private let device = EmbeddedLink()
     private var link: Link { device.link }

@@ -26,8 +26,8 @@ struct RevisionFloorTests {
         #expect(accepted)
     }
 
-    /// Whatever is replayed, and whenever a snapshot comes, the app never sees an older set after a newer one, and
-    /// ends with the newest.
+    /// Whatever is replayed, and whenever a snapshot comes, the app never sees an older set after a newer
+    /// one, and ends with the newest.
     @Test(arguments: UInt64(0)..<200)
     func `2.1.12, 2.1.10: no history of losses and replays hides the newest set or shows one twice`(
         seed: UInt64

@@ -130,7 +130,8 @@ struct RosterHistoryTests {
         for _ in 0..<Int.random(in: 1...60, using: &random) {
             for _ in 0..<Int.random(in: 0...8, using: &random) { server.step(&random) }
             if roster.members == nil || random.chance(1, in: 4) {
-                // A snapshot comes. Before, amid and after its frames come events that it contains, and later ones.
+                // A snapshot comes. Before, amid and after its frames come events that it contains, and later
+                // ones.
                 let pages = server.snapshot(&random)
                 for page in pages {
                     deliver(server, &delivered, to: &roster, &followers, &random)
