@@ -18,7 +18,7 @@ help:
 	@echo 'make soak      a thousand simulated histories; SEEDS=10000 for more, FIRST=1 to begin elsewhere'
 	@echo 'make simulate  what SEED=1 makes happen; SCENE=presence for one scene, TRACE=FILE writes it down'
 	@echo 'make format    format all Swift files'
-	@echo 'make generate  write protocol/generated from protocol/schema'
+	@echo 'make generate  write protocol/generated and Shared/Wire/Schema from protocol/schema'
 	@echo 'make fuzz      inputs from libFuzzer for every decoder, 5 minutes each; SECONDS_EACH=20 for a look'
 	@echo 'make chaos     processes killed and lines cut for 10 minutes; MINUTES=1 for a look, SEED=7 to repeat'
 	@echo 'make sanitize  tests without processes under ThreadSanitizer and AddressSanitizer'

@@ -1,40 +1,53 @@
 #!/usr/bin/env bash
-# Writes protocol/generated from protocol/schema: C with protoc-c (Debian: protobuf-c-compiler, protobuf-compiler) for the
-# services, Swift with protoc-gen-swift for the client library. With --check it writes elsewhere and compares: exit 1 when
-# what is committed is not what the generators write, exit 3 when a generator is missing.
+# usage: protocol/generate.sh [--check]
 #
-# protoc-gen-swift: git clone --branch 1.39.0 https://github.com/apple/swift-protobuf.git, then
+# Writes from protocol/schema what the code is built on:
+#   protocol/generated/c      the C codec that Shared/Wire decodes with (protoc-c)
+#   protocol/generated/swift  the Swift codec of the client library (protoc-gen-swift)
+#   Shared/Wire/Schema        the fields of every message, for what Wire writes and scans (generate_fields.py)
+# With --check it writes elsewhere and compares. It exits with 1 if what is committed is not what the generators write, and
+# with 3 if a generator is missing.
+#
+# protoc and protoc-c come with Debian's protobuf-compiler and protobuf-c-compiler. protoc-gen-swift is built from source:
+# git clone --branch 1.39.0 https://github.com/apple/swift-protobuf.git, then
 # swift build -c release --product protoc-gen-swift, and put it on the PATH.
 set -euo pipefail
 cd "$(dirname "$0")"
 
-for tool in protoc protoc-c protoc-gen-swift; do
+for tool in protoc protoc-c protoc-gen-swift python3; do
     command -v "$tool" >/dev/null || { echo "generate.sh: $tool is not installed" >&2; exit 3; }
 done
 
 generated=$PWD/generated
+fields=$(cd ../Shared/Wire && pwd)/Schema
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
 if [ "${1:-}" = --check ]; then
-    generated=$(mktemp -d)
-    trap 'rm -rf "$generated"' EXIT
+    committed_generated=$generated
+    committed_fields=$fields
+    generated=$scratch/generated
+    fields=$scratch/fields
 fi
 
-rm -rf "$generated/c" "$generated/swift"
-mkdir -p "$generated/c/include" "$generated/swift"
+rm -rf "$generated/c" "$generated/swift" "$fields"
+mkdir -p "$generated/c/include" "$generated/swift" "$fields"
 cd schema
 schemas=$(find client service -name '*.proto' | sort)
 # shellcheck disable=SC2086
 protoc-c --c_out="$generated/c/include" $schemas
 # shellcheck disable=SC2086
-protoc --swift_out="$generated/swift" --swift_opt=Visibility=Package $schemas
+protoc --swift_out="$generated/swift" --swift_opt=Visibility=Package \
+    --descriptor_set_out="$scratch/descriptors" $schemas
+python3 ../generate_fields.py "$scratch/descriptors" "$fields"
 # The C sources lie beside the include folder, so that the package exports the headers alone.
 for schema in $schemas; do
     mkdir -p "$generated/c/$(dirname "$schema")"
     mv "$generated/c/include/${schema%.proto}.pb-c.c" "$generated/c/${schema%.proto}.pb-c.c"
 done
 {
-    echo '// All generated C messages; only Shared/Wire imports them.'
+    echo '// All generated C messages. Only Shared/Wire imports them.'
     for schema in $schemas; do echo "#include \"${schema%.proto}.pb-c.h\""; done
 } > "$generated/c/include/messages.h"
 printf 'module RTMProtocolC {\n    header "messages.h"\n    export *\n}\n' > "$generated/c/include/module.modulemap"
 
-[ "$generated" = "$OLDPWD/generated" ] || diff -r "$generated" "$OLDPWD/generated"
+[ "${1:-}" != --check ] || { diff -r "$generated" "$committed_generated" && diff -r "$fields" "$committed_fields"; }

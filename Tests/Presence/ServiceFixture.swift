@@ -203,13 +203,12 @@ struct RawAppend: WireMessage, Sendable {
     let sequence: UInt64
 
     func write(to sink: inout some FieldSink) {
-        sink.field(1, ChannelKey.room)
-        sink.field(2, UInt64(9))
+        sink.field(Schema.AppendRequest.channel, ChannelKey.room)
+        sink.field(Schema.AppendRequest.source, 9)
         event.withUnsafeBytes { event in
-            sink.field(
-                3,
-                AppendedEvent(
-                    publisher: .empty, feature: .presence, event: WireText(event), sequence: sequence))
+            let appended = AppendedEvent(
+                publisher: .empty, feature: .presence, event: WireText(event), sequence: sequence)
+            sink.field(Schema.AppendRequest.events, [appended])
         }
     }
 }
@@ -220,8 +219,8 @@ struct RawCall: WireMessage, Sendable {
     let request: [UInt8]
 
     func write(to sink: inout some FieldSink) {
-        sink.field(1, caller)
-        request.withUnsafeBytes { sink.field(2, $0) }
+        sink.field(Schema.CallRequest.caller, caller)
+        request.withUnsafeBytes { sink.field(Schema.CallRequest.request, WireText($0)) }
     }
 }
 

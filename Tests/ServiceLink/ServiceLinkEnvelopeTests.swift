@@ -43,13 +43,13 @@ private enum Decoded: Equatable {
         .storageOutdatedRevision, "too old", retryAfter: .milliseconds(1500),
         limit: .init(name: "revisions", value: 7))
 
-    private func generated(_ body: Rtm_Service_LinkFrame.OneOf_Body) throws -> [UInt8] {
-        var frame = Rtm_Service_LinkFrame()
+    private func generated(_ body: Rtm_Service_ServiceLinkFrame.OneOf_Body) throws -> [UInt8] {
+        var frame = Rtm_Service_ServiceLinkFrame()
         frame.body = body
         return [UInt8](try frame.serializedData())
     }
 
-    private var samples: [(Rtm_Service_LinkFrame.OneOf_Body, Decoded, (inout ByteBuffer) -> Void)] {
+    private var samples: [(Rtm_Service_ServiceLinkFrame.OneOf_Body, Decoded, (inout ByteBuffer) -> Void)] {
         [
             (
                 .hello(
@@ -140,7 +140,7 @@ private enum Decoded: Equatable {
             (
                 .goAway(
                     .with {
-                        $0.reason = .linkGoAwayOverflow
+                        $0.reason = .serviceLinkGoAwayOverflow
                         $0.text = "slow"
                     }),
                 .goAway(ServiceLinkGoAway(.overflow, "slow")),
@@ -246,7 +246,7 @@ private enum Decoded: Equatable {
                 }
             }
             guard case .push(let method, let body) = try? Decoded(frame),
-                let reference = try? Rtm_Service_LinkFrame(serializedBytes: frame),
+                let reference = try? Rtm_Service_ServiceLinkFrame(serializedBytes: frame),
                 case .push(let push) = reference.body
             else { continue }
             #expect(push.method == method && [UInt8](push.body) == body, "\(frame)")

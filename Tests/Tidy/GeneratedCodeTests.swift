@@ -1,13 +1,13 @@
 import Foundation
 import Testing
 
-/// protocol/generated is committed, so that a build needs no generator. It has to be what the generators
-/// write.
+/// What is generated from protocol/schema is committed, so that a build needs no generator. It has to be what the
+/// generators write.
 @Suite("Generated code")
 struct GeneratedCodeTests {
     @Test(
-        "protocol/generated is what protocol/generate.sh writes",
-        .enabled("protoc, protoc-c or protoc-gen-swift is not installed (protocol/generate.sh)") {
+        "the generated code is what protocol/generate.sh writes",
+        .enabled("protoc, protoc-c, protoc-gen-swift or python3 is not installed (protocol/generate.sh)") {
             Self.check.status != Self.generatorIsMissing
         })
     func isUpToDate() {

@@ -5,6 +5,9 @@ enum SourceTree {
     static let root = URL(filePath: #filePath).resolvingSymlinksInPath()
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
+    /// What `protocol/generate.sh` writes.
+    private static let generated = ["protocol/generated", "Shared/Wire/Schema/"]
+
     /// Paths from the root on, sorted.
     static let paths: [String] = {
         let prefix = root.path() + (root.path().hasSuffix("/") ? "" : "/")
@@ -13,7 +16,7 @@ enum SourceTree {
         var found: [String] = []
         while let url = walk?.nextObject() as? URL {
             let path = url.resolvingSymlinksInPath().path().replacing(prefix, with: "", maxReplacements: 1)
-            if path.hasPrefix("protocol/generated") {
+            if generated.contains(where: path.hasPrefix) {
                 walk?.skipDescendants()
             } else if (try? url.resourceValues(forKeys: [.isRegularFileKey]))?.isRegularFile == true {
                 found.append(path)

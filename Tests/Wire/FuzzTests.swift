@@ -73,9 +73,10 @@ struct FuzzTests {
     }
 
     private static func text(of folder: URL) throws -> String {
-        try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
-            .filter { $0.pathExtension == "swift" }
-            .map { try String(contentsOf: $0, encoding: .utf8) }.joined(separator: "\n")
+        try FileManager.default.subpathsOfDirectory(atPath: folder.path)
+            .filter { $0.hasSuffix(".swift") }
+            .map { try String(contentsOf: folder.appending(path: $0), encoding: .utf8) }
+            .joined(separator: "\n")
     }
 
     private static func samples() throws -> [[UInt8]] {
@@ -118,7 +119,7 @@ private final class Decoders {
             attempt { () throws(WireError) in try ClientRequest(bytes, in: arena).touch() }
             attempt { () throws(WireError) in try StorageRequest(scanning: bytes) }
             attempt { () throws(WireError) in try ServiceLinkEnvelope(decoding: bytes) }
-            attempt { () throws(WireError) in try RTMError(decoding: bytes) }
+            attempt { () throws(WireError) in try RTMError(scanning: bytes) }
             messaging(bytes)
             presence(bytes)
             storage(bytes)

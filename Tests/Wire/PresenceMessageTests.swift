@@ -145,9 +145,9 @@ struct PresenceMessageTests {
         ]
         for (event, expected) in all {
             let publication = try Rtm_Client_Publication(
-                serializedBytes: Array(event.field.readableBytesView))
+                serializedBytes: Array(event.eventField.readableBytesView))
             #expect(publication.event == .presence(expected))
-            let isEvent = event.field.withUnsafeReadableBytes { EventPublication.isEvent(WireText($0)) }
+            let isEvent = event.eventField.withUnsafeReadableBytes { EventPublication.isEvent(WireText($0)) }
             #expect(isEvent)
         }
     }

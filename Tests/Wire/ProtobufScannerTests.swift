@@ -58,14 +58,14 @@ struct ProtobufScannerTests {
             let field = try #require(try scanner.next())
             #expect(try field.uint64 == 1)
             #expect(throws: WireError.undecodable) { try field.bytes }
-            #expect(throws: WireError.undecodable) { try field.string }
+            #expect(throws: WireError.undecodable) { try field.view }
         }
         _ = try Array([0x0A, 1, 0xFF] as [UInt8]).withUnsafeBytes { memory in
             var scanner = ProtobufScanner(memory)
             let field = try #require(try scanner.next())
             #expect(throws: WireError.undecodable) { try field.uint64 }
-            #expect(throws: WireError.undecodable) { try field.uint32 }
-            #expect(throws: WireError.undecodable, "malformed UTF-8") { try field.string }
+            #expect(throws: WireError.undecodable) { try field.enumeration }
+            #expect(throws: WireError.undecodable, "malformed UTF-8") { try field.view.copiedIfValid() }
             #expect(try Array(field.bytes) == [0xFF])
         }
     }
@@ -79,7 +79,7 @@ struct ProtobufScannerTests {
         try bytes.withUnsafeBytes { memory throws in
             var scanner = ProtobufScanner(memory)
             #expect(try scanner.next()?.uint32 == 5)
-            #expect(try scanner.next()?.int32 == -10_001)
+            #expect(try scanner.next()?.enumeration == -10_001)
             #expect(try scanner.next() == nil)
         }
     }
@@ -116,7 +116,7 @@ private struct NumberMessage: WireMessage {
     let number: UInt32
     let value: UInt64
 
-    func write(to sink: inout some FieldSink) { sink.field(number, value) }
+    func write(to sink: inout some FieldSink) { sink.field(SchemaField(number), value) }
 }
 
 extension FieldWriter {

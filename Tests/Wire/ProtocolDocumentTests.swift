@@ -31,8 +31,8 @@ struct ProtocolDocumentTests {
         let examples = try Example.all()
         let attach = try #require(examples.first { $0.message == Rtm_Service_AttachRequest.self })
         let publication = try #require(examples.first { $0.text.contains("\npublication {") })
-        let links = try examples.filter { $0.message == Rtm_Service_LinkFrame.self }
-            .map { try Rtm_Service_LinkFrame(textFormatString: $0.text) }
+        let links = try examples.filter { $0.message == Rtm_Service_ServiceLinkFrame.self }
+            .map { try Rtm_Service_ServiceLinkFrame(textFormatString: $0.text) }
         #expect(links.contains { $0.request.method == 1 && Array($0.request.body) == attach.bytes })
         let answer = Rtm_Service_AttachResponse.with {
             $0.position = .with { ($0.epoch, $0.offset) = (4711, 41) }
@@ -126,7 +126,7 @@ private struct Example {
     let hasPrefix: Bool
 
     private static let messages: [any Message.Type] = [
-        Rtm_Client_ClientFrame.self, Rtm_Client_ServerFrame.self, Rtm_Service_LinkFrame.self,
+        Rtm_Client_ClientFrame.self, Rtm_Client_ServerFrame.self, Rtm_Service_ServiceLinkFrame.self,
         Rtm_Service_AttachRequest.self, Rtm_Service_DeliveryPush.self,
     ]
 

@@ -119,15 +119,16 @@ extension SchemaMessage {
     ]
 
     private static let service = [
-        SchemaMessage(Rtm_Service_LinkFrame.self, rtm__service__link_frame__unpack),
-        SchemaMessage(Rtm_Service_LinkHello.self, rtm__service__link_hello__unpack),
-        SchemaMessage(Rtm_Service_LinkWelcome.self, rtm__service__link_welcome__unpack),
-        SchemaMessage(Rtm_Service_LinkRequest.self, rtm__service__link_request__unpack),
-        SchemaMessage(Rtm_Service_LinkResponse.self, rtm__service__link_response__unpack),
-        SchemaMessage(Rtm_Service_LinkPush.self, rtm__service__link_push__unpack),
-        SchemaMessage(Rtm_Service_LinkHeartbeat.self, rtm__service__link_heartbeat__unpack),
-        SchemaMessage(Rtm_Service_LinkHeartbeatAck.self, rtm__service__link_heartbeat_ack__unpack),
-        SchemaMessage(Rtm_Service_LinkGoAway.self, rtm__service__link_go_away__unpack),
+        SchemaMessage(Rtm_Service_ServiceLinkFrame.self, rtm__service__service_link_frame__unpack),
+        SchemaMessage(Rtm_Service_ServiceLinkHello.self, rtm__service__service_link_hello__unpack),
+        SchemaMessage(Rtm_Service_ServiceLinkWelcome.self, rtm__service__service_link_welcome__unpack),
+        SchemaMessage(Rtm_Service_ServiceLinkRequest.self, rtm__service__service_link_request__unpack),
+        SchemaMessage(Rtm_Service_ServiceLinkResponse.self, rtm__service__service_link_response__unpack),
+        SchemaMessage(Rtm_Service_ServiceLinkPush.self, rtm__service__service_link_push__unpack),
+        SchemaMessage(Rtm_Service_ServiceLinkHeartbeat.self, rtm__service__service_link_heartbeat__unpack),
+        SchemaMessage(
+            Rtm_Service_ServiceLinkHeartbeatAck.self, rtm__service__service_link_heartbeat_ack__unpack),
+        SchemaMessage(Rtm_Service_ServiceLinkGoAway.self, rtm__service__service_link_go_away__unpack),
         SchemaMessage(Rtm_Service_ChannelKey.self, rtm__service__channel_key__unpack),
         SchemaMessage(Rtm_Service_AttachRequest.self, rtm__service__attach_request__unpack),
         SchemaMessage(Rtm_Service_AttachResponse.self, rtm__service__attach_response__unpack),

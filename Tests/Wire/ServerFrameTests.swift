@@ -120,7 +120,7 @@ struct ServerFrameTests {
                     if let limit { $0.limit = .with { ($0.name, $0.value) = limit } }
                 }
             }
-            let decoded = try error.encoded.withUnsafeBytes { try RTMError(decoding: $0) }
+            let decoded = try error.encoded.withUnsafeBytes { try RTMError(scanning: $0) }
             var expected = error
             expected.operation = ""
             if wait == 0 { expected.retryAfter = nil }

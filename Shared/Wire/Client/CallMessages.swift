@@ -1,13 +1,12 @@
-package import NIOCore
 package import RTMModel
 
-/// Requests of clients that an edge passes on (protocol/schema/service/call.proto). The edge copies the
-/// client's bytes, the service reads them; so a new kind of request is none of the edge's business.
+/// The client whose request an edge passes on (protocol/schema/service/call.proto).
 package struct Caller: WireMessage, Sendable, Hashable {
+    package typealias Fields = Schema.Caller
     package var appID: String
     package var userID: String
     package var session: SessionID
-    /// Of the client object, kept over its reconnections; 0 = unknown.
+    /// The number of the client object, which it keeps over its reconnections; 0 = unknown.
     package var instance: UInt64
 
     package init(appID: String, userID: String, session: SessionID, instance: UInt64) {
@@ -18,14 +17,17 @@ package struct Caller: WireMessage, Sendable, Hashable {
     }
 
     package func write(to sink: inout some FieldSink) {
-        sink.field(1, appID)
-        sink.field(2, userID)
-        sink.field(3, session.rawValue)
-        sink.field(4, instance)
+        sink.field(Fields.appId, appID)
+        sink.field(Fields.userId, userID)
+        sink.field(Fields.sessionId, session.rawValue)
+        sink.field(Fields.instance, instance)
     }
 }
 
+/// A request of a client on its way to a service. The edge copies the client's bytes and the service reads
+/// them, so a new kind of request is none of the edge's business.
 package struct CallRequest: WireMessage {
+    package typealias Fields = Schema.CallRequest
     package let caller: Caller
     /// The one field of ClientFrame.body, with its key.
     package let request: WireText
@@ -36,44 +38,19 @@ package struct CallRequest: WireMessage {
     }
 
     package func write(to sink: inout some FieldSink) {
-        sink.field(1, caller)
-        sink.field(2, request)
+        sink.field(Fields.caller, caller)
+        sink.field(Fields.request, request)
     }
 }
 
 package struct CallResponse: WireMessage {
+    package typealias Fields = Schema.CallResponse
     /// The one field of ServerFrame.body, with its key.
     package let response: WireText
 
     package init(response: WireText) { self.response = response }
 
     package func write(to sink: inout some FieldSink) {
-        sink.field(1, response)
+        sink.field(Fields.response, response)
     }
-}
-
-extension ServerFrameBody {
-    /// The body as the one field of ServerFrame.body, with its key: what a CallResponse carries.
-    package var field: ByteBuffer { FrameField(number: Self.field, body: self).buffer }
-}
-
-/// A message as one field of another one, with its key.
-struct FrameField<Body: WireMessage>: WireMessage {
-    let number: UInt32
-    let body: Body
-
-    func write(to sink: inout some FieldSink) { sink.field(number, body) }
-
-    var buffer: ByteBuffer {
-        var buffer = ByteBuffer()
-        encode(into: &buffer, length: encodedLength)
-        return buffer
-    }
-}
-
-/// A request took effect, and there is nothing to say beyond that.
-package struct Done: ServerFrameBody {
-    package static let field: UInt32 = 18
-    package init() {}
-    package func write(to sink: inout some FieldSink) {}
 }

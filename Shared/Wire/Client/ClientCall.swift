@@ -2,10 +2,10 @@ import CProtobufC
 package import RTMModel
 import RTMProtocolC
 
-/// A request of a client that another service answers. The edge looks at what it is about and passes it on
-/// as it came; what stands in it is between the client and the service.
+/// A request of a client that another service answers. The edge looks at what the request is about and passes
+/// it on as it came; everything else in it is between the client and the service.
 package struct ClientCall {
-    /// By number of the field in ClientFrame.
+    /// The number is that of the field in ClientFrame.
     package enum Kind: UInt32, Sendable, Hashable, CaseIterable {
         case whoNow = 20
         case whereNow = 21
@@ -26,9 +26,10 @@ package struct ClientCall {
     package let kind: Kind
     /// The field of ClientFrame.body, with its key.
     package let request: WireText
-    /// Of the channel it is about; nil for a number that is no channel type. None for `whereNow`.
+    /// The type of the channel that the request is about; nil for a number that is not a channel type. It is
+    /// `none` for `whereNow`.
     package let channelType: ChannelType?
-    /// The channel's name or, for `whereNow` and the metadata of users, the user's.
+    /// The name of the channel or, for `whereNow` and the metadata of users, of the user.
     package let target: WireText
 
     package init(kind: Kind, request: WireText, channelType: ChannelType?, target: WireText) {
@@ -40,15 +41,15 @@ package struct ClientCall {
 }
 
 extension ClientRequest {
-    /// Nil for every other request, and for a frame with several bodies, which the decoder shall sort out.
-    /// What a newer protocol has beside the call is passed over.
+    /// Returns nil for every other request, and for a frame with several bodies, which the decoder sorts out.
+    /// Fields of a newer protocol beside the call are skipped.
     static func scanCall(_ bytes: UnsafeRawBufferPointer) throws(WireError) -> ClientRequest? {
         var id: UInt64 = 0
         var call: ClientCall?
         var scanner = ProtobufScanner(bytes)
         var place = 0
         while let field = try scanner.next() {
-            if field.number == 1 {
+            if field.number == Schema.ClientFrame.requestId.number {
                 id = try field.uint64
             } else if let kind = ClientCall.Kind(rawValue: field.number) {
                 guard call == nil else { return nil }
@@ -60,7 +61,8 @@ extension ClientRequest {
             place = scanner.place
         }
         guard let call else { return nil }
-        // The service hands texts out as C strings: what is refused everywhere else is refused here, too.
+        // The service hands out texts as C strings. A NUL is refused everywhere else, so it is refused here,
+        // too.
         let hasNul = withUnsafePointer(to: rtm__client__client_frame__descriptor) {
             TextWithNul.isPresent(in: bytes, of: $0)
         }
@@ -76,29 +78,31 @@ extension ClientRequest {
 }
 
 extension ClientCall {
-    /// Every request that is about a channel begins with its type and its name.
+    /// Every request that is about a channel begins with its type and its name (a test holds the schema to
+    /// it).
     fileprivate init(
         _ kind: Kind, request: WireText, body: UnsafeRawBufferPointer
     ) throws(WireError) {
-        var type: Int32 = 0
+        typealias Fields = Schema.GetState
+        var type = 0
         var target = WireText.empty
-        let userField: UInt32? = kind == .whereNow ? 1 : nil
+        let isAboutUser = kind == .whereNow
         var scanner = ProtobufScanner(body)
         while let field = try scanner.next() {
             switch field.number {
-            case userField: target = WireText(try field.bytes)
-            case 1: type = try field.int32
-            case 2 where userField == nil: target = WireText(try field.bytes)
+            case Schema.WhereNow.userId where isAboutUser: target = try field.view
+            case Fields.channelType: type = try field.enumeration
+            case Fields.channel where !isAboutUser: target = try field.view
             default: break
             }
         }
-        self.init(
-            kind: kind, request: request, channelType: ChannelType(rawValue: Int(type)), target: target)
+        self.init(kind: kind, request: request, channelType: ChannelType(rawValue: type), target: target)
     }
 }
 
-/// The answer to a call: the service's field behind the request id.
+/// The answer to a call: the field that the service wrote, behind the request id.
 package struct CallAnswer: WireMessage {
+    package typealias Fields = Schema.ServerFrame
     let requestID: UInt64
     let response: WireText
 
@@ -109,7 +113,7 @@ package struct CallAnswer: WireMessage {
     }
 
     package func write(to sink: inout some FieldSink) {
-        sink.field(1, requestID)
+        sink.field(Fields.requestId, requestID)
         sink.raw(response.bytes)
     }
 }

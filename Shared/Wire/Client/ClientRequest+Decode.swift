@@ -5,7 +5,7 @@ import RTMProtocolC
 extension ClientRequest {
     /// Decodes one ClientFrame. The result lives in the arena until its next message, or in `bytes`.
     ///
-    /// A publish, of which there are as many as of all others together, is scanned where it lies. So is what
+    /// Publishes are as many as all other requests together, so they are scanned where they lie. So is what
     /// is only passed on.
     package init(_ bytes: UnsafeRawBufferPointer, in arena: borrowing DecodeArena) throws(WireError) {
         if let publish = try Self.scanPublish(bytes) {
@@ -30,18 +30,15 @@ extension ClientRequest {
 // MARK: - Publish
 
 extension ClientRequest {
-    private static let requestIDField: UInt32 = 1
-    private static let publishField: UInt32 = 8
-
-    /// Nil for every other request, and for a frame with several bodies, which the decoder shall sort out.
+    /// Returns nil for every other request, and for a frame with several bodies, which the decoder sorts out.
     private static func scanPublish(_ bytes: UnsafeRawBufferPointer) throws(WireError) -> ClientRequest? {
         var id: UInt64 = 0
         var body: UnsafeRawBufferPointer?
         var scanner = ProtobufScanner(bytes)
         while let field = try scanner.next() {
             switch field.number {
-            case requestIDField: id = try field.uint64
-            case publishField where body == nil: body = try field.bytes
+            case Schema.ClientFrame.requestId: id = try field.uint64
+            case Schema.ClientFrame.publish where body == nil: body = try field.bytes
             default: return nil
             }
         }
@@ -52,9 +49,9 @@ extension ClientRequest {
 
 extension ClientRequest.Publish: ScanDecodable {
     package init(scanning bytes: UnsafeRawBufferPointer) throws(WireError) {
-        var channelType: Int32 = 0
+        var channelType = 0
         var channel = WireText.empty
-        var messageType: Int32 = 0
+        var messageType = 0
         var payload = WireText.empty
         var customType = WireText.empty
         var storeInHistory = false
@@ -65,23 +62,23 @@ extension ClientRequest.Publish: ScanDecodable {
         var scanner = ProtobufScanner(bytes)
         while let field = try scanner.next() {
             switch field.number {
-            case 1: channelType = try field.int32
-            case 2: channel = try field.text
-            case 3: messageType = try field.int32
-            case 4: payload = WireText(try field.bytes)
-            case 5: customType = try field.text
-            case 6: storeInHistory = try field.uint64 != 0
-            case 7: sequence = try field.uint64
-            case 8: isAgain = try field.uint64 != 0
-            case 9: age = try field.uint32
-            case 10: epoch = try field.uint64
+            case Schema.Publish.channelType: channelType = try field.enumeration
+            case Schema.Publish.channel: channel = try field.view.refusingNul()
+            case Schema.Publish.messageType: messageType = try field.enumeration
+            case Schema.Publish.payload: payload = try field.view
+            case Schema.Publish.customType: customType = try field.view.refusingNul()
+            case Schema.Publish.storeInHistory: storeInHistory = try field.bool
+            case Schema.Publish.sequence: sequence = try field.uint64
+            case Schema.Publish.again: isAgain = try field.bool
+            case Schema.Publish.ageMs: age = try field.uint32
+            case Schema.Publish.epoch: epoch = try field.uint64
             default: break
             }
         }
         self.init(
-            channelType: ChannelType(rawValue: Int(channelType)), channel: channel,
+            channelType: ChannelType(rawValue: channelType), channel: channel,
             message: MessageView(
-                type: MessageType(rawValue: Int(messageType)), payload: payload, customType: customType),
+                type: MessageType(rawValue: messageType), payload: payload, customType: customType),
             storeInHistory: storeInHistory, sequence: sequence, againAfter: isAgain ? age : nil, epoch: epoch)
     }
 }

@@ -18,7 +18,7 @@ package struct ClientRequest {
         case call(ClientCall)
         case subscribeUserMetadata(SubscribeUserMetadata)
         case unsubscribeUserMetadata(userID: WireText)
-        /// A request of a newer protocol than ours.
+        /// A request of a protocol that is newer than ours.
         case unknown
     }
 
@@ -35,11 +35,11 @@ package struct ClientRequest {
         package let heartbeatIntervalSeconds: UInt32
         package let presenceTimeoutSeconds: UInt32
         package let inboxAfter: StreamPosition?
-        /// Of the client object, kept over its reconnections; 0 = unknown.
+        /// The number of the client object, which it keeps over its reconnections; 0 = unknown.
         package let instance: UInt64
-        /// Counts the logins of the instance; 0 = not counted.
+        /// How many logins the instance has tried, this one included; 0 = not counted.
         package let attempt: UInt64
-        /// Of one that comes back: the app has asked for it.
+        /// For a login that comes back: whether the app has asked for it.
         package let isAsked: Bool
     }
 
@@ -55,16 +55,16 @@ package struct ClientRequest {
     }
 
     package struct Publish {
-        /// Nil for a number that is no channel type.
+        /// Nil for a number that is not a channel type.
         package let channelType: ChannelType?
         package let channel: WireText
         package let message: MessageView
         package let storeInHistory: Bool
-        /// Of the client's instance; 0 = it will not send this again.
+        /// The publish's number at the client's instance; 0 = the client will not send it again.
         package let sequence: UInt64
-        /// Sent before, so many milliseconds ago; nil for what is sent for the first time.
+        /// How many milliseconds ago this was sent first; nil if it is sent for the first time.
         package let againAfter: UInt32?
-        /// Of what was sent before: of the inbox, as the client knew it then; 0 = unknown.
+        /// For what was sent before: the epoch of the inbox, as the client knew it then; 0 = unknown.
         package let epoch: UInt64
 
         package init(
@@ -84,7 +84,8 @@ package struct ClientRequest {
 
 /// A message's content as it lies in a frame.
 package struct MessageView: WireMessage {
-    /// Nil for a number that is no message type.
+    package typealias Fields = Schema.Message
+    /// Nil for a number that is not a message type.
     package let type: MessageType?
     package let payload: WireText
     package let customType: WireText
@@ -97,15 +98,15 @@ package struct MessageView: WireMessage {
 
     @inline(__always)
     package func write(to sink: inout some FieldSink) {
-        sink.field(1, UInt64(type?.rawValue ?? 0))
-        sink.field(2, payload)
-        sink.field(3, customType)
+        sink.field(Fields.type, type)
+        sink.field(Fields.payload, payload)
+        sink.field(Fields.customType, customType)
     }
 }
 
-/// How a payload is to be shown.
+/// How an app shall show a payload.
 package enum MessageType: Int, Sendable, Hashable {
     case binary = 0
-    /// Valid UTF-8.
+    /// The payload is valid UTF-8.
     case text = 1
 }

@@ -1,17 +1,17 @@
-/// Why an edge ends a connection, with what the client should do about it (protocol/README.md, disconnect
-/// codes).
+/// Why an edge ends a connection, and what the client should do about it (protocol/README.md, "Disconnects").
 package struct Disconnect: ServerFrameBody, Sendable, Hashable {
-    package static let field: UInt32 = 12
+    package typealias Fields = Schema.Disconnect
+    package static var field: SchemaField<Fields> { Schema.ServerFrame.disconnect }
 
-    package enum Code: UInt32, Sendable, CaseIterable {
-        // 3000..<3500: connect again.
+    package enum Code: Int, Sendable, CaseIterable {
+        // 3000..<3500: the client shall connect again.
         case draining = 3000
         case slowConsumer = 3001
         case heartbeatTimeout = 3002
         case tooManyConnections = 3003
         case `internal` = 3004
         case handshakeTimeout = 3005
-        // 3500..<4000: it would end the same way.
+        // 3500..<4000: a new connection would end the same way.
         case loggedOut = 3500
         case protocolError = 3501
         case frameTooLarge = 3502
@@ -32,8 +32,8 @@ package struct Disconnect: ServerFrameBody, Sendable, Hashable {
     }
 
     package func write(to sink: inout some FieldSink) {
-        sink.field(1, UInt64(code.rawValue))
-        sink.field(2, reason)
-        sink.field(3, retryAfter.milliseconds)
+        sink.field(Fields.code, code)
+        sink.field(Fields.reason, reason)
+        sink.field(Fields.retryAfterMs, milliseconds: retryAfter)
     }
 }

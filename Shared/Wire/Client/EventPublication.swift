@@ -1,10 +1,10 @@
+package import NIOCore
 package import RTMModel
 
-/// One entry of a channel's log that is no message: the envelope around an event that its service encoded.
+/// One entry of a channel's log that is not a message: the envelope around an event that its service encoded.
 package struct EventPublication: ServerFrameBody {
-    package static let field = Publication.field
-    /// Presence, storage, lock.
-    private static let eventFields: ClosedRange<UInt32> = 7...9
+    package typealias Fields = Schema.Publication
+    package static var field: SchemaField<Fields> { Schema.ServerFrame.publication }
     let channelType: ChannelType
     let channel: WireText
     let offset: UInt64
@@ -26,23 +26,36 @@ package struct EventPublication: ServerFrameBody {
     }
 
     package func write(to sink: inout some FieldSink) {
-        sink.field(1, UInt64(channelType.rawValue))
-        sink.field(2, channel)
-        sink.field(3, offset)
-        sink.field(4, timestampMilliseconds)
-        sink.field(5, publisher)
+        sink.field(Fields.channelType, channelType)
+        sink.field(Fields.channel, channel)
+        sink.field(Fields.offset, offset)
+        sink.field(Fields.timestampMs, timestampMilliseconds)
+        sink.field(Fields.publisher, publisher)
         sink.raw(event.bytes)
     }
 
-    /// Whether the bytes are one event and nothing else. What is in it is its readers' business.
+    /// Whether the bytes are one event and nothing else. What is in the event is its readers' business.
     package static func isEvent(_ bytes: WireText) -> Bool {
         var scanner = ProtobufScanner(bytes.bytes)
         do throws(WireError) {
-            guard let event = try scanner.next(), eventFields.contains(event.number) else { return false }
-            _ = try event.bytes
+            guard let event = try scanner.next() else { return false }
+            switch event.number {
+            case Fields.presence, Fields.storage, Fields.lock: _ = try event.bytes
+            default: return false
+            }
             return try scanner.next() == nil
         } catch {
             return false
         }
     }
+}
+
+/// A body of Publication.event, which knows its field there.
+package protocol PublicationEvent: WireMessage {
+    static var field: SchemaField<Fields> { get }
+}
+
+extension PublicationEvent {
+    /// The event with its key: what an AppendRequest carries.
+    package var eventField: ByteBuffer { FieldMessage(Self.field, self).buffer }
 }

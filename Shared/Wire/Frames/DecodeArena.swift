@@ -6,21 +6,22 @@ import CProtobufC
     import Darwin
 #endif
 
-/// Memory for decoded protobuf-c messages: one block per event loop, given back as a whole before the next
-/// message.
+/// Memory for decoded protobuf-c messages: one block per event loop, which is given back as a whole before
+/// the next message.
 ///
 /// protobuf-c asks an allocator for every string, submessage and bytes field. Here an allocation is an
-/// addition, and freeing is nothing. The allocator's state is plain memory: a Swift object in these callbacks
-/// would cost retain and release for each field (measured: 175 ns a message against 90). A message that needs
-/// more than the block gets single allocations, which end with it; the frame limit bounds them.
+/// addition, and freeing does nothing. The allocator's state is plain memory: a Swift object in these
+/// callbacks would cost a retain and a release for each field (measured: 175 ns a message against 90). A
+/// message that needs more than the block gets single allocations, which are freed with it; the frame limit
+/// bounds them.
 package struct DecodeArena: ~Copyable {
     private let state: UnsafeMutablePointer<ArenaState>
     let allocator: UnsafeMutablePointer<ProtobufCAllocator>
 
     /// - Parameters:
     ///   - capacity: bytes of the block. A message decodes into a small multiple of its encoded size.
-    ///   - bytesMax: what one message may take in all. A frame made for it decodes into seventy times its
-    ///     size; one that would go beyond this is refused as undecodable.
+    ///   - bytesMax: bytes that one message may take in all. A frame made for the purpose decodes into
+    ///     seventy times its size; one that would go beyond this limit is refused as undecodable.
     package init(capacity: Int = 64 * 1024, bytesMax: Int = 64 * 1024 * 1024) {
         state = .allocate(capacity: 1)
         state.initialize(to: ArenaState(capacity: capacity, bytesMax: bytesMax))
@@ -51,7 +52,7 @@ private struct ArenaState {
     let bytesMax: Int
     var used = 0
     var overflowBytes = 0
-    /// Newest of the single allocations; each begins with the address of the one before.
+    /// The newest of the single allocations. Each begins with the address of the one before it.
     var overflow: UnsafeMutableRawPointer?
 
     private static let alignment = 16

@@ -2,19 +2,20 @@ package import NIOCore
 
 /// Cuts a stream of bytes into frames: four bytes of length, big-endian, then as many bytes.
 ///
-/// Frames are read where they arrived. Only what is left of a frame at the end of a read is kept, so an idle
-/// connection holds no memory here.
+/// Frames are read where they arrived. Only the beginning of an incomplete frame is kept after a read, so an
+/// idle connection holds no memory here.
 package struct FrameReader {
     package static let prefixLength = 4
 
-    /// Longest frame accepted, without its prefix. A longer announcement is refused before any of it is kept.
+    /// Bytes of the longest frame that is accepted, without its prefix. A longer one is refused as soon as it
+    /// is announced, before any of it is kept.
     package let frameBytesMax: Int
     private var rest: ByteBuffer?
 
     package init(frameBytesMax: Int) { self.frameBytesMax = frameBytesMax }
 
-    /// Calls `body` with each whole frame in order. The bytes are valid during the call. Stops early when it
-    /// returns false.
+    /// Calls `body` with each whole frame in order, and stops early when it returns false. The bytes are
+    /// valid during the call.
     package mutating func read(
         _ chunk: consuming ByteBuffer, each body: (UnsafeRawBufferPointer) -> Bool
     ) throws(WireError) {
@@ -45,7 +46,7 @@ package struct FrameReader {
         return UnsafeRawBufferPointer(rebasing: frames[place...])
     }
 
-    /// Returns how many bytes were taken, nil when `body` asked to stop.
+    /// Returns how many bytes were taken, or nil when `body` asked to stop.
     private static func frames(
         in memory: UnsafeRawBufferPointer, bytesMax: Int, refusal: inout WireError?,
         each body: (UnsafeRawBufferPointer) -> Bool

@@ -1,14 +1,14 @@
-/// Reads a protobuf message field by field where its bytes lie: no copy, no allocation, no generated code.
+/// Reads protobuf field by field where its bytes lie, without a copy or an allocation.
 ///
-/// For the few messages that are read a million times a second and whose payload is only passed on (measured:
-/// 16 ns for a scan, 90 ns for an arena decode). Every input is safe: a malformed message throws, and nothing
-/// outside the given bytes is read. A field nobody asks for is thereby skipped:
+/// It serves the few messages that are read a million times a second and whose payload is only passed on
+/// (measured: 16 ns for a scan, 90 ns for an arena decode). Every input is safe: a malformed message throws,
+/// and nothing outside the given bytes is read. A field that nobody asks for is thereby skipped:
 ///
 ///     var scanner = ProtobufScanner(bytes)
 ///     while let field = try scanner.next() {
 ///         switch field.number {
-///         case 1: id = try field.uint64
-///         case 4: body = try field.bytes
+///         case Schema.PublishResponse.offset: offset = try field.uint64
+///         case Schema.PublishResponse.timestampMs: timestampMilliseconds = try field.uint64
 ///         default: break
 ///         }
 ///     }
@@ -17,7 +17,7 @@ package struct ProtobufScanner {
         case varint(UInt64)
         case fixed64(UInt64)
         case fixed32(UInt32)
-        /// `bytes`, a text or a nested message: a view into the scanned memory, valid as long as that.
+        /// `bytes`, a text or a nested message: a view into the scanned memory, and valid as long as that.
         case bytes(UnsafeRawBufferPointer)
     }
 
@@ -33,7 +33,7 @@ package struct ProtobufScanner {
     @inline(__always)
     package init(_ memory: UnsafeRawBufferPointer) {
         start = memory.baseAddress
-        // No memory is read when there is none: then the cursor is at the end.
+        // When there is no memory the cursor is at its end from the start, and nothing is read.
         cursor = start ?? Self.nowhere
         end = cursor + memory.count
     }
@@ -43,7 +43,7 @@ package struct ProtobufScanner {
     /// How much has been read.
     var place: Int { start.map { cursor - $0 } ?? 0 }
 
-    /// The next field, nil at the end.
+    /// The next field, or nil at the end.
     @inline(__always)
     package mutating func next() throws(WireError) -> Field? {
         guard cursor < end else { return nil }
@@ -59,8 +59,8 @@ package struct ProtobufScanner {
         case 2: return .bytes(try slice())
         case 1: return .fixed64(UInt64(littleEndian: try fixed(as: UInt64.self)))
         case 5: return .fixed32(UInt32(littleEndian: try fixed(as: UInt32.self)))
-        // Groups (3 and 4) have no place in proto3; to skip one safely needs a depth limit that nobody
-        // profits from.
+        // Groups (3 and 4) have no place in proto3. To skip one safely would need a limit of depth, from
+        // which nobody would profit.
         default: throw .undecodable
         }
     }
@@ -108,7 +108,7 @@ package struct ProtobufScanner {
     }
 }
 
-/// The value as the schema's type; a field that was sent as another type is refused.
+/// The value of a field as the schema's type. A field that was sent as another type is refused.
 extension ProtobufScanner.Field {
     package var uint64: UInt64 {
         @inline(__always) get throws(WireError) {
@@ -117,14 +117,22 @@ extension ProtobufScanner.Field {
         }
     }
 
-    /// A longer number loses its upper bits, as protobuf says.
+    /// A number that is too long loses its upper bits, as protobuf demands.
     package var uint32: UInt32 {
         @inline(__always) get throws(WireError) { UInt32(truncatingIfNeeded: try uint64) }
     }
 
-    /// `int32` and enums.
-    package var int32: Int32 {
-        @inline(__always) get throws(WireError) { Int32(truncatingIfNeeded: try uint64) }
+    package var int64: Int64 {
+        @inline(__always) get throws(WireError) { Int64(bitPattern: try uint64) }
+    }
+
+    package var bool: Bool {
+        @inline(__always) get throws(WireError) { try uint64 != 0 }
+    }
+
+    /// The number of a value of an enum.
+    package var enumeration: Int {
+        @inline(__always) get throws(WireError) { Int(Int32(truncatingIfNeeded: try uint64)) }
     }
 
     package var bytes: UnsafeRawBufferPointer {
@@ -134,20 +142,8 @@ extension ProtobufScanner.Field {
         }
     }
 
-    /// A text where it lies. One with a NUL in it is refused, as everywhere (TextWithNul).
-    package var text: WireText {
-        get throws(WireError) {
-            let view = try bytes
-            guard !TextWithNul.hasZero(view) else { throw .undecodable }
-            return WireText(view)
-        }
-    }
-
-    /// A copy. Malformed UTF-8 is refused.
-    package var string: String {
-        get throws(WireError) {
-            guard let text = String(validating: try bytes, as: UTF8.self) else { throw .undecodable }
-            return text
-        }
+    /// A text or bytes where they lie.
+    package var view: WireText {
+        @inline(__always) get throws(WireError) { WireText(try bytes) }
     }
 }

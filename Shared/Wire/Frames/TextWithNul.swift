@@ -6,10 +6,10 @@ import CProtobufC
     import Darwin
 #endif
 
-/// protobuf-c hands out texts as C strings, so a text with a NUL in it would pass as the part before the NUL:
-/// another name than the one that was sent. Such frames are refused.
+/// protobuf-c hands out texts as C strings, so a text with a NUL in it would pass as the part before the NUL,
+/// which is another name than the one that was sent. Such frames are refused.
 ///
-/// Most frames have no zero byte at all, which one `memchr` tells; the others are walked along their
+/// Most frames have no zero byte at all, which one `memchr` finds out. The others are walked along their
 /// descriptor.
 enum TextWithNul {
     static func isPresent(
@@ -23,8 +23,8 @@ enum TextWithNul {
             }
             return false
         } catch {
-            // protobuf-c reads keys that are no protobuf, such as field number 0. What follows one can't be
-            // searched, so it doesn't pass.
+            // protobuf-c reads keys that are not protobuf, such as field number 0. What follows such a key
+            // can't be searched, so the frame doesn't pass.
             return true
         }
     }

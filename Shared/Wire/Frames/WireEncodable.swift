@@ -6,6 +6,6 @@ package protocol WireEncodable {
     var encodedLength: Int { get }
 
     /// Appends the protobuf encoding, without a length prefix. `length` is `encodedLength`, which the caller
-    /// has asked already: to count the fields once more would cost as much as to write them.
+    /// knows already: to count the fields once more would cost as much as to write them.
     func encode(into buffer: inout ByteBuffer, length: Int)
 }

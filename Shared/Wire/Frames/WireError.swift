@@ -1,8 +1,8 @@
-/// Why bytes are not a message. Always the sender's fault: the connection ends with it.
+/// Why bytes are not a message. It is always the sender's fault, and the connection ends with it.
 package enum WireError: Error, Sendable, Hashable {
-    /// A length prefix beyond the limit.
+    /// The length prefix is beyond the limit.
     case frameTooLarge(bytes: Int, bytesMax: Int)
-    /// Not a protobuf message of the expected type.
+    /// The bytes are not a protobuf message of the expected type.
     case undecodable
 }
 

@@ -1,5 +1,5 @@
-/// Text or bytes of a decoded message where they lie: in the arena or in the frame. Valid until the decoder's
-/// next message; whoever keeps it longer copies it.
+/// Text or bytes of a decoded message where they lie: in the arena or in the frame. A view is valid until the
+/// decoder's next message; who keeps it longer copies it.
 package struct WireText {
     package let bytes: UnsafeRawBufferPointer
 
@@ -24,6 +24,18 @@ package struct WireText {
     package var string: String { String(decoding: bytes, as: UTF8.self) }
 
     package var isValidUTF8: Bool { String(validating: bytes, as: UTF8.self) != nil }
+
+    /// The same view. A text with a NUL in it is refused, as everywhere (TextWithNul).
+    package func refusingNul() throws(WireError) -> WireText {
+        guard !TextWithNul.hasZero(bytes) else { throw .undecodable }
+        return self
+    }
+
+    /// A copy. Malformed UTF-8 is refused.
+    package func copiedIfValid() throws(WireError) -> String {
+        guard let text = String(validating: bytes, as: UTF8.self) else { throw .undecodable }
+        return text
+    }
 }
 
 extension String {

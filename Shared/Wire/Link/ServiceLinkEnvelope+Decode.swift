@@ -1,21 +1,24 @@
 import RTMModel
 
 extension ServiceLinkEnvelope {
-    /// Reads one frame without its length prefix. Unknown fields are skipped; of a field that occurs twice
-    /// the last one counts. Throws on anything that is not a `ServiceLinkFrame`, and never traps.
+    /// Reads one frame without its length prefix. Unknown fields are skipped. If a field occurs twice, the
+    /// last one counts. Throws on anything that is not a `ServiceLinkFrame`, and never traps.
     package init(decoding frame: UnsafeRawBufferPointer) throws(WireError) {
         var scanner = ProtobufScanner(frame)
         var envelope = ServiceLinkEnvelope.unknown
         while let field = try scanner.next() {
             switch field.number {
-            case 1: envelope = .hello(try ServiceLinkHello(decoding: try field.bytes))
-            case 2: envelope = .welcome(try ServiceLinkWelcome(decoding: try field.bytes))
-            case 3: envelope = try Self.readRequest(try field.bytes)
-            case 4: envelope = try Self.readResponse(try field.bytes)
-            case 5: envelope = try Self.readPush(try field.bytes)
-            case 6: envelope = try Self.readEmpty(try field.bytes, .heartbeat)
-            case 7: envelope = try Self.readEmpty(try field.bytes, .heartbeatAck)
-            case 8: envelope = .goAway(try ServiceLinkGoAway(decoding: try field.bytes))
+            case Schema.ServiceLinkFrame.hello: envelope = .hello(try ServiceLinkHello(scanning: field.bytes))
+            case Schema.ServiceLinkFrame.welcome:
+                envelope = .welcome(try ServiceLinkWelcome(scanning: field.bytes))
+            case Schema.ServiceLinkFrame.request: envelope = try Self.readRequest(field.bytes)
+            case Schema.ServiceLinkFrame.response: envelope = try Self.readResponse(field.bytes)
+            case Schema.ServiceLinkFrame.push: envelope = try Self.readPush(field.bytes)
+            case Schema.ServiceLinkFrame.heartbeat: envelope = try Self.readEmpty(field.bytes, .heartbeat)
+            case Schema.ServiceLinkFrame.heartbeatAck:
+                envelope = try Self.readEmpty(field.bytes, .heartbeatAck)
+            case Schema.ServiceLinkFrame.goAway:
+                envelope = .goAway(try ServiceLinkGoAway(scanning: field.bytes))
             default: break
             }
         }
@@ -28,17 +31,17 @@ extension ServiceLinkEnvelope {
         var id: UInt64 = 0
         var method: UInt32 = 0
         var timeout: UInt32 = 0
-        var body = UnsafeRawBufferPointer(start: nil, count: 0)
+        var body = WireText.empty
         while let field = try scanner.next() {
             switch field.number {
-            case 1: id = try field.uint64
-            case 2: method = try field.uint32
-            case 3: timeout = try field.uint32
-            case 4: body = try field.bytes
+            case Schema.ServiceLinkRequest.id: id = try field.uint64
+            case Schema.ServiceLinkRequest.method: method = try field.uint32
+            case Schema.ServiceLinkRequest.timeoutMs: timeout = try field.uint32
+            case Schema.ServiceLinkRequest.body: body = try field.view
             default: break
             }
         }
-        return .request(id: id, method: method, timeoutMilliseconds: timeout, body: body)
+        return .request(id: id, method: method, timeoutMilliseconds: timeout, body: body.bytes)
     }
 
     private static func readResponse(_ bytes: UnsafeRawBufferPointer) throws(WireError) -> ServiceLinkEnvelope
@@ -46,31 +49,31 @@ extension ServiceLinkEnvelope {
         var scanner = ProtobufScanner(bytes)
         var id: UInt64 = 0
         var error: UnsafeRawBufferPointer?
-        var body = UnsafeRawBufferPointer(start: nil, count: 0)
+        var body = WireText.empty
         while let field = try scanner.next() {
             switch field.number {
-            case 1: id = try field.uint64
-            case 2: error = try field.bytes
-            case 3: body = try field.bytes
+            case Schema.ServiceLinkResponse.id: id = try field.uint64
+            case Schema.ServiceLinkResponse.error: error = try field.bytes
+            case Schema.ServiceLinkResponse.body: body = try field.view
             default: break
             }
         }
-        guard let error else { return .response(id: id, body: body) }
-        return .failure(id: id, error: try RTMError(decoding: error))
+        guard let error else { return .response(id: id, body: body.bytes) }
+        return .failure(id: id, error: try RTMError(scanning: error))
     }
 
     private static func readPush(_ bytes: UnsafeRawBufferPointer) throws(WireError) -> ServiceLinkEnvelope {
         var scanner = ProtobufScanner(bytes)
         var method: UInt32 = 0
-        var body = UnsafeRawBufferPointer(start: nil, count: 0)
+        var body = WireText.empty
         while let field = try scanner.next() {
             switch field.number {
-            case 1: method = try field.uint32
-            case 2: body = try field.bytes
+            case Schema.ServiceLinkPush.method: method = try field.uint32
+            case Schema.ServiceLinkPush.body: body = try field.view
             default: break
             }
         }
-        return .push(method: method, body: body)
+        return .push(method: method, body: body.bytes)
     }
 
     /// A message without known fields still has to be a message.
@@ -84,15 +87,15 @@ extension ServiceLinkEnvelope {
 }
 
 extension ServiceLinkHello {
-    fileprivate init(decoding bytes: UnsafeRawBufferPointer) throws(WireError) {
+    fileprivate init(scanning bytes: UnsafeRawBufferPointer) throws(WireError) {
         self.init(version: 0, service: "", node: "", secret: "")
         var scanner = ProtobufScanner(bytes)
         while let field = try scanner.next() {
             switch field.number {
-            case 1: version = try field.uint32
-            case 2: service = try field.string
-            case 3: node = try field.string
-            case 4: secret = try field.string
+            case Fields.version: version = try field.uint32
+            case Fields.service: service = try field.view.copiedIfValid()
+            case Fields.node: node = try field.view.copiedIfValid()
+            case Fields.secret: secret = try field.view.copiedIfValid()
             default: break
             }
         }
@@ -100,14 +103,14 @@ extension ServiceLinkHello {
 }
 
 extension ServiceLinkWelcome {
-    fileprivate init(decoding bytes: UnsafeRawBufferPointer) throws(WireError) {
+    fileprivate init(scanning bytes: UnsafeRawBufferPointer) throws(WireError) {
         self.init(version: 0, service: "", incarnation: 0)
         var scanner = ProtobufScanner(bytes)
         while let field = try scanner.next() {
             switch field.number {
-            case 1: version = try field.uint32
-            case 2: service = try field.string
-            case 3: incarnation = try field.uint64
+            case Fields.version: version = try field.uint32
+            case Fields.service: service = try field.view.copiedIfValid()
+            case Fields.incarnation: incarnation = try field.uint64
             default: break
             }
         }
@@ -115,13 +118,13 @@ extension ServiceLinkWelcome {
 }
 
 extension ServiceLinkGoAway {
-    fileprivate init(decoding bytes: UnsafeRawBufferPointer) throws(WireError) {
+    fileprivate init(scanning bytes: UnsafeRawBufferPointer) throws(WireError) {
         self.init(.unspecified)
         var scanner = ProtobufScanner(bytes)
         while let field = try scanner.next() {
             switch field.number {
-            case 1: reason = Reason(rawValue: try field.int32) ?? .unspecified
-            case 2: text = try field.string
+            case Fields.reason: reason = Reason(rawValue: try field.enumeration) ?? .unspecified
+            case Fields.text: self.text = try field.view.copiedIfValid()
             default: break
             }
         }

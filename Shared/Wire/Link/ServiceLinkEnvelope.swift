@@ -2,9 +2,9 @@ package import RTMModel
 
 /// One frame between two services (protocol/schema/service/link.proto), read where it lies.
 ///
-/// The envelope is scanned by hand because every message between services passes here and its body is only a
-/// slice for the one who knows the method: a body is valid during the call that hands it over, whoever keeps
-/// it copies it. The rare cases are indirect so that the frequent ones stay small.
+/// The envelope is scanned, because every message between services passes here, and its body is only a slice
+/// for the one who knows the method. A body is valid during the call that hands it over; who keeps it copies
+/// it. The rare cases are indirect so that the frequent ones stay small.
 package enum ServiceLinkEnvelope {
     indirect case hello(ServiceLinkHello)
     case welcome(ServiceLinkWelcome)
@@ -15,11 +15,13 @@ package enum ServiceLinkEnvelope {
     case heartbeat
     case heartbeatAck
     indirect case goAway(ServiceLinkGoAway)
-    /// A kind of frame that this version doesn't know: to be ignored.
+    /// A kind of frame that this version doesn't know. It is ignored.
     case unknown
 }
 
-package struct ServiceLinkHello: Sendable, Hashable {
+/// The first frame of a caller.
+package struct ServiceLinkHello: WireMessage, Sendable, Hashable {
+    package typealias Fields = Schema.ServiceLinkHello
     package var version: UInt32
     /// The service that the caller expects to reach.
     package var service: String
@@ -34,12 +36,22 @@ package struct ServiceLinkHello: Sendable, Hashable {
         self.node = node
         self.secret = secret
     }
+
+    package func write(to sink: inout some FieldSink) {
+        sink.field(Fields.version, version)
+        sink.field(Fields.service, service)
+        sink.field(Fields.node, node)
+        sink.field(Fields.secret, secret)
+    }
 }
 
-package struct ServiceLinkWelcome: Sendable, Hashable {
+/// The answer to a caller that is admitted.
+package struct ServiceLinkWelcome: WireMessage, Sendable, Hashable {
+    package typealias Fields = Schema.ServiceLinkWelcome
     package var version: UInt32
     package var service: String
-    /// Another number than before means that the peer's process is a new one and has forgotten everything.
+    /// The number of the peer's process. If it differs from the last one, the process is new and has
+    /// forgotten everything.
     package var incarnation: UInt64
 
     package init(version: UInt32, service: String, incarnation: UInt64) {
@@ -47,29 +59,42 @@ package struct ServiceLinkWelcome: Sendable, Hashable {
         self.service = service
         self.incarnation = incarnation
     }
+
+    package func write(to sink: inout some FieldSink) {
+        sink.field(Fields.version, version)
+        sink.field(Fields.service, service)
+        sink.field(Fields.incarnation, incarnation)
+    }
 }
 
 /// Why the sender closes the link after this frame.
-package struct ServiceLinkGoAway: Sendable, Hashable {
-    package enum Reason: Int32, Sendable, Hashable, CaseIterable {
-        /// Also every reason that this version doesn't know.
+package struct ServiceLinkGoAway: WireMessage, Sendable, Hashable {
+    package typealias Fields = Schema.ServiceLinkGoAway
+
+    package enum Reason: Int, Sendable, Hashable, CaseIterable {
+        /// This also stands for every reason that this version doesn't know.
         case unspecified = 0
-        /// Connect again, elsewhere or later.
+        /// The peer shall connect again, elsewhere or later.
         case draining = 1
         case version = 2
         case wrongService = 3
         case wrongSecret = 4
         case protocolError = 5
-        /// The peer reads too slowly; the queue towards it is full.
+        /// The peer reads too slowly, and the queue of what waits for it is full.
         case overflow = 6
     }
 
     package var reason: Reason
-    /// For a person.
+    /// An explanation for a person.
     package var text: String
 
     package init(_ reason: Reason, _ text: String = "") {
         self.reason = reason
         self.text = text
+    }
+
+    package func write(to sink: inout some FieldSink) {
+        sink.field(Fields.reason, reason)
+        sink.field(Fields.text, text)
     }
 }

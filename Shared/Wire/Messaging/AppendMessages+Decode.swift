@@ -9,10 +9,10 @@ extension AppendRequest: ScanDecodable {
         var place = 0
         while let field = try scanner.next() {
             switch field.number {
-            case 1: key = try ScannedKey(scanning: try field.bytes)
-            case 2: source = try field.uint64
-            case EventRun.field:
-                _ = try AppendedEvent(scanning: try field.bytes)
+            case Fields.channel: key = try ScannedKey(scanning: field.bytes)
+            case Fields.source: source = try field.uint64
+            case Fields.events:
+                _ = try AppendedEvent(scanning: field.bytes)
                 first = first ?? place
             default: break
             }
@@ -36,11 +36,11 @@ extension AppendedEvent: ScanDecodable {
         var scanner = ProtobufScanner(bytes)
         while let field = try scanner.next() {
             switch field.number {
-            case 1: publisher = WireText(try field.bytes)
-            case 2: publisherSession = try field.uint64
-            case 3: feature = try field.uint32
-            case 4: event = WireText(try field.bytes)
-            case 5: sequence = try field.uint64
+            case Fields.publisher: publisher = try field.view
+            case Fields.publisherSession: publisherSession = try field.uint64
+            case Fields.feature: feature = try field.uint32
+            case Fields.event: event = try field.view
+            case Fields.sequence: sequence = try field.uint64
             default: break
             }
         }

@@ -1,12 +1,13 @@
 package import NIOCore
 package import RTMModel
 
-/// Events of presence or storage, to become entries of a channel's log: all of them, or none. Nobody keeps
-/// it, so the events are views.
+/// Events of presence or storage that shall become entries of a channel's log: all of them, or none. Nobody
+/// keeps the request, so the events are views.
 package struct AppendRequest: WireMessage {
-    /// Type none: the log of a user's metadata.
+    package typealias Fields = Schema.AppendRequest
+    /// A channel of type none is the log of a user's metadata.
     package let channel: ChannelKey
-    /// Who appends, by a number of its own; 0 = doesn't ask twice.
+    /// Who appends, by a number of its own; 0 = the source never sends an event twice.
     package let source: UInt64
     package let events: EventRun
 
@@ -17,23 +18,25 @@ package struct AppendRequest: WireMessage {
     }
 
     package func write(to sink: inout some FieldSink) {
-        sink.field(1, channel)
-        sink.field(2, source)
-        // Last: a reader takes everything from the first event on as the run.
+        sink.field(Fields.channel, channel)
+        sink.field(Fields.source, source)
+        // The events stand last, because a reader takes everything from the first event on as the run.
         sink.raw(events.bytes)
     }
 }
 
-/// One of them.
+/// One event of an AppendRequest.
 package struct AppendedEvent: WireMessage {
-    /// The user it is about; may be empty.
+    package typealias Fields = Schema.AppendedEvent
+    /// The user that the event is about; may be empty.
     package let publisher: WireText
-    /// Doesn't receive the entry; 0 = everybody does.
+    /// The session that doesn't receive the entry; 0 = everybody receives it.
     package let publisherSession: UInt64
     package let feature: SubscriptionFeatures
     /// The one field of Publication.event, with its key.
     package let event: WireText
-    /// Of the source, growing: what isn't above the last one of the channel was appended before.
+    /// The event's number at its source. It grows: an event whose number isn't above the last one of the
+    /// channel was appended before.
     package let sequence: UInt64
 
     package init(
@@ -48,24 +51,24 @@ package struct AppendedEvent: WireMessage {
     }
 
     package func write(to sink: inout some FieldSink) {
-        sink.field(1, publisher)
-        sink.field(2, publisherSession)
-        sink.field(3, UInt64(feature.rawValue))
-        sink.field(4, event)
-        sink.field(5, sequence)
+        sink.field(Fields.publisher, publisher)
+        sink.field(Fields.publisherSession, publisherSession)
+        sink.field(Fields.feature, feature.rawValue)
+        sink.field(Fields.event, event)
+        sink.field(Fields.sequence, sequence)
     }
 }
 
-/// The events of an AppendRequest as they lie in it: its field `events`, once for each.
+/// The events of an AppendRequest as they lie in it: its field `events`, once for each event.
 package struct EventRun {
-    static let field: UInt32 = 3
+    static var field: SchemaField<[AppendedEvent.Fields]> { AppendRequest.Fields.events }
 
     package let bytes: UnsafeRawBufferPointer
 
     /// - Parameter bytes: what `append` wrote.
     package init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
 
-    /// No event: only to be told where the log stands.
+    /// No event at all, for a request that only asks where the log stands.
     package init() { bytes = UnsafeRawBufferPointer(start: nil, count: 0) }
 
     /// Adds an event behind those that are in the buffer already.
@@ -77,20 +80,21 @@ package struct EventRun {
     private struct Entry: WireMessage {
         let event: AppendedEvent
 
-        func write(to sink: inout some FieldSink) { sink.field(EventRun.field, event) }
+        @inline(__always)
+        func write(to sink: inout some FieldSink) { sink.element(of: EventRun.field, event) }
     }
 }
 
 extension EventRun: Sequence {
     package func makeIterator() -> Iterator { Iterator(scanner: ProtobufScanner(bytes)) }
 
-    /// The events in order. They have been read once already, so this finds nothing malformed.
+    /// The events in order. They were read once before, so nothing malformed is found here.
     package struct Iterator: IteratorProtocol {
         fileprivate var scanner: ProtobufScanner
 
         package mutating func next() -> AppendedEvent? {
             while let field = try? scanner.next() {
-                guard field.number == EventRun.field, let bytes = try? field.bytes else { continue }
+                guard field.number == EventRun.field.number, let bytes = try? field.bytes else { continue }
                 return try? AppendedEvent(scanning: bytes)
             }
             return nil

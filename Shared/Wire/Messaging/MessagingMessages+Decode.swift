@@ -2,26 +2,6 @@ import CProtobufC
 import RTMModel
 import RTMProtocolC
 
-/// A service's message, decoded in place. Views in it live until the arena's next message.
-package protocol ArenaDecodable {
-    init(_ bytes: UnsafeRawBufferPointer, in arena: borrowing DecodeArena) throws(WireError)
-}
-
-extension ArenaDecodable {
-    /// Runs one of the generated `…__unpack` functions.
-    static func unpack<Message>(
-        _ bytes: UnsafeRawBufferPointer, in arena: borrowing DecodeArena,
-        with unpack: (
-            UnsafeMutablePointer<ProtobufCAllocator>?, Int, UnsafePointer<UInt8>?
-        ) -> UnsafeMutablePointer<Message>?
-    ) throws(WireError) -> Message {
-        arena.reset()
-        let start = bytes.baseAddress?.assumingMemoryBound(to: UInt8.self)
-        guard let message = unpack(arena.allocator, bytes.count, start) else { throw .undecodable }
-        return message.pointee
-    }
-}
-
 extension AttachRequest: ArenaDecodable {
     package init(_ bytes: UnsafeRawBufferPointer, in arena: borrowing DecodeArena) throws(WireError) {
         let message = try Self.unpack(bytes, in: arena, with: rtm__service__attach_request__unpack)

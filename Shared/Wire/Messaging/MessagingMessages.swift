@@ -1,7 +1,6 @@
 package import RTMModel
 
-/// The messages of the messaging service, as the caller writes them
-/// (protocol/schema/service/messaging_service.proto).
+/// The numbers of the methods of messaging (protocol/schema/service/messaging_service.proto).
 package enum MessagingMethod {
     package static let attach: UInt32 = 1
     package static let detach: UInt32 = 2
@@ -13,25 +12,29 @@ package enum MessagingMethod {
 }
 
 extension ChannelKey: WireMessage {
+    package typealias Fields = Schema.ChannelKey
     package func write(to sink: inout some FieldSink) {
-        sink.field(1, appID)
-        sink.field(2, UInt64(type.rawValue))
-        sink.field(3, name)
+        sink.field(Fields.appId, appID)
+        sink.field(Fields.type, type)
+        sink.field(Fields.name, name)
     }
 }
 
+/// Asks for the entries of a log from a position on.
 package struct AttachRequest: WireMessage, Sendable, Hashable {
+    package typealias Fields = Schema.AttachRequest
     package var channel: ChannelKey
     package var interest: UInt64
     package var after: StreamPosition?
-    /// Of one who has to be alone: 0 for a new holder, else the number that an earlier answer gave. Nil for
-    /// all others.
+    /// For an interest that is exclusive: 0 for a new holder, or the number that an earlier answer gave. Nil
+    /// for all other interests.
     package var claim: UInt64?
-    /// Who has the claim, for the one who loses it: the instance of a client; 0 = unknown.
+    /// The instance of the client that holds the claim, which the one who loses it is told; 0 = unknown.
     package var holder: UInt64
-    /// The holder has had it before and comes back: no newer one must lose it for that.
+    /// Whether the holder had the claim before and comes back. Then a newer holder keeps it.
     package var returns: Bool
-    /// Of a new holder: counts its attempts, so that a late one is known; 0 = not counted.
+    /// For a new holder: the number of its attempt, by which one that arrives late is recognised; 0 = not
+    /// counted.
     package var attempt: UInt64
 
     package init(
@@ -48,23 +51,24 @@ package struct AttachRequest: WireMessage, Sendable, Hashable {
     }
 
     package func write(to sink: inout some FieldSink) {
-        sink.field(1, channel)
-        sink.field(2, interest)
-        if let after { sink.field(3, after) }
+        sink.field(Fields.channel, channel)
+        sink.field(Fields.interest, interest)
+        if let after { sink.field(Fields.after, after) }
         if let claim {
-            sink.field(4, true)
-            sink.field(5, claim)
-            sink.field(6, holder)
-            sink.field(7, returns)
-            sink.field(8, attempt)
+            sink.field(Fields.exclusive, true)
+            sink.field(Fields.claim, claim)
+            sink.field(Fields.holder, holder)
+            sink.field(Fields.returns, returns)
+            sink.field(Fields.attempt, attempt)
         }
     }
 }
 
 package struct AttachResponse: WireMessage, Sendable, Hashable {
+    package typealias Fields = Schema.AttachResponse
     package var position: StreamPosition
     package var gap: Bool
-    /// Of an exclusive interest; else 0.
+    /// The claim of an exclusive interest; 0 for all others.
     package var claim: UInt64
 
     package init(position: StreamPosition, gap: Bool, claim: UInt64 = 0) {
@@ -74,16 +78,18 @@ package struct AttachResponse: WireMessage, Sendable, Hashable {
     }
 
     package func write(to sink: inout some FieldSink) {
-        sink.field(1, position)
-        sink.field(2, gap)
-        sink.field(3, claim)
+        sink.field(Fields.position, position)
+        sink.field(Fields.gap, gap)
+        sink.field(Fields.claim, claim)
     }
 }
 
-/// To the holder of an exclusive interest: a newer one has taken its place, and nothing more will come.
+/// Tells the holder of an exclusive interest that a newer one has taken its place and that nothing more will
+/// come.
 package struct SupersededPush: WireMessage, Sendable, Hashable {
+    package typealias Fields = Schema.SupersededPush
     package var interest: UInt64
-    /// Who the newer one is; 0 = unknown.
+    /// The instance of the newer holder; 0 = unknown.
     package var holder: UInt64
 
     package init(interest: UInt64, holder: UInt64 = 0) {
@@ -92,22 +98,26 @@ package struct SupersededPush: WireMessage, Sendable, Hashable {
     }
 
     package func write(to sink: inout some FieldSink) {
-        sink.field(1, interest)
-        sink.field(2, holder)
+        sink.field(Fields.interest, interest)
+        sink.field(Fields.holder, holder)
     }
 }
 
+/// Ends an interest.
 package struct DetachPush: WireMessage, Sendable, Hashable {
+    package typealias Fields = Schema.DetachPush
     package var interest: UInt64
 
     package init(interest: UInt64) { self.interest = interest }
 
     package func write(to sink: inout some FieldSink) {
-        sink.field(1, interest)
+        sink.field(Fields.interest, interest)
     }
 }
 
+/// Asks for the entries after a position, for one subscriber who catches up.
 package struct ReadRequest: WireMessage, Sendable, Hashable {
+    package typealias Fields = Schema.ReadRequest
     package var channel: ChannelKey
     package var after: StreamPosition
     package var exceptPublisher: String
@@ -123,14 +133,15 @@ package struct ReadRequest: WireMessage, Sendable, Hashable {
     }
 
     package func write(to sink: inout some FieldSink) {
-        sink.field(1, channel)
-        sink.field(2, after)
-        sink.field(3, exceptPublisher)
-        sink.field(4, UInt64(features.rawValue))
+        sink.field(Fields.channel, channel)
+        sink.field(Fields.after, after)
+        sink.field(Fields.exceptPublisher, exceptPublisher)
+        sink.field(Fields.features, features.rawValue)
     }
 }
 
 package struct ReadResponse: WireMessage {
+    package typealias Fields = Schema.ReadResponse
     package let frames: WireText
     package let position: StreamPosition
     package let gap: Bool
@@ -144,15 +155,17 @@ package struct ReadResponse: WireMessage {
     }
 
     package func write(to sink: inout some FieldSink) {
-        sink.field(1, frames)
-        sink.field(2, position)
-        sink.field(3, gap)
-        sink.field(4, more)
+        sink.field(Fields.frames, frames)
+        sink.field(Fields.position, position)
+        sink.field(Fields.gap, gap)
+        sink.field(Fields.more, more)
     }
 }
 
 package struct AppendResponse: WireMessage, Sendable, Hashable {
-    /// Of the last event, also when it was appended before; of the log's head when there was none.
+    package typealias Fields = Schema.AppendResponse
+    /// The position of the last event, also if it was appended before, or of the log's head if there was no
+    /// event.
     package var position: StreamPosition
     package var timestampMilliseconds: UInt64
 
@@ -162,7 +175,7 @@ package struct AppendResponse: WireMessage, Sendable, Hashable {
     }
 
     package func write(to sink: inout some FieldSink) {
-        sink.field(1, position)
-        sink.field(2, timestampMilliseconds)
+        sink.field(Fields.position, position)
+        sink.field(Fields.timestampMs, timestampMilliseconds)
     }
 }

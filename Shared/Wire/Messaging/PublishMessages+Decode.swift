@@ -1,11 +1,5 @@
 import RTMModel
 
-/// A message that is read where it lies. Views in it live as long as the bytes.
-package protocol ScanDecodable {
-    /// Unknown fields are skipped; of a field that occurs twice the last one counts.
-    init(scanning bytes: UnsafeRawBufferPointer) throws(WireError)
-}
-
 extension PublishRequest: ScanDecodable {
     package init(scanning bytes: UnsafeRawBufferPointer) throws(WireError) {
         var key = ScannedKey()
@@ -22,19 +16,19 @@ extension PublishRequest: ScanDecodable {
         var place = 0
         while let field = try scanner.next() {
             switch field.number {
-            case 1: key = try ScannedKey(scanning: try field.bytes)
-            case 2: publisher = WireText(try field.bytes)
-            case 3: publisherSession = try field.uint64
-            case 4: needsReceiver = try field.uint64 != 0
-            case MessageRun.field:
-                _ = try MessageView(scanning: try field.bytes)
+            case Fields.channel: key = try ScannedKey(scanning: field.bytes)
+            case Fields.publisher: publisher = try field.view
+            case Fields.publisherSession: publisherSession = try field.uint64
+            case Fields.needsReceiver: needsReceiver = try field.bool
+            case Fields.messages:
+                _ = try MessageView(scanning: field.bytes)
                 first = first ?? place
                 count += 1
-            case 6: origin.instance = try field.uint64
-            case 7: origin.sequence = try field.uint64
-            case 8: isAgain = try field.uint64 != 0
-            case 9: age = try field.uint32
-            case 10: epoch = try field.uint64
+            case Fields.instance: origin.instance = try field.uint64
+            case Fields.sequence: origin.sequence = try field.uint64
+            case Fields.again: isAgain = try field.bool
+            case Fields.ageMs: age = try field.uint32
+            case Fields.epoch: epoch = try field.uint64
             default: break
             }
             place = scanner.place
@@ -55,7 +49,7 @@ extension PublishRequest: ScanDecodable {
 /// A ChannelKey as views.
 struct ScannedKey: ScanDecodable {
     var appID = WireText.empty
-    /// Nil: there is no key at all.
+    /// Nil if there is no key at all.
     var type: Int?
     var name = WireText.empty
 
@@ -66,9 +60,9 @@ struct ScannedKey: ScanDecodable {
         var scanner = ProtobufScanner(bytes)
         while let field = try scanner.next() {
             switch field.number {
-            case 1: appID = WireText(try field.bytes)
-            case 2: type = Int(try field.int32)
-            case 3: name = WireText(try field.bytes)
+            case Schema.ChannelKey.appId: appID = try field.view
+            case Schema.ChannelKey.type: type = try field.enumeration
+            case Schema.ChannelKey.name: name = try field.view
             default: break
             }
         }
@@ -77,19 +71,19 @@ struct ScannedKey: ScanDecodable {
 
 extension MessageView: ScanDecodable {
     package init(scanning bytes: UnsafeRawBufferPointer) throws(WireError) {
-        var type: Int32 = 0
+        var type = 0
         var payload = WireText.empty
         var customType = WireText.empty
         var scanner = ProtobufScanner(bytes)
         while let field = try scanner.next() {
             switch field.number {
-            case 1: type = try field.int32
-            case 2: payload = WireText(try field.bytes)
-            case 3: customType = WireText(try field.bytes)
+            case Fields.type: type = try field.enumeration
+            case Fields.payload: payload = try field.view
+            case Fields.customType: customType = try field.view
             default: break
             }
         }
-        self.init(type: MessageType(rawValue: Int(type)), payload: payload, customType: customType)
+        self.init(type: MessageType(rawValue: type), payload: payload, customType: customType)
     }
 }
 
@@ -99,8 +93,8 @@ extension PublishResponse: ScanDecodable {
         var scanner = ProtobufScanner(bytes)
         while let field = try scanner.next() {
             switch field.number {
-            case 1: offset = try field.uint64
-            case 2: timestampMilliseconds = try field.uint64
+            case Fields.offset: offset = try field.uint64
+            case Fields.timestampMs: timestampMilliseconds = try field.uint64
             default: break
             }
         }
@@ -118,38 +112,17 @@ extension DeliveryPush: ScanDecodable {
         var scanner = ProtobufScanner(bytes)
         while let field = try scanner.next() {
             switch field.number {
-            case 1: interest = try field.uint64
-            case 2: offset = try field.uint64
-            case 3: publisherSession = try field.uint64
-            case 4: feature = try field.uint32
-            case 5: frames = WireText(try field.bytes)
-            case 6: count = try field.uint32
+            case Fields.interest: interest = try field.uint64
+            case Fields.offset: offset = try field.uint64
+            case Fields.publisherSession: publisherSession = try field.uint64
+            case Fields.feature: feature = try field.uint32
+            case Fields.frames: frames = try field.view
+            case Fields.count: count = try field.uint32
             default: break
             }
         }
         self.init(
             interest: interest, offset: offset, count: Int(count), publisherSession: publisherSession,
             feature: SubscriptionFeatures(rawValue: feature), frames: frames)
-    }
-}
-
-extension Publication {
-    /// The publisher's name in a ServerFrame with its length prefix; nil when that is no publication.
-    package static func publisher(inFrame frame: UnsafeRawBufferPointer) -> WireText? {
-        var publisher: WireText?
-        do throws(WireError) {
-            var outer = ProtobufScanner(
-                UnsafeRawBufferPointer(rebasing: frame.dropFirst(FrameReader.prefixLength)))
-            while let body = try outer.next() {
-                guard body.number == field else { continue }
-                var scanner = ProtobufScanner(try body.bytes)
-                while let entry = try scanner.next() {
-                    if entry.number == 5 { publisher = WireText(try entry.bytes) }
-                }
-            }
-        } catch {
-            return nil
-        }
-        return publisher
     }
 }

@@ -4,14 +4,15 @@ package import RTMModel
 /// What passes between an edge and messaging for every message
 /// (protocol/schema/service/messaging_service.proto).
 ///
-/// These are read by hand, where they lie, and not by the generated decoder: payloads are only passed on, and
-/// a scan costs a sixth of a decode (docs/decisions/0008).
+/// These messages are scanned where they lie and not read by the C decoder: their payloads are only passed
+/// on, and a scan costs a sixth of a decode (docs/decisions/0008-the-path-of-a-message.md).
 
 /// Messages that one session publishes to one channel, one behind the other, on their way to the log. Nobody
-/// keeps it, so everything is a view.
+/// keeps the request, so everything in it is a view.
 package struct PublishRequest: WireMessage {
+    package typealias Fields = Schema.PublishRequest
     package let appID: WireText
-    /// Nil for a number that is no channel type.
+    /// Nil for a number that is not a channel type.
     package let channelType: ChannelType?
     package let channel: WireText
     package let publisher: WireText
@@ -36,44 +37,44 @@ package struct PublishRequest: WireMessage {
 
     @inline(__always)
     package func write(to sink: inout some FieldSink) {
-        sink.field(1, Key(request: self))
-        sink.field(2, publisher)
-        sink.field(3, publisherSession)
-        sink.field(4, needsReceiver)
-        sink.field(6, origin.instance)
-        sink.field(7, origin.sequence)
+        sink.field(Fields.channel, Key(request: self))
+        sink.field(Fields.publisher, publisher)
+        sink.field(Fields.publisherSession, publisherSession)
+        sink.field(Fields.needsReceiver, needsReceiver)
+        sink.field(Fields.instance, origin.instance)
+        sink.field(Fields.sequence, origin.sequence)
         if let age = origin.againAfter {
-            sink.field(8, true)
-            sink.field(9, UInt64(age))
-            sink.field(10, origin.epoch)
+            sink.field(Fields.again, true)
+            sink.field(Fields.ageMs, age)
+            sink.field(Fields.epoch, origin.epoch)
         }
-        // Last: a reader takes everything from the first message on as the run.
+        // The messages stand last, because a reader takes everything from the first message on as the run.
         sink.raw(messages.bytes)
     }
 
     /// The request's channel key as views.
     private struct Key: WireMessage {
+        typealias Fields = Schema.ChannelKey
         let request: PublishRequest
 
         @inline(__always)
         func write(to sink: inout some FieldSink) {
-            sink.field(1, request.appID)
-            sink.field(2, UInt64(request.channelType?.rawValue ?? 0))
-            sink.field(3, request.channel)
+            sink.field(Fields.appId, request.appID)
+            sink.field(Fields.type, request.channelType)
+            sink.field(Fields.name, request.channel)
         }
     }
 }
 
-/// By what a publish is known again when its client, who lost the connection before the answer, sends it once
-/// more.
+/// What identifies a publish when its client lost the connection before the answer and sends it once more.
 package struct PublishOrigin: Sendable, Hashable {
-    /// Of the client object; 0 = unknown.
+    /// The number of the client object; 0 = unknown.
     package var instance: UInt64
-    /// Of the first message at this instance; 0 = none of them is ever sent again.
+    /// The number of the first message at this instance; 0 = none of the messages is ever sent again.
     package var sequence: UInt64
-    /// Sent before: how long ago, in milliseconds. Nil for what is sent for the first time.
+    /// How many milliseconds ago the publish was sent first; nil if it is sent for the first time.
     package var againAfter: UInt32?
-    /// Of what was sent before: of a log that the client knew then; 0 = unknown.
+    /// For what was sent before: the epoch of the log that the client knew then; 0 = unknown.
     package var epoch: UInt64
 
     package init(instance: UInt64, sequence: UInt64, againAfter: UInt32? = nil, epoch: UInt64 = 0) {
@@ -86,9 +87,9 @@ package struct PublishOrigin: Sendable, Hashable {
     package static let none = PublishOrigin(instance: 0, sequence: 0)
 }
 
-/// The messages of a PublishRequest as they lie in it: its field `messages`, once for each.
+/// The messages of a PublishRequest as they lie in it: its field `messages`, once for each message.
 package struct MessageRun {
-    static let field: UInt32 = 5
+    static var field: SchemaField<[MessageView.Fields]> { PublishRequest.Fields.messages }
 
     let bytes: UnsafeRawBufferPointer
     package let count: Int
@@ -109,20 +110,20 @@ package struct MessageRun {
         let message: MessageView
 
         @inline(__always)
-        func write(to sink: inout some FieldSink) { sink.field(MessageRun.field, message) }
+        func write(to sink: inout some FieldSink) { sink.element(of: MessageRun.field, message) }
     }
 }
 
 extension MessageRun: Sequence {
     package func makeIterator() -> Iterator { Iterator(scanner: ProtobufScanner(bytes)) }
 
-    /// The messages in order. They have been read once already, so this finds nothing malformed.
+    /// The messages in order. They were read once before, so nothing malformed is found here.
     package struct Iterator: IteratorProtocol {
         fileprivate var scanner: ProtobufScanner
 
         package mutating func next() -> MessageView? {
             while let field = try? scanner.next() {
-                guard field.number == MessageRun.field, let bytes = try? field.bytes else { continue }
+                guard field.number == MessageRun.field.number, let bytes = try? field.bytes else { continue }
                 return try? MessageView(scanning: bytes)
             }
             return nil
@@ -130,8 +131,9 @@ extension MessageRun: Sequence {
     }
 }
 
-/// Of the first message; each further one has both greater by one.
+/// The place of the first message in the log. For each further message both numbers are greater by one.
 package struct PublishResponse: WireMessage, Sendable, Hashable {
+    package typealias Fields = Schema.PublishResponse
     package var offset: UInt64
     package var timestampMilliseconds: UInt64
 
@@ -142,20 +144,21 @@ package struct PublishResponse: WireMessage, Sendable, Hashable {
 
     @inline(__always)
     package func write(to sink: inout some FieldSink) {
-        sink.field(1, offset)
-        sink.field(2, timestampMilliseconds)
+        sink.field(Fields.offset, offset)
+        sink.field(Fields.timestampMs, timestampMilliseconds)
     }
 }
 
-/// Consecutive entries of a log that one session published, for whoever is subscribed at that edge.
+/// Consecutive entries of a log that one session published, for the subscribers at one edge.
 package struct DeliveryPush: WireMessage {
+    package typealias Fields = Schema.DeliveryPush
     package let interest: UInt64
-    /// Of the first entry.
+    /// The offset of the first entry.
     package let offset: UInt64
     package let count: Int
     package let publisherSession: UInt64
     package let feature: SubscriptionFeatures
-    /// A whole ServerFrame with its length prefix for each entry.
+    /// For each entry a whole ServerFrame with its length prefix.
     package let frames: WireText
 
     package init(
@@ -172,11 +175,11 @@ package struct DeliveryPush: WireMessage {
 
     @inline(__always)
     package func write(to sink: inout some FieldSink) {
-        sink.field(1, interest)
-        sink.field(2, offset)
-        sink.field(3, publisherSession)
-        sink.field(4, UInt64(feature.rawValue))
-        sink.field(5, frames)
-        sink.field(6, UInt64(count))
+        sink.field(Fields.interest, interest)
+        sink.field(Fields.offset, offset)
+        sink.field(Fields.publisherSession, publisherSession)
+        sink.field(Fields.feature, feature.rawValue)
+        sink.field(Fields.frames, frames)
+        sink.field(Fields.count, UInt32(truncatingIfNeeded: count))
     }
 }

@@ -1,11 +1,11 @@
-package import NIOCore
 package import RTMModel
 
-/// What presence tells clients (protocol/schema/client/presence.proto): answers to their calls, snapshots,
-/// and the events that become entries of channel logs.
+/// What presence answers to clients: the results of their calls, and snapshots
+/// (protocol/schema/client/presence.proto).
 
 /// One temporary state of a user in a channel.
 package struct StateItem: WireMessage, Sendable, Hashable {
+    package typealias Fields = Schema.StateItem
     package var key: String
     package var value: String
 
@@ -15,14 +15,15 @@ package struct StateItem: WireMessage, Sendable, Hashable {
     }
 
     package func write(to sink: inout some FieldSink) {
-        sink.field(1, key)
-        sink.field(2, value)
+        sink.field(Fields.key, key)
+        sink.field(Fields.value, value)
     }
 }
 
-/// A user of a channel with the states that he shows there, by key.
+/// A user of a channel with the states that the user shows there, ordered by key.
 package struct UserState: ServerFrameBody, Sendable, Hashable {
-    package static let field: UInt32 = 23
+    package typealias Fields = Schema.UserState
+    package static var field: SchemaField<Fields> { Schema.ServerFrame.userState }
     package var userID: String
     package var items: [StateItem]
 
@@ -32,13 +33,14 @@ package struct UserState: ServerFrameBody, Sendable, Hashable {
     }
 
     package func write(to sink: inout some FieldSink) {
-        sink.field(1, userID)
-        for item in items { sink.field(2, item) }
+        sink.field(Fields.userId, userID)
+        sink.field(Fields.items, items)
     }
 }
 
 package struct OnlineUsers: ServerFrameBody, Sendable, Hashable {
-    package static let field: UInt32 = 20
+    package typealias Fields = Schema.OnlineUsers
+    package static var field: SchemaField<Fields> { Schema.ServerFrame.onlineUsers }
     package var users: [UserState]
     /// Empty on the last page.
     package var nextPage: String
@@ -51,41 +53,45 @@ package struct OnlineUsers: ServerFrameBody, Sendable, Hashable {
     }
 
     package func write(to sink: inout some FieldSink) {
-        for user in users { sink.field(1, user) }
-        sink.field(2, nextPage)
-        sink.field(3, total)
+        sink.field(Fields.users, users)
+        sink.field(Fields.nextPage, nextPage)
+        sink.field(Fields.total, total)
     }
 }
 
 package struct UserChannels: ServerFrameBody, Sendable, Hashable {
-    package static let field: UInt32 = 21
-    package var channels: [Channel]
+    package typealias Fields = Schema.UserChannels
+    package static var field: SchemaField<Fields> { Schema.ServerFrame.userChannels }
+    package var channels: [UserChannel]
 
-    package init(channels: [Channel]) { self.channels = channels }
-
-    package struct Channel: WireMessage, Sendable, Hashable {
-        package var type: ChannelType
-        package var name: String
-
-        package init(type: ChannelType, name: String) {
-            self.type = type
-            self.name = name
-        }
-
-        package func write(to sink: inout some FieldSink) {
-            sink.field(1, UInt64(type.rawValue))
-            sink.field(2, name)
-        }
-    }
+    package init(channels: [UserChannel]) { self.channels = channels }
 
     package func write(to sink: inout some FieldSink) {
-        for channel in channels { sink.field(1, channel) }
+        sink.field(Fields.channels, channels)
     }
 }
 
-/// A part of who is in a channel at a position of its log.
+/// A channel that a user is in.
+package struct UserChannel: WireMessage, Sendable, Hashable {
+    package typealias Fields = Schema.UserChannel
+    package var type: ChannelType
+    package var name: String
+
+    package init(type: ChannelType, name: String) {
+        self.type = type
+        self.name = name
+    }
+
+    package func write(to sink: inout some FieldSink) {
+        sink.field(Fields.type, type)
+        sink.field(Fields.name, name)
+    }
+}
+
+/// A part of the users who are in a channel at a position of its log.
 package struct PresenceSnapshot: ServerFrameBody, Sendable, Hashable {
-    package static let field: UInt32 = 25
+    package typealias Fields = Schema.PresenceSnapshot
+    package static var field: SchemaField<Fields> { Schema.ServerFrame.presenceSnapshot }
     package var channel: ChannelKey
     package var position: StreamPosition
     package var users: [UserState]
@@ -100,81 +106,10 @@ package struct PresenceSnapshot: ServerFrameBody, Sendable, Hashable {
     }
 
     package func write(to sink: inout some FieldSink) {
-        sink.field(1, UInt64(channel.type.rawValue))
-        sink.field(2, channel.name)
-        sink.field(3, position)
-        for user in users { sink.field(4, user) }
-        sink.field(5, more)
-    }
-}
-
-// MARK: - Events
-
-/// What happened in a channel, as its subscribers hear it (P-2 to P-6).
-package enum PresenceEvent: WireMessage, Sendable, Hashable {
-    case joined
-    case left
-    case timedOut
-    /// All states that the user has now (P-6).
-    case statesChanged([StateItem])
-    case interval(PresenceInterval)
-
-    private var type: UInt64 {
-        switch self {
-        case .interval: 2
-        case .joined: 3
-        case .left: 4
-        case .timedOut: 5
-        case .statesChanged: 6
-        }
-    }
-
-    package func write(to sink: inout some FieldSink) {
-        sink.field(1, type)
-        switch self {
-        case .statesChanged(let items): for item in items { sink.field(2, item) }
-        case .interval(let interval): sink.field(3, interval)
-        case .joined, .left, .timedOut: break
-        }
-    }
-
-    /// The event as the one field of Publication.event, with its key: what an AppendRequest carries.
-    package var field: ByteBuffer {
-        let field = PublicationField(event: self)
-        var buffer = ByteBuffer()
-        field.encode(into: &buffer, length: field.encodedLength)
-        return buffer
-    }
-
-    private struct PublicationField: WireMessage {
-        let event: PresenceEvent
-        func write(to sink: inout some FieldSink) { sink.field(7, event) }
-    }
-}
-
-/// What happened in a big channel in one period (P-2). Who is in `left` or `timedOut` is gone at its end,
-/// whoever else is in `joined` is there.
-package struct PresenceInterval: WireMessage, Sendable, Hashable {
-    package var joined: [String]
-    package var left: [String]
-    package var timedOut: [String]
-    /// In the order of the changes, each with all states of then.
-    package var states: [UserState]
-
-    package init(
-        joined: [String] = [], left: [String] = [], timedOut: [String] = [], states: [UserState] = []
-    ) {
-        self.joined = joined
-        self.left = left
-        self.timedOut = timedOut
-        self.states = states
-    }
-
-    package func write(to sink: inout some FieldSink) {
-        // User ids are never empty, so the rule that a default isn't written drops none.
-        for user in joined { sink.field(1, user) }
-        for user in left { sink.field(2, user) }
-        for user in timedOut { sink.field(3, user) }
-        for user in states { sink.field(4, user) }
+        sink.field(Fields.channelType, channel.type)
+        sink.field(Fields.channel, channel.name)
+        sink.field(Fields.position, position)
+        sink.field(Fields.users, users)
+        sink.field(Fields.more, more)
     }
 }

@@ -2,7 +2,7 @@ import CProtobufC
 import RTMModel
 import RTMProtocolC
 
-/// Reads what a CallRequest carries: the one field of ClientFrame.body, with its key, is a ClientFrame
+/// Reads what a CallRequest carries: the one field of ClientFrame.body, with its key. That is a ClientFrame
 /// without its request id.
 extension PresenceCall: ArenaDecodable {
     package init(_ bytes: UnsafeRawBufferPointer, in arena: borrowing DecodeArena) throws(WireError) {

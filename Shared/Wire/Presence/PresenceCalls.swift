@@ -1,14 +1,14 @@
 package import RTMModel
 
-/// What clients ask presence (protocol/schema/client/presence.proto, fields 20 to 24 of ClientFrame). Texts
-/// are views that live until the arena's next message.
+/// What clients ask of presence (protocol/schema/client/presence.proto, fields 20 to 24 of ClientFrame).
+/// Texts are views that live until the arena's next message.
 package enum PresenceCall {
     case whoNow(WhoNow)
     case whereNow(userID: WireText)
     case setState(channel: PresenceChannel, items: [(key: WireText, value: WireText)])
     case getState(channel: PresenceChannel, userID: WireText)
     case removeState(channel: PresenceChannel, keys: [WireText])
-    /// Not a request to presence.
+    /// The request is not one to presence.
     case unknown
 
     package struct WhoNow {
@@ -19,9 +19,9 @@ package enum PresenceCall {
     }
 }
 
-/// A channel as a client names it: within its own app.
+/// A channel as a client names it, which is within the client's own app.
 package struct PresenceChannel {
-    /// Nil for a number that is no channel type.
+    /// Nil for a number that is not a channel type.
     package let type: ChannelType?
     package let name: WireText
 

@@ -1,6 +1,6 @@
 package import RTMModel
 
-/// The messages between edge and presence (protocol/schema/service/presence_service.proto).
+/// The numbers of the methods of presence (protocol/schema/service/presence_service.proto).
 package enum PresenceMethod {
     package static let join: UInt32 = 1
     package static let call: UInt32 = 2
@@ -11,13 +11,15 @@ package enum PresenceMethod {
     package static let roster: UInt32 = 7
 }
 
+/// Says that a session's user enters a channel, or changes how it is there.
 package struct JoinRequest: WireMessage, Sendable, Hashable {
+    package typealias Fields = Schema.JoinRequest
     package var channel: ChannelKey
     package var caller: Caller
     package var lease: UInt64
     package var quiet: Bool
     package var presenceTimeout: Duration
-    /// Whether the answer shall say who is there.
+    /// Whether the answer shall list the users who are there.
     package var wantsSnapshot: Bool
 
     package init(
@@ -33,21 +35,22 @@ package struct JoinRequest: WireMessage, Sendable, Hashable {
     }
 
     package func write(to sink: inout some FieldSink) {
-        sink.field(1, channel)
-        sink.field(2, caller)
-        sink.field(3, lease)
-        sink.field(4, quiet)
-        sink.field(5, presenceTimeout.milliseconds)
-        sink.field(6, wantsSnapshot)
+        sink.field(Fields.channel, channel)
+        sink.field(Fields.caller, caller)
+        sink.field(Fields.lease, lease)
+        sink.field(Fields.quiet, quiet)
+        sink.field(Fields.presenceTimeoutMs, milliseconds: presenceTimeout)
+        sink.field(Fields.snapshot, wantsSnapshot)
     }
 }
 
 package struct JoinResponse: WireMessage {
-    /// Events up to here are in the snapshot.
+    package typealias Fields = Schema.JoinResponse
+    /// The snapshot contains the events up to this position.
     package let position: StreamPosition
     /// ServerFrames with their length prefixes.
     package let frames: WireText
-    /// The snapshot doesn't fit in here: it is to be asked for (`RosterRequest`).
+    /// The snapshot doesn't fit into the answer, so the edge has to ask for it (`RosterRequest`).
     package let isTooBig: Bool
 
     package init(position: StreamPosition, frames: WireText, isTooBig: Bool = false) {
@@ -57,16 +60,17 @@ package struct JoinResponse: WireMessage {
     }
 
     package func write(to sink: inout some FieldSink) {
-        sink.field(1, position)
-        sink.field(2, frames)
-        sink.field(3, isTooBig)
+        sink.field(Fields.position, position)
+        sink.field(Fields.frames, frames)
+        sink.field(Fields.tooBig, isTooBig)
     }
 }
 
 /// Asks for a part of the snapshot of a channel with very many users.
 package struct RosterRequest: WireMessage, Sendable, Hashable {
+    package typealias Fields = Schema.RosterRequest
     package var channel: ChannelKey
-    /// As the response before says; 0: from the beginning.
+    /// The number from the response before, or 0 to start from the beginning.
     package var snapshot: UInt64
 
     package init(channel: ChannelKey, snapshot: UInt64 = 0) {
@@ -75,15 +79,16 @@ package struct RosterRequest: WireMessage, Sendable, Hashable {
     }
 
     package func write(to sink: inout some FieldSink) {
-        sink.field(1, channel)
-        sink.field(2, snapshot)
+        sink.field(Fields.channel, channel)
+        sink.field(Fields.snapshot, snapshot)
     }
 }
 
 package struct RosterResponse: WireMessage {
+    package typealias Fields = Schema.RosterResponse
     /// ServerFrames with their length prefixes.
     package let frames: WireText
-    /// By which the next part is asked for; 0: this was the last.
+    /// The number with which the edge asks for the next part; 0 if this was the last one.
     package let snapshot: UInt64
 
     package init(frames: WireText, snapshot: UInt64) {
@@ -92,13 +97,14 @@ package struct RosterResponse: WireMessage {
     }
 
     package func write(to sink: inout some FieldSink) {
-        sink.field(1, frames)
-        sink.field(2, snapshot)
+        sink.field(Fields.frames, frames)
+        sink.field(Fields.snapshot, snapshot)
     }
 }
 
-/// The session has unsubscribed.
+/// Says that the session has unsubscribed.
 package struct LeavePush: WireMessage, Sendable, Hashable {
+    package typealias Fields = Schema.LeavePush
     package var channel: ChannelKey
     package var caller: Caller
 
@@ -108,22 +114,26 @@ package struct LeavePush: WireMessage, Sendable, Hashable {
     }
 
     package func write(to sink: inout some FieldSink) {
-        sink.field(1, channel)
-        sink.field(2, caller)
+        sink.field(Fields.channel, channel)
+        sink.field(Fields.caller, caller)
     }
 }
 
-/// How a session came to its end, for those who keep something of it.
+/// How a session came to its end, for the services that keep something of it.
 package enum SessionEnd: Int, Sendable, Hashable, CaseIterable {
-    /// It leaves its channels now.
+    /// The user leaves the session's channels at once.
     case loggedOut = 1
-    /// Its presence timeouts begin (S-42).
+    /// The presence timeouts of the session begin: the user stays in the channels until they have passed
+    /// (S-42).
     case lost = 2
-    /// It leaves its channels now: another instance of its user has logged in (S-12).
+    /// The user leaves the session's channels at once, because another instance of the user has logged in
+    /// (S-12).
     case superseded = 3
 }
 
+/// Says that a session has ended.
 package struct SessionEndedPush: WireMessage, Sendable, Hashable {
+    package typealias Fields = Schema.SessionEndedPush
     package var caller: Caller
     package var end: SessionEnd
 
@@ -133,23 +143,26 @@ package struct SessionEndedPush: WireMessage, Sendable, Hashable {
     }
 
     package func write(to sink: inout some FieldSink) {
-        sink.field(1, caller)
-        sink.field(2, UInt64(end.rawValue))
+        sink.field(Fields.caller, caller)
+        sink.field(Fields.end, end)
     }
 }
 
+/// Takes or renews the lease under which an edge's memberships stand.
 package struct LeaseRequest: WireMessage, Sendable, Hashable {
+    package typealias Fields = Schema.LeaseRequest
     package var lease: UInt64
 
     package init(lease: UInt64) { self.lease = lease }
 
-    package func write(to sink: inout some FieldSink) { sink.field(1, lease) }
+    package func write(to sink: inout some FieldSink) { sink.field(Fields.lease, lease) }
 }
 
 package struct LeaseResponse: WireMessage, Sendable, Hashable {
+    package typealias Fields = Schema.LeaseResponse
     /// The lease ends this long after its last renewal.
     package var timeToLive: Duration
-    /// False: nothing is known under the lease, everything has to be told.
+    /// False if presence knows nothing under the lease. Then the edge has to send all its memberships.
     package var isKnown: Bool
 
     package init(timeToLive: Duration, isKnown: Bool) {
@@ -158,13 +171,14 @@ package struct LeaseResponse: WireMessage, Sendable, Hashable {
     }
 
     package func write(to sink: inout some FieldSink) {
-        sink.field(1, timeToLive.milliseconds)
-        sink.field(2, isKnown)
+        sink.field(Fields.ttlMs, milliseconds: timeToLive)
+        sink.field(Fields.known, isKnown)
     }
 }
 
-/// Memberships under a lease; what isn't among them when the last has come is lost.
+/// Memberships under a lease. A membership that isn't among them when the last request has come is lost.
 package struct SyncRequest: WireMessage, Sendable, Hashable {
+    package typealias Fields = Schema.SyncRequest
     package var lease: UInt64
     package var memberships: [Membership]
     package var isFirst: Bool
@@ -178,19 +192,22 @@ package struct SyncRequest: WireMessage, Sendable, Hashable {
     }
 
     package func write(to sink: inout some FieldSink) {
-        sink.field(1, lease)
-        for membership in memberships { sink.field(2, membership) }
-        sink.field(3, isFirst)
-        sink.field(4, isLast)
+        sink.field(Fields.lease, lease)
+        sink.field(Fields.memberships, memberships)
+        sink.field(Fields.first, isFirst)
+        sink.field(Fields.last, isLast)
     }
 }
 
 package struct SyncResponse: WireMessage, Sendable, Hashable {
+    package typealias Fields = Schema.SyncResponse
     package init() {}
     package func write(to sink: inout some FieldSink) {}
 }
 
+/// A user in a channel, with the session that brought it there.
 package struct Membership: WireMessage, Sendable, Hashable {
+    package typealias Fields = Schema.Membership
     package var channel: ChannelKey
     package var caller: Caller
     package var quiet: Bool
@@ -204,9 +221,9 @@ package struct Membership: WireMessage, Sendable, Hashable {
     }
 
     package func write(to sink: inout some FieldSink) {
-        sink.field(1, channel)
-        sink.field(2, caller)
-        sink.field(3, quiet)
-        sink.field(4, presenceTimeout.milliseconds)
+        sink.field(Fields.channel, channel)
+        sink.field(Fields.caller, caller)
+        sink.field(Fields.quiet, quiet)
+        sink.field(Fields.presenceTimeoutMs, milliseconds: presenceTimeout)
     }
 }

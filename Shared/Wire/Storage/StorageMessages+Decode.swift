@@ -31,9 +31,9 @@ extension LockGrantedPush: ScanDecodable {
         var scanner = ProtobufScanner(bytes)
         while let field = try scanner.next() {
             switch field.number {
-            case 1: ticket = try field.uint64
-            case 2: response = WireText(try field.bytes)
-            case 3: error = try RTMError(decoding: field.bytes)
+            case Fields.ticket: ticket = try field.uint64
+            case Fields.response: response = try field.view
+            case Fields.error: error = try RTMError(scanning: field.bytes)
             default: break
             }
         }

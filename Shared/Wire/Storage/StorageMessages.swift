@@ -1,6 +1,6 @@
 package import RTMModel
 
-/// The messages of the storage service (protocol/schema/service/storage_service.proto).
+/// The numbers of the methods of storage (protocol/schema/service/storage_service.proto).
 package enum StorageMethod {
     package static let appendHistory: UInt32 = 1
     package static let call: UInt32 = 2
@@ -9,14 +9,15 @@ package enum StorageMethod {
     package static let session: UInt32 = 5
 }
 
-/// A message to be found later. It is kept once, however often it is sent.
+/// Stores a message, so that it can be found later. Storage keeps it once, however often it is sent.
 package struct AppendHistoryRequest: WireMessage {
+    package typealias Fields = Schema.AppendHistoryRequest
     package let channel: ChannelKey
     package let publisher: String
-    /// When another message of the channel has it, one behind the newest is taken.
+    /// If another message of the channel has this time, storage takes the one after the newest.
     package let timestampMilliseconds: UInt64
     package let message: MessageView
-    /// By what it is known again. Without one it is by its time and content.
+    /// What identifies the message when it is sent again. Without an origin its time and content do.
     package let origin: PublishOrigin
 
     package init(
@@ -31,20 +32,21 @@ package struct AppendHistoryRequest: WireMessage {
     }
 
     package func write(to sink: inout some FieldSink) {
-        sink.field(1, channel)
-        sink.field(2, publisher)
-        sink.field(3, timestampMilliseconds)
-        sink.field(4, message)
-        sink.field(5, origin.instance)
-        sink.field(6, origin.sequence)
+        sink.field(Fields.channel, channel)
+        sink.field(Fields.publisher, publisher)
+        sink.field(Fields.timestampMs, timestampMilliseconds)
+        sink.field(Fields.message, message)
+        sink.field(Fields.instance, origin.instance)
+        sink.field(Fields.sequence, origin.sequence)
     }
 }
 
-/// A call is answered at once, or its caller waits in line for a lock.
+/// Either the answer to a call, or a ticket for a caller who waits in line for a lock.
 package struct StorageCallResponse: WireMessage {
-    /// The one field of ServerFrame.body, with its key; empty while the caller waits.
+    package typealias Fields = Schema.StorageCallResponse
+    /// The one field of ServerFrame.body, with its key. It is empty while the caller waits.
     package let response: WireText
-    /// Of the one who waits; comes back in the LockGrantedPush.
+    /// The number of the caller who waits. It comes back in the LockGrantedPush.
     package let ticket: UInt64
 
     package init(response: WireText, ticket: UInt64 = 0) {
@@ -53,13 +55,14 @@ package struct StorageCallResponse: WireMessage {
     }
 
     package func write(to sink: inout some FieldSink) {
-        sink.field(1, response)
-        sink.field(2, ticket)
+        sink.field(Fields.response, response)
+        sink.field(Fields.ticket, ticket)
     }
 }
 
-/// How the wait for a lock ended: with an answer, or with an error.
+/// Says how the wait for a lock ended: with an answer or with an error.
 package struct LockGrantedPush: WireMessage {
+    package typealias Fields = Schema.LockGrantedPush
     package let ticket: UInt64
     package let response: WireText
     package let error: RTMError?
@@ -77,14 +80,16 @@ package struct LockGrantedPush: WireMessage {
     }
 
     package func write(to sink: inout some FieldSink) {
-        sink.field(1, ticket)
-        sink.field(2, response)
-        if let error { sink.field(3, error) }
+        sink.field(Fields.ticket, ticket)
+        sink.field(Fields.response, response)
+        if let error { sink.field(Fields.error, error) }
     }
 }
 
+/// Asks for what a new subscriber begins with.
 package struct SnapshotRequest: WireMessage, Sendable, Hashable {
-    /// Type none: a user's metadata.
+    package typealias Fields = Schema.SnapshotRequest
+    /// A channel of type none stands for a user's metadata.
     package var channel: ChannelKey
     package var metadata: Bool
     package var locks: Bool
@@ -96,32 +101,35 @@ package struct SnapshotRequest: WireMessage, Sendable, Hashable {
     }
 
     package func write(to sink: inout some FieldSink) {
-        sink.field(1, channel)
-        sink.field(2, metadata)
-        sink.field(3, locks)
+        sink.field(Fields.channel, channel)
+        sink.field(Fields.metadata, metadata)
+        sink.field(Fields.locks, locks)
     }
 }
 
 package struct SnapshotResponse: WireMessage {
+    package typealias Fields = Schema.SnapshotResponse
     /// ServerFrames with their length prefixes.
     package let frames: WireText
 
     package init(frames: WireText) { self.frames = frames }
 
-    package func write(to sink: inout some FieldSink) { sink.field(1, frames) }
+    package func write(to sink: inout some FieldSink) { sink.field(Fields.frames, frames) }
 }
 
-/// What became of a session that has used locks.
+/// What happened to a session that has used locks.
 package enum SessionChange: Int, Sendable, Hashable, CaseIterable {
     case ended = 1
     case left = 2
     case entered = 3
 }
 
+/// Tells storage about a session that has used locks.
 package struct SessionPush: WireMessage, Sendable, Hashable {
+    package typealias Fields = Schema.SessionPush
     package var caller: Caller
     package var change: SessionChange
-    /// Nil when the session ended.
+    /// Nil if the session ended.
     package var channel: ChannelKey?
 
     package init(caller: Caller, change: SessionChange, channel: ChannelKey?) {
@@ -131,8 +139,8 @@ package struct SessionPush: WireMessage, Sendable, Hashable {
     }
 
     package func write(to sink: inout some FieldSink) {
-        sink.field(1, caller)
-        sink.field(2, UInt64(change.rawValue))
-        if let channel { sink.field(3, channel) }
+        sink.field(Fields.caller, caller)
+        sink.field(Fields.change, change)
+        if let channel { sink.field(Fields.channel, channel) }
     }
 }

@@ -1,20 +1,25 @@
 import RTMModel
 
 extension StorageRequest {
-    /// Reads the one field of ClientFrame.body that an edge passes on. Nil for a request of another service
-    /// or of a newer protocol.
+    /// Reads the one field of ClientFrame.body that an edge passes on. The result is nil for a request to
+    /// another service or of a newer protocol.
     package init?(scanning bytes: UnsafeRawBufferPointer) throws(WireError) {
         var scanner = ProtobufScanner(bytes)
         guard let field = try scanner.next() else { throw .undecodable }
         let body = try field.bytes
         guard try scanner.next() == nil else { throw .undecodable }
-        switch field.number {
-        case 30: self = .writeMetadata(try WriteMetadata(scanning: body))
-        case 31: self = .getMetadata(try MetadataTarget(scanning: body))
-        case 40...44: self = .lock(try LockRequest(scanning: body, field: field.number))
-        case 45: self = .getLocks(try LockPlace(scanning: body))
-        case 50: self = .getHistory(try GetHistory(scanning: body))
-        default: return nil
+        guard let kind = ClientCall.Kind(rawValue: field.number) else { return nil }
+        switch kind {
+        case .writeMetadata: self = .writeMetadata(try WriteMetadata(scanning: body))
+        case .getMetadata: self = .getMetadata(try MetadataTarget(scanning: body))
+        case .setLock: self = .lock(try LockRequest(settingIn: body))
+        case .removeLock: self = .lock(try LockRequest(removingIn: body))
+        case .acquireLock: self = .lock(try LockRequest(acquiringIn: body))
+        case .releaseLock: self = .lock(try LockRequest(releasingIn: body))
+        case .revokeLock: self = .lock(try LockRequest(revokingIn: body))
+        case .getLocks: self = .getLocks(try LockPlace(scanning: body))
+        case .getHistory: self = .getHistory(try GetHistory(scanning: body))
+        case .whoNow, .whereNow, .setState, .getState, .removeState: return nil
         }
     }
 }
@@ -25,8 +30,8 @@ extension MetadataTarget: ScanDecodable {
         var scanner = ProtobufScanner(bytes)
         while let field = try scanner.next() {
             switch field.number {
-            case 1: channelType = try field.channelType
-            case 2: target = try field.name
+            case Schema.GetMetadata.channelType: channelType = ChannelType(rawValue: try field.enumeration)
+            case Schema.GetMetadata.target: target = try field.view.copiedName()
             default: break
             }
         }
@@ -39,19 +44,20 @@ extension WriteMetadata: ScanDecodable {
         var scanner = ProtobufScanner(bytes)
         while let field = try scanner.next() {
             switch field.number {
-            case 1: target.channelType = try field.channelType
-            case 2: target.target = try field.name
-            case 3:
-                guard let known = MetadataWriteKind(rawValue: Int(try field.int32)) else {
+            case Schema.WriteMetadata.channelType:
+                target.channelType = ChannelType(rawValue: try field.enumeration)
+            case Schema.WriteMetadata.target: target.target = try field.view.copiedName()
+            case Schema.WriteMetadata.kind:
+                guard let known = MetadataWriteKind(rawValue: try field.enumeration) else {
                     throw .undecodable
                 }
                 kind = known
-            case 4: items.append(try MetadataItem(scanning: try field.bytes))
-            case 5: majorRevision = Int64(bitPattern: try field.uint64)
-            case 6: recordsTime = try field.uint64 != 0
-            case 7: recordsAuthor = try field.uint64 != 0
-            case 8: lock = try field.name
-            case 9: fencingToken = try field.uint64
+            case Schema.WriteMetadata.items: items.append(try MetadataItem(scanning: field.bytes))
+            case Schema.WriteMetadata.majorRevision: majorRevision = try field.int64
+            case Schema.WriteMetadata.recordTs: recordsTime = try field.bool
+            case Schema.WriteMetadata.recordAuthor: recordsAuthor = try field.bool
+            case Schema.WriteMetadata.lock: lock = try field.view.copiedName()
+            case Schema.WriteMetadata.fencingToken: fencingToken = try field.uint64
             default: break
             }
         }
@@ -64,11 +70,11 @@ extension MetadataItem: ScanDecodable {
         var scanner = ProtobufScanner(bytes)
         while let field = try scanner.next() {
             switch field.number {
-            case 1: key = try field.name
-            case 2: value = try field.name
-            case 3: revision = Int64(bitPattern: try field.uint64)
-            case 4: updatedMilliseconds = try field.uint64
-            case 5: author = try field.name
+            case Fields.key: key = try field.view.copiedName()
+            case Fields.value: value = try field.view.copiedName()
+            case Fields.revision: revision = try field.int64
+            case Fields.updateTsMs: updatedMilliseconds = try field.uint64
+            case Fields.author: author = try field.view.copiedName()
             default: break
             }
         }
@@ -81,39 +87,11 @@ extension LockPlace: ScanDecodable {
         var scanner = ProtobufScanner(bytes)
         while let field = try scanner.next() {
             switch field.number {
-            case 1: channelType = try field.channelType
-            case 2: channel = try field.name
+            case Schema.GetLocks.channelType: channelType = ChannelType(rawValue: try field.enumeration)
+            case Schema.GetLocks.channel: channel = try field.view.copiedName()
             default: break
             }
         }
-    }
-}
-
-extension LockRequest {
-    /// The five lock requests have their first three fields in common; what the fourth and fifth mean depends
-    /// on which one it is.
-    fileprivate init(scanning bytes: UnsafeRawBufferPointer, field number: UInt32) throws(WireError) {
-        var name = ""
-        var fourth: ProtobufScanner.Field?
-        var fifth: UInt64 = 0
-        var scanner = ProtobufScanner(bytes)
-        while let field = try scanner.next() {
-            switch field.number {
-            case 3: name = try field.name
-            case 4: fourth = field
-            case 5 where number == 42: fifth = try field.uint64
-            default: break
-            }
-        }
-        let action: Action
-        switch number {
-        case 40: action = .set(ttlSeconds: try fourth?.uint32 ?? 0)
-        case 41: action = .remove
-        case 42: action = .acquire(retry: try fourth?.uint64 ?? 0 != 0, heldToken: fifth)
-        case 43: action = .release(withdraw: try fourth?.uint64 ?? 0 != 0)
-        default: action = .revoke(owner: try fourth?.name ?? "")
-        }
-        self.init(action, name, at: try LockPlace(scanning: bytes))
     }
 }
 
@@ -123,27 +101,18 @@ extension GetHistory: ScanDecodable {
         var scanner = ProtobufScanner(bytes)
         while let field = try scanner.next() {
             switch field.number {
-            case 1: channelType = try field.channelType
-            case 2: channel = try field.name
-            case 3: count = try field.uint32
-            case 4: start = try field.uint64
-            case 5: end = try field.uint64
+            case Schema.GetHistory.channelType: channelType = ChannelType(rawValue: try field.enumeration)
+            case Schema.GetHistory.channel: channel = try field.view.copiedName()
+            case Schema.GetHistory.count: count = try field.uint32
+            case Schema.GetHistory.startMs: start = try field.uint64
+            case Schema.GetHistory.endMs: end = try field.uint64
             default: break
             }
         }
     }
 }
 
-extension ProtobufScanner.Field {
-    fileprivate var channelType: ChannelType? {
-        get throws(WireError) { ChannelType(rawValue: Int(try int32)) }
-    }
-
-    /// A text without NUL, copied. Malformed UTF-8 is refused.
-    fileprivate var name: String {
-        get throws(WireError) {
-            _ = try text
-            return try string
-        }
-    }
+extension WireText {
+    /// A copy of a text. A NUL is refused, and so is malformed UTF-8.
+    func copiedName() throws(WireError) -> String { try refusingNul().copiedIfValid() }
 }

@@ -1,8 +1,8 @@
 package import RTMModel
 
-/// What a client asks of storage, copied out of its frame: it goes to another thread.
+/// What a client asks of storage, copied out of its frame, because it goes to another thread.
 ///
-/// A channel type is nil for a number that is none.
+/// A channel type is nil if its number is not a channel type.
 package enum StorageRequest: Sendable, Hashable {
     case writeMetadata(WriteMetadata)
     case getMetadata(MetadataTarget)
@@ -11,10 +11,10 @@ package enum StorageRequest: Sendable, Hashable {
     case getHistory(GetHistory)
 }
 
-/// Whose metadata: a channel's (message or stream) or a user's (none).
+/// Whose metadata a request is about: a channel's (type message or stream) or a user's (type none).
 package struct MetadataTarget: Sendable, Hashable {
     package var channelType: ChannelType?
-    /// Channel name or user id; empty = the caller's own.
+    /// The channel's name or the user's id; empty for the caller's own metadata.
     package var target: String
 
     package init(channelType: ChannelType?, target: String) {
@@ -24,11 +24,11 @@ package struct MetadataTarget: Sendable, Hashable {
 }
 
 package enum MetadataWriteKind: Int, Sendable, Hashable, CaseIterable {
-    /// Creates or overwrites.
+    /// Creates or overwrites the items.
     case set = 0
     /// Every item must exist.
     case update = 1
-    /// Every item must exist; no items = the whole set.
+    /// Every item must exist. Without items the whole set is removed.
     case remove = 2
 }
 
@@ -36,13 +36,13 @@ package struct WriteMetadata: Sendable, Hashable {
     package var target: MetadataTarget
     package var kind: MetadataWriteKind
     package var items: [MetadataItem]
-    /// Apply only if this is the set's revision; -1 = only if nothing was ever written; 0 = don't compare.
+    /// The write applies only if this is the set's revision. -1: only if nothing was ever written. 0: always.
     package var majorRevision: Int64
     package var recordsTime: Bool
     package var recordsAuthor: Bool
-    /// Apply only if the caller owns this lock of the channel; empty = don't look.
+    /// The write applies only if the caller owns this lock of the channel. Empty: no lock is needed.
     package var lock: String
-    /// Apply only if this is that lock's present token; 0 = owning it is enough.
+    /// The write applies only if this is the present token of that lock. 0: to own the lock is enough.
     package var fencingToken: UInt64
 
     package init(
@@ -60,15 +60,16 @@ package struct WriteMetadata: Sendable, Hashable {
     }
 }
 
-/// An item of a set; in a write, what is to become of it.
+/// An item of a set; in a write, what the item shall become.
 package struct MetadataItem: WireMessage, Sendable, Hashable {
+    package typealias Fields = Schema.MetadataItem
     package var key: String
     package var value: String
-    /// In a write: apply only if this is the item's revision; 0 = don't compare.
+    /// In a write: it applies only if this is the item's revision. 0: always.
     package var revision: Int64
-    /// When it was written, if that was to be recorded.
+    /// When the item was written, if the writer had that recorded.
     package var updatedMilliseconds: UInt64
-    /// Who wrote it, if that was to be recorded.
+    /// Who wrote the item, if the writer had that recorded.
     package var author: String
 
     package init(
@@ -83,11 +84,11 @@ package struct MetadataItem: WireMessage, Sendable, Hashable {
     }
 
     package func write(to sink: inout some FieldSink) {
-        sink.field(1, key)
-        sink.field(2, value)
-        sink.field(3, UInt64(bitPattern: revision))
-        sink.field(4, updatedMilliseconds)
-        sink.field(5, author)
+        sink.field(Fields.key, key)
+        sink.field(Fields.value, value)
+        sink.field(Fields.revision, revision)
+        sink.field(Fields.updateTsMs, updatedMilliseconds)
+        sink.field(Fields.author, author)
     }
 }
 
@@ -104,11 +105,11 @@ package struct LockPlace: Sendable, Hashable {
 
 package struct LockRequest: Sendable, Hashable {
     package enum Action: Sendable, Hashable {
-        /// Seconds; 0 = the default.
+        /// 0 stands for the default.
         case set(ttlSeconds: UInt32)
         case remove
         case acquire(retry: Bool, heldToken: UInt64)
-        /// `withdraw`: also from the line, and content with not owning it.
+        /// With `withdraw` the caller also leaves the line, and not to own the lock is no error.
         case release(withdraw: Bool)
         case revoke(owner: String)
     }
@@ -128,7 +129,7 @@ package struct GetHistory: Sendable, Hashable {
     package var channelType: ChannelType?
     package var channel: String
     package var count: UInt32
-    /// The newer bound; 0 = none. Exclusive without `end`, inclusive with it (H-4).
+    /// The newer bound; 0 = none. It is exclusive without `end`, and inclusive with it (H-4).
     package var start: UInt64
     /// The older bound, inclusive; 0 = none.
     package var end: UInt64

@@ -94,15 +94,17 @@ enum Sample {
 /// The client libraries have a codec of their own, so a client's frame is listed here field by field.
 private struct ClientPublish: WireMessage {
     func write(to sink: inout some FieldSink) {
-        sink.field(1, 70_000 as UInt64)
-        sink.field(8, Body())
+        sink.field(Schema.ClientFrame.requestId, 70_000)
+        sink.field(Schema.ClientFrame.publish, Body())
     }
 
     private struct Body: WireMessage {
+        typealias Fields = Schema.Publish
+
         func write(to sink: inout some FieldSink) {
-            sink.field(1, UInt64(ChannelType.message.rawValue))
-            sink.field(2, Sample.channel)
-            Sample.payload.withUnsafeBytes { sink.field(4, $0) }
+            sink.field(Fields.channelType, ChannelType.message)
+            sink.field(Fields.channel, Sample.channel)
+            Sample.payload.withUnsafeBytes { sink.field(Fields.payload, WireText($0)) }
         }
     }
 }

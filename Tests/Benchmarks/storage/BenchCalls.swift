@@ -19,7 +19,7 @@ extension BenchCall {
 }
 
 /// A message that writes these fields in their order.
-struct Fields: WireMessage {
+struct FieldList: WireMessage {
     enum Value {
         case number(UInt64)
         case text(String)
@@ -31,15 +31,15 @@ struct Fields: WireMessage {
     func write(to sink: inout some FieldSink) {
         for (number, value) in fields {
             switch value {
-            case .number(let value): sink.field(number, value)
-            case .text(let value): sink.field(number, value)
-            case .nested(let fields): sink.field(number, Fields(fields: fields))
+            case .number(let value): sink.field(SchemaField(number), value)
+            case .text(let value): sink.field(SchemaField(number), value)
+            case .nested(let fields): sink.field(SchemaField(number), FieldList(fields: fields))
             }
         }
     }
 
     static func buffer(_ number: UInt32, _ fields: [(UInt32, Value)]) -> ByteBuffer {
-        let message = Fields(fields: [(number, .nested(fields))])
+        let message = FieldList(fields: [(number, .nested(fields))])
         var buffer = ByteBuffer()
         message.encode(into: &buffer, length: message.encodedLength)
         return buffer
@@ -54,7 +54,7 @@ struct CompareAndSet: BenchCall {
     init(channel: String) { self.channel = channel }
 
     func request() -> ByteBuffer {
-        Fields.buffer(
+        FieldList.buffer(
             30,
             [
                 (1, .number(1)), (2, .text(channel)),
@@ -75,7 +75,7 @@ struct SetMetadata: BenchCall {
     private static let value = String(repeating: "v", count: 128)
 
     func request() -> ByteBuffer {
-        Fields.buffer(
+        FieldList.buffer(
             30,
             [
                 (1, .number(1)), (2, .text(channel)),
@@ -87,7 +87,7 @@ struct SetMetadata: BenchCall {
 struct ReadMetadata: BenchCall {
     let channel: String
 
-    func request() -> ByteBuffer { Fields.buffer(31, [(1, .number(1)), (2, .text(channel))]) }
+    func request() -> ByteBuffer { FieldList.buffer(31, [(1, .number(1)), (2, .text(channel))]) }
 }
 
 struct ReadHistory: BenchCall {
@@ -95,7 +95,7 @@ struct ReadHistory: BenchCall {
     let start: UInt64
 
     func request() -> ByteBuffer {
-        Fields.buffer(50, [(1, .number(1)), (2, .text(channel)), (3, .number(100)), (4, .number(start))])
+        FieldList.buffer(50, [(1, .number(1)), (2, .text(channel)), (3, .number(100)), (4, .number(start))])
     }
 }
 
@@ -114,9 +114,9 @@ struct LockCall: BenchCall {
     static func acquire(user: String) -> LockCall { LockCall(user: user, field: 42) }
 
     func request() -> ByteBuffer {
-        let place: [(UInt32, Fields.Value)] = [(1, .number(1)), (2, .text("lobby")), (3, .text("lock"))]
-        if field == 40 { return Fields.buffer(40, place) }
-        return holds ? Fields.buffer(43, place) : Fields.buffer(42, place + [(4, .number(1))])
+        let place: [(UInt32, FieldList.Value)] = [(1, .number(1)), (2, .text("lobby")), (3, .text("lock"))]
+        if field == 40 { return FieldList.buffer(40, place) }
+        return holds ? FieldList.buffer(43, place) : FieldList.buffer(42, place + [(4, .number(1))])
     }
 
     var isComplete: Bool { !holds }

@@ -78,7 +78,7 @@ struct ConnectionDeadlineTests {
         #expect(disconnect.reason.contains("40 s"))
     }
 
-    private mutating func code(at seconds: Double) -> UInt32? {
+    private mutating func code(at seconds: Double) -> Int? {
         guard case .expired(let disconnect) = deadline.check(now: .at(seconds), utc: 0) else { return nil }
         return disconnect.code.rawValue
     }

@@ -5,15 +5,15 @@ import RTMWire
 /// An envelope is scanned by hand, and protobuf-c must find the same in it.
 enum FuzzedLink {
     static func run(_ bytes: UnsafeRawBufferPointer) throws(Disagreement) {
-        _ = try? RTMError(decoding: bytes)
+        _ = try? RTMError(scanning: bytes)
         let start = bytes.baseAddress?.assumingMemoryBound(to: UInt8.self)
         guard let envelope = try? ServiceLinkEnvelope(decoding: bytes) else { return }
         let facts = envelope.facts
         // protobuf-c merges a body that comes twice, the scan takes the last. Nobody writes two.
         guard (1...8).reduce(0, { $0 + Fields.count($1, in: bytes) }) == 1,
-            let unpacked = rtm__service__link_frame__unpack(nil, bytes.count, start)
+            let unpacked = rtm__service__service_link_frame__unpack(nil, bytes.count, start)
         else { return }
-        defer { rtm__service__link_frame__free_unpacked(unpacked, nil) }
+        defer { rtm__service__service_link_frame__free_unpacked(unpacked, nil) }
         let other = unpacked.pointee.facts
         try Disagreement.unless(facts == other, "scan: \(facts); protobuf-c: \(other)")
     }
@@ -40,46 +40,46 @@ extension ServiceLinkEnvelope {
     }
 }
 
-extension Rtm__Service__LinkFrame {
+extension Rtm__Service__ServiceLinkFrame {
     fileprivate var facts: [String] {
         switch body_case {
-        case RTM__SERVICE__LINK_FRAME__BODY_HELLO: hello.pointee.facts
-        case RTM__SERVICE__LINK_FRAME__BODY_WELCOME:
+        case RTM__SERVICE__SERVICE_LINK_FRAME__BODY_HELLO: hello.pointee.facts
+        case RTM__SERVICE__SERVICE_LINK_FRAME__BODY_WELCOME:
             [
                 "welcome", "\(welcome.pointee.version)", String(cString: welcome.pointee.service),
                 "\(welcome.pointee.incarnation)",
             ]
-        case RTM__SERVICE__LINK_FRAME__BODY_REQUEST:
+        case RTM__SERVICE__SERVICE_LINK_FRAME__BODY_REQUEST:
             [
                 "request", "\(request.pointee.id)", "\(request.pointee.method)",
                 "\(request.pointee.timeout_ms)", WireText(request.pointee.body.view).hex,
             ]
-        case RTM__SERVICE__LINK_FRAME__BODY_RESPONSE: response.pointee.facts
-        case RTM__SERVICE__LINK_FRAME__BODY_PUSH:
+        case RTM__SERVICE__SERVICE_LINK_FRAME__BODY_RESPONSE: response.pointee.facts
+        case RTM__SERVICE__SERVICE_LINK_FRAME__BODY_PUSH:
             ["push", "\(push.pointee.method)", WireText(push.pointee.body.view).hex]
-        case RTM__SERVICE__LINK_FRAME__BODY_HEARTBEAT: ["heartbeat"]
-        case RTM__SERVICE__LINK_FRAME__BODY_HEARTBEAT_ACK: ["heartbeatAck"]
-        case RTM__SERVICE__LINK_FRAME__BODY_GO_AWAY: go_away.pointee.facts
+        case RTM__SERVICE__SERVICE_LINK_FRAME__BODY_HEARTBEAT: ["heartbeat"]
+        case RTM__SERVICE__SERVICE_LINK_FRAME__BODY_HEARTBEAT_ACK: ["heartbeatAck"]
+        case RTM__SERVICE__SERVICE_LINK_FRAME__BODY_GO_AWAY: go_away.pointee.facts
         default: ["unknown"]
         }
     }
 }
 
-extension Rtm__Service__LinkHello {
+extension Rtm__Service__ServiceLinkHello {
     fileprivate var facts: [String] {
         ["hello", "\(version)", String(cString: service), String(cString: node), String(cString: secret)]
     }
 }
 
-extension Rtm__Service__LinkResponse {
+extension Rtm__Service__ServiceLinkResponse {
     fileprivate var facts: [String] {
         error == nil ? ["response", "\(id)", WireText(body.view).hex] : ["failure", "\(id)"]
     }
 }
 
-extension Rtm__Service__LinkGoAway {
+extension Rtm__Service__ServiceLinkGoAway {
     fileprivate var facts: [String] {
-        let known = ServiceLinkGoAway.Reason(rawValue: Int32(truncatingIfNeeded: reason.rawValue))
+        let known = ServiceLinkGoAway.Reason(rawValue: Int(Int32(truncatingIfNeeded: reason.rawValue)))
         return ["goAway", "\(known ?? .unspecified)", String(cString: text)]
     }
 }

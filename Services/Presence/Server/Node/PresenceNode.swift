@@ -135,7 +135,7 @@ extension PresenceNode: PresenceStoreObserver {
 
     private func send(_ append: EventOutbox.Append) throws(RTMError) {
         var run = ByteBuffer()
-        append.event.event.field.withUnsafeReadableBytes { event in
+        append.event.event.eventField.withUnsafeReadableBytes { event in
             append.event.user.withWireText { user in
                 EventRun.append(
                     AppendedEvent(

@@ -1,4 +1,4 @@
-// All generated C messages; only Shared/Wire imports them.
+// All generated C messages. Only Shared/Wire imports them.
 #include "client/channel.pb-c.h"
 #include "client/error.pb-c.h"
 #include "client/frame.pb-c.h"

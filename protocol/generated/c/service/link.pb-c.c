@@ -7,421 +7,421 @@
 #endif
 
 #include "service/link.pb-c.h"
-void   rtm__service__link_frame__init
-                     (Rtm__Service__LinkFrame         *message)
+void   rtm__service__service_link_frame__init
+                     (Rtm__Service__ServiceLinkFrame         *message)
 {
-  static const Rtm__Service__LinkFrame init_value = RTM__SERVICE__LINK_FRAME__INIT;
+  static const Rtm__Service__ServiceLinkFrame init_value = RTM__SERVICE__SERVICE_LINK_FRAME__INIT;
   *message = init_value;
 }
-size_t rtm__service__link_frame__get_packed_size
-                     (const Rtm__Service__LinkFrame *message)
+size_t rtm__service__service_link_frame__get_packed_size
+                     (const Rtm__Service__ServiceLinkFrame *message)
 {
-  assert(message->base.descriptor == &rtm__service__link_frame__descriptor);
+  assert(message->base.descriptor == &rtm__service__service_link_frame__descriptor);
   return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
 }
-size_t rtm__service__link_frame__pack
-                     (const Rtm__Service__LinkFrame *message,
+size_t rtm__service__service_link_frame__pack
+                     (const Rtm__Service__ServiceLinkFrame *message,
                       uint8_t       *out)
 {
-  assert(message->base.descriptor == &rtm__service__link_frame__descriptor);
+  assert(message->base.descriptor == &rtm__service__service_link_frame__descriptor);
   return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
 }
-size_t rtm__service__link_frame__pack_to_buffer
-                     (const Rtm__Service__LinkFrame *message,
+size_t rtm__service__service_link_frame__pack_to_buffer
+                     (const Rtm__Service__ServiceLinkFrame *message,
                       ProtobufCBuffer *buffer)
 {
-  assert(message->base.descriptor == &rtm__service__link_frame__descriptor);
+  assert(message->base.descriptor == &rtm__service__service_link_frame__descriptor);
   return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
 }
-Rtm__Service__LinkFrame *
-       rtm__service__link_frame__unpack
+Rtm__Service__ServiceLinkFrame *
+       rtm__service__service_link_frame__unpack
                      (ProtobufCAllocator  *allocator,
                       size_t               len,
                       const uint8_t       *data)
 {
-  return (Rtm__Service__LinkFrame *)
-     protobuf_c_message_unpack (&rtm__service__link_frame__descriptor,
+  return (Rtm__Service__ServiceLinkFrame *)
+     protobuf_c_message_unpack (&rtm__service__service_link_frame__descriptor,
                                 allocator, len, data);
 }
-void   rtm__service__link_frame__free_unpacked
-                     (Rtm__Service__LinkFrame *message,
+void   rtm__service__service_link_frame__free_unpacked
+                     (Rtm__Service__ServiceLinkFrame *message,
                       ProtobufCAllocator *allocator)
 {
   if(!message)
     return;
-  assert(message->base.descriptor == &rtm__service__link_frame__descriptor);
+  assert(message->base.descriptor == &rtm__service__service_link_frame__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
-void   rtm__service__link_hello__init
-                     (Rtm__Service__LinkHello         *message)
+void   rtm__service__service_link_hello__init
+                     (Rtm__Service__ServiceLinkHello         *message)
 {
-  static const Rtm__Service__LinkHello init_value = RTM__SERVICE__LINK_HELLO__INIT;
+  static const Rtm__Service__ServiceLinkHello init_value = RTM__SERVICE__SERVICE_LINK_HELLO__INIT;
   *message = init_value;
 }
-size_t rtm__service__link_hello__get_packed_size
-                     (const Rtm__Service__LinkHello *message)
+size_t rtm__service__service_link_hello__get_packed_size
+                     (const Rtm__Service__ServiceLinkHello *message)
 {
-  assert(message->base.descriptor == &rtm__service__link_hello__descriptor);
+  assert(message->base.descriptor == &rtm__service__service_link_hello__descriptor);
   return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
 }
-size_t rtm__service__link_hello__pack
-                     (const Rtm__Service__LinkHello *message,
+size_t rtm__service__service_link_hello__pack
+                     (const Rtm__Service__ServiceLinkHello *message,
                       uint8_t       *out)
 {
-  assert(message->base.descriptor == &rtm__service__link_hello__descriptor);
+  assert(message->base.descriptor == &rtm__service__service_link_hello__descriptor);
   return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
 }
-size_t rtm__service__link_hello__pack_to_buffer
-                     (const Rtm__Service__LinkHello *message,
+size_t rtm__service__service_link_hello__pack_to_buffer
+                     (const Rtm__Service__ServiceLinkHello *message,
                       ProtobufCBuffer *buffer)
 {
-  assert(message->base.descriptor == &rtm__service__link_hello__descriptor);
+  assert(message->base.descriptor == &rtm__service__service_link_hello__descriptor);
   return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
 }
-Rtm__Service__LinkHello *
-       rtm__service__link_hello__unpack
+Rtm__Service__ServiceLinkHello *
+       rtm__service__service_link_hello__unpack
                      (ProtobufCAllocator  *allocator,
                       size_t               len,
                       const uint8_t       *data)
 {
-  return (Rtm__Service__LinkHello *)
-     protobuf_c_message_unpack (&rtm__service__link_hello__descriptor,
+  return (Rtm__Service__ServiceLinkHello *)
+     protobuf_c_message_unpack (&rtm__service__service_link_hello__descriptor,
                                 allocator, len, data);
 }
-void   rtm__service__link_hello__free_unpacked
-                     (Rtm__Service__LinkHello *message,
+void   rtm__service__service_link_hello__free_unpacked
+                     (Rtm__Service__ServiceLinkHello *message,
                       ProtobufCAllocator *allocator)
 {
   if(!message)
     return;
-  assert(message->base.descriptor == &rtm__service__link_hello__descriptor);
+  assert(message->base.descriptor == &rtm__service__service_link_hello__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
-void   rtm__service__link_welcome__init
-                     (Rtm__Service__LinkWelcome         *message)
+void   rtm__service__service_link_welcome__init
+                     (Rtm__Service__ServiceLinkWelcome         *message)
 {
-  static const Rtm__Service__LinkWelcome init_value = RTM__SERVICE__LINK_WELCOME__INIT;
+  static const Rtm__Service__ServiceLinkWelcome init_value = RTM__SERVICE__SERVICE_LINK_WELCOME__INIT;
   *message = init_value;
 }
-size_t rtm__service__link_welcome__get_packed_size
-                     (const Rtm__Service__LinkWelcome *message)
+size_t rtm__service__service_link_welcome__get_packed_size
+                     (const Rtm__Service__ServiceLinkWelcome *message)
 {
-  assert(message->base.descriptor == &rtm__service__link_welcome__descriptor);
+  assert(message->base.descriptor == &rtm__service__service_link_welcome__descriptor);
   return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
 }
-size_t rtm__service__link_welcome__pack
-                     (const Rtm__Service__LinkWelcome *message,
+size_t rtm__service__service_link_welcome__pack
+                     (const Rtm__Service__ServiceLinkWelcome *message,
                       uint8_t       *out)
 {
-  assert(message->base.descriptor == &rtm__service__link_welcome__descriptor);
+  assert(message->base.descriptor == &rtm__service__service_link_welcome__descriptor);
   return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
 }
-size_t rtm__service__link_welcome__pack_to_buffer
-                     (const Rtm__Service__LinkWelcome *message,
+size_t rtm__service__service_link_welcome__pack_to_buffer
+                     (const Rtm__Service__ServiceLinkWelcome *message,
                       ProtobufCBuffer *buffer)
 {
-  assert(message->base.descriptor == &rtm__service__link_welcome__descriptor);
+  assert(message->base.descriptor == &rtm__service__service_link_welcome__descriptor);
   return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
 }
-Rtm__Service__LinkWelcome *
-       rtm__service__link_welcome__unpack
+Rtm__Service__ServiceLinkWelcome *
+       rtm__service__service_link_welcome__unpack
                      (ProtobufCAllocator  *allocator,
                       size_t               len,
                       const uint8_t       *data)
 {
-  return (Rtm__Service__LinkWelcome *)
-     protobuf_c_message_unpack (&rtm__service__link_welcome__descriptor,
+  return (Rtm__Service__ServiceLinkWelcome *)
+     protobuf_c_message_unpack (&rtm__service__service_link_welcome__descriptor,
                                 allocator, len, data);
 }
-void   rtm__service__link_welcome__free_unpacked
-                     (Rtm__Service__LinkWelcome *message,
+void   rtm__service__service_link_welcome__free_unpacked
+                     (Rtm__Service__ServiceLinkWelcome *message,
                       ProtobufCAllocator *allocator)
 {
   if(!message)
     return;
-  assert(message->base.descriptor == &rtm__service__link_welcome__descriptor);
+  assert(message->base.descriptor == &rtm__service__service_link_welcome__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
-void   rtm__service__link_request__init
-                     (Rtm__Service__LinkRequest         *message)
+void   rtm__service__service_link_request__init
+                     (Rtm__Service__ServiceLinkRequest         *message)
 {
-  static const Rtm__Service__LinkRequest init_value = RTM__SERVICE__LINK_REQUEST__INIT;
+  static const Rtm__Service__ServiceLinkRequest init_value = RTM__SERVICE__SERVICE_LINK_REQUEST__INIT;
   *message = init_value;
 }
-size_t rtm__service__link_request__get_packed_size
-                     (const Rtm__Service__LinkRequest *message)
+size_t rtm__service__service_link_request__get_packed_size
+                     (const Rtm__Service__ServiceLinkRequest *message)
 {
-  assert(message->base.descriptor == &rtm__service__link_request__descriptor);
+  assert(message->base.descriptor == &rtm__service__service_link_request__descriptor);
   return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
 }
-size_t rtm__service__link_request__pack
-                     (const Rtm__Service__LinkRequest *message,
+size_t rtm__service__service_link_request__pack
+                     (const Rtm__Service__ServiceLinkRequest *message,
                       uint8_t       *out)
 {
-  assert(message->base.descriptor == &rtm__service__link_request__descriptor);
+  assert(message->base.descriptor == &rtm__service__service_link_request__descriptor);
   return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
 }
-size_t rtm__service__link_request__pack_to_buffer
-                     (const Rtm__Service__LinkRequest *message,
+size_t rtm__service__service_link_request__pack_to_buffer
+                     (const Rtm__Service__ServiceLinkRequest *message,
                       ProtobufCBuffer *buffer)
 {
-  assert(message->base.descriptor == &rtm__service__link_request__descriptor);
+  assert(message->base.descriptor == &rtm__service__service_link_request__descriptor);
   return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
 }
-Rtm__Service__LinkRequest *
-       rtm__service__link_request__unpack
+Rtm__Service__ServiceLinkRequest *
+       rtm__service__service_link_request__unpack
                      (ProtobufCAllocator  *allocator,
                       size_t               len,
                       const uint8_t       *data)
 {
-  return (Rtm__Service__LinkRequest *)
-     protobuf_c_message_unpack (&rtm__service__link_request__descriptor,
+  return (Rtm__Service__ServiceLinkRequest *)
+     protobuf_c_message_unpack (&rtm__service__service_link_request__descriptor,
                                 allocator, len, data);
 }
-void   rtm__service__link_request__free_unpacked
-                     (Rtm__Service__LinkRequest *message,
+void   rtm__service__service_link_request__free_unpacked
+                     (Rtm__Service__ServiceLinkRequest *message,
                       ProtobufCAllocator *allocator)
 {
   if(!message)
     return;
-  assert(message->base.descriptor == &rtm__service__link_request__descriptor);
+  assert(message->base.descriptor == &rtm__service__service_link_request__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
-void   rtm__service__link_response__init
-                     (Rtm__Service__LinkResponse         *message)
+void   rtm__service__service_link_response__init
+                     (Rtm__Service__ServiceLinkResponse         *message)
 {
-  static const Rtm__Service__LinkResponse init_value = RTM__SERVICE__LINK_RESPONSE__INIT;
+  static const Rtm__Service__ServiceLinkResponse init_value = RTM__SERVICE__SERVICE_LINK_RESPONSE__INIT;
   *message = init_value;
 }
-size_t rtm__service__link_response__get_packed_size
-                     (const Rtm__Service__LinkResponse *message)
+size_t rtm__service__service_link_response__get_packed_size
+                     (const Rtm__Service__ServiceLinkResponse *message)
 {
-  assert(message->base.descriptor == &rtm__service__link_response__descriptor);
+  assert(message->base.descriptor == &rtm__service__service_link_response__descriptor);
   return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
 }
-size_t rtm__service__link_response__pack
-                     (const Rtm__Service__LinkResponse *message,
+size_t rtm__service__service_link_response__pack
+                     (const Rtm__Service__ServiceLinkResponse *message,
                       uint8_t       *out)
 {
-  assert(message->base.descriptor == &rtm__service__link_response__descriptor);
+  assert(message->base.descriptor == &rtm__service__service_link_response__descriptor);
   return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
 }
-size_t rtm__service__link_response__pack_to_buffer
-                     (const Rtm__Service__LinkResponse *message,
+size_t rtm__service__service_link_response__pack_to_buffer
+                     (const Rtm__Service__ServiceLinkResponse *message,
                       ProtobufCBuffer *buffer)
 {
-  assert(message->base.descriptor == &rtm__service__link_response__descriptor);
+  assert(message->base.descriptor == &rtm__service__service_link_response__descriptor);
   return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
 }
-Rtm__Service__LinkResponse *
-       rtm__service__link_response__unpack
+Rtm__Service__ServiceLinkResponse *
+       rtm__service__service_link_response__unpack
                      (ProtobufCAllocator  *allocator,
                       size_t               len,
                       const uint8_t       *data)
 {
-  return (Rtm__Service__LinkResponse *)
-     protobuf_c_message_unpack (&rtm__service__link_response__descriptor,
+  return (Rtm__Service__ServiceLinkResponse *)
+     protobuf_c_message_unpack (&rtm__service__service_link_response__descriptor,
                                 allocator, len, data);
 }
-void   rtm__service__link_response__free_unpacked
-                     (Rtm__Service__LinkResponse *message,
+void   rtm__service__service_link_response__free_unpacked
+                     (Rtm__Service__ServiceLinkResponse *message,
                       ProtobufCAllocator *allocator)
 {
   if(!message)
     return;
-  assert(message->base.descriptor == &rtm__service__link_response__descriptor);
+  assert(message->base.descriptor == &rtm__service__service_link_response__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
-void   rtm__service__link_push__init
-                     (Rtm__Service__LinkPush         *message)
+void   rtm__service__service_link_push__init
+                     (Rtm__Service__ServiceLinkPush         *message)
 {
-  static const Rtm__Service__LinkPush init_value = RTM__SERVICE__LINK_PUSH__INIT;
+  static const Rtm__Service__ServiceLinkPush init_value = RTM__SERVICE__SERVICE_LINK_PUSH__INIT;
   *message = init_value;
 }
-size_t rtm__service__link_push__get_packed_size
-                     (const Rtm__Service__LinkPush *message)
+size_t rtm__service__service_link_push__get_packed_size
+                     (const Rtm__Service__ServiceLinkPush *message)
 {
-  assert(message->base.descriptor == &rtm__service__link_push__descriptor);
+  assert(message->base.descriptor == &rtm__service__service_link_push__descriptor);
   return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
 }
-size_t rtm__service__link_push__pack
-                     (const Rtm__Service__LinkPush *message,
+size_t rtm__service__service_link_push__pack
+                     (const Rtm__Service__ServiceLinkPush *message,
                       uint8_t       *out)
 {
-  assert(message->base.descriptor == &rtm__service__link_push__descriptor);
+  assert(message->base.descriptor == &rtm__service__service_link_push__descriptor);
   return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
 }
-size_t rtm__service__link_push__pack_to_buffer
-                     (const Rtm__Service__LinkPush *message,
+size_t rtm__service__service_link_push__pack_to_buffer
+                     (const Rtm__Service__ServiceLinkPush *message,
                       ProtobufCBuffer *buffer)
 {
-  assert(message->base.descriptor == &rtm__service__link_push__descriptor);
+  assert(message->base.descriptor == &rtm__service__service_link_push__descriptor);
   return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
 }
-Rtm__Service__LinkPush *
-       rtm__service__link_push__unpack
+Rtm__Service__ServiceLinkPush *
+       rtm__service__service_link_push__unpack
                      (ProtobufCAllocator  *allocator,
                       size_t               len,
                       const uint8_t       *data)
 {
-  return (Rtm__Service__LinkPush *)
-     protobuf_c_message_unpack (&rtm__service__link_push__descriptor,
+  return (Rtm__Service__ServiceLinkPush *)
+     protobuf_c_message_unpack (&rtm__service__service_link_push__descriptor,
                                 allocator, len, data);
 }
-void   rtm__service__link_push__free_unpacked
-                     (Rtm__Service__LinkPush *message,
+void   rtm__service__service_link_push__free_unpacked
+                     (Rtm__Service__ServiceLinkPush *message,
                       ProtobufCAllocator *allocator)
 {
   if(!message)
     return;
-  assert(message->base.descriptor == &rtm__service__link_push__descriptor);
+  assert(message->base.descriptor == &rtm__service__service_link_push__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
-void   rtm__service__link_heartbeat__init
-                     (Rtm__Service__LinkHeartbeat         *message)
+void   rtm__service__service_link_heartbeat__init
+                     (Rtm__Service__ServiceLinkHeartbeat         *message)
 {
-  static const Rtm__Service__LinkHeartbeat init_value = RTM__SERVICE__LINK_HEARTBEAT__INIT;
+  static const Rtm__Service__ServiceLinkHeartbeat init_value = RTM__SERVICE__SERVICE_LINK_HEARTBEAT__INIT;
   *message = init_value;
 }
-size_t rtm__service__link_heartbeat__get_packed_size
-                     (const Rtm__Service__LinkHeartbeat *message)
+size_t rtm__service__service_link_heartbeat__get_packed_size
+                     (const Rtm__Service__ServiceLinkHeartbeat *message)
 {
-  assert(message->base.descriptor == &rtm__service__link_heartbeat__descriptor);
+  assert(message->base.descriptor == &rtm__service__service_link_heartbeat__descriptor);
   return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
 }
-size_t rtm__service__link_heartbeat__pack
-                     (const Rtm__Service__LinkHeartbeat *message,
+size_t rtm__service__service_link_heartbeat__pack
+                     (const Rtm__Service__ServiceLinkHeartbeat *message,
                       uint8_t       *out)
 {
-  assert(message->base.descriptor == &rtm__service__link_heartbeat__descriptor);
+  assert(message->base.descriptor == &rtm__service__service_link_heartbeat__descriptor);
   return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
 }
-size_t rtm__service__link_heartbeat__pack_to_buffer
-                     (const Rtm__Service__LinkHeartbeat *message,
+size_t rtm__service__service_link_heartbeat__pack_to_buffer
+                     (const Rtm__Service__ServiceLinkHeartbeat *message,
                       ProtobufCBuffer *buffer)
 {
-  assert(message->base.descriptor == &rtm__service__link_heartbeat__descriptor);
+  assert(message->base.descriptor == &rtm__service__service_link_heartbeat__descriptor);
   return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
 }
-Rtm__Service__LinkHeartbeat *
-       rtm__service__link_heartbeat__unpack
+Rtm__Service__ServiceLinkHeartbeat *
+       rtm__service__service_link_heartbeat__unpack
                      (ProtobufCAllocator  *allocator,
                       size_t               len,
                       const uint8_t       *data)
 {
-  return (Rtm__Service__LinkHeartbeat *)
-     protobuf_c_message_unpack (&rtm__service__link_heartbeat__descriptor,
+  return (Rtm__Service__ServiceLinkHeartbeat *)
+     protobuf_c_message_unpack (&rtm__service__service_link_heartbeat__descriptor,
                                 allocator, len, data);
 }
-void   rtm__service__link_heartbeat__free_unpacked
-                     (Rtm__Service__LinkHeartbeat *message,
+void   rtm__service__service_link_heartbeat__free_unpacked
+                     (Rtm__Service__ServiceLinkHeartbeat *message,
                       ProtobufCAllocator *allocator)
 {
   if(!message)
     return;
-  assert(message->base.descriptor == &rtm__service__link_heartbeat__descriptor);
+  assert(message->base.descriptor == &rtm__service__service_link_heartbeat__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
-void   rtm__service__link_heartbeat_ack__init
-                     (Rtm__Service__LinkHeartbeatAck         *message)
+void   rtm__service__service_link_heartbeat_ack__init
+                     (Rtm__Service__ServiceLinkHeartbeatAck         *message)
 {
-  static const Rtm__Service__LinkHeartbeatAck init_value = RTM__SERVICE__LINK_HEARTBEAT_ACK__INIT;
+  static const Rtm__Service__ServiceLinkHeartbeatAck init_value = RTM__SERVICE__SERVICE_LINK_HEARTBEAT_ACK__INIT;
   *message = init_value;
 }
-size_t rtm__service__link_heartbeat_ack__get_packed_size
-                     (const Rtm__Service__LinkHeartbeatAck *message)
+size_t rtm__service__service_link_heartbeat_ack__get_packed_size
+                     (const Rtm__Service__ServiceLinkHeartbeatAck *message)
 {
-  assert(message->base.descriptor == &rtm__service__link_heartbeat_ack__descriptor);
+  assert(message->base.descriptor == &rtm__service__service_link_heartbeat_ack__descriptor);
   return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
 }
-size_t rtm__service__link_heartbeat_ack__pack
-                     (const Rtm__Service__LinkHeartbeatAck *message,
+size_t rtm__service__service_link_heartbeat_ack__pack
+                     (const Rtm__Service__ServiceLinkHeartbeatAck *message,
                       uint8_t       *out)
 {
-  assert(message->base.descriptor == &rtm__service__link_heartbeat_ack__descriptor);
+  assert(message->base.descriptor == &rtm__service__service_link_heartbeat_ack__descriptor);
   return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
 }
-size_t rtm__service__link_heartbeat_ack__pack_to_buffer
-                     (const Rtm__Service__LinkHeartbeatAck *message,
+size_t rtm__service__service_link_heartbeat_ack__pack_to_buffer
+                     (const Rtm__Service__ServiceLinkHeartbeatAck *message,
                       ProtobufCBuffer *buffer)
 {
-  assert(message->base.descriptor == &rtm__service__link_heartbeat_ack__descriptor);
+  assert(message->base.descriptor == &rtm__service__service_link_heartbeat_ack__descriptor);
   return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
 }
-Rtm__Service__LinkHeartbeatAck *
-       rtm__service__link_heartbeat_ack__unpack
+Rtm__Service__ServiceLinkHeartbeatAck *
+       rtm__service__service_link_heartbeat_ack__unpack
                      (ProtobufCAllocator  *allocator,
                       size_t               len,
                       const uint8_t       *data)
 {
-  return (Rtm__Service__LinkHeartbeatAck *)
-     protobuf_c_message_unpack (&rtm__service__link_heartbeat_ack__descriptor,
+  return (Rtm__Service__ServiceLinkHeartbeatAck *)
+     protobuf_c_message_unpack (&rtm__service__service_link_heartbeat_ack__descriptor,
                                 allocator, len, data);
 }
-void   rtm__service__link_heartbeat_ack__free_unpacked
-                     (Rtm__Service__LinkHeartbeatAck *message,
+void   rtm__service__service_link_heartbeat_ack__free_unpacked
+                     (Rtm__Service__ServiceLinkHeartbeatAck *message,
                       ProtobufCAllocator *allocator)
 {
   if(!message)
     return;
-  assert(message->base.descriptor == &rtm__service__link_heartbeat_ack__descriptor);
+  assert(message->base.descriptor == &rtm__service__service_link_heartbeat_ack__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
-void   rtm__service__link_go_away__init
-                     (Rtm__Service__LinkGoAway         *message)
+void   rtm__service__service_link_go_away__init
+                     (Rtm__Service__ServiceLinkGoAway         *message)
 {
-  static const Rtm__Service__LinkGoAway init_value = RTM__SERVICE__LINK_GO_AWAY__INIT;
+  static const Rtm__Service__ServiceLinkGoAway init_value = RTM__SERVICE__SERVICE_LINK_GO_AWAY__INIT;
   *message = init_value;
 }
-size_t rtm__service__link_go_away__get_packed_size
-                     (const Rtm__Service__LinkGoAway *message)
+size_t rtm__service__service_link_go_away__get_packed_size
+                     (const Rtm__Service__ServiceLinkGoAway *message)
 {
-  assert(message->base.descriptor == &rtm__service__link_go_away__descriptor);
+  assert(message->base.descriptor == &rtm__service__service_link_go_away__descriptor);
   return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
 }
-size_t rtm__service__link_go_away__pack
-                     (const Rtm__Service__LinkGoAway *message,
+size_t rtm__service__service_link_go_away__pack
+                     (const Rtm__Service__ServiceLinkGoAway *message,
                       uint8_t       *out)
 {
-  assert(message->base.descriptor == &rtm__service__link_go_away__descriptor);
+  assert(message->base.descriptor == &rtm__service__service_link_go_away__descriptor);
   return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
 }
-size_t rtm__service__link_go_away__pack_to_buffer
-                     (const Rtm__Service__LinkGoAway *message,
+size_t rtm__service__service_link_go_away__pack_to_buffer
+                     (const Rtm__Service__ServiceLinkGoAway *message,
                       ProtobufCBuffer *buffer)
 {
-  assert(message->base.descriptor == &rtm__service__link_go_away__descriptor);
+  assert(message->base.descriptor == &rtm__service__service_link_go_away__descriptor);
   return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
 }
-Rtm__Service__LinkGoAway *
-       rtm__service__link_go_away__unpack
+Rtm__Service__ServiceLinkGoAway *
+       rtm__service__service_link_go_away__unpack
                      (ProtobufCAllocator  *allocator,
                       size_t               len,
                       const uint8_t       *data)
 {
-  return (Rtm__Service__LinkGoAway *)
-     protobuf_c_message_unpack (&rtm__service__link_go_away__descriptor,
+  return (Rtm__Service__ServiceLinkGoAway *)
+     protobuf_c_message_unpack (&rtm__service__service_link_go_away__descriptor,
                                 allocator, len, data);
 }
-void   rtm__service__link_go_away__free_unpacked
-                     (Rtm__Service__LinkGoAway *message,
+void   rtm__service__service_link_go_away__free_unpacked
+                     (Rtm__Service__ServiceLinkGoAway *message,
                       ProtobufCAllocator *allocator)
 {
   if(!message)
     return;
-  assert(message->base.descriptor == &rtm__service__link_go_away__descriptor);
+  assert(message->base.descriptor == &rtm__service__service_link_go_away__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
-static const ProtobufCFieldDescriptor rtm__service__link_frame__field_descriptors[8] =
+static const ProtobufCFieldDescriptor rtm__service__service_link_frame__field_descriptors[8] =
 {
   {
     "hello",
     1,
     PROTOBUF_C_LABEL_NONE,
     PROTOBUF_C_TYPE_MESSAGE,
-    offsetof(Rtm__Service__LinkFrame, body_case),
-    offsetof(Rtm__Service__LinkFrame, hello),
-    &rtm__service__link_hello__descriptor,
+    offsetof(Rtm__Service__ServiceLinkFrame, body_case),
+    offsetof(Rtm__Service__ServiceLinkFrame, hello),
+    &rtm__service__service_link_hello__descriptor,
     NULL,
     0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
@@ -431,9 +431,9 @@ static const ProtobufCFieldDescriptor rtm__service__link_frame__field_descriptor
     2,
     PROTOBUF_C_LABEL_NONE,
     PROTOBUF_C_TYPE_MESSAGE,
-    offsetof(Rtm__Service__LinkFrame, body_case),
-    offsetof(Rtm__Service__LinkFrame, welcome),
-    &rtm__service__link_welcome__descriptor,
+    offsetof(Rtm__Service__ServiceLinkFrame, body_case),
+    offsetof(Rtm__Service__ServiceLinkFrame, welcome),
+    &rtm__service__service_link_welcome__descriptor,
     NULL,
     0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
@@ -443,9 +443,9 @@ static const ProtobufCFieldDescriptor rtm__service__link_frame__field_descriptor
     3,
     PROTOBUF_C_LABEL_NONE,
     PROTOBUF_C_TYPE_MESSAGE,
-    offsetof(Rtm__Service__LinkFrame, body_case),
-    offsetof(Rtm__Service__LinkFrame, request),
-    &rtm__service__link_request__descriptor,
+    offsetof(Rtm__Service__ServiceLinkFrame, body_case),
+    offsetof(Rtm__Service__ServiceLinkFrame, request),
+    &rtm__service__service_link_request__descriptor,
     NULL,
     0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
@@ -455,9 +455,9 @@ static const ProtobufCFieldDescriptor rtm__service__link_frame__field_descriptor
     4,
     PROTOBUF_C_LABEL_NONE,
     PROTOBUF_C_TYPE_MESSAGE,
-    offsetof(Rtm__Service__LinkFrame, body_case),
-    offsetof(Rtm__Service__LinkFrame, response),
-    &rtm__service__link_response__descriptor,
+    offsetof(Rtm__Service__ServiceLinkFrame, body_case),
+    offsetof(Rtm__Service__ServiceLinkFrame, response),
+    &rtm__service__service_link_response__descriptor,
     NULL,
     0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
@@ -467,9 +467,9 @@ static const ProtobufCFieldDescriptor rtm__service__link_frame__field_descriptor
     5,
     PROTOBUF_C_LABEL_NONE,
     PROTOBUF_C_TYPE_MESSAGE,
-    offsetof(Rtm__Service__LinkFrame, body_case),
-    offsetof(Rtm__Service__LinkFrame, push),
-    &rtm__service__link_push__descriptor,
+    offsetof(Rtm__Service__ServiceLinkFrame, body_case),
+    offsetof(Rtm__Service__ServiceLinkFrame, push),
+    &rtm__service__service_link_push__descriptor,
     NULL,
     0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
@@ -479,9 +479,9 @@ static const ProtobufCFieldDescriptor rtm__service__link_frame__field_descriptor
     6,
     PROTOBUF_C_LABEL_NONE,
     PROTOBUF_C_TYPE_MESSAGE,
-    offsetof(Rtm__Service__LinkFrame, body_case),
-    offsetof(Rtm__Service__LinkFrame, heartbeat),
-    &rtm__service__link_heartbeat__descriptor,
+    offsetof(Rtm__Service__ServiceLinkFrame, body_case),
+    offsetof(Rtm__Service__ServiceLinkFrame, heartbeat),
+    &rtm__service__service_link_heartbeat__descriptor,
     NULL,
     0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
@@ -491,9 +491,9 @@ static const ProtobufCFieldDescriptor rtm__service__link_frame__field_descriptor
     7,
     PROTOBUF_C_LABEL_NONE,
     PROTOBUF_C_TYPE_MESSAGE,
-    offsetof(Rtm__Service__LinkFrame, body_case),
-    offsetof(Rtm__Service__LinkFrame, heartbeat_ack),
-    &rtm__service__link_heartbeat_ack__descriptor,
+    offsetof(Rtm__Service__ServiceLinkFrame, body_case),
+    offsetof(Rtm__Service__ServiceLinkFrame, heartbeat_ack),
+    &rtm__service__service_link_heartbeat_ack__descriptor,
     NULL,
     0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
@@ -503,15 +503,15 @@ static const ProtobufCFieldDescriptor rtm__service__link_frame__field_descriptor
     8,
     PROTOBUF_C_LABEL_NONE,
     PROTOBUF_C_TYPE_MESSAGE,
-    offsetof(Rtm__Service__LinkFrame, body_case),
-    offsetof(Rtm__Service__LinkFrame, go_away),
-    &rtm__service__link_go_away__descriptor,
+    offsetof(Rtm__Service__ServiceLinkFrame, body_case),
+    offsetof(Rtm__Service__ServiceLinkFrame, go_away),
+    &rtm__service__service_link_go_away__descriptor,
     NULL,
     0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
 };
-static const unsigned rtm__service__link_frame__field_indices_by_name[] = {
+static const unsigned rtm__service__service_link_frame__field_indices_by_name[] = {
   7,   /* field[7] = go_away */
   5,   /* field[5] = heartbeat */
   6,   /* field[6] = heartbeat_ack */
@@ -521,27 +521,27 @@ static const unsigned rtm__service__link_frame__field_indices_by_name[] = {
   3,   /* field[3] = response */
   1,   /* field[1] = welcome */
 };
-static const ProtobufCIntRange rtm__service__link_frame__number_ranges[1 + 1] =
+static const ProtobufCIntRange rtm__service__service_link_frame__number_ranges[1 + 1] =
 {
   { 1, 0 },
   { 0, 8 }
 };
-const ProtobufCMessageDescriptor rtm__service__link_frame__descriptor =
+const ProtobufCMessageDescriptor rtm__service__service_link_frame__descriptor =
 {
   PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
-  "rtm.service.LinkFrame",
-  "LinkFrame",
-  "Rtm__Service__LinkFrame",
+  "rtm.service.ServiceLinkFrame",
+  "ServiceLinkFrame",
+  "Rtm__Service__ServiceLinkFrame",
   "rtm.service",
-  sizeof(Rtm__Service__LinkFrame),
+  sizeof(Rtm__Service__ServiceLinkFrame),
   8,
-  rtm__service__link_frame__field_descriptors,
-  rtm__service__link_frame__field_indices_by_name,
-  1,  rtm__service__link_frame__number_ranges,
-  (ProtobufCMessageInit) rtm__service__link_frame__init,
+  rtm__service__service_link_frame__field_descriptors,
+  rtm__service__service_link_frame__field_indices_by_name,
+  1,  rtm__service__service_link_frame__number_ranges,
+  (ProtobufCMessageInit) rtm__service__service_link_frame__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor rtm__service__link_hello__field_descriptors[4] =
+static const ProtobufCFieldDescriptor rtm__service__service_link_hello__field_descriptors[4] =
 {
   {
     "version",
@@ -549,7 +549,7 @@ static const ProtobufCFieldDescriptor rtm__service__link_hello__field_descriptor
     PROTOBUF_C_LABEL_NONE,
     PROTOBUF_C_TYPE_UINT32,
     0,   /* quantifier_offset */
-    offsetof(Rtm__Service__LinkHello, version),
+    offsetof(Rtm__Service__ServiceLinkHello, version),
     NULL,
     NULL,
     0,             /* flags */
@@ -561,7 +561,7 @@ static const ProtobufCFieldDescriptor rtm__service__link_hello__field_descriptor
     PROTOBUF_C_LABEL_NONE,
     PROTOBUF_C_TYPE_STRING,
     0,   /* quantifier_offset */
-    offsetof(Rtm__Service__LinkHello, service),
+    offsetof(Rtm__Service__ServiceLinkHello, service),
     NULL,
     &protobuf_c_empty_string,
     0,             /* flags */
@@ -573,7 +573,7 @@ static const ProtobufCFieldDescriptor rtm__service__link_hello__field_descriptor
     PROTOBUF_C_LABEL_NONE,
     PROTOBUF_C_TYPE_STRING,
     0,   /* quantifier_offset */
-    offsetof(Rtm__Service__LinkHello, node),
+    offsetof(Rtm__Service__ServiceLinkHello, node),
     NULL,
     &protobuf_c_empty_string,
     0,             /* flags */
@@ -585,40 +585,40 @@ static const ProtobufCFieldDescriptor rtm__service__link_hello__field_descriptor
     PROTOBUF_C_LABEL_NONE,
     PROTOBUF_C_TYPE_STRING,
     0,   /* quantifier_offset */
-    offsetof(Rtm__Service__LinkHello, secret),
+    offsetof(Rtm__Service__ServiceLinkHello, secret),
     NULL,
     &protobuf_c_empty_string,
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
 };
-static const unsigned rtm__service__link_hello__field_indices_by_name[] = {
+static const unsigned rtm__service__service_link_hello__field_indices_by_name[] = {
   2,   /* field[2] = node */
   3,   /* field[3] = secret */
   1,   /* field[1] = service */
   0,   /* field[0] = version */
 };
-static const ProtobufCIntRange rtm__service__link_hello__number_ranges[1 + 1] =
+static const ProtobufCIntRange rtm__service__service_link_hello__number_ranges[1 + 1] =
 {
   { 1, 0 },
   { 0, 4 }
 };
-const ProtobufCMessageDescriptor rtm__service__link_hello__descriptor =
+const ProtobufCMessageDescriptor rtm__service__service_link_hello__descriptor =
 {
   PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
-  "rtm.service.LinkHello",
-  "LinkHello",
-  "Rtm__Service__LinkHello",
+  "rtm.service.ServiceLinkHello",
+  "ServiceLinkHello",
+  "Rtm__Service__ServiceLinkHello",
   "rtm.service",
-  sizeof(Rtm__Service__LinkHello),
+  sizeof(Rtm__Service__ServiceLinkHello),
   4,
-  rtm__service__link_hello__field_descriptors,
-  rtm__service__link_hello__field_indices_by_name,
-  1,  rtm__service__link_hello__number_ranges,
-  (ProtobufCMessageInit) rtm__service__link_hello__init,
+  rtm__service__service_link_hello__field_descriptors,
+  rtm__service__service_link_hello__field_indices_by_name,
+  1,  rtm__service__service_link_hello__number_ranges,
+  (ProtobufCMessageInit) rtm__service__service_link_hello__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor rtm__service__link_welcome__field_descriptors[3] =
+static const ProtobufCFieldDescriptor rtm__service__service_link_welcome__field_descriptors[3] =
 {
   {
     "version",
@@ -626,7 +626,7 @@ static const ProtobufCFieldDescriptor rtm__service__link_welcome__field_descript
     PROTOBUF_C_LABEL_NONE,
     PROTOBUF_C_TYPE_UINT32,
     0,   /* quantifier_offset */
-    offsetof(Rtm__Service__LinkWelcome, version),
+    offsetof(Rtm__Service__ServiceLinkWelcome, version),
     NULL,
     NULL,
     0,             /* flags */
@@ -638,7 +638,7 @@ static const ProtobufCFieldDescriptor rtm__service__link_welcome__field_descript
     PROTOBUF_C_LABEL_NONE,
     PROTOBUF_C_TYPE_STRING,
     0,   /* quantifier_offset */
-    offsetof(Rtm__Service__LinkWelcome, service),
+    offsetof(Rtm__Service__ServiceLinkWelcome, service),
     NULL,
     &protobuf_c_empty_string,
     0,             /* flags */
@@ -650,39 +650,39 @@ static const ProtobufCFieldDescriptor rtm__service__link_welcome__field_descript
     PROTOBUF_C_LABEL_NONE,
     PROTOBUF_C_TYPE_UINT64,
     0,   /* quantifier_offset */
-    offsetof(Rtm__Service__LinkWelcome, incarnation),
+    offsetof(Rtm__Service__ServiceLinkWelcome, incarnation),
     NULL,
     NULL,
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
 };
-static const unsigned rtm__service__link_welcome__field_indices_by_name[] = {
+static const unsigned rtm__service__service_link_welcome__field_indices_by_name[] = {
   2,   /* field[2] = incarnation */
   1,   /* field[1] = service */
   0,   /* field[0] = version */
 };
-static const ProtobufCIntRange rtm__service__link_welcome__number_ranges[1 + 1] =
+static const ProtobufCIntRange rtm__service__service_link_welcome__number_ranges[1 + 1] =
 {
   { 1, 0 },
   { 0, 3 }
 };
-const ProtobufCMessageDescriptor rtm__service__link_welcome__descriptor =
+const ProtobufCMessageDescriptor rtm__service__service_link_welcome__descriptor =
 {
   PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
-  "rtm.service.LinkWelcome",
-  "LinkWelcome",
-  "Rtm__Service__LinkWelcome",
+  "rtm.service.ServiceLinkWelcome",
+  "ServiceLinkWelcome",
+  "Rtm__Service__ServiceLinkWelcome",
   "rtm.service",
-  sizeof(Rtm__Service__LinkWelcome),
+  sizeof(Rtm__Service__ServiceLinkWelcome),
   3,
-  rtm__service__link_welcome__field_descriptors,
-  rtm__service__link_welcome__field_indices_by_name,
-  1,  rtm__service__link_welcome__number_ranges,
-  (ProtobufCMessageInit) rtm__service__link_welcome__init,
+  rtm__service__service_link_welcome__field_descriptors,
+  rtm__service__service_link_welcome__field_indices_by_name,
+  1,  rtm__service__service_link_welcome__number_ranges,
+  (ProtobufCMessageInit) rtm__service__service_link_welcome__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor rtm__service__link_request__field_descriptors[4] =
+static const ProtobufCFieldDescriptor rtm__service__service_link_request__field_descriptors[4] =
 {
   {
     "id",
@@ -690,7 +690,7 @@ static const ProtobufCFieldDescriptor rtm__service__link_request__field_descript
     PROTOBUF_C_LABEL_NONE,
     PROTOBUF_C_TYPE_UINT64,
     0,   /* quantifier_offset */
-    offsetof(Rtm__Service__LinkRequest, id),
+    offsetof(Rtm__Service__ServiceLinkRequest, id),
     NULL,
     NULL,
     0,             /* flags */
@@ -702,7 +702,7 @@ static const ProtobufCFieldDescriptor rtm__service__link_request__field_descript
     PROTOBUF_C_LABEL_NONE,
     PROTOBUF_C_TYPE_UINT32,
     0,   /* quantifier_offset */
-    offsetof(Rtm__Service__LinkRequest, method),
+    offsetof(Rtm__Service__ServiceLinkRequest, method),
     NULL,
     NULL,
     0,             /* flags */
@@ -714,7 +714,7 @@ static const ProtobufCFieldDescriptor rtm__service__link_request__field_descript
     PROTOBUF_C_LABEL_NONE,
     PROTOBUF_C_TYPE_UINT32,
     0,   /* quantifier_offset */
-    offsetof(Rtm__Service__LinkRequest, timeout_ms),
+    offsetof(Rtm__Service__ServiceLinkRequest, timeout_ms),
     NULL,
     NULL,
     0,             /* flags */
@@ -726,40 +726,40 @@ static const ProtobufCFieldDescriptor rtm__service__link_request__field_descript
     PROTOBUF_C_LABEL_NONE,
     PROTOBUF_C_TYPE_BYTES,
     0,   /* quantifier_offset */
-    offsetof(Rtm__Service__LinkRequest, body),
+    offsetof(Rtm__Service__ServiceLinkRequest, body),
     NULL,
     NULL,
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
 };
-static const unsigned rtm__service__link_request__field_indices_by_name[] = {
+static const unsigned rtm__service__service_link_request__field_indices_by_name[] = {
   3,   /* field[3] = body */
   0,   /* field[0] = id */
   1,   /* field[1] = method */
   2,   /* field[2] = timeout_ms */
 };
-static const ProtobufCIntRange rtm__service__link_request__number_ranges[1 + 1] =
+static const ProtobufCIntRange rtm__service__service_link_request__number_ranges[1 + 1] =
 {
   { 1, 0 },
   { 0, 4 }
 };
-const ProtobufCMessageDescriptor rtm__service__link_request__descriptor =
+const ProtobufCMessageDescriptor rtm__service__service_link_request__descriptor =
 {
   PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
-  "rtm.service.LinkRequest",
-  "LinkRequest",
-  "Rtm__Service__LinkRequest",
+  "rtm.service.ServiceLinkRequest",
+  "ServiceLinkRequest",
+  "Rtm__Service__ServiceLinkRequest",
   "rtm.service",
-  sizeof(Rtm__Service__LinkRequest),
+  sizeof(Rtm__Service__ServiceLinkRequest),
   4,
-  rtm__service__link_request__field_descriptors,
-  rtm__service__link_request__field_indices_by_name,
-  1,  rtm__service__link_request__number_ranges,
-  (ProtobufCMessageInit) rtm__service__link_request__init,
+  rtm__service__service_link_request__field_descriptors,
+  rtm__service__service_link_request__field_indices_by_name,
+  1,  rtm__service__service_link_request__number_ranges,
+  (ProtobufCMessageInit) rtm__service__service_link_request__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor rtm__service__link_response__field_descriptors[3] =
+static const ProtobufCFieldDescriptor rtm__service__service_link_response__field_descriptors[3] =
 {
   {
     "id",
@@ -767,7 +767,7 @@ static const ProtobufCFieldDescriptor rtm__service__link_response__field_descrip
     PROTOBUF_C_LABEL_NONE,
     PROTOBUF_C_TYPE_UINT64,
     0,   /* quantifier_offset */
-    offsetof(Rtm__Service__LinkResponse, id),
+    offsetof(Rtm__Service__ServiceLinkResponse, id),
     NULL,
     NULL,
     0,             /* flags */
@@ -779,7 +779,7 @@ static const ProtobufCFieldDescriptor rtm__service__link_response__field_descrip
     PROTOBUF_C_LABEL_NONE,
     PROTOBUF_C_TYPE_MESSAGE,
     0,   /* quantifier_offset */
-    offsetof(Rtm__Service__LinkResponse, error),
+    offsetof(Rtm__Service__ServiceLinkResponse, error),
     &rtm__client__error__descriptor,
     NULL,
     0,             /* flags */
@@ -791,39 +791,39 @@ static const ProtobufCFieldDescriptor rtm__service__link_response__field_descrip
     PROTOBUF_C_LABEL_NONE,
     PROTOBUF_C_TYPE_BYTES,
     0,   /* quantifier_offset */
-    offsetof(Rtm__Service__LinkResponse, body),
+    offsetof(Rtm__Service__ServiceLinkResponse, body),
     NULL,
     NULL,
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
 };
-static const unsigned rtm__service__link_response__field_indices_by_name[] = {
+static const unsigned rtm__service__service_link_response__field_indices_by_name[] = {
   2,   /* field[2] = body */
   1,   /* field[1] = error */
   0,   /* field[0] = id */
 };
-static const ProtobufCIntRange rtm__service__link_response__number_ranges[1 + 1] =
+static const ProtobufCIntRange rtm__service__service_link_response__number_ranges[1 + 1] =
 {
   { 1, 0 },
   { 0, 3 }
 };
-const ProtobufCMessageDescriptor rtm__service__link_response__descriptor =
+const ProtobufCMessageDescriptor rtm__service__service_link_response__descriptor =
 {
   PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
-  "rtm.service.LinkResponse",
-  "LinkResponse",
-  "Rtm__Service__LinkResponse",
+  "rtm.service.ServiceLinkResponse",
+  "ServiceLinkResponse",
+  "Rtm__Service__ServiceLinkResponse",
   "rtm.service",
-  sizeof(Rtm__Service__LinkResponse),
+  sizeof(Rtm__Service__ServiceLinkResponse),
   3,
-  rtm__service__link_response__field_descriptors,
-  rtm__service__link_response__field_indices_by_name,
-  1,  rtm__service__link_response__number_ranges,
-  (ProtobufCMessageInit) rtm__service__link_response__init,
+  rtm__service__service_link_response__field_descriptors,
+  rtm__service__service_link_response__field_indices_by_name,
+  1,  rtm__service__service_link_response__number_ranges,
+  (ProtobufCMessageInit) rtm__service__service_link_response__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor rtm__service__link_push__field_descriptors[2] =
+static const ProtobufCFieldDescriptor rtm__service__service_link_push__field_descriptors[2] =
 {
   {
     "method",
@@ -831,7 +831,7 @@ static const ProtobufCFieldDescriptor rtm__service__link_push__field_descriptors
     PROTOBUF_C_LABEL_NONE,
     PROTOBUF_C_TYPE_UINT32,
     0,   /* quantifier_offset */
-    offsetof(Rtm__Service__LinkPush, method),
+    offsetof(Rtm__Service__ServiceLinkPush, method),
     NULL,
     NULL,
     0,             /* flags */
@@ -843,74 +843,74 @@ static const ProtobufCFieldDescriptor rtm__service__link_push__field_descriptors
     PROTOBUF_C_LABEL_NONE,
     PROTOBUF_C_TYPE_BYTES,
     0,   /* quantifier_offset */
-    offsetof(Rtm__Service__LinkPush, body),
+    offsetof(Rtm__Service__ServiceLinkPush, body),
     NULL,
     NULL,
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
 };
-static const unsigned rtm__service__link_push__field_indices_by_name[] = {
+static const unsigned rtm__service__service_link_push__field_indices_by_name[] = {
   1,   /* field[1] = body */
   0,   /* field[0] = method */
 };
-static const ProtobufCIntRange rtm__service__link_push__number_ranges[1 + 1] =
+static const ProtobufCIntRange rtm__service__service_link_push__number_ranges[1 + 1] =
 {
   { 1, 0 },
   { 0, 2 }
 };
-const ProtobufCMessageDescriptor rtm__service__link_push__descriptor =
+const ProtobufCMessageDescriptor rtm__service__service_link_push__descriptor =
 {
   PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
-  "rtm.service.LinkPush",
-  "LinkPush",
-  "Rtm__Service__LinkPush",
+  "rtm.service.ServiceLinkPush",
+  "ServiceLinkPush",
+  "Rtm__Service__ServiceLinkPush",
   "rtm.service",
-  sizeof(Rtm__Service__LinkPush),
+  sizeof(Rtm__Service__ServiceLinkPush),
   2,
-  rtm__service__link_push__field_descriptors,
-  rtm__service__link_push__field_indices_by_name,
-  1,  rtm__service__link_push__number_ranges,
-  (ProtobufCMessageInit) rtm__service__link_push__init,
+  rtm__service__service_link_push__field_descriptors,
+  rtm__service__service_link_push__field_indices_by_name,
+  1,  rtm__service__service_link_push__number_ranges,
+  (ProtobufCMessageInit) rtm__service__service_link_push__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-#define rtm__service__link_heartbeat__field_descriptors NULL
-#define rtm__service__link_heartbeat__field_indices_by_name NULL
-#define rtm__service__link_heartbeat__number_ranges NULL
-const ProtobufCMessageDescriptor rtm__service__link_heartbeat__descriptor =
+#define rtm__service__service_link_heartbeat__field_descriptors NULL
+#define rtm__service__service_link_heartbeat__field_indices_by_name NULL
+#define rtm__service__service_link_heartbeat__number_ranges NULL
+const ProtobufCMessageDescriptor rtm__service__service_link_heartbeat__descriptor =
 {
   PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
-  "rtm.service.LinkHeartbeat",
-  "LinkHeartbeat",
-  "Rtm__Service__LinkHeartbeat",
+  "rtm.service.ServiceLinkHeartbeat",
+  "ServiceLinkHeartbeat",
+  "Rtm__Service__ServiceLinkHeartbeat",
   "rtm.service",
-  sizeof(Rtm__Service__LinkHeartbeat),
+  sizeof(Rtm__Service__ServiceLinkHeartbeat),
   0,
-  rtm__service__link_heartbeat__field_descriptors,
-  rtm__service__link_heartbeat__field_indices_by_name,
-  0,  rtm__service__link_heartbeat__number_ranges,
-  (ProtobufCMessageInit) rtm__service__link_heartbeat__init,
+  rtm__service__service_link_heartbeat__field_descriptors,
+  rtm__service__service_link_heartbeat__field_indices_by_name,
+  0,  rtm__service__service_link_heartbeat__number_ranges,
+  (ProtobufCMessageInit) rtm__service__service_link_heartbeat__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-#define rtm__service__link_heartbeat_ack__field_descriptors NULL
-#define rtm__service__link_heartbeat_ack__field_indices_by_name NULL
-#define rtm__service__link_heartbeat_ack__number_ranges NULL
-const ProtobufCMessageDescriptor rtm__service__link_heartbeat_ack__descriptor =
+#define rtm__service__service_link_heartbeat_ack__field_descriptors NULL
+#define rtm__service__service_link_heartbeat_ack__field_indices_by_name NULL
+#define rtm__service__service_link_heartbeat_ack__number_ranges NULL
+const ProtobufCMessageDescriptor rtm__service__service_link_heartbeat_ack__descriptor =
 {
   PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
-  "rtm.service.LinkHeartbeatAck",
-  "LinkHeartbeatAck",
-  "Rtm__Service__LinkHeartbeatAck",
+  "rtm.service.ServiceLinkHeartbeatAck",
+  "ServiceLinkHeartbeatAck",
+  "Rtm__Service__ServiceLinkHeartbeatAck",
   "rtm.service",
-  sizeof(Rtm__Service__LinkHeartbeatAck),
+  sizeof(Rtm__Service__ServiceLinkHeartbeatAck),
   0,
-  rtm__service__link_heartbeat_ack__field_descriptors,
-  rtm__service__link_heartbeat_ack__field_indices_by_name,
-  0,  rtm__service__link_heartbeat_ack__number_ranges,
-  (ProtobufCMessageInit) rtm__service__link_heartbeat_ack__init,
+  rtm__service__service_link_heartbeat_ack__field_descriptors,
+  rtm__service__service_link_heartbeat_ack__field_indices_by_name,
+  0,  rtm__service__service_link_heartbeat_ack__number_ranges,
+  (ProtobufCMessageInit) rtm__service__service_link_heartbeat_ack__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor rtm__service__link_go_away__field_descriptors[2] =
+static const ProtobufCFieldDescriptor rtm__service__service_link_go_away__field_descriptors[2] =
 {
   {
     "reason",
@@ -918,8 +918,8 @@ static const ProtobufCFieldDescriptor rtm__service__link_go_away__field_descript
     PROTOBUF_C_LABEL_NONE,
     PROTOBUF_C_TYPE_ENUM,
     0,   /* quantifier_offset */
-    offsetof(Rtm__Service__LinkGoAway, reason),
-    &rtm__service__link_go_away_reason__descriptor,
+    offsetof(Rtm__Service__ServiceLinkGoAway, reason),
+    &rtm__service__service_link_go_away_reason__descriptor,
     NULL,
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
@@ -930,72 +930,72 @@ static const ProtobufCFieldDescriptor rtm__service__link_go_away__field_descript
     PROTOBUF_C_LABEL_NONE,
     PROTOBUF_C_TYPE_STRING,
     0,   /* quantifier_offset */
-    offsetof(Rtm__Service__LinkGoAway, text),
+    offsetof(Rtm__Service__ServiceLinkGoAway, text),
     NULL,
     &protobuf_c_empty_string,
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
 };
-static const unsigned rtm__service__link_go_away__field_indices_by_name[] = {
+static const unsigned rtm__service__service_link_go_away__field_indices_by_name[] = {
   0,   /* field[0] = reason */
   1,   /* field[1] = text */
 };
-static const ProtobufCIntRange rtm__service__link_go_away__number_ranges[1 + 1] =
+static const ProtobufCIntRange rtm__service__service_link_go_away__number_ranges[1 + 1] =
 {
   { 1, 0 },
   { 0, 2 }
 };
-const ProtobufCMessageDescriptor rtm__service__link_go_away__descriptor =
+const ProtobufCMessageDescriptor rtm__service__service_link_go_away__descriptor =
 {
   PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
-  "rtm.service.LinkGoAway",
-  "LinkGoAway",
-  "Rtm__Service__LinkGoAway",
+  "rtm.service.ServiceLinkGoAway",
+  "ServiceLinkGoAway",
+  "Rtm__Service__ServiceLinkGoAway",
   "rtm.service",
-  sizeof(Rtm__Service__LinkGoAway),
+  sizeof(Rtm__Service__ServiceLinkGoAway),
   2,
-  rtm__service__link_go_away__field_descriptors,
-  rtm__service__link_go_away__field_indices_by_name,
-  1,  rtm__service__link_go_away__number_ranges,
-  (ProtobufCMessageInit) rtm__service__link_go_away__init,
+  rtm__service__service_link_go_away__field_descriptors,
+  rtm__service__service_link_go_away__field_indices_by_name,
+  1,  rtm__service__service_link_go_away__number_ranges,
+  (ProtobufCMessageInit) rtm__service__service_link_go_away__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCEnumValue rtm__service__link_go_away_reason__enum_values_by_number[7] =
+static const ProtobufCEnumValue rtm__service__service_link_go_away_reason__enum_values_by_number[7] =
 {
-  { "LINK_GO_AWAY_UNSPECIFIED", "RTM__SERVICE__LINK_GO_AWAY_REASON__LINK_GO_AWAY_UNSPECIFIED", 0 },
-  { "LINK_GO_AWAY_DRAINING", "RTM__SERVICE__LINK_GO_AWAY_REASON__LINK_GO_AWAY_DRAINING", 1 },
-  { "LINK_GO_AWAY_VERSION", "RTM__SERVICE__LINK_GO_AWAY_REASON__LINK_GO_AWAY_VERSION", 2 },
-  { "LINK_GO_AWAY_WRONG_SERVICE", "RTM__SERVICE__LINK_GO_AWAY_REASON__LINK_GO_AWAY_WRONG_SERVICE", 3 },
-  { "LINK_GO_AWAY_WRONG_SECRET", "RTM__SERVICE__LINK_GO_AWAY_REASON__LINK_GO_AWAY_WRONG_SECRET", 4 },
-  { "LINK_GO_AWAY_PROTOCOL_ERROR", "RTM__SERVICE__LINK_GO_AWAY_REASON__LINK_GO_AWAY_PROTOCOL_ERROR", 5 },
-  { "LINK_GO_AWAY_OVERFLOW", "RTM__SERVICE__LINK_GO_AWAY_REASON__LINK_GO_AWAY_OVERFLOW", 6 },
+  { "SERVICE_LINK_GO_AWAY_UNSPECIFIED", "RTM__SERVICE__SERVICE_LINK_GO_AWAY_REASON__SERVICE_LINK_GO_AWAY_UNSPECIFIED", 0 },
+  { "SERVICE_LINK_GO_AWAY_DRAINING", "RTM__SERVICE__SERVICE_LINK_GO_AWAY_REASON__SERVICE_LINK_GO_AWAY_DRAINING", 1 },
+  { "SERVICE_LINK_GO_AWAY_VERSION", "RTM__SERVICE__SERVICE_LINK_GO_AWAY_REASON__SERVICE_LINK_GO_AWAY_VERSION", 2 },
+  { "SERVICE_LINK_GO_AWAY_WRONG_SERVICE", "RTM__SERVICE__SERVICE_LINK_GO_AWAY_REASON__SERVICE_LINK_GO_AWAY_WRONG_SERVICE", 3 },
+  { "SERVICE_LINK_GO_AWAY_WRONG_SECRET", "RTM__SERVICE__SERVICE_LINK_GO_AWAY_REASON__SERVICE_LINK_GO_AWAY_WRONG_SECRET", 4 },
+  { "SERVICE_LINK_GO_AWAY_PROTOCOL_ERROR", "RTM__SERVICE__SERVICE_LINK_GO_AWAY_REASON__SERVICE_LINK_GO_AWAY_PROTOCOL_ERROR", 5 },
+  { "SERVICE_LINK_GO_AWAY_OVERFLOW", "RTM__SERVICE__SERVICE_LINK_GO_AWAY_REASON__SERVICE_LINK_GO_AWAY_OVERFLOW", 6 },
 };
-static const ProtobufCIntRange rtm__service__link_go_away_reason__value_ranges[] = {
+static const ProtobufCIntRange rtm__service__service_link_go_away_reason__value_ranges[] = {
 {0, 0},{0, 7}
 };
-static const ProtobufCEnumValueIndex rtm__service__link_go_away_reason__enum_values_by_name[7] =
+static const ProtobufCEnumValueIndex rtm__service__service_link_go_away_reason__enum_values_by_name[7] =
 {
-  { "LINK_GO_AWAY_DRAINING", 1 },
-  { "LINK_GO_AWAY_OVERFLOW", 6 },
-  { "LINK_GO_AWAY_PROTOCOL_ERROR", 5 },
-  { "LINK_GO_AWAY_UNSPECIFIED", 0 },
-  { "LINK_GO_AWAY_VERSION", 2 },
-  { "LINK_GO_AWAY_WRONG_SECRET", 4 },
-  { "LINK_GO_AWAY_WRONG_SERVICE", 3 },
+  { "SERVICE_LINK_GO_AWAY_DRAINING", 1 },
+  { "SERVICE_LINK_GO_AWAY_OVERFLOW", 6 },
+  { "SERVICE_LINK_GO_AWAY_PROTOCOL_ERROR", 5 },
+  { "SERVICE_LINK_GO_AWAY_UNSPECIFIED", 0 },
+  { "SERVICE_LINK_GO_AWAY_VERSION", 2 },
+  { "SERVICE_LINK_GO_AWAY_WRONG_SECRET", 4 },
+  { "SERVICE_LINK_GO_AWAY_WRONG_SERVICE", 3 },
 };
-const ProtobufCEnumDescriptor rtm__service__link_go_away_reason__descriptor =
+const ProtobufCEnumDescriptor rtm__service__service_link_go_away_reason__descriptor =
 {
   PROTOBUF_C__ENUM_DESCRIPTOR_MAGIC,
-  "rtm.service.LinkGoAwayReason",
-  "LinkGoAwayReason",
-  "Rtm__Service__LinkGoAwayReason",
+  "rtm.service.ServiceLinkGoAwayReason",
+  "ServiceLinkGoAwayReason",
+  "Rtm__Service__ServiceLinkGoAwayReason",
   "rtm.service",
   7,
-  rtm__service__link_go_away_reason__enum_values_by_number,
+  rtm__service__service_link_go_away_reason__enum_values_by_number,
   7,
-  rtm__service__link_go_away_reason__enum_values_by_name,
+  rtm__service__service_link_go_away_reason__enum_values_by_name,
   1,
-  rtm__service__link_go_away_reason__value_ranges,
+  rtm__service__service_link_go_away_reason__value_ranges,
   NULL,NULL,NULL,NULL   /* reserved[1234] */
 };

@@ -28,131 +28,131 @@ fileprivate nonisolated struct _GeneratedWithProtocGenSwiftVersion: SwiftProtobu
   typealias Version = _2
 }
 
-package nonisolated enum Rtm_Service_LinkGoAwayReason: SwiftProtobuf.Enum, Swift.CaseIterable {
+package nonisolated enum Rtm_Service_ServiceLinkGoAwayReason: SwiftProtobuf.Enum, Swift.CaseIterable {
   package typealias RawValue = Int
-  case linkGoAwayUnspecified // = 0
+  case serviceLinkGoAwayUnspecified // = 0
 
   /// connect again
-  case linkGoAwayDraining // = 1
-  case linkGoAwayVersion // = 2
-  case linkGoAwayWrongService // = 3
-  case linkGoAwayWrongSecret // = 4
-  case linkGoAwayProtocolError // = 5
+  case serviceLinkGoAwayDraining // = 1
+  case serviceLinkGoAwayVersion // = 2
+  case serviceLinkGoAwayWrongService // = 3
+  case serviceLinkGoAwayWrongSecret // = 4
+  case serviceLinkGoAwayProtocolError // = 5
 
   /// the peer reads too slowly; its queue is full
-  case linkGoAwayOverflow // = 6
+  case serviceLinkGoAwayOverflow // = 6
   case UNRECOGNIZED(Int)
 
   package init() {
-    self = .linkGoAwayUnspecified
+    self = .serviceLinkGoAwayUnspecified
   }
 
   package init?(rawValue: Int) {
     switch rawValue {
-    case 0: self = .linkGoAwayUnspecified
-    case 1: self = .linkGoAwayDraining
-    case 2: self = .linkGoAwayVersion
-    case 3: self = .linkGoAwayWrongService
-    case 4: self = .linkGoAwayWrongSecret
-    case 5: self = .linkGoAwayProtocolError
-    case 6: self = .linkGoAwayOverflow
+    case 0: self = .serviceLinkGoAwayUnspecified
+    case 1: self = .serviceLinkGoAwayDraining
+    case 2: self = .serviceLinkGoAwayVersion
+    case 3: self = .serviceLinkGoAwayWrongService
+    case 4: self = .serviceLinkGoAwayWrongSecret
+    case 5: self = .serviceLinkGoAwayProtocolError
+    case 6: self = .serviceLinkGoAwayOverflow
     default: self = .UNRECOGNIZED(rawValue)
     }
   }
 
   package var rawValue: Int {
     switch self {
-    case .linkGoAwayUnspecified: return 0
-    case .linkGoAwayDraining: return 1
-    case .linkGoAwayVersion: return 2
-    case .linkGoAwayWrongService: return 3
-    case .linkGoAwayWrongSecret: return 4
-    case .linkGoAwayProtocolError: return 5
-    case .linkGoAwayOverflow: return 6
+    case .serviceLinkGoAwayUnspecified: return 0
+    case .serviceLinkGoAwayDraining: return 1
+    case .serviceLinkGoAwayVersion: return 2
+    case .serviceLinkGoAwayWrongService: return 3
+    case .serviceLinkGoAwayWrongSecret: return 4
+    case .serviceLinkGoAwayProtocolError: return 5
+    case .serviceLinkGoAwayOverflow: return 6
     case .UNRECOGNIZED(let i): return i
     }
   }
 
   // The compiler won't synthesize support with the UNRECOGNIZED case.
-  package static let allCases: [Rtm_Service_LinkGoAwayReason] = [
-    .linkGoAwayUnspecified,
-    .linkGoAwayDraining,
-    .linkGoAwayVersion,
-    .linkGoAwayWrongService,
-    .linkGoAwayWrongSecret,
-    .linkGoAwayProtocolError,
-    .linkGoAwayOverflow,
+  package static let allCases: [Rtm_Service_ServiceLinkGoAwayReason] = [
+    .serviceLinkGoAwayUnspecified,
+    .serviceLinkGoAwayDraining,
+    .serviceLinkGoAwayVersion,
+    .serviceLinkGoAwayWrongService,
+    .serviceLinkGoAwayWrongSecret,
+    .serviceLinkGoAwayProtocolError,
+    .serviceLinkGoAwayOverflow,
   ]
 
 }
 
-package nonisolated struct Rtm_Service_LinkFrame: Sendable {
+package nonisolated struct Rtm_Service_ServiceLinkFrame: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  package var body: Rtm_Service_LinkFrame.OneOf_Body? = nil
+  package var body: Rtm_Service_ServiceLinkFrame.OneOf_Body? = nil
 
-  package var hello: Rtm_Service_LinkHello {
+  package var hello: Rtm_Service_ServiceLinkHello {
     get {
       if case .hello(let v)? = body {return v}
-      return Rtm_Service_LinkHello()
+      return Rtm_Service_ServiceLinkHello()
     }
     set {body = .hello(newValue)}
   }
 
-  package var welcome: Rtm_Service_LinkWelcome {
+  package var welcome: Rtm_Service_ServiceLinkWelcome {
     get {
       if case .welcome(let v)? = body {return v}
-      return Rtm_Service_LinkWelcome()
+      return Rtm_Service_ServiceLinkWelcome()
     }
     set {body = .welcome(newValue)}
   }
 
-  package var request: Rtm_Service_LinkRequest {
+  package var request: Rtm_Service_ServiceLinkRequest {
     get {
       if case .request(let v)? = body {return v}
-      return Rtm_Service_LinkRequest()
+      return Rtm_Service_ServiceLinkRequest()
     }
     set {body = .request(newValue)}
   }
 
-  package var response: Rtm_Service_LinkResponse {
+  package var response: Rtm_Service_ServiceLinkResponse {
     get {
       if case .response(let v)? = body {return v}
-      return Rtm_Service_LinkResponse()
+      return Rtm_Service_ServiceLinkResponse()
     }
     set {body = .response(newValue)}
   }
 
-  package var push: Rtm_Service_LinkPush {
+  package var push: Rtm_Service_ServiceLinkPush {
     get {
       if case .push(let v)? = body {return v}
-      return Rtm_Service_LinkPush()
+      return Rtm_Service_ServiceLinkPush()
     }
     set {body = .push(newValue)}
   }
 
-  package var heartbeat: Rtm_Service_LinkHeartbeat {
+  package var heartbeat: Rtm_Service_ServiceLinkHeartbeat {
     get {
       if case .heartbeat(let v)? = body {return v}
-      return Rtm_Service_LinkHeartbeat()
+      return Rtm_Service_ServiceLinkHeartbeat()
     }
     set {body = .heartbeat(newValue)}
   }
 
-  package var heartbeatAck: Rtm_Service_LinkHeartbeatAck {
+  package var heartbeatAck: Rtm_Service_ServiceLinkHeartbeatAck {
     get {
       if case .heartbeatAck(let v)? = body {return v}
-      return Rtm_Service_LinkHeartbeatAck()
+      return Rtm_Service_ServiceLinkHeartbeatAck()
     }
     set {body = .heartbeatAck(newValue)}
   }
 
-  package var goAway: Rtm_Service_LinkGoAway {
+  package var goAway: Rtm_Service_ServiceLinkGoAway {
     get {
       if case .goAway(let v)? = body {return v}
-      return Rtm_Service_LinkGoAway()
+      return Rtm_Service_ServiceLinkGoAway()
     }
     set {body = .goAway(newValue)}
   }
@@ -160,14 +160,14 @@ package nonisolated struct Rtm_Service_LinkFrame: Sendable {
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package nonisolated enum OneOf_Body: Equatable, Sendable {
-    case hello(Rtm_Service_LinkHello)
-    case welcome(Rtm_Service_LinkWelcome)
-    case request(Rtm_Service_LinkRequest)
-    case response(Rtm_Service_LinkResponse)
-    case push(Rtm_Service_LinkPush)
-    case heartbeat(Rtm_Service_LinkHeartbeat)
-    case heartbeatAck(Rtm_Service_LinkHeartbeatAck)
-    case goAway(Rtm_Service_LinkGoAway)
+    case hello(Rtm_Service_ServiceLinkHello)
+    case welcome(Rtm_Service_ServiceLinkWelcome)
+    case request(Rtm_Service_ServiceLinkRequest)
+    case response(Rtm_Service_ServiceLinkResponse)
+    case push(Rtm_Service_ServiceLinkPush)
+    case heartbeat(Rtm_Service_ServiceLinkHeartbeat)
+    case heartbeatAck(Rtm_Service_ServiceLinkHeartbeatAck)
+    case goAway(Rtm_Service_ServiceLinkGoAway)
 
   }
 
@@ -175,7 +175,7 @@ package nonisolated struct Rtm_Service_LinkFrame: Sendable {
 }
 
 /// First frame of the caller.
-package nonisolated struct Rtm_Service_LinkHello: Sendable {
+package nonisolated struct Rtm_Service_ServiceLinkHello: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
@@ -197,8 +197,8 @@ package nonisolated struct Rtm_Service_LinkHello: Sendable {
   package init() {}
 }
 
-/// The called service accepts the link. Otherwise it sends LinkGoAway and closes.
-package nonisolated struct Rtm_Service_LinkWelcome: Sendable {
+/// The called service accepts the link. Otherwise it sends ServiceLinkGoAway and closes.
+package nonisolated struct Rtm_Service_ServiceLinkWelcome: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
@@ -215,7 +215,7 @@ package nonisolated struct Rtm_Service_LinkWelcome: Sendable {
   package init() {}
 }
 
-package nonisolated struct Rtm_Service_LinkRequest: Sendable {
+package nonisolated struct Rtm_Service_ServiceLinkRequest: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
@@ -238,7 +238,7 @@ package nonisolated struct Rtm_Service_LinkRequest: Sendable {
 }
 
 /// Exactly one for each request.
-package nonisolated struct Rtm_Service_LinkResponse: Sendable {
+package nonisolated struct Rtm_Service_ServiceLinkResponse: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
@@ -266,7 +266,7 @@ package nonisolated struct Rtm_Service_LinkResponse: Sendable {
 }
 
 /// Sent without being asked and without an answer.
-package nonisolated struct Rtm_Service_LinkPush: Sendable {
+package nonisolated struct Rtm_Service_ServiceLinkPush: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
@@ -280,7 +280,7 @@ package nonisolated struct Rtm_Service_LinkPush: Sendable {
   package init() {}
 }
 
-package nonisolated struct Rtm_Service_LinkHeartbeat: Sendable {
+package nonisolated struct Rtm_Service_ServiceLinkHeartbeat: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
@@ -290,7 +290,7 @@ package nonisolated struct Rtm_Service_LinkHeartbeat: Sendable {
   package init() {}
 }
 
-package nonisolated struct Rtm_Service_LinkHeartbeatAck: Sendable {
+package nonisolated struct Rtm_Service_ServiceLinkHeartbeatAck: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
@@ -301,12 +301,12 @@ package nonisolated struct Rtm_Service_LinkHeartbeatAck: Sendable {
 }
 
 /// The sender closes after this frame.
-package nonisolated struct Rtm_Service_LinkGoAway: Sendable {
+package nonisolated struct Rtm_Service_ServiceLinkGoAway: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  package var reason: Rtm_Service_LinkGoAwayReason = .linkGoAwayUnspecified
+  package var reason: Rtm_Service_ServiceLinkGoAwayReason = .serviceLinkGoAwayUnspecified
 
   package var text: String = String()
 
@@ -319,12 +319,12 @@ package nonisolated struct Rtm_Service_LinkGoAway: Sendable {
 
 fileprivate nonisolated let _protobuf_package = "rtm.service"
 
-nonisolated extension Rtm_Service_LinkGoAwayReason: SwiftProtobuf._ProtoNameProviding {
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0LINK_GO_AWAY_UNSPECIFIED\0\u{1}LINK_GO_AWAY_DRAINING\0\u{1}LINK_GO_AWAY_VERSION\0\u{1}LINK_GO_AWAY_WRONG_SERVICE\0\u{1}LINK_GO_AWAY_WRONG_SECRET\0\u{1}LINK_GO_AWAY_PROTOCOL_ERROR\0\u{1}LINK_GO_AWAY_OVERFLOW\0")
+nonisolated extension Rtm_Service_ServiceLinkGoAwayReason: SwiftProtobuf._ProtoNameProviding {
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0SERVICE_LINK_GO_AWAY_UNSPECIFIED\0\u{1}SERVICE_LINK_GO_AWAY_DRAINING\0\u{1}SERVICE_LINK_GO_AWAY_VERSION\0\u{1}SERVICE_LINK_GO_AWAY_WRONG_SERVICE\0\u{1}SERVICE_LINK_GO_AWAY_WRONG_SECRET\0\u{1}SERVICE_LINK_GO_AWAY_PROTOCOL_ERROR\0\u{1}SERVICE_LINK_GO_AWAY_OVERFLOW\0")
 }
 
-nonisolated extension Rtm_Service_LinkFrame: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
-  package static let protoMessageName: String = _protobuf_package + ".LinkFrame"
+nonisolated extension Rtm_Service_ServiceLinkFrame: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".ServiceLinkFrame"
   package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}hello\0\u{1}welcome\0\u{1}request\0\u{1}response\0\u{1}push\0\u{1}heartbeat\0\u{3}heartbeat_ack\0\u{3}go_away\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
@@ -334,7 +334,7 @@ nonisolated extension Rtm_Service_LinkFrame: SwiftProtobuf.Message, SwiftProtobu
       // enabled. https://github.com/apple/swift-protobuf/issues/1034
       switch fieldNumber {
       case 1: try {
-        var v: Rtm_Service_LinkHello?
+        var v: Rtm_Service_ServiceLinkHello?
         var hadOneofValue = false
         if let current = self.body {
           hadOneofValue = true
@@ -347,7 +347,7 @@ nonisolated extension Rtm_Service_LinkFrame: SwiftProtobuf.Message, SwiftProtobu
         }
       }()
       case 2: try {
-        var v: Rtm_Service_LinkWelcome?
+        var v: Rtm_Service_ServiceLinkWelcome?
         var hadOneofValue = false
         if let current = self.body {
           hadOneofValue = true
@@ -360,7 +360,7 @@ nonisolated extension Rtm_Service_LinkFrame: SwiftProtobuf.Message, SwiftProtobu
         }
       }()
       case 3: try {
-        var v: Rtm_Service_LinkRequest?
+        var v: Rtm_Service_ServiceLinkRequest?
         var hadOneofValue = false
         if let current = self.body {
           hadOneofValue = true
@@ -373,7 +373,7 @@ nonisolated extension Rtm_Service_LinkFrame: SwiftProtobuf.Message, SwiftProtobu
         }
       }()
       case 4: try {
-        var v: Rtm_Service_LinkResponse?
+        var v: Rtm_Service_ServiceLinkResponse?
         var hadOneofValue = false
         if let current = self.body {
           hadOneofValue = true
@@ -386,7 +386,7 @@ nonisolated extension Rtm_Service_LinkFrame: SwiftProtobuf.Message, SwiftProtobu
         }
       }()
       case 5: try {
-        var v: Rtm_Service_LinkPush?
+        var v: Rtm_Service_ServiceLinkPush?
         var hadOneofValue = false
         if let current = self.body {
           hadOneofValue = true
@@ -399,7 +399,7 @@ nonisolated extension Rtm_Service_LinkFrame: SwiftProtobuf.Message, SwiftProtobu
         }
       }()
       case 6: try {
-        var v: Rtm_Service_LinkHeartbeat?
+        var v: Rtm_Service_ServiceLinkHeartbeat?
         var hadOneofValue = false
         if let current = self.body {
           hadOneofValue = true
@@ -412,7 +412,7 @@ nonisolated extension Rtm_Service_LinkFrame: SwiftProtobuf.Message, SwiftProtobu
         }
       }()
       case 7: try {
-        var v: Rtm_Service_LinkHeartbeatAck?
+        var v: Rtm_Service_ServiceLinkHeartbeatAck?
         var hadOneofValue = false
         if let current = self.body {
           hadOneofValue = true
@@ -425,7 +425,7 @@ nonisolated extension Rtm_Service_LinkFrame: SwiftProtobuf.Message, SwiftProtobu
         }
       }()
       case 8: try {
-        var v: Rtm_Service_LinkGoAway?
+        var v: Rtm_Service_ServiceLinkGoAway?
         var hadOneofValue = false
         if let current = self.body {
           hadOneofValue = true
@@ -485,15 +485,15 @@ nonisolated extension Rtm_Service_LinkFrame: SwiftProtobuf.Message, SwiftProtobu
     try unknownFields.traverse(visitor: &visitor)
   }
 
-  package static func ==(lhs: Rtm_Service_LinkFrame, rhs: Rtm_Service_LinkFrame) -> Bool {
+  package static func ==(lhs: Rtm_Service_ServiceLinkFrame, rhs: Rtm_Service_ServiceLinkFrame) -> Bool {
     if lhs.body != rhs.body {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
 }
 
-nonisolated extension Rtm_Service_LinkHello: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
-  package static let protoMessageName: String = _protobuf_package + ".LinkHello"
+nonisolated extension Rtm_Service_ServiceLinkHello: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".ServiceLinkHello"
   package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}version\0\u{1}service\0\u{1}node\0\u{1}secret\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
@@ -527,7 +527,7 @@ nonisolated extension Rtm_Service_LinkHello: SwiftProtobuf.Message, SwiftProtobu
     try unknownFields.traverse(visitor: &visitor)
   }
 
-  package static func ==(lhs: Rtm_Service_LinkHello, rhs: Rtm_Service_LinkHello) -> Bool {
+  package static func ==(lhs: Rtm_Service_ServiceLinkHello, rhs: Rtm_Service_ServiceLinkHello) -> Bool {
     if lhs.version != rhs.version {return false}
     if lhs.service != rhs.service {return false}
     if lhs.node != rhs.node {return false}
@@ -537,8 +537,8 @@ nonisolated extension Rtm_Service_LinkHello: SwiftProtobuf.Message, SwiftProtobu
   }
 }
 
-nonisolated extension Rtm_Service_LinkWelcome: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
-  package static let protoMessageName: String = _protobuf_package + ".LinkWelcome"
+nonisolated extension Rtm_Service_ServiceLinkWelcome: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".ServiceLinkWelcome"
   package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}version\0\u{1}service\0\u{1}incarnation\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
@@ -568,7 +568,7 @@ nonisolated extension Rtm_Service_LinkWelcome: SwiftProtobuf.Message, SwiftProto
     try unknownFields.traverse(visitor: &visitor)
   }
 
-  package static func ==(lhs: Rtm_Service_LinkWelcome, rhs: Rtm_Service_LinkWelcome) -> Bool {
+  package static func ==(lhs: Rtm_Service_ServiceLinkWelcome, rhs: Rtm_Service_ServiceLinkWelcome) -> Bool {
     if lhs.version != rhs.version {return false}
     if lhs.service != rhs.service {return false}
     if lhs.incarnation != rhs.incarnation {return false}
@@ -577,8 +577,8 @@ nonisolated extension Rtm_Service_LinkWelcome: SwiftProtobuf.Message, SwiftProto
   }
 }
 
-nonisolated extension Rtm_Service_LinkRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
-  package static let protoMessageName: String = _protobuf_package + ".LinkRequest"
+nonisolated extension Rtm_Service_ServiceLinkRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".ServiceLinkRequest"
   package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}method\0\u{3}timeout_ms\0\u{1}body\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
@@ -612,7 +612,7 @@ nonisolated extension Rtm_Service_LinkRequest: SwiftProtobuf.Message, SwiftProto
     try unknownFields.traverse(visitor: &visitor)
   }
 
-  package static func ==(lhs: Rtm_Service_LinkRequest, rhs: Rtm_Service_LinkRequest) -> Bool {
+  package static func ==(lhs: Rtm_Service_ServiceLinkRequest, rhs: Rtm_Service_ServiceLinkRequest) -> Bool {
     if lhs.id != rhs.id {return false}
     if lhs.method != rhs.method {return false}
     if lhs.timeoutMs != rhs.timeoutMs {return false}
@@ -622,8 +622,8 @@ nonisolated extension Rtm_Service_LinkRequest: SwiftProtobuf.Message, SwiftProto
   }
 }
 
-nonisolated extension Rtm_Service_LinkResponse: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
-  package static let protoMessageName: String = _protobuf_package + ".LinkResponse"
+nonisolated extension Rtm_Service_ServiceLinkResponse: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".ServiceLinkResponse"
   package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}error\0\u{1}body\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
@@ -657,7 +657,7 @@ nonisolated extension Rtm_Service_LinkResponse: SwiftProtobuf.Message, SwiftProt
     try unknownFields.traverse(visitor: &visitor)
   }
 
-  package static func ==(lhs: Rtm_Service_LinkResponse, rhs: Rtm_Service_LinkResponse) -> Bool {
+  package static func ==(lhs: Rtm_Service_ServiceLinkResponse, rhs: Rtm_Service_ServiceLinkResponse) -> Bool {
     if lhs.id != rhs.id {return false}
     if lhs._error != rhs._error {return false}
     if lhs.body != rhs.body {return false}
@@ -666,8 +666,8 @@ nonisolated extension Rtm_Service_LinkResponse: SwiftProtobuf.Message, SwiftProt
   }
 }
 
-nonisolated extension Rtm_Service_LinkPush: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
-  package static let protoMessageName: String = _protobuf_package + ".LinkPush"
+nonisolated extension Rtm_Service_ServiceLinkPush: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".ServiceLinkPush"
   package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}method\0\u{1}body\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
@@ -693,7 +693,7 @@ nonisolated extension Rtm_Service_LinkPush: SwiftProtobuf.Message, SwiftProtobuf
     try unknownFields.traverse(visitor: &visitor)
   }
 
-  package static func ==(lhs: Rtm_Service_LinkPush, rhs: Rtm_Service_LinkPush) -> Bool {
+  package static func ==(lhs: Rtm_Service_ServiceLinkPush, rhs: Rtm_Service_ServiceLinkPush) -> Bool {
     if lhs.method != rhs.method {return false}
     if lhs.body != rhs.body {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
@@ -701,8 +701,8 @@ nonisolated extension Rtm_Service_LinkPush: SwiftProtobuf.Message, SwiftProtobuf
   }
 }
 
-nonisolated extension Rtm_Service_LinkHeartbeat: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
-  package static let protoMessageName: String = _protobuf_package + ".LinkHeartbeat"
+nonisolated extension Rtm_Service_ServiceLinkHeartbeat: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".ServiceLinkHeartbeat"
   package static let _protobuf_nameMap = SwiftProtobuf._NameMap()
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
@@ -714,14 +714,14 @@ nonisolated extension Rtm_Service_LinkHeartbeat: SwiftProtobuf.Message, SwiftPro
     try unknownFields.traverse(visitor: &visitor)
   }
 
-  package static func ==(lhs: Rtm_Service_LinkHeartbeat, rhs: Rtm_Service_LinkHeartbeat) -> Bool {
+  package static func ==(lhs: Rtm_Service_ServiceLinkHeartbeat, rhs: Rtm_Service_ServiceLinkHeartbeat) -> Bool {
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
 }
 
-nonisolated extension Rtm_Service_LinkHeartbeatAck: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
-  package static let protoMessageName: String = _protobuf_package + ".LinkHeartbeatAck"
+nonisolated extension Rtm_Service_ServiceLinkHeartbeatAck: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".ServiceLinkHeartbeatAck"
   package static let _protobuf_nameMap = SwiftProtobuf._NameMap()
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
@@ -733,14 +733,14 @@ nonisolated extension Rtm_Service_LinkHeartbeatAck: SwiftProtobuf.Message, Swift
     try unknownFields.traverse(visitor: &visitor)
   }
 
-  package static func ==(lhs: Rtm_Service_LinkHeartbeatAck, rhs: Rtm_Service_LinkHeartbeatAck) -> Bool {
+  package static func ==(lhs: Rtm_Service_ServiceLinkHeartbeatAck, rhs: Rtm_Service_ServiceLinkHeartbeatAck) -> Bool {
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
 }
 
-nonisolated extension Rtm_Service_LinkGoAway: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
-  package static let protoMessageName: String = _protobuf_package + ".LinkGoAway"
+nonisolated extension Rtm_Service_ServiceLinkGoAway: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".ServiceLinkGoAway"
   package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}reason\0\u{1}text\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
@@ -757,7 +757,7 @@ nonisolated extension Rtm_Service_LinkGoAway: SwiftProtobuf.Message, SwiftProtob
   }
 
   package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
-    if self.reason != .linkGoAwayUnspecified {
+    if self.reason != .serviceLinkGoAwayUnspecified {
       try visitor.visitSingularEnumField(value: self.reason, fieldNumber: 1)
     }
     if !self.text.isEmpty {
@@ -766,7 +766,7 @@ nonisolated extension Rtm_Service_LinkGoAway: SwiftProtobuf.Message, SwiftProtob
     try unknownFields.traverse(visitor: &visitor)
   }
 
-  package static func ==(lhs: Rtm_Service_LinkGoAway, rhs: Rtm_Service_LinkGoAway) -> Bool {
+  package static func ==(lhs: Rtm_Service_ServiceLinkGoAway, rhs: Rtm_Service_ServiceLinkGoAway) -> Bool {
     if lhs.reason != rhs.reason {return false}
     if lhs.text != rhs.text {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}

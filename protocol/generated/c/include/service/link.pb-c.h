@@ -16,75 +16,75 @@ PROTOBUF_C__BEGIN_DECLS
 
 #include "client/error.pb-c.h"
 
-typedef struct Rtm__Service__LinkFrame Rtm__Service__LinkFrame;
-typedef struct Rtm__Service__LinkHello Rtm__Service__LinkHello;
-typedef struct Rtm__Service__LinkWelcome Rtm__Service__LinkWelcome;
-typedef struct Rtm__Service__LinkRequest Rtm__Service__LinkRequest;
-typedef struct Rtm__Service__LinkResponse Rtm__Service__LinkResponse;
-typedef struct Rtm__Service__LinkPush Rtm__Service__LinkPush;
-typedef struct Rtm__Service__LinkHeartbeat Rtm__Service__LinkHeartbeat;
-typedef struct Rtm__Service__LinkHeartbeatAck Rtm__Service__LinkHeartbeatAck;
-typedef struct Rtm__Service__LinkGoAway Rtm__Service__LinkGoAway;
+typedef struct Rtm__Service__ServiceLinkFrame Rtm__Service__ServiceLinkFrame;
+typedef struct Rtm__Service__ServiceLinkHello Rtm__Service__ServiceLinkHello;
+typedef struct Rtm__Service__ServiceLinkWelcome Rtm__Service__ServiceLinkWelcome;
+typedef struct Rtm__Service__ServiceLinkRequest Rtm__Service__ServiceLinkRequest;
+typedef struct Rtm__Service__ServiceLinkResponse Rtm__Service__ServiceLinkResponse;
+typedef struct Rtm__Service__ServiceLinkPush Rtm__Service__ServiceLinkPush;
+typedef struct Rtm__Service__ServiceLinkHeartbeat Rtm__Service__ServiceLinkHeartbeat;
+typedef struct Rtm__Service__ServiceLinkHeartbeatAck Rtm__Service__ServiceLinkHeartbeatAck;
+typedef struct Rtm__Service__ServiceLinkGoAway Rtm__Service__ServiceLinkGoAway;
 
 
 /* --- enums --- */
 
-typedef enum _Rtm__Service__LinkGoAwayReason {
-  RTM__SERVICE__LINK_GO_AWAY_REASON__LINK_GO_AWAY_UNSPECIFIED = 0,
+typedef enum _Rtm__Service__ServiceLinkGoAwayReason {
+  RTM__SERVICE__SERVICE_LINK_GO_AWAY_REASON__SERVICE_LINK_GO_AWAY_UNSPECIFIED = 0,
   /*
    * connect again
    */
-  RTM__SERVICE__LINK_GO_AWAY_REASON__LINK_GO_AWAY_DRAINING = 1,
-  RTM__SERVICE__LINK_GO_AWAY_REASON__LINK_GO_AWAY_VERSION = 2,
-  RTM__SERVICE__LINK_GO_AWAY_REASON__LINK_GO_AWAY_WRONG_SERVICE = 3,
-  RTM__SERVICE__LINK_GO_AWAY_REASON__LINK_GO_AWAY_WRONG_SECRET = 4,
-  RTM__SERVICE__LINK_GO_AWAY_REASON__LINK_GO_AWAY_PROTOCOL_ERROR = 5,
+  RTM__SERVICE__SERVICE_LINK_GO_AWAY_REASON__SERVICE_LINK_GO_AWAY_DRAINING = 1,
+  RTM__SERVICE__SERVICE_LINK_GO_AWAY_REASON__SERVICE_LINK_GO_AWAY_VERSION = 2,
+  RTM__SERVICE__SERVICE_LINK_GO_AWAY_REASON__SERVICE_LINK_GO_AWAY_WRONG_SERVICE = 3,
+  RTM__SERVICE__SERVICE_LINK_GO_AWAY_REASON__SERVICE_LINK_GO_AWAY_WRONG_SECRET = 4,
+  RTM__SERVICE__SERVICE_LINK_GO_AWAY_REASON__SERVICE_LINK_GO_AWAY_PROTOCOL_ERROR = 5,
   /*
    * the peer reads too slowly; its queue is full
    */
-  RTM__SERVICE__LINK_GO_AWAY_REASON__LINK_GO_AWAY_OVERFLOW = 6
-    PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(RTM__SERVICE__LINK_GO_AWAY_REASON)
-} Rtm__Service__LinkGoAwayReason;
+  RTM__SERVICE__SERVICE_LINK_GO_AWAY_REASON__SERVICE_LINK_GO_AWAY_OVERFLOW = 6
+    PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(RTM__SERVICE__SERVICE_LINK_GO_AWAY_REASON)
+} Rtm__Service__ServiceLinkGoAwayReason;
 
 /* --- messages --- */
 
 typedef enum {
-  RTM__SERVICE__LINK_FRAME__BODY__NOT_SET = 0,
-  RTM__SERVICE__LINK_FRAME__BODY_HELLO = 1,
-  RTM__SERVICE__LINK_FRAME__BODY_WELCOME = 2,
-  RTM__SERVICE__LINK_FRAME__BODY_REQUEST = 3,
-  RTM__SERVICE__LINK_FRAME__BODY_RESPONSE = 4,
-  RTM__SERVICE__LINK_FRAME__BODY_PUSH = 5,
-  RTM__SERVICE__LINK_FRAME__BODY_HEARTBEAT = 6,
-  RTM__SERVICE__LINK_FRAME__BODY_HEARTBEAT_ACK = 7,
-  RTM__SERVICE__LINK_FRAME__BODY_GO_AWAY = 8
-    PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(RTM__SERVICE__LINK_FRAME__BODY__CASE)
-} Rtm__Service__LinkFrame__BodyCase;
+  RTM__SERVICE__SERVICE_LINK_FRAME__BODY__NOT_SET = 0,
+  RTM__SERVICE__SERVICE_LINK_FRAME__BODY_HELLO = 1,
+  RTM__SERVICE__SERVICE_LINK_FRAME__BODY_WELCOME = 2,
+  RTM__SERVICE__SERVICE_LINK_FRAME__BODY_REQUEST = 3,
+  RTM__SERVICE__SERVICE_LINK_FRAME__BODY_RESPONSE = 4,
+  RTM__SERVICE__SERVICE_LINK_FRAME__BODY_PUSH = 5,
+  RTM__SERVICE__SERVICE_LINK_FRAME__BODY_HEARTBEAT = 6,
+  RTM__SERVICE__SERVICE_LINK_FRAME__BODY_HEARTBEAT_ACK = 7,
+  RTM__SERVICE__SERVICE_LINK_FRAME__BODY_GO_AWAY = 8
+    PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(RTM__SERVICE__SERVICE_LINK_FRAME__BODY__CASE)
+} Rtm__Service__ServiceLinkFrame__BodyCase;
 
-struct  Rtm__Service__LinkFrame
+struct  Rtm__Service__ServiceLinkFrame
 {
   ProtobufCMessage base;
-  Rtm__Service__LinkFrame__BodyCase body_case;
+  Rtm__Service__ServiceLinkFrame__BodyCase body_case;
   union {
-    Rtm__Service__LinkHello *hello;
-    Rtm__Service__LinkWelcome *welcome;
-    Rtm__Service__LinkRequest *request;
-    Rtm__Service__LinkResponse *response;
-    Rtm__Service__LinkPush *push;
-    Rtm__Service__LinkHeartbeat *heartbeat;
-    Rtm__Service__LinkHeartbeatAck *heartbeat_ack;
-    Rtm__Service__LinkGoAway *go_away;
+    Rtm__Service__ServiceLinkHello *hello;
+    Rtm__Service__ServiceLinkWelcome *welcome;
+    Rtm__Service__ServiceLinkRequest *request;
+    Rtm__Service__ServiceLinkResponse *response;
+    Rtm__Service__ServiceLinkPush *push;
+    Rtm__Service__ServiceLinkHeartbeat *heartbeat;
+    Rtm__Service__ServiceLinkHeartbeatAck *heartbeat_ack;
+    Rtm__Service__ServiceLinkGoAway *go_away;
   };
 };
-#define RTM__SERVICE__LINK_FRAME__INIT \
- { PROTOBUF_C_MESSAGE_INIT (&rtm__service__link_frame__descriptor) \
-    , RTM__SERVICE__LINK_FRAME__BODY__NOT_SET, {0} }
+#define RTM__SERVICE__SERVICE_LINK_FRAME__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&rtm__service__service_link_frame__descriptor) \
+    , RTM__SERVICE__SERVICE_LINK_FRAME__BODY__NOT_SET, {0} }
 
 
 /*
  * First frame of the caller.
  */
-struct  Rtm__Service__LinkHello
+struct  Rtm__Service__ServiceLinkHello
 {
   ProtobufCMessage base;
   /*
@@ -104,15 +104,15 @@ struct  Rtm__Service__LinkHello
    */
   char *secret;
 };
-#define RTM__SERVICE__LINK_HELLO__INIT \
- { PROTOBUF_C_MESSAGE_INIT (&rtm__service__link_hello__descriptor) \
+#define RTM__SERVICE__SERVICE_LINK_HELLO__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&rtm__service__service_link_hello__descriptor) \
     , 0, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string }
 
 
 /*
- * The called service accepts the link. Otherwise it sends LinkGoAway and closes.
+ * The called service accepts the link. Otherwise it sends ServiceLinkGoAway and closes.
  */
-struct  Rtm__Service__LinkWelcome
+struct  Rtm__Service__ServiceLinkWelcome
 {
   ProtobufCMessage base;
   uint32_t version;
@@ -122,12 +122,12 @@ struct  Rtm__Service__LinkWelcome
    */
   uint64_t incarnation;
 };
-#define RTM__SERVICE__LINK_WELCOME__INIT \
- { PROTOBUF_C_MESSAGE_INIT (&rtm__service__link_welcome__descriptor) \
+#define RTM__SERVICE__SERVICE_LINK_WELCOME__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&rtm__service__service_link_welcome__descriptor) \
     , 0, (char *)protobuf_c_empty_string, 0 }
 
 
-struct  Rtm__Service__LinkRequest
+struct  Rtm__Service__ServiceLinkRequest
 {
   ProtobufCMessage base;
   /*
@@ -147,15 +147,15 @@ struct  Rtm__Service__LinkRequest
    */
   ProtobufCBinaryData body;
 };
-#define RTM__SERVICE__LINK_REQUEST__INIT \
- { PROTOBUF_C_MESSAGE_INIT (&rtm__service__link_request__descriptor) \
+#define RTM__SERVICE__SERVICE_LINK_REQUEST__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&rtm__service__service_link_request__descriptor) \
     , 0, 0, 0, {0,NULL} }
 
 
 /*
  * Exactly one for each request.
  */
-struct  Rtm__Service__LinkResponse
+struct  Rtm__Service__ServiceLinkResponse
 {
   ProtobufCMessage base;
   uint64_t id;
@@ -168,256 +168,256 @@ struct  Rtm__Service__LinkResponse
    */
   ProtobufCBinaryData body;
 };
-#define RTM__SERVICE__LINK_RESPONSE__INIT \
- { PROTOBUF_C_MESSAGE_INIT (&rtm__service__link_response__descriptor) \
+#define RTM__SERVICE__SERVICE_LINK_RESPONSE__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&rtm__service__service_link_response__descriptor) \
     , 0, NULL, {0,NULL} }
 
 
 /*
  * Sent without being asked and without an answer.
  */
-struct  Rtm__Service__LinkPush
+struct  Rtm__Service__ServiceLinkPush
 {
   ProtobufCMessage base;
   uint32_t method;
   ProtobufCBinaryData body;
 };
-#define RTM__SERVICE__LINK_PUSH__INIT \
- { PROTOBUF_C_MESSAGE_INIT (&rtm__service__link_push__descriptor) \
+#define RTM__SERVICE__SERVICE_LINK_PUSH__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&rtm__service__service_link_push__descriptor) \
     , 0, {0,NULL} }
 
 
-struct  Rtm__Service__LinkHeartbeat
+struct  Rtm__Service__ServiceLinkHeartbeat
 {
   ProtobufCMessage base;
 };
-#define RTM__SERVICE__LINK_HEARTBEAT__INIT \
- { PROTOBUF_C_MESSAGE_INIT (&rtm__service__link_heartbeat__descriptor) \
+#define RTM__SERVICE__SERVICE_LINK_HEARTBEAT__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&rtm__service__service_link_heartbeat__descriptor) \
      }
 
 
-struct  Rtm__Service__LinkHeartbeatAck
+struct  Rtm__Service__ServiceLinkHeartbeatAck
 {
   ProtobufCMessage base;
 };
-#define RTM__SERVICE__LINK_HEARTBEAT_ACK__INIT \
- { PROTOBUF_C_MESSAGE_INIT (&rtm__service__link_heartbeat_ack__descriptor) \
+#define RTM__SERVICE__SERVICE_LINK_HEARTBEAT_ACK__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&rtm__service__service_link_heartbeat_ack__descriptor) \
      }
 
 
 /*
  * The sender closes after this frame.
  */
-struct  Rtm__Service__LinkGoAway
+struct  Rtm__Service__ServiceLinkGoAway
 {
   ProtobufCMessage base;
-  Rtm__Service__LinkGoAwayReason reason;
+  Rtm__Service__ServiceLinkGoAwayReason reason;
   char *text;
 };
-#define RTM__SERVICE__LINK_GO_AWAY__INIT \
- { PROTOBUF_C_MESSAGE_INIT (&rtm__service__link_go_away__descriptor) \
-    , RTM__SERVICE__LINK_GO_AWAY_REASON__LINK_GO_AWAY_UNSPECIFIED, (char *)protobuf_c_empty_string }
+#define RTM__SERVICE__SERVICE_LINK_GO_AWAY__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&rtm__service__service_link_go_away__descriptor) \
+    , RTM__SERVICE__SERVICE_LINK_GO_AWAY_REASON__SERVICE_LINK_GO_AWAY_UNSPECIFIED, (char *)protobuf_c_empty_string }
 
 
-/* Rtm__Service__LinkFrame methods */
-void   rtm__service__link_frame__init
-                     (Rtm__Service__LinkFrame         *message);
-size_t rtm__service__link_frame__get_packed_size
-                     (const Rtm__Service__LinkFrame   *message);
-size_t rtm__service__link_frame__pack
-                     (const Rtm__Service__LinkFrame   *message,
+/* Rtm__Service__ServiceLinkFrame methods */
+void   rtm__service__service_link_frame__init
+                     (Rtm__Service__ServiceLinkFrame         *message);
+size_t rtm__service__service_link_frame__get_packed_size
+                     (const Rtm__Service__ServiceLinkFrame   *message);
+size_t rtm__service__service_link_frame__pack
+                     (const Rtm__Service__ServiceLinkFrame   *message,
                       uint8_t             *out);
-size_t rtm__service__link_frame__pack_to_buffer
-                     (const Rtm__Service__LinkFrame   *message,
+size_t rtm__service__service_link_frame__pack_to_buffer
+                     (const Rtm__Service__ServiceLinkFrame   *message,
                       ProtobufCBuffer     *buffer);
-Rtm__Service__LinkFrame *
-       rtm__service__link_frame__unpack
+Rtm__Service__ServiceLinkFrame *
+       rtm__service__service_link_frame__unpack
                      (ProtobufCAllocator  *allocator,
                       size_t               len,
                       const uint8_t       *data);
-void   rtm__service__link_frame__free_unpacked
-                     (Rtm__Service__LinkFrame *message,
+void   rtm__service__service_link_frame__free_unpacked
+                     (Rtm__Service__ServiceLinkFrame *message,
                       ProtobufCAllocator *allocator);
-/* Rtm__Service__LinkHello methods */
-void   rtm__service__link_hello__init
-                     (Rtm__Service__LinkHello         *message);
-size_t rtm__service__link_hello__get_packed_size
-                     (const Rtm__Service__LinkHello   *message);
-size_t rtm__service__link_hello__pack
-                     (const Rtm__Service__LinkHello   *message,
+/* Rtm__Service__ServiceLinkHello methods */
+void   rtm__service__service_link_hello__init
+                     (Rtm__Service__ServiceLinkHello         *message);
+size_t rtm__service__service_link_hello__get_packed_size
+                     (const Rtm__Service__ServiceLinkHello   *message);
+size_t rtm__service__service_link_hello__pack
+                     (const Rtm__Service__ServiceLinkHello   *message,
                       uint8_t             *out);
-size_t rtm__service__link_hello__pack_to_buffer
-                     (const Rtm__Service__LinkHello   *message,
+size_t rtm__service__service_link_hello__pack_to_buffer
+                     (const Rtm__Service__ServiceLinkHello   *message,
                       ProtobufCBuffer     *buffer);
-Rtm__Service__LinkHello *
-       rtm__service__link_hello__unpack
+Rtm__Service__ServiceLinkHello *
+       rtm__service__service_link_hello__unpack
                      (ProtobufCAllocator  *allocator,
                       size_t               len,
                       const uint8_t       *data);
-void   rtm__service__link_hello__free_unpacked
-                     (Rtm__Service__LinkHello *message,
+void   rtm__service__service_link_hello__free_unpacked
+                     (Rtm__Service__ServiceLinkHello *message,
                       ProtobufCAllocator *allocator);
-/* Rtm__Service__LinkWelcome methods */
-void   rtm__service__link_welcome__init
-                     (Rtm__Service__LinkWelcome         *message);
-size_t rtm__service__link_welcome__get_packed_size
-                     (const Rtm__Service__LinkWelcome   *message);
-size_t rtm__service__link_welcome__pack
-                     (const Rtm__Service__LinkWelcome   *message,
+/* Rtm__Service__ServiceLinkWelcome methods */
+void   rtm__service__service_link_welcome__init
+                     (Rtm__Service__ServiceLinkWelcome         *message);
+size_t rtm__service__service_link_welcome__get_packed_size
+                     (const Rtm__Service__ServiceLinkWelcome   *message);
+size_t rtm__service__service_link_welcome__pack
+                     (const Rtm__Service__ServiceLinkWelcome   *message,
                       uint8_t             *out);
-size_t rtm__service__link_welcome__pack_to_buffer
-                     (const Rtm__Service__LinkWelcome   *message,
+size_t rtm__service__service_link_welcome__pack_to_buffer
+                     (const Rtm__Service__ServiceLinkWelcome   *message,
                       ProtobufCBuffer     *buffer);
-Rtm__Service__LinkWelcome *
-       rtm__service__link_welcome__unpack
+Rtm__Service__ServiceLinkWelcome *
+       rtm__service__service_link_welcome__unpack
                      (ProtobufCAllocator  *allocator,
                       size_t               len,
                       const uint8_t       *data);
-void   rtm__service__link_welcome__free_unpacked
-                     (Rtm__Service__LinkWelcome *message,
+void   rtm__service__service_link_welcome__free_unpacked
+                     (Rtm__Service__ServiceLinkWelcome *message,
                       ProtobufCAllocator *allocator);
-/* Rtm__Service__LinkRequest methods */
-void   rtm__service__link_request__init
-                     (Rtm__Service__LinkRequest         *message);
-size_t rtm__service__link_request__get_packed_size
-                     (const Rtm__Service__LinkRequest   *message);
-size_t rtm__service__link_request__pack
-                     (const Rtm__Service__LinkRequest   *message,
+/* Rtm__Service__ServiceLinkRequest methods */
+void   rtm__service__service_link_request__init
+                     (Rtm__Service__ServiceLinkRequest         *message);
+size_t rtm__service__service_link_request__get_packed_size
+                     (const Rtm__Service__ServiceLinkRequest   *message);
+size_t rtm__service__service_link_request__pack
+                     (const Rtm__Service__ServiceLinkRequest   *message,
                       uint8_t             *out);
-size_t rtm__service__link_request__pack_to_buffer
-                     (const Rtm__Service__LinkRequest   *message,
+size_t rtm__service__service_link_request__pack_to_buffer
+                     (const Rtm__Service__ServiceLinkRequest   *message,
                       ProtobufCBuffer     *buffer);
-Rtm__Service__LinkRequest *
-       rtm__service__link_request__unpack
+Rtm__Service__ServiceLinkRequest *
+       rtm__service__service_link_request__unpack
                      (ProtobufCAllocator  *allocator,
                       size_t               len,
                       const uint8_t       *data);
-void   rtm__service__link_request__free_unpacked
-                     (Rtm__Service__LinkRequest *message,
+void   rtm__service__service_link_request__free_unpacked
+                     (Rtm__Service__ServiceLinkRequest *message,
                       ProtobufCAllocator *allocator);
-/* Rtm__Service__LinkResponse methods */
-void   rtm__service__link_response__init
-                     (Rtm__Service__LinkResponse         *message);
-size_t rtm__service__link_response__get_packed_size
-                     (const Rtm__Service__LinkResponse   *message);
-size_t rtm__service__link_response__pack
-                     (const Rtm__Service__LinkResponse   *message,
+/* Rtm__Service__ServiceLinkResponse methods */
+void   rtm__service__service_link_response__init
+                     (Rtm__Service__ServiceLinkResponse         *message);
+size_t rtm__service__service_link_response__get_packed_size
+                     (const Rtm__Service__ServiceLinkResponse   *message);
+size_t rtm__service__service_link_response__pack
+                     (const Rtm__Service__ServiceLinkResponse   *message,
                       uint8_t             *out);
-size_t rtm__service__link_response__pack_to_buffer
-                     (const Rtm__Service__LinkResponse   *message,
+size_t rtm__service__service_link_response__pack_to_buffer
+                     (const Rtm__Service__ServiceLinkResponse   *message,
                       ProtobufCBuffer     *buffer);
-Rtm__Service__LinkResponse *
-       rtm__service__link_response__unpack
+Rtm__Service__ServiceLinkResponse *
+       rtm__service__service_link_response__unpack
                      (ProtobufCAllocator  *allocator,
                       size_t               len,
                       const uint8_t       *data);
-void   rtm__service__link_response__free_unpacked
-                     (Rtm__Service__LinkResponse *message,
+void   rtm__service__service_link_response__free_unpacked
+                     (Rtm__Service__ServiceLinkResponse *message,
                       ProtobufCAllocator *allocator);
-/* Rtm__Service__LinkPush methods */
-void   rtm__service__link_push__init
-                     (Rtm__Service__LinkPush         *message);
-size_t rtm__service__link_push__get_packed_size
-                     (const Rtm__Service__LinkPush   *message);
-size_t rtm__service__link_push__pack
-                     (const Rtm__Service__LinkPush   *message,
+/* Rtm__Service__ServiceLinkPush methods */
+void   rtm__service__service_link_push__init
+                     (Rtm__Service__ServiceLinkPush         *message);
+size_t rtm__service__service_link_push__get_packed_size
+                     (const Rtm__Service__ServiceLinkPush   *message);
+size_t rtm__service__service_link_push__pack
+                     (const Rtm__Service__ServiceLinkPush   *message,
                       uint8_t             *out);
-size_t rtm__service__link_push__pack_to_buffer
-                     (const Rtm__Service__LinkPush   *message,
+size_t rtm__service__service_link_push__pack_to_buffer
+                     (const Rtm__Service__ServiceLinkPush   *message,
                       ProtobufCBuffer     *buffer);
-Rtm__Service__LinkPush *
-       rtm__service__link_push__unpack
+Rtm__Service__ServiceLinkPush *
+       rtm__service__service_link_push__unpack
                      (ProtobufCAllocator  *allocator,
                       size_t               len,
                       const uint8_t       *data);
-void   rtm__service__link_push__free_unpacked
-                     (Rtm__Service__LinkPush *message,
+void   rtm__service__service_link_push__free_unpacked
+                     (Rtm__Service__ServiceLinkPush *message,
                       ProtobufCAllocator *allocator);
-/* Rtm__Service__LinkHeartbeat methods */
-void   rtm__service__link_heartbeat__init
-                     (Rtm__Service__LinkHeartbeat         *message);
-size_t rtm__service__link_heartbeat__get_packed_size
-                     (const Rtm__Service__LinkHeartbeat   *message);
-size_t rtm__service__link_heartbeat__pack
-                     (const Rtm__Service__LinkHeartbeat   *message,
+/* Rtm__Service__ServiceLinkHeartbeat methods */
+void   rtm__service__service_link_heartbeat__init
+                     (Rtm__Service__ServiceLinkHeartbeat         *message);
+size_t rtm__service__service_link_heartbeat__get_packed_size
+                     (const Rtm__Service__ServiceLinkHeartbeat   *message);
+size_t rtm__service__service_link_heartbeat__pack
+                     (const Rtm__Service__ServiceLinkHeartbeat   *message,
                       uint8_t             *out);
-size_t rtm__service__link_heartbeat__pack_to_buffer
-                     (const Rtm__Service__LinkHeartbeat   *message,
+size_t rtm__service__service_link_heartbeat__pack_to_buffer
+                     (const Rtm__Service__ServiceLinkHeartbeat   *message,
                       ProtobufCBuffer     *buffer);
-Rtm__Service__LinkHeartbeat *
-       rtm__service__link_heartbeat__unpack
+Rtm__Service__ServiceLinkHeartbeat *
+       rtm__service__service_link_heartbeat__unpack
                      (ProtobufCAllocator  *allocator,
                       size_t               len,
                       const uint8_t       *data);
-void   rtm__service__link_heartbeat__free_unpacked
-                     (Rtm__Service__LinkHeartbeat *message,
+void   rtm__service__service_link_heartbeat__free_unpacked
+                     (Rtm__Service__ServiceLinkHeartbeat *message,
                       ProtobufCAllocator *allocator);
-/* Rtm__Service__LinkHeartbeatAck methods */
-void   rtm__service__link_heartbeat_ack__init
-                     (Rtm__Service__LinkHeartbeatAck         *message);
-size_t rtm__service__link_heartbeat_ack__get_packed_size
-                     (const Rtm__Service__LinkHeartbeatAck   *message);
-size_t rtm__service__link_heartbeat_ack__pack
-                     (const Rtm__Service__LinkHeartbeatAck   *message,
+/* Rtm__Service__ServiceLinkHeartbeatAck methods */
+void   rtm__service__service_link_heartbeat_ack__init
+                     (Rtm__Service__ServiceLinkHeartbeatAck         *message);
+size_t rtm__service__service_link_heartbeat_ack__get_packed_size
+                     (const Rtm__Service__ServiceLinkHeartbeatAck   *message);
+size_t rtm__service__service_link_heartbeat_ack__pack
+                     (const Rtm__Service__ServiceLinkHeartbeatAck   *message,
                       uint8_t             *out);
-size_t rtm__service__link_heartbeat_ack__pack_to_buffer
-                     (const Rtm__Service__LinkHeartbeatAck   *message,
+size_t rtm__service__service_link_heartbeat_ack__pack_to_buffer
+                     (const Rtm__Service__ServiceLinkHeartbeatAck   *message,
                       ProtobufCBuffer     *buffer);
-Rtm__Service__LinkHeartbeatAck *
-       rtm__service__link_heartbeat_ack__unpack
+Rtm__Service__ServiceLinkHeartbeatAck *
+       rtm__service__service_link_heartbeat_ack__unpack
                      (ProtobufCAllocator  *allocator,
                       size_t               len,
                       const uint8_t       *data);
-void   rtm__service__link_heartbeat_ack__free_unpacked
-                     (Rtm__Service__LinkHeartbeatAck *message,
+void   rtm__service__service_link_heartbeat_ack__free_unpacked
+                     (Rtm__Service__ServiceLinkHeartbeatAck *message,
                       ProtobufCAllocator *allocator);
-/* Rtm__Service__LinkGoAway methods */
-void   rtm__service__link_go_away__init
-                     (Rtm__Service__LinkGoAway         *message);
-size_t rtm__service__link_go_away__get_packed_size
-                     (const Rtm__Service__LinkGoAway   *message);
-size_t rtm__service__link_go_away__pack
-                     (const Rtm__Service__LinkGoAway   *message,
+/* Rtm__Service__ServiceLinkGoAway methods */
+void   rtm__service__service_link_go_away__init
+                     (Rtm__Service__ServiceLinkGoAway         *message);
+size_t rtm__service__service_link_go_away__get_packed_size
+                     (const Rtm__Service__ServiceLinkGoAway   *message);
+size_t rtm__service__service_link_go_away__pack
+                     (const Rtm__Service__ServiceLinkGoAway   *message,
                       uint8_t             *out);
-size_t rtm__service__link_go_away__pack_to_buffer
-                     (const Rtm__Service__LinkGoAway   *message,
+size_t rtm__service__service_link_go_away__pack_to_buffer
+                     (const Rtm__Service__ServiceLinkGoAway   *message,
                       ProtobufCBuffer     *buffer);
-Rtm__Service__LinkGoAway *
-       rtm__service__link_go_away__unpack
+Rtm__Service__ServiceLinkGoAway *
+       rtm__service__service_link_go_away__unpack
                      (ProtobufCAllocator  *allocator,
                       size_t               len,
                       const uint8_t       *data);
-void   rtm__service__link_go_away__free_unpacked
-                     (Rtm__Service__LinkGoAway *message,
+void   rtm__service__service_link_go_away__free_unpacked
+                     (Rtm__Service__ServiceLinkGoAway *message,
                       ProtobufCAllocator *allocator);
 /* --- per-message closures --- */
 
-typedef void (*Rtm__Service__LinkFrame_Closure)
-                 (const Rtm__Service__LinkFrame *message,
+typedef void (*Rtm__Service__ServiceLinkFrame_Closure)
+                 (const Rtm__Service__ServiceLinkFrame *message,
                   void *closure_data);
-typedef void (*Rtm__Service__LinkHello_Closure)
-                 (const Rtm__Service__LinkHello *message,
+typedef void (*Rtm__Service__ServiceLinkHello_Closure)
+                 (const Rtm__Service__ServiceLinkHello *message,
                   void *closure_data);
-typedef void (*Rtm__Service__LinkWelcome_Closure)
-                 (const Rtm__Service__LinkWelcome *message,
+typedef void (*Rtm__Service__ServiceLinkWelcome_Closure)
+                 (const Rtm__Service__ServiceLinkWelcome *message,
                   void *closure_data);
-typedef void (*Rtm__Service__LinkRequest_Closure)
-                 (const Rtm__Service__LinkRequest *message,
+typedef void (*Rtm__Service__ServiceLinkRequest_Closure)
+                 (const Rtm__Service__ServiceLinkRequest *message,
                   void *closure_data);
-typedef void (*Rtm__Service__LinkResponse_Closure)
-                 (const Rtm__Service__LinkResponse *message,
+typedef void (*Rtm__Service__ServiceLinkResponse_Closure)
+                 (const Rtm__Service__ServiceLinkResponse *message,
                   void *closure_data);
-typedef void (*Rtm__Service__LinkPush_Closure)
-                 (const Rtm__Service__LinkPush *message,
+typedef void (*Rtm__Service__ServiceLinkPush_Closure)
+                 (const Rtm__Service__ServiceLinkPush *message,
                   void *closure_data);
-typedef void (*Rtm__Service__LinkHeartbeat_Closure)
-                 (const Rtm__Service__LinkHeartbeat *message,
+typedef void (*Rtm__Service__ServiceLinkHeartbeat_Closure)
+                 (const Rtm__Service__ServiceLinkHeartbeat *message,
                   void *closure_data);
-typedef void (*Rtm__Service__LinkHeartbeatAck_Closure)
-                 (const Rtm__Service__LinkHeartbeatAck *message,
+typedef void (*Rtm__Service__ServiceLinkHeartbeatAck_Closure)
+                 (const Rtm__Service__ServiceLinkHeartbeatAck *message,
                   void *closure_data);
-typedef void (*Rtm__Service__LinkGoAway_Closure)
-                 (const Rtm__Service__LinkGoAway *message,
+typedef void (*Rtm__Service__ServiceLinkGoAway_Closure)
+                 (const Rtm__Service__ServiceLinkGoAway *message,
                   void *closure_data);
 
 /* --- services --- */
@@ -425,16 +425,16 @@ typedef void (*Rtm__Service__LinkGoAway_Closure)
 
 /* --- descriptors --- */
 
-extern const ProtobufCEnumDescriptor    rtm__service__link_go_away_reason__descriptor;
-extern const ProtobufCMessageDescriptor rtm__service__link_frame__descriptor;
-extern const ProtobufCMessageDescriptor rtm__service__link_hello__descriptor;
-extern const ProtobufCMessageDescriptor rtm__service__link_welcome__descriptor;
-extern const ProtobufCMessageDescriptor rtm__service__link_request__descriptor;
-extern const ProtobufCMessageDescriptor rtm__service__link_response__descriptor;
-extern const ProtobufCMessageDescriptor rtm__service__link_push__descriptor;
-extern const ProtobufCMessageDescriptor rtm__service__link_heartbeat__descriptor;
-extern const ProtobufCMessageDescriptor rtm__service__link_heartbeat_ack__descriptor;
-extern const ProtobufCMessageDescriptor rtm__service__link_go_away__descriptor;
+extern const ProtobufCEnumDescriptor    rtm__service__service_link_go_away_reason__descriptor;
+extern const ProtobufCMessageDescriptor rtm__service__service_link_frame__descriptor;
+extern const ProtobufCMessageDescriptor rtm__service__service_link_hello__descriptor;
+extern const ProtobufCMessageDescriptor rtm__service__service_link_welcome__descriptor;
+extern const ProtobufCMessageDescriptor rtm__service__service_link_request__descriptor;
+extern const ProtobufCMessageDescriptor rtm__service__service_link_response__descriptor;
+extern const ProtobufCMessageDescriptor rtm__service__service_link_push__descriptor;
+extern const ProtobufCMessageDescriptor rtm__service__service_link_heartbeat__descriptor;
+extern const ProtobufCMessageDescriptor rtm__service__service_link_heartbeat_ack__descriptor;
+extern const ProtobufCMessageDescriptor rtm__service__service_link_go_away__descriptor;
 
 PROTOBUF_C__END_DECLS
 

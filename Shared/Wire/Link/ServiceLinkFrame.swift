@@ -6,16 +6,16 @@ package import RTMModel
 ///
 /// The body says its length first, so its bytes are written once and never moved.
 package enum ServiceLinkFrame {
-    /// Upper bound of what a frame is longer than its body, with its length prefix.
+    /// By how many bytes at most a frame is longer than its body, its length prefix included.
     package static let overheadBytesMax = 64
 
-    /// `bodyLength` is `body.encodedLength`, which the caller has asked already.
+    /// - Parameter bodyLength: `body.encodedLength`, which the caller knows already.
     package static func writeRequest(
         id: UInt64, method: UInt32, timeoutMilliseconds: UInt32, body: some WireEncodable, bodyLength: Int,
         into buffer: inout ByteBuffer
     ) {
         let head = RequestHead(id: id, method: method, timeout: timeoutMilliseconds, bodyLength: bodyLength)
-        writeHead(field: 3, head, bodyLength: bodyLength, into: &buffer)
+        writeHead(Schema.ServiceLinkFrame.request, head, bodyLength: bodyLength, into: &buffer)
         write(body, bodyLength: bodyLength, into: &buffer)
     }
 
@@ -23,7 +23,7 @@ package enum ServiceLinkFrame {
         id: UInt64, body: some WireEncodable, bodyLength: Int, into buffer: inout ByteBuffer
     ) {
         let head = ResponseHead(id: id, bodyLength: bodyLength)
-        writeHead(field: 4, head, bodyLength: bodyLength, into: &buffer)
+        writeHead(Schema.ServiceLinkFrame.response, head, bodyLength: bodyLength, into: &buffer)
         write(body, bodyLength: bodyLength, into: &buffer)
     }
 
@@ -31,41 +31,42 @@ package enum ServiceLinkFrame {
         method: UInt32, body: some WireEncodable, bodyLength: Int, into buffer: inout ByteBuffer
     ) {
         let head = PushHead(method: method, bodyLength: bodyLength)
-        writeHead(field: 5, head, bodyLength: bodyLength, into: &buffer)
+        writeHead(Schema.ServiceLinkFrame.push, head, bodyLength: bodyLength, into: &buffer)
         write(body, bodyLength: bodyLength, into: &buffer)
     }
 
     package static func writeFailure(id: UInt64, error: RTMError, into buffer: inout ByteBuffer) {
-        Envelope(field: 4, message: Failure(id: id, error: error)).encodeFrame(into: &buffer)
+        FieldMessage(Schema.ServiceLinkFrame.response, Failure(id: id, error: error))
+            .encodeFrame(into: &buffer)
     }
 
     package static func write(_ hello: ServiceLinkHello, into buffer: inout ByteBuffer) {
-        Envelope(field: 1, message: hello).encodeFrame(into: &buffer)
+        FieldMessage(Schema.ServiceLinkFrame.hello, hello).encodeFrame(into: &buffer)
     }
 
     package static func write(_ welcome: ServiceLinkWelcome, into buffer: inout ByteBuffer) {
-        Envelope(field: 2, message: welcome).encodeFrame(into: &buffer)
+        FieldMessage(Schema.ServiceLinkFrame.welcome, welcome).encodeFrame(into: &buffer)
     }
 
     package static func write(_ goAway: ServiceLinkGoAway, into buffer: inout ByteBuffer) {
-        Envelope(field: 8, message: goAway).encodeFrame(into: &buffer)
+        FieldMessage(Schema.ServiceLinkFrame.goAway, goAway).encodeFrame(into: &buffer)
     }
 
     package static func writeHeartbeat(into buffer: inout ByteBuffer) {
-        Envelope(field: 6, message: Nothing()).encodeFrame(into: &buffer)
+        FieldMessage(Schema.ServiceLinkFrame.heartbeat, Heartbeat()).encodeFrame(into: &buffer)
     }
 
     package static func writeHeartbeatAck(into buffer: inout ByteBuffer) {
-        Envelope(field: 7, message: Nothing()).encodeFrame(into: &buffer)
+        FieldMessage(Schema.ServiceLinkFrame.heartbeatAck, HeartbeatAnswer()).encodeFrame(into: &buffer)
     }
 
-    /// Everything before the body.
+    /// Writes everything that stands before the body.
     @inline(__always)
-    private static func writeHead(
-        field: UInt32, _ head: some WireMessage, bodyLength: Int, into buffer: inout ByteBuffer
+    private static func writeHead<Head: WireMessage>(
+        _ field: SchemaField<Head.Fields>, _ head: Head, bodyLength: Int, into buffer: inout ByteBuffer
     ) {
         let headLength = head.encodedLength
-        let outer = EnvelopeHead(field: field, length: headLength + bodyLength)
+        let outer = EnvelopeHead(field: field.number, length: headLength + bodyLength)
         let outerLength = outer.encodedLength
         buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: overheadBytesMax + bodyLength) { memory in
             guard var sink = MemorySink(memory) else { return 0 }
@@ -86,26 +87,17 @@ package enum ServiceLinkFrame {
     }
 }
 
-/// The outermost field's key and length; its content follows.
+/// The outermost field's key and length. Its content follows.
 private struct EnvelopeHead: WireMessage {
     let field: UInt32
     let length: Int
 
     @inline(__always)
-    func write(to sink: inout some FieldSink) {
-        sink.varint(UInt64(field << 3 | 2))
-        sink.varint(UInt64(length))
-    }
-}
-
-private struct Envelope<Message: WireMessage>: WireMessage {
-    let field: UInt32
-    let message: Message
-
-    func write(to sink: inout some FieldSink) { sink.field(field, message) }
+    func write(to sink: inout some FieldSink) { sink.header(field, length: length) }
 }
 
 private struct RequestHead: WireMessage {
+    typealias Fields = Schema.ServiceLinkRequest
     let id: UInt64
     let method: UInt32
     let timeout: UInt32
@@ -113,78 +105,54 @@ private struct RequestHead: WireMessage {
 
     @inline(__always)
     func write(to sink: inout some FieldSink) {
-        sink.field(1, id)
-        sink.field(2, UInt64(method))
-        sink.field(3, UInt64(timeout))
-        sink.bodyHead(4, length: bodyLength)
+        sink.field(Fields.id, id)
+        sink.field(Fields.method, method)
+        sink.field(Fields.timeoutMs, timeout)
+        sink.head(Fields.body, length: bodyLength)
     }
 }
 
 private struct ResponseHead: WireMessage {
+    typealias Fields = Schema.ServiceLinkResponse
     let id: UInt64
     let bodyLength: Int
 
     @inline(__always)
     func write(to sink: inout some FieldSink) {
-        sink.field(1, id)
-        sink.bodyHead(3, length: bodyLength)
+        sink.field(Fields.id, id)
+        sink.head(Fields.body, length: bodyLength)
     }
 }
 
 private struct PushHead: WireMessage {
+    typealias Fields = Schema.ServiceLinkPush
     let method: UInt32
     let bodyLength: Int
 
     @inline(__always)
     func write(to sink: inout some FieldSink) {
-        sink.field(1, UInt64(method))
-        sink.bodyHead(2, length: bodyLength)
+        sink.field(Fields.method, method)
+        sink.head(Fields.body, length: bodyLength)
     }
 }
 
 private struct Failure: WireMessage {
+    typealias Fields = Schema.ServiceLinkResponse
     let id: UInt64
     let error: RTMError
 
     func write(to sink: inout some FieldSink) {
-        sink.field(1, id)
-        sink.field(2, error)
+        sink.field(Fields.id, id)
+        sink.field(Fields.error, error)
     }
 }
 
-private struct Nothing: WireMessage {
+private struct Heartbeat: WireMessage {
+    typealias Fields = Schema.ServiceLinkHeartbeat
     func write(to sink: inout some FieldSink) {}
 }
 
-extension FieldSink {
-    @inline(__always)
-    fileprivate mutating func bodyHead(_ number: UInt32, length: Int) {
-        guard length > 0 else { return }
-        varint(UInt64(number << 3 | 2))
-        varint(UInt64(length))
-    }
-}
-
-extension ServiceLinkHello: WireMessage {
-    package func write(to sink: inout some FieldSink) {
-        sink.field(1, UInt64(version))
-        sink.field(2, service)
-        sink.field(3, node)
-        sink.field(4, secret)
-    }
-}
-
-extension ServiceLinkWelcome: WireMessage {
-    package func write(to sink: inout some FieldSink) {
-        sink.field(1, UInt64(version))
-        sink.field(2, service)
-        sink.field(3, incarnation)
-    }
-}
-
-extension ServiceLinkGoAway: WireMessage {
-    package func write(to sink: inout some FieldSink) {
-        sink.field(1, signed: Int(reason.rawValue))
-        sink.field(2, text)
-    }
+private struct HeartbeatAnswer: WireMessage {
+    typealias Fields = Schema.ServiceLinkHeartbeatAck
+    func write(to sink: inout some FieldSink) {}
 }

@@ -1,0 +1,22 @@
+import CProtobufC
+
+/// A message that the generated C decoder reads into an arena. Views in it live until the arena's next
+/// message.
+package protocol ArenaDecodable {
+    init(_ bytes: UnsafeRawBufferPointer, in arena: borrowing DecodeArena) throws(WireError)
+}
+
+extension ArenaDecodable {
+    /// Runs one of the generated `…__unpack` functions.
+    static func unpack<Message>(
+        _ bytes: UnsafeRawBufferPointer, in arena: borrowing DecodeArena,
+        with unpack: (
+            UnsafeMutablePointer<ProtobufCAllocator>?, Int, UnsafePointer<UInt8>?
+        ) -> UnsafeMutablePointer<Message>?
+    ) throws(WireError) -> Message {
+        arena.reset()
+        let start = bytes.baseAddress?.assumingMemoryBound(to: UInt8.self)
+        guard let message = unpack(arena.allocator, bytes.count, start) else { throw .undecodable }
+        return message.pointee
+    }
+}

@@ -1,0 +1,65 @@
+// Written by protocol/generate_fields.py from client/channel.proto: `make generate`.
+
+extension Schema {
+    /// rtm.client.StreamPosition
+    package enum StreamPosition {
+        package static var epoch: SchemaField<UInt64> { SchemaField(1) }
+        package static var offset: SchemaField<UInt64> { SchemaField(2) }
+    }
+
+    /// rtm.client.Subscribe
+    package enum Subscribe {
+        package static var channel: SchemaField<String> { SchemaField(1) }
+        package static var features: SchemaField<UInt32> { SchemaField(2) }
+        package static var after: SchemaField<StreamPosition> { SchemaField(3) }
+    }
+
+    /// rtm.client.Subscribed
+    package enum Subscribed {
+        package static var position: SchemaField<StreamPosition> { SchemaField(1) }
+        package static var featuresUnavailable: SchemaField<UInt32> { SchemaField(2) }
+        package static var gap: SchemaField<Bool> { SchemaField(3) }
+    }
+
+    /// rtm.client.Unsubscribe
+    package enum Unsubscribe {
+        package static var channel: SchemaField<String> { SchemaField(1) }
+    }
+
+    /// rtm.client.Unsubscribed
+    package enum Unsubscribed {}
+
+    /// rtm.client.Publish
+    package enum Publish {
+        package static var channelType: SchemaField<Enumeration> { SchemaField(1) }
+        package static var channel: SchemaField<String> { SchemaField(2) }
+        package static var messageType: SchemaField<Enumeration> { SchemaField(3) }
+        package static var payload: SchemaField<Bytes> { SchemaField(4) }
+        package static var customType: SchemaField<String> { SchemaField(5) }
+        package static var storeInHistory: SchemaField<Bool> { SchemaField(6) }
+        package static var sequence: SchemaField<UInt64> { SchemaField(7) }
+        package static var again: SchemaField<Bool> { SchemaField(8) }
+        package static var ageMs: SchemaField<UInt32> { SchemaField(9) }
+        package static var epoch: SchemaField<UInt64> { SchemaField(10) }
+    }
+
+    /// rtm.client.Published
+    package enum Published {
+        package static var offset: SchemaField<UInt64> { SchemaField(1) }
+        package static var timestampMs: SchemaField<UInt64> { SchemaField(2) }
+    }
+
+    /// rtm.client.Message
+    package enum Message {
+        package static var type: SchemaField<Enumeration> { SchemaField(1) }
+        package static var payload: SchemaField<Bytes> { SchemaField(2) }
+        package static var customType: SchemaField<String> { SchemaField(3) }
+    }
+
+    /// rtm.client.Gap
+    package enum Gap {
+        package static var channelType: SchemaField<Enumeration> { SchemaField(1) }
+        package static var channel: SchemaField<String> { SchemaField(2) }
+        package static var position: SchemaField<StreamPosition> { SchemaField(3) }
+    }
+}

@@ -1,0 +1,45 @@
+// Written by protocol/generate_fields.py from service/storage_service.proto: `make generate`.
+
+extension Schema {
+    /// rtm.service.AppendHistoryRequest
+    package enum AppendHistoryRequest {
+        package static var channel: SchemaField<ChannelKey> { SchemaField(1) }
+        package static var publisher: SchemaField<String> { SchemaField(2) }
+        package static var timestampMs: SchemaField<UInt64> { SchemaField(3) }
+        package static var message: SchemaField<Message> { SchemaField(4) }
+        package static var instance: SchemaField<UInt64> { SchemaField(5) }
+        package static var sequence: SchemaField<UInt64> { SchemaField(6) }
+    }
+
+    /// rtm.service.StorageCallResponse
+    package enum StorageCallResponse {
+        package static var response: SchemaField<Bytes> { SchemaField(1) }
+        package static var ticket: SchemaField<UInt64> { SchemaField(2) }
+    }
+
+    /// rtm.service.LockGrantedPush
+    package enum LockGrantedPush {
+        package static var ticket: SchemaField<UInt64> { SchemaField(1) }
+        package static var response: SchemaField<Bytes> { SchemaField(2) }
+        package static var error: SchemaField<Error> { SchemaField(3) }
+    }
+
+    /// rtm.service.SnapshotRequest
+    package enum SnapshotRequest {
+        package static var channel: SchemaField<ChannelKey> { SchemaField(1) }
+        package static var metadata: SchemaField<Bool> { SchemaField(2) }
+        package static var locks: SchemaField<Bool> { SchemaField(3) }
+    }
+
+    /// rtm.service.SnapshotResponse
+    package enum SnapshotResponse {
+        package static var frames: SchemaField<Bytes> { SchemaField(1) }
+    }
+
+    /// rtm.service.SessionPush
+    package enum SessionPush {
+        package static var caller: SchemaField<Caller> { SchemaField(1) }
+        package static var change: SchemaField<Enumeration> { SchemaField(2) }
+        package static var channel: SchemaField<ChannelKey> { SchemaField(3) }
+    }
+}

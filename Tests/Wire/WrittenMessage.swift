@@ -1,0 +1,176 @@
+import NIOCore
+import RTMModel
+import Testing
+
+@testable import RTMWire
+
+/// A message that Wire writes, with a value that is not the default in each of its fields.
+struct WrittenMessage: Sendable, CustomTestStringConvertible {
+    /// The message's name in the schema, without its package.
+    let name: String
+    let bytes: [UInt8]
+
+    init<Message: WireMessage>(_ message: Message) {
+        name = "\(Message.Fields.self)"
+        bytes = message.encoded
+    }
+
+    var testDescription: String { name }
+
+    static let all = "x".withWireText { x in
+        client(x) + answers(x) + link() + messaging(x) + presence(x) + storage(x)
+    }
+
+    private static let key = ChannelKey(appID: "a", type: .stream, name: "c")
+    private static let caller = Caller(
+        appID: "a", userID: "u", session: SessionID(rawValue: 1), instance: 2)
+    private static let position = StreamPosition(epoch: 1, offset: 2)
+    private static let origin = PublishOrigin(instance: 1, sequence: 2, againAfter: 3, epoch: 4)
+    private static let user = UserState(userID: "u", items: [StateItem(key: "k", value: "v")])
+    private static let item = MetadataItem(
+        key: "k", value: "v", revision: 1, updatedMilliseconds: 2, author: "a")
+    private static let lock = LockDetail(name: "n", owner: "o", ttlSeconds: 1, fencingToken: 2)
+    private static let conflict = RTMError.Conflict(majorRevision: 1, key: "k", revision: 2)
+    private static let error = RTMError(
+        .invalidParameter, "why", retryAfter: .seconds(1), limit: .init(name: "n", value: 1),
+        conflict: conflict)
+    private static let second = Duration.seconds(1)
+
+    private static func message(_ x: WireText) -> MessageView {
+        MessageView(type: .text, payload: x, customType: x)
+    }
+
+    private static func client(_ x: WireText) -> [WrittenMessage] {
+        [
+            WrittenMessage(ServerFrame(LoggedOut(), answering: 1)),
+            WrittenMessage(
+                Welcome(
+                    version: 1, serverTimeMilliseconds: 2, frameBytesMax: 3, server: "s",
+                    handshakeTimeout: second)),
+            WrittenMessage(
+                LoggedIn(
+                    session: SessionID(rawValue: 1), serverTimeMilliseconds: 2, heartbeatIntervalSeconds: 3,
+                    heartbeatGraceSeconds: 4, inboxPosition: position, inboxGap: true)),
+            WrittenMessage(TokenRenewed()), WrittenMessage(TokenWillExpire(remaining: second)),
+            WrittenMessage(LoggedOut()), WrittenMessage(HeartbeatAck(serverTimeMilliseconds: 1)),
+            WrittenMessage(Done()), WrittenMessage(Unsubscribed()),
+            WrittenMessage(Disconnect(.draining, "why", retryAfter: second)),
+            WrittenMessage(Subscribed(position: position, unavailable: .presence, gap: true)),
+            WrittenMessage(UserMetadataSubscribed(position: position, gap: true)),
+            WrittenMessage(Published(offset: 1, timestampMilliseconds: 2)),
+            WrittenMessage(Gap(key, position)), WrittenMessage(position), WrittenMessage(message(x)),
+            WrittenMessage(
+                Publication(
+                    channelType: .stream, channel: x, offset: 1, timestampMilliseconds: 2, publisher: x,
+                    message: message(x))),
+            WrittenMessage(error), WrittenMessage(RTMError.Limit(name: "n", value: 1)),
+            WrittenMessage(conflict),
+        ]
+    }
+
+    private static func answers(_ x: WireText) -> [WrittenMessage] {
+        [
+            WrittenMessage(StateItem(key: "k", value: "v")), WrittenMessage(user),
+            WrittenMessage(OnlineUsers(users: [user], nextPage: "n", total: 1)),
+            WrittenMessage(UserChannels(channels: [UserChannel(type: .stream, name: "n")])),
+            WrittenMessage(UserChannel(type: .stream, name: "n")),
+            WrittenMessage(PresenceSnapshot(channel: key, position: position, users: [user], more: true)),
+            WrittenMessage(
+                PresenceInterval(joined: ["u"], left: ["u"], timedOut: ["u"], states: [user])),
+            WrittenMessage(MetadataWritten(majorRevision: 1)), WrittenMessage(item),
+            WrittenMessage(Metadata(key, majorRevision: 1, items: [item])),
+            WrittenMessage(StorageEvent(majorRevision: 1, items: [item])),
+            WrittenMessage(lock), WrittenMessage(LockAcquired(fencingToken: 1)),
+            WrittenMessage(Locks(key, revision: 1, locks: [lock])),
+            WrittenMessage(LockEvent(.set, lock, revision: 1)),
+            WrittenMessage(
+                HistoryPage(
+                    messages: [
+                        HistoryMessage(
+                            type: .text, payload: [1], customType: "c", publisher: "p",
+                            timestampMilliseconds: 1)
+                    ], newStart: 1)),
+            WrittenMessage(
+                HistoryMessage(
+                    type: .text, payload: [1], customType: "c", publisher: "p", timestampMilliseconds: 1)),
+        ]
+    }
+
+    private static func link() -> [WrittenMessage] {
+        [
+            WrittenMessage(ServiceLinkHello(version: 1, service: "s", node: "n", secret: "s")),
+            WrittenMessage(ServiceLinkWelcome(version: 1, service: "s", incarnation: 2)),
+            WrittenMessage(ServiceLinkGoAway(.draining, "why")),
+        ]
+    }
+
+    private static func messaging(_ x: WireText) -> [WrittenMessage] {
+        let event = AppendedEvent(
+            publisher: x, publisherSession: 1, feature: .presence, event: x, sequence: 2)
+        var events = ByteBuffer()
+        EventRun.append(event, to: &events)
+        var messages = ByteBuffer()
+        MessageRun.append(message(x), to: &messages)
+        return [
+            WrittenMessage(key),
+            WrittenMessage(
+                AttachRequest(
+                    channel: key, interest: 1, after: position, claim: 2, holder: 3, returns: true,
+                    attempt: 4)),
+            WrittenMessage(AttachResponse(position: position, gap: true, claim: 1)),
+            WrittenMessage(SupersededPush(interest: 1, holder: 2)), WrittenMessage(DetachPush(interest: 1)),
+            messages.withUnsafeReadableBytes {
+                WrittenMessage(
+                    PublishRequest(
+                        appID: x, channelType: .stream, channel: x, publisher: x, publisherSession: 1,
+                        needsReceiver: true, origin: origin, messages: MessageRun($0, count: 1)))
+            },
+            WrittenMessage(PublishResponse(offset: 1, timestampMilliseconds: 2)),
+            events.withUnsafeReadableBytes {
+                WrittenMessage(AppendRequest(channel: key, source: 1, events: EventRun($0)))
+            },
+            WrittenMessage(event),
+            WrittenMessage(AppendResponse(position: position, timestampMilliseconds: 1)),
+            WrittenMessage(
+                ReadRequest(channel: key, after: position, exceptPublisher: "p", features: .presence)),
+            WrittenMessage(ReadResponse(frames: x, position: position, gap: true, more: true)),
+            WrittenMessage(
+                DeliveryPush(
+                    interest: 1, offset: 2, count: 3, publisherSession: 4, feature: .presence, frames: x)),
+        ]
+    }
+
+    private static func presence(_ x: WireText) -> [WrittenMessage] {
+        let membership = Membership(channel: key, caller: caller, quiet: true, presenceTimeout: second)
+        return [
+            WrittenMessage(caller), WrittenMessage(CallRequest(caller: caller, request: x)),
+            WrittenMessage(CallResponse(response: x)),
+            WrittenMessage(
+                JoinRequest(
+                    channel: key, caller: caller, lease: 1, quiet: true, presenceTimeout: second,
+                    wantsSnapshot: true)),
+            WrittenMessage(JoinResponse(position: position, frames: x, isTooBig: true)),
+            WrittenMessage(RosterRequest(channel: key, snapshot: 1)),
+            WrittenMessage(RosterResponse(frames: x, snapshot: 1)),
+            WrittenMessage(LeavePush(channel: key, caller: caller)),
+            WrittenMessage(SessionEndedPush(caller: caller, end: .lost)),
+            WrittenMessage(LeaseRequest(lease: 1)),
+            WrittenMessage(LeaseResponse(timeToLive: second, isKnown: true)),
+            WrittenMessage(SyncRequest(lease: 1, memberships: [membership], isFirst: true, isLast: true)),
+            WrittenMessage(SyncResponse()), WrittenMessage(membership),
+        ]
+    }
+
+    private static func storage(_ x: WireText) -> [WrittenMessage] {
+        [
+            WrittenMessage(
+                AppendHistoryRequest(
+                    channel: key, publisher: "p", timestampMilliseconds: 1, message: message(x),
+                    origin: origin)),
+            WrittenMessage(StorageCallResponse(response: x, ticket: 1)),
+            WrittenMessage(SnapshotRequest(channel: key, metadata: true, locks: true)),
+            WrittenMessage(SnapshotResponse(frames: x)),
+            WrittenMessage(SessionPush(caller: caller, change: .left, channel: key)),
+        ]
+    }
+}
