@@ -102,7 +102,7 @@ import Testing
 
     @Test("requests with one timeout are closed in the order in which they were made")
     func orderOfLoss() {
-        let table = RequestTable<Int>(countMax: 100)
+        let table = ServiceLinkRequestTable<Int>(countMax: 100)
         var ids: [UInt64] = []
         for number in 0..<100 { ids.append(table.open(number, timeout: .seconds(1), now: at(0))?.id ?? 0) }
         for number in stride(from: 0, to: 100, by: 2) {

@@ -10,71 +10,54 @@ package protocol AppendCaller: AnyObject {
 
     /// Messaging can be called.
     func messagingIsUp()
-    /// Messaging can't be called; the link comes back by itself. Open appends have been answered before: they
-    /// may have been done, so they are to be repeated with the same source and sequence.
+    /// Messaging can't be called until the link comes back, which it does by itself. Open appends have been
+    /// answered before. They may have been done, so the caller repeats them with the same source and
+    /// sequence.
     func messagingIsDown(_ reason: ServiceLinkDownReason)
     func messagingAppended(_ append: Append, _ outcome: Result<AppendResponse, ServiceLinkRequestFailure>)
 }
 
-/// Appends events to channel logs over one link: every append has exactly one outcome, never from within the
-/// call. Confined to the link's event loop.
+/// Appends events to channel logs over one link. Every append has exactly one outcome, which never comes from
+/// within the call.
 ///
-/// For presence and storage; edges publish and attach with `MessagingClient`.
-package final class MessagingAppender<Caller: AppendCaller> {
-    private let link: ServiceLinkClient<Caller.Append>
-    private let timeout: Duration
-    private let arena = DecodeArena()
-    /// Held from the start to the end of the link.
-    private var caller: Caller?
+/// Presence and storage use it; edges publish and attach with `MessagingClient`.
+package final class MessagingAppender<Caller: AppendCaller>: ServiceClient {
+    package let calls: ServiceCalls<Caller.Append, Caller>
 
     /// - Parameters:
-    ///   - node: the service's name, for messaging's log.
-    ///   - timeout: of every append.
+    ///   - node: the name of this process, for messaging's log.
+    ///   - timeout: how long every append may take.
     package init(
         to address: ServiceLinkAddress, _ link: ServiceLinkConfiguration, node: String, timeout: Duration,
         endOfTurn: EndOfTurn, logger: Logger
     ) {
-        var configuration = ServiceLinkClientConfiguration(service: "messaging", node: node)
-        configuration.link = link
-        self.link = ServiceLinkClient(configuration, to: address, endOfTurn: endOfTurn, logger: logger)
-        self.timeout = timeout
+        calls = ServiceCalls(
+            of: "messaging", to: address, link, node: node, timeout: timeout, endOfTurn: endOfTurn,
+            logger: logger)
     }
 
-    package var isUp: Bool { link.isUp }
-    package var address: ServiceLinkAddress { link.address }
-    /// Appends without an answer yet.
-    package var openAppends: Int { link.openRequests }
-
-    package func start(caller: Caller) {
-        self.caller = caller
-        link.start(delegate: self)
-    }
-
-    package func shutdown() { link.shutdown() }
+    /// How many appends have no answer yet.
+    package var openAppends: Int { calls.link.openRequests }
 
     /// Throws, without having sent anything, when the link is down or has too many open requests.
     package func append(_ request: AppendRequest, context: Caller.Append) throws(RTMError) {
-        try link.request(MessagingMethod.append, request, timeout: timeout, context: context)
+        try calls.send(MessagingMethod.append, request, context)
     }
-}
 
-extension MessagingAppender: ServiceLinkClientDelegate {
+    // MARK: - What comes back
+
     package func linkUp(_ link: ServiceLinkClient<Caller.Append>, peer: ServiceLinkPeer) {
-        caller?.messagingIsUp()
+        calls.caller?.messagingIsUp()
     }
 
     package func linkDown(_ link: ServiceLinkClient<Caller.Append>, _ reason: ServiceLinkDownReason) {
-        caller?.messagingIsDown(reason)
+        calls.caller?.messagingIsDown(reason)
     }
 
     package func response(
         _ link: ServiceLinkClient<Caller.Append>, _ context: Caller.Append, _ outcome: ServiceLinkOutcome
     ) {
-        caller?.messagingAppended(context, outcome.result { try AppendResponse($0, in: arena) })
+        calls.caller?.messagingAppended(
+            context, outcome.result { try AppendResponse($0, in: calls.arena) })
     }
-
-    package func linkRetired(_ link: ServiceLinkClient<Caller.Append>) { caller = nil }
-
-    package func push(_ link: ServiceLinkClient<Caller.Append>, method: UInt32, body: UnsafeRawBufferPointer)
-    {}
 }

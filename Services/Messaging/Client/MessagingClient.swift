@@ -12,14 +12,14 @@ package protocol MessagingCaller: AnyObject {
 
     /// Messaging can be called. All attachments of an earlier link are gone.
     func messagingIsUp()
-    /// Messaging can't be called; the link comes back by itself.
+    /// Messaging can't be called until the link comes back, which it does by itself.
     func messagingIsDown(_ reason: ServiceLinkDownReason)
-    /// An entry of an attached log. Between attachment and detachment each comes once, in order. Valid during
-    /// the call.
+    /// Entries of an attached log. Between attachment and detachment each entry comes once, in order. The
+    /// delivery is valid during the call.
     func messagingDelivered(_ delivery: DeliveryPush)
-    /// An exclusive interest has lost its place to a newer one; nothing more comes for it.
+    /// An exclusive interest has lost its place to a newer one, and nothing more comes for it.
     ///
-    /// - Parameter holder: who has it now; 0 when that isn't known.
+    /// - Parameter holder: the instance that holds it now; 0 if that isn't known.
     func messagingSuperseded(_ interest: UInt64, by holder: UInt64)
     func messagingAttached(_ interest: UInt64, _ outcome: Result<AttachResponse, ServiceLinkRequestFailure>)
     func messagingPublished(_ publish: Publish, _ outcome: Result<PublishResponse, ServiceLinkRequestFailure>)
@@ -27,101 +27,80 @@ package protocol MessagingCaller: AnyObject {
     func messagingRead(_ read: Read, _ outcome: Result<ReadResponse, ServiceLinkRequestFailure>)
 }
 
-/// Typed calls to messaging over one link: every call has exactly one outcome. Confined to the link's event
-/// loop.
-package final class MessagingClient<Caller: MessagingCaller> {
+/// Typed calls to messaging over one link. Every call has exactly one outcome.
+package final class MessagingClient<Caller: MessagingCaller>: ServiceClient {
     package enum Call {
         case attach(interest: UInt64)
         case publish(Caller.Publish)
         case read(Caller.Read)
     }
 
-    private let link: ServiceLinkClient<Call>
-    private let timeout: Duration
-    private let arena = DecodeArena()
-    /// Held from the start to the end of the link: a weak reference would make each of the caller's retains
-    /// slow.
-    private var caller: Caller?
+    package let calls: ServiceCalls<Call, Caller>
 
-    /// - Parameter timeout: of every call.
+    /// - Parameter timeout: how long every call may take.
     package init(
         to address: ServiceLinkAddress, _ link: ServiceLinkConfiguration, node: String, timeout: Duration,
         endOfTurn: EndOfTurn, logger: Logger
     ) {
-        var configuration = ServiceLinkClientConfiguration(service: "messaging", node: node)
-        configuration.link = link
-        self.link = ServiceLinkClient(configuration, to: address, endOfTurn: endOfTurn, logger: logger)
-        self.timeout = timeout
+        calls = ServiceCalls(
+            of: "messaging", to: address, link, node: node, timeout: timeout, endOfTurn: endOfTurn,
+            logger: logger)
     }
-
-    package var isUp: Bool { link.isUp }
-    package var address: ServiceLinkAddress { link.address }
-
-    package func start(caller: Caller) {
-        self.caller = caller
-        link.start(delegate: self)
-    }
-
-    package func shutdown() { link.shutdown() }
 
     package func attach(_ request: AttachRequest) {
-        do throws(RTMError) {
-            try link.request(
-                MessagingMethod.attach, request, timeout: timeout,
-                context: .attach(interest: request.interest))
-        } catch {
-            caller?.messagingAttached(request.interest, .failure(.refused(error)))
+        let interest = request.interest
+        if let failure = calls.refusal(
+            sending: MessagingMethod.attach, request, .attach(interest: interest))
+        {
+            calls.caller?.messagingAttached(interest, .failure(failure))
         }
     }
 
-    /// Needs no answer: when the link is down, the attachment is gone with it.
-    package func detach(_ push: DetachPush) { link.push(MessagingMethod.detach, push) }
+    /// Has no answer. If the link is down, the attachment is gone with it.
+    package func detach(_ push: DetachPush) { calls.link.push(MessagingMethod.detach, push) }
 
     package func publish(_ request: PublishRequest, context: Caller.Publish) {
-        do throws(RTMError) {
-            try link.request(MessagingMethod.publish, request, timeout: timeout, context: .publish(context))
-        } catch {
-            caller?.messagingPublished(context, .failure(.refused(error)))
+        if let failure = calls.refusal(sending: MessagingMethod.publish, request, .publish(context)) {
+            calls.caller?.messagingPublished(context, .failure(failure))
         }
     }
 
     package func read(_ request: ReadRequest, context: Caller.Read) {
-        do throws(RTMError) {
-            try link.request(MessagingMethod.read, request, timeout: timeout, context: .read(context))
-        } catch {
-            caller?.messagingRead(context, .failure(.refused(error)))
+        if let failure = calls.refusal(sending: MessagingMethod.read, request, .read(context)) {
+            calls.caller?.messagingRead(context, .failure(failure))
         }
     }
-}
 
-extension MessagingClient: ServiceLinkClientDelegate {
-    package func linkUp(_ link: ServiceLinkClient<Call>, peer: ServiceLinkPeer) { caller?.messagingIsUp() }
+    // MARK: - What comes back
+
+    package func linkUp(_ link: ServiceLinkClient<Call>, peer: ServiceLinkPeer) {
+        calls.caller?.messagingIsUp()
+    }
 
     package func linkDown(_ link: ServiceLinkClient<Call>, _ reason: ServiceLinkDownReason) {
-        caller?.messagingIsDown(reason)
+        calls.caller?.messagingIsDown(reason)
     }
 
     package func response(_ link: ServiceLinkClient<Call>, _ context: Call, _ outcome: ServiceLinkOutcome) {
         switch context {
         case .attach(let interest):
-            caller?.messagingAttached(interest, outcome.result { try AttachResponse($0, in: arena) })
+            calls.caller?.messagingAttached(
+                interest, outcome.result { try AttachResponse($0, in: calls.arena) })
         case .publish(let publish):
-            caller?.messagingPublished(publish, outcome.result { try PublishResponse(scanning: $0) })
+            calls.caller?.messagingPublished(publish, outcome.result { try PublishResponse(scanning: $0) })
         case .read(let read):
-            caller?.messagingRead(read, outcome.result { try ReadResponse($0, in: arena) })
+            calls.caller?.messagingRead(read, outcome.result { try ReadResponse($0, in: calls.arena) })
         }
     }
-
-    package func linkRetired(_ link: ServiceLinkClient<Call>) { caller = nil }
 
     package func push(_ link: ServiceLinkClient<Call>, method: UInt32, body: UnsafeRawBufferPointer) {
         switch method {
         case MessagingMethod.delivery:
             guard let delivery = try? DeliveryPush(scanning: body) else { return }
-            caller?.messagingDelivered(delivery)
+            calls.caller?.messagingDelivered(delivery)
         case MessagingMethod.superseded:
-            guard let superseded = try? SupersededPush(body, in: arena) else { return }
-            caller?.messagingSuperseded(superseded.interest, by: superseded.holder)
+            guard let superseded = try? SupersededPush(body, in: calls.arena) else { return }
+            calls.caller?.messagingSuperseded(superseded.interest, by: superseded.holder)
         default:
             break
         }

@@ -11,7 +11,8 @@ package protocol PresenceCaller: AnyObject {
     associatedtype Call
 
     func presenceIsUp()
-    /// The link comes back by itself. What was pushed lately may not have arrived.
+    /// Presence can't be called until the link comes back, which it does by itself. The latest pushes may not
+    /// have arrived.
     func presenceIsDown(_ reason: ServiceLinkDownReason)
     /// The response's frames are valid during the call.
     func presenceJoined(_ join: Join, _ outcome: Result<JoinResponse, ServiceLinkRequestFailure>)
@@ -23,9 +24,8 @@ package protocol PresenceCaller: AnyObject {
     func presenceSynced(_ outcome: Result<SyncResponse, ServiceLinkRequestFailure>)
 }
 
-/// Typed calls to presence over one link: every call has exactly one outcome. Confined to the link's event
-/// loop.
-package final class PresenceClient<Caller: PresenceCaller> {
+/// Typed calls to presence over one link. Every call has exactly one outcome.
+package final class PresenceClient<Caller: PresenceCaller>: ServiceClient {
     package enum Open {
         case join(Caller.Join)
         case call(Caller.Call)
@@ -34,101 +34,78 @@ package final class PresenceClient<Caller: PresenceCaller> {
         case sync
     }
 
-    private let link: ServiceLinkClient<Open>
-    private let timeout: Duration
-    private let arena = DecodeArena()
-    /// Held from the start to the end of the link: a weak reference would make each of the caller's retains
-    /// slow.
-    private var caller: Caller?
+    package let calls: ServiceCalls<Open, Caller>
 
-    /// - Parameter timeout: of every call.
+    /// - Parameter timeout: how long every call may take.
     package init(
         to address: ServiceLinkAddress, _ link: ServiceLinkConfiguration, node: String, timeout: Duration,
         endOfTurn: EndOfTurn, logger: Logger
     ) {
-        var configuration = ServiceLinkClientConfiguration(service: "presence", node: node)
-        configuration.link = link
-        self.link = ServiceLinkClient(configuration, to: address, endOfTurn: endOfTurn, logger: logger)
-        self.timeout = timeout
+        calls = ServiceCalls(
+            of: "presence", to: address, link, node: node, timeout: timeout, endOfTurn: endOfTurn,
+            logger: logger)
     }
-
-    package var isUp: Bool { link.isUp }
-    package var address: ServiceLinkAddress { link.address }
-
-    package func start(caller: Caller) {
-        self.caller = caller
-        link.start(delegate: self)
-    }
-
-    package func shutdown() { link.shutdown() }
 
     package func join(_ request: JoinRequest, context: Caller.Join) {
-        do throws(RTMError) {
-            try link.request(PresenceMethod.join, request, timeout: timeout, context: .join(context))
-        } catch {
-            caller?.presenceJoined(context, .failure(.refused(error)))
+        if let failure = calls.refusal(sending: PresenceMethod.join, request, .join(context)) {
+            calls.caller?.presenceJoined(context, .failure(failure))
         }
     }
 
     package func call(_ request: CallRequest, context: Caller.Call) {
-        do throws(RTMError) {
-            try link.request(PresenceMethod.call, request, timeout: timeout, context: .call(context))
-        } catch {
-            caller?.presenceCalled(context, .failure(.refused(error)))
+        if let failure = calls.refusal(sending: PresenceMethod.call, request, .call(context)) {
+            calls.caller?.presenceCalled(context, .failure(failure))
         }
     }
 
     package func roster(_ request: RosterRequest) {
-        do throws(RTMError) {
-            try link.request(
-                PresenceMethod.roster, request, timeout: timeout, context: .roster(request.channel))
-        } catch {
-            caller?.presenceRoster(request.channel, .failure(.refused(error)))
+        let channel = request.channel
+        if let failure = calls.refusal(sending: PresenceMethod.roster, request, .roster(channel)) {
+            calls.caller?.presenceRoster(channel, .failure(failure))
         }
     }
 
     /// Throws, without having sent anything, when the link is down or has too many open requests.
     package func lease(_ request: LeaseRequest) throws(RTMError) {
-        try link.request(PresenceMethod.lease, request, timeout: timeout, context: .lease)
+        try calls.send(PresenceMethod.lease, request, .lease)
     }
 
-    /// As `lease`.
+    /// Throws as `lease` does.
     package func sync(_ request: SyncRequest) throws(RTMError) {
-        try link.request(PresenceMethod.sync, request, timeout: timeout, context: .sync)
+        try calls.send(PresenceMethod.sync, request, .sync)
     }
 
-    /// Without an answer. False: the link is down, it was not sent.
-    package func leave(_ push: LeavePush) -> Bool { link.push(PresenceMethod.leave, push) }
+    /// Has no answer. False if the link is down: then it was not sent.
+    package func leave(_ push: LeavePush) -> Bool { calls.link.push(PresenceMethod.leave, push) }
 
-    /// As `leave`.
+    /// Has no answer. False if the link is down: then it was not sent.
     package func sessionEnded(_ push: SessionEndedPush) -> Bool {
-        link.push(PresenceMethod.sessionEnded, push)
+        calls.link.push(PresenceMethod.sessionEnded, push)
     }
-}
 
-extension PresenceClient: ServiceLinkClientDelegate {
-    package func linkUp(_ link: ServiceLinkClient<Open>, peer: ServiceLinkPeer) { caller?.presenceIsUp() }
+    // MARK: - What comes back
+
+    package func linkUp(_ link: ServiceLinkClient<Open>, peer: ServiceLinkPeer) {
+        calls.caller?.presenceIsUp()
+    }
 
     package func linkDown(_ link: ServiceLinkClient<Open>, _ reason: ServiceLinkDownReason) {
-        caller?.presenceIsDown(reason)
+        calls.caller?.presenceIsDown(reason)
     }
 
     package func response(_ link: ServiceLinkClient<Open>, _ context: Open, _ outcome: ServiceLinkOutcome) {
+        let caller = calls.caller
         switch context {
         case .join(let join):
-            caller?.presenceJoined(join, outcome.result { try JoinResponse($0, in: arena) })
+            caller?.presenceJoined(join, outcome.result { try JoinResponse($0, in: calls.arena) })
         case .call(let call):
-            caller?.presenceCalled(call, outcome.result { try CallResponse($0, in: arena) })
+            caller?.presenceCalled(call, outcome.result { try CallResponse($0, in: calls.arena) })
         case .roster(let channel):
-            caller?.presenceRoster(channel, outcome.result { try RosterResponse($0, in: arena) })
+            caller?.presenceRoster(channel, outcome.result { try RosterResponse($0, in: calls.arena) })
         case .lease:
-            caller?.presenceLeased(outcome.result { try LeaseResponse($0, in: arena) })
+            caller?.presenceLeased(outcome.result { try LeaseResponse($0, in: calls.arena) })
         case .sync:
             caller?.presenceSynced(outcome.result { _ in SyncResponse() })
         }
     }
-
-    package func linkRetired(_ link: ServiceLinkClient<Open>) { caller = nil }
-
-    package func push(_ link: ServiceLinkClient<Open>, method: UInt32, body: UnsafeRawBufferPointer) {}
 }

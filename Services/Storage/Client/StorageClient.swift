@@ -13,109 +13,87 @@ package protocol StorageCaller: AnyObject {
     associatedtype Snapshot
 
     func storageIsUp()
-    /// The link comes back by itself. What was pushed lately may not have arrived; who waits for a lock waits
-    /// no longer.
+    /// Storage can't be called until the link comes back, which it does by itself. The latest pushes may not
+    /// have arrived, and every wait for a lock has ended.
     func storageIsDown(_ reason: ServiceLinkDownReason)
     func historyAppended(_ append: Append, _ outcome: Result<Void, ServiceLinkRequestFailure>)
-    /// The response is valid during the call. With a ticket the answer comes by `storageGranted`.
+    /// The response is valid during the call. If it is a ticket, the answer comes by `storageGranted`.
     func storageCalled(_ call: Call, _ outcome: Result<StorageCallResponse, ServiceLinkRequestFailure>)
-    /// How the wait for a lock ended. Never before the response that gave the ticket. Valid during the call.
+    /// The wait for a lock ended. This never comes before the response that gave the ticket, and is valid
+    /// during the call.
     func storageGranted(_ push: LockGrantedPush)
     /// The response's frames are valid during the call.
     func storageSnapshot(_ snapshot: Snapshot, _ outcome: Result<SnapshotResponse, ServiceLinkRequestFailure>)
 }
 
-/// Typed calls to storage over one link: every call has exactly one outcome. Confined to the link's event
-/// loop.
-package final class StorageClient<Caller: StorageCaller> {
+/// Typed calls to storage over one link. Every call has exactly one outcome.
+package final class StorageClient<Caller: StorageCaller>: ServiceClient {
     package enum Open {
         case append(Caller.Append)
         case call(Caller.Call)
         case snapshot(Caller.Snapshot)
     }
 
-    private let link: ServiceLinkClient<Open>
-    private let timeout: Duration
-    private let arena = DecodeArena()
-    /// Held from the start to the end of the link: a weak reference would make each of the caller's retains
-    /// slow.
-    private var caller: Caller?
+    package let calls: ServiceCalls<Open, Caller>
 
-    /// - Parameter timeout: of every call.
+    /// - Parameter timeout: how long every call may take.
     package init(
         to address: ServiceLinkAddress, _ link: ServiceLinkConfiguration, node: String, timeout: Duration,
         endOfTurn: EndOfTurn, logger: Logger
     ) {
-        var configuration = ServiceLinkClientConfiguration(service: "storage", node: node)
-        configuration.link = link
-        self.link = ServiceLinkClient(configuration, to: address, endOfTurn: endOfTurn, logger: logger)
-        self.timeout = timeout
+        calls = ServiceCalls(
+            of: "storage", to: address, link, node: node, timeout: timeout, endOfTurn: endOfTurn,
+            logger: logger)
     }
-
-    package var isUp: Bool { link.isUp }
-    package var address: ServiceLinkAddress { link.address }
-
-    package func start(caller: Caller) {
-        self.caller = caller
-        link.start(delegate: self)
-    }
-
-    package func shutdown() { link.shutdown() }
 
     package func appendHistory(_ request: AppendHistoryRequest, context: Caller.Append) {
-        do throws(RTMError) {
-            try link.request(
-                StorageMethod.appendHistory, request, timeout: timeout, context: .append(context))
-        } catch {
-            caller?.historyAppended(context, .failure(.refused(error)))
+        if let failure = calls.refusal(sending: StorageMethod.appendHistory, request, .append(context)) {
+            calls.caller?.historyAppended(context, .failure(failure))
         }
     }
 
     package func call(_ request: CallRequest, context: Caller.Call) {
-        do throws(RTMError) {
-            try link.request(StorageMethod.call, request, timeout: timeout, context: .call(context))
-        } catch {
-            caller?.storageCalled(context, .failure(.refused(error)))
+        if let failure = calls.refusal(sending: StorageMethod.call, request, .call(context)) {
+            calls.caller?.storageCalled(context, .failure(failure))
         }
     }
 
     package func snapshot(_ request: SnapshotRequest, context: Caller.Snapshot) {
-        do throws(RTMError) {
-            try link.request(StorageMethod.snapshot, request, timeout: timeout, context: .snapshot(context))
-        } catch {
-            caller?.storageSnapshot(context, .failure(.refused(error)))
+        if let failure = calls.refusal(sending: StorageMethod.snapshot, request, .snapshot(context)) {
+            calls.caller?.storageSnapshot(context, .failure(failure))
         }
     }
 
-    /// Without an answer. False: the link is down, it was not sent.
+    /// Has no answer. False if the link is down: then it was not sent.
     @discardableResult
-    package func session(_ push: SessionPush) -> Bool { link.push(StorageMethod.session, push) }
-}
+    package func session(_ push: SessionPush) -> Bool { calls.link.push(StorageMethod.session, push) }
 
-extension StorageClient: ServiceLinkClientDelegate {
-    package func linkUp(_ link: ServiceLinkClient<Open>, peer: ServiceLinkPeer) { caller?.storageIsUp() }
+    // MARK: - What comes back
+
+    package func linkUp(_ link: ServiceLinkClient<Open>, peer: ServiceLinkPeer) {
+        calls.caller?.storageIsUp()
+    }
 
     package func linkDown(_ link: ServiceLinkClient<Open>, _ reason: ServiceLinkDownReason) {
-        caller?.storageIsDown(reason)
+        calls.caller?.storageIsDown(reason)
     }
 
     package func response(_ link: ServiceLinkClient<Open>, _ context: Open, _ outcome: ServiceLinkOutcome) {
+        let caller = calls.caller
         switch context {
         case .append(let append):
             caller?.historyAppended(append, outcome.result { _ in })
         case .call(let call):
-            caller?.storageCalled(call, outcome.result { try StorageCallResponse($0, in: arena) })
+            caller?.storageCalled(call, outcome.result { try StorageCallResponse($0, in: calls.arena) })
         case .snapshot(let snapshot):
-            caller?.storageSnapshot(snapshot, outcome.result { try SnapshotResponse($0, in: arena) })
+            caller?.storageSnapshot(snapshot, outcome.result { try SnapshotResponse($0, in: calls.arena) })
         }
     }
-
-    package func linkRetired(_ link: ServiceLinkClient<Open>) { caller = nil }
 
     package func push(_ link: ServiceLinkClient<Open>, method: UInt32, body: UnsafeRawBufferPointer) {
         guard method == StorageMethod.lockGranted, let push = try? LockGrantedPush(scanning: body) else {
             return
         }
-        caller?.storageGranted(push)
+        calls.caller?.storageGranted(push)
     }
 }

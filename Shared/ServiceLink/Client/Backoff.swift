@@ -1,7 +1,8 @@
-/// How long to wait before the next attempt to connect: exponential, with full jitter, without end.
+/// How long to wait before the next attempt to connect. The waits grow exponentially with full jitter, and
+/// the attempts never end.
 ///
-/// Full jitter (a random part of the whole, not around it) spreads the callers of a restarted service over
-/// the time, so that they don't come back at once. Pure: the random number is the caller's.
+/// Full jitter takes a random part of the whole wait. It spreads the callers of a restarted service over the
+/// time, so that they don't all come back at once. The type is pure: the random number is the caller's.
 package struct Backoff: Sendable, Hashable {
     /// Upper bound of the first wait.
     package var first: Duration

@@ -3,11 +3,11 @@ import NIOCore
 /// Which requests wait for an answer and until when: ids and deadlines in O(1), without a heap entry per
 /// request.
 ///
-/// A request is a slot in an array; its id names the slot and the slot's generation, so a late answer to an
-/// earlier request is told apart. Requests with the same timeout have their deadlines in the order in which
-/// they were made, so each distinct timeout has a list ("lane") through the slots, and only the lanes' heads
-/// need to be looked at. Callers use few timeouts; beyond `lanesMax` at a time a request is sorted into a
-/// foreign lane, which is slower and just as right.
+/// A request is a slot in an array. Its id names the slot and the slot's generation, so a late answer to an
+/// earlier request in the same slot is recognised. Requests with the same timeout have their deadlines in the
+/// order in which they were made, so each distinct timeout has a list ("lane") through the slots, and only
+/// the lanes' heads need to be looked at. Callers use few timeouts. When there are more than `lanesMax` at a
+/// time, a request is sorted into the lane of another timeout, which is slower but just as correct.
 struct OpenRequests {
     private static let lanesMax = 64
     private static let none: Int32 = -1
@@ -18,7 +18,7 @@ struct OpenRequests {
         /// Neighbours in the lane; `next` is also the next free slot.
         var previous = OpenRequests.none
         var next = OpenRequests.none
-        /// `none`: the slot is free.
+        /// `none` if the slot is free.
         var lane = OpenRequests.none
     }
 
@@ -35,7 +35,7 @@ struct OpenRequests {
         let id: UInt64
         let timeoutMilliseconds: UInt32
         let deadline: NIODeadline
-        /// No earlier deadline in its lane: the timer may have to be set.
+        /// Whether the lane has no earlier deadline. Then the timer may have to be set.
         let isNext: Bool
     }
 
@@ -53,7 +53,7 @@ struct OpenRequests {
         slotBits = UInt64(Int.bitWidth - (countMax - 1).leadingZeroBitCount)
     }
 
-    /// Nil: `countMax` requests are open.
+    /// Nil if `countMax` requests are open.
     mutating func open(timeout: Duration, now: NIODeadline) -> Ticket? {
         guard count < countMax else { return nil }
         let lane = laneIndex(for: timeout)
@@ -70,7 +70,7 @@ struct OpenRequests {
             deadline: deadline, isNext: lanes[lane].head == Int32(slot))
     }
 
-    /// The slot of an open request, which is free afterwards. Nil: no such request is open.
+    /// The slot of an open request, which is free afterwards. Nil if no such request is open.
     mutating func close(id: UInt64) -> Int? {
         let slot = id & ((1 << slotBits) - 1)
         guard slot < UInt64(slots.count) else { return nil }
@@ -173,7 +173,7 @@ extension OpenRequests {
 
     private static func amount(of timeout: Duration) -> TimeAmount { max(.zero, TimeAmount(timeout)) }
 
-    /// Rounded up: zero would tell the peer that there is no time at all.
+    /// Rounded up, because zero would tell the peer that there is no time at all.
     private static func milliseconds(of timeout: Duration) -> UInt32 {
         let nanoseconds = amount(of: timeout).nanoseconds
         return UInt32(clamping: nanoseconds / 1_000_000 + (nanoseconds % 1_000_000 == 0 ? 0 : 1))

@@ -3,44 +3,12 @@ package import NIOCore
 package import RTMModel
 package import RTMWire
 
-/// How an accepted request ended. Exactly one for each.
-package enum ServiceLinkOutcome {
-    /// The response's bytes, valid during the call.
-    case success(UnsafeRawBufferPointer)
-    /// The service refused.
-    indirect case failed(RTMError)
-    /// No answer in time. The service may have done it nevertheless.
-    case timedOut
-    /// The link was lost before an answer. The service may have done it nevertheless.
-    case disconnected
-}
-
-/// Who calls a service and hears from it. All calls come on the link's event loop, and never from within a
-/// call to the link.
-package protocol ServiceLinkClientDelegate<Context>: AnyObject {
-    associatedtype Context
-    /// Requests are accepted from now on.
-    func linkUp(_ link: ServiceLinkClient<Context>, peer: ServiceLinkPeer)
-    /// Open requests have completed as `disconnected` before. Only after `linkUp`; the link comes back by
-    /// itself.
-    func linkDown(_ link: ServiceLinkClient<Context>, _ reason: ServiceLinkDownReason)
-    func response(_ link: ServiceLinkClient<Context>, _ context: Context, _ outcome: ServiceLinkOutcome)
-    /// `body` is valid during the call.
-    func push(_ link: ServiceLinkClient<Context>, method: UInt32, body: UnsafeRawBufferPointer)
-    /// The link was shut down and lets go of its delegate: the last call.
-    func linkRetired(_ link: ServiceLinkClient<Context>)
-}
-
-extension ServiceLinkClientDelegate {
-    package func linkRetired(_ link: ServiceLinkClient<Context>) {}
-}
-
-/// The calling end of a link to one service: keeps the connection, sends requests and pushes, and completes
-/// every accepted request exactly once.
+/// The calling end of a link to one service. It keeps the connection, sends requests and pushes, and
+/// completes every accepted request exactly once.
 ///
-/// Confined to the event loop of its `EndOfTurn`. What is sent during a turn goes out in one write at its
-/// end. Nothing is allocated per request: the caller's context lies in a table, and its deadline in a list
-/// through that table.
+/// It is confined to the event loop of its `EndOfTurn`. What is sent during a turn goes out in one write at
+/// its end. Nothing is allocated per request: the caller's context lies in a table, and its deadline in a
+/// list through that table.
 package final class ServiceLinkClient<Context> {
     package let configuration: ServiceLinkClientConfiguration
     package let address: ServiceLinkAddress
@@ -48,12 +16,13 @@ package final class ServiceLinkClient<Context> {
     private let logger: Logger
     private let timer: ServiceLinkTimer
     private var machine: ServiceLinkStateMachine
-    private let requests: RequestTable<Context>
+    private let requests: ServiceLinkRequestTable<Context>
     private var connection: ServiceLinkConnection?
     private var delegate: (any ServiceLinkClientDelegate<Context>)?
     private var counted = ServiceLinkCounters()
     private var isStopping = false
-    /// Why the link is not up, while it isn't.
+    private let refusal: ServiceLinkRefusal
+    /// Why the link is not up; nil while it is up.
     package private(set) var downReason: ServiceLinkDownReason? = .notStarted
 
     package init(
@@ -69,13 +38,16 @@ package final class ServiceLinkClient<Context> {
         self.logger = logger
         timer = ServiceLinkTimer(on: endOfTurn.eventLoop)
         machine = ServiceLinkStateMachine(configuration)
-        requests = RequestTable(countMax: configuration.openRequestsMax)
+        requests = ServiceLinkRequestTable(countMax: configuration.openRequestsMax)
+        refusal = ServiceLinkRefusal(
+            service: configuration.service, requestsMax: requests.countMax,
+            frameBytesMax: configuration.link.frameBytesMax)
     }
 
     package var eventLoop: any EventLoop { endOfTurn.eventLoop }
     package var isUp: Bool { machine.isUp && connection?.isOpen == true }
     package var openRequests: Int { requests.count }
-    /// Bytes that wait for the peer.
+    /// How many bytes wait for the peer.
     package var queuedBytes: Int { connection?.queuedBytes ?? 0 }
 
     package var counters: ServiceLinkCounters {
@@ -84,7 +56,8 @@ package final class ServiceLinkClient<Context> {
         return sum
     }
 
-    /// Connects, and connects again for ever after. A started link and its delegate live until `shutdown`.
+    /// Connects, and connects again whenever the connection is lost. A started link and its delegate live
+    /// until `shutdown`.
     package func start(delegate: any ServiceLinkClientDelegate<Context>) {
         eventLoop.assertInEventLoop()
         guard machine.start(now: endOfTurn.now) else { return }
@@ -92,34 +65,43 @@ package final class ServiceLinkClient<Context> {
         connect()
     }
 
-    /// Sends a request. Once accepted it ends in exactly one `response(_:_:_:)`, in a later turn or round of
-    /// this one.
+    /// Sends a request. An accepted request ends in exactly one `response(_:_:_:)`, in a later turn or in a
+    /// later round of this one.
     ///
-    /// Throws, without having sent anything: `notConnected` while the link is down,
-    /// `operationRateExceedLimitation` when `openRequestsMax` are open, `invalidParameter` for a body longer
-    /// than a frame.
+    /// Throws, without having sent anything: `.notConnected` (-10025) while the link is down,
+    /// `.operationRateExceedLimitation` (-10021) when `openRequestsMax` requests are open, and
+    /// `.invalidParameter` (-10014) for a body that is longer than a frame.
     package func request(
         _ method: UInt32, _ body: some WireEncodable, timeout: Duration, context: Context
     ) throws(RTMError) {
         eventLoop.assertInEventLoop()
-        guard let connection, machine.isUp, connection.isOpen else { throw refused(notConnected) }
+        guard let connection, machine.isUp, connection.isOpen else {
+            throw refused(refusal.notConnected(downReason))
+        }
         let length = body.encodedLength
-        guard connection.fits(bodyLength: length) else { throw refused(tooLong(length)) }
+        guard connection.fits(bodyLength: length) else { throw refused(refusal.tooLong(length)) }
         let now = endOfTurn.now
-        guard let ticket = requests.open(context, timeout: timeout, now: now) else { throw refused(tooMany) }
+        guard let ticket = requests.open(context, timeout: timeout, now: now) else {
+            throw refused(refusal.tooMany)
+        }
         let isSent = connection.sendRequest(
             id: ticket.id, method: method, timeoutMilliseconds: ticket.timeoutMilliseconds, body: body,
             bodyLength: length)
         guard isSent else {
             if let slot = requests.close(id: ticket.id) { _ = requests.take(slot) }
-            throw refused(notConnected)
+            throw refused(refusal.notConnected(downReason))
         }
         counted.requests += 1
         if ticket.isNext { timer.arm(ticket.deadline, for: self) }
     }
 
-    /// Sends a message without an answer. False when the link is down or the body longer than a frame: it was
-    /// not sent.
+    private func refused(_ error: RTMError) -> RTMError {
+        counted.refused += 1
+        return error
+    }
+
+    /// Sends a message that has no answer. False if the link is down or the body is longer than a frame: then
+    /// it was not sent.
     @discardableResult
     package func push(_ method: UInt32, _ body: some WireEncodable) -> Bool {
         eventLoop.assertInEventLoop()
@@ -135,14 +117,14 @@ package final class ServiceLinkClient<Context> {
     }
 
     /// Ends the connection because the peer sent what it must not send, and connects anew. To go on would
-    /// mean to pass over in silence what could not be read.
+    /// mean to skip silently what could not be read.
     package func reset(_ fault: String) {
         eventLoop.assertInEventLoop()
         connection?.close(.protocolError(fault), saying: ServiceLinkGoAway(.protocolError, fault))
     }
 
-    /// Closes the link for good. Open requests complete as `disconnected` and the delegate is let go, at the
-    /// end of the turn.
+    /// Closes the link for good. At the end of the turn open requests complete as `disconnected`, and the
+    /// delegate is let go.
     package func shutdown() {
         eventLoop.assertInEventLoop()
         guard let connection else { return retire(wasUp: machine.stop()) }
@@ -241,7 +223,7 @@ extension ServiceLinkClient: ServiceLinkConnectionOwner {
         if wasUp { delegate?.linkDown(self, reason) }
     }
 
-    /// A peer that stays away fails at every attempt: said aloud once, then only for those who look closely.
+    /// A peer that stays away fails at every attempt. Only the first failure is a warning.
     private func log(_ reason: ServiceLinkDownReason) {
         let level: Logger.Level = isStopping || reason == downReason ? .debug : .warning
         logger.log(level: level, "link down", metadata: ["reason": "\(reason)"])
@@ -280,32 +262,5 @@ extension ServiceLinkClient: ServiceLinkTimerOwner {
         }
         timer.arm(machine.nextWake, for: self)
         timer.arm(requests.nextDeadline, for: self)
-    }
-}
-
-// MARK: - Refusals
-
-extension ServiceLinkClient {
-    private func refused(_ error: RTMError) -> RTMError {
-        counted.refused += 1
-        return error
-    }
-
-    private var notConnected: RTMError {
-        let why = downReason.map { ": \($0)" } ?? ""
-        return RTMError(.notConnected, "\(configuration.service) is not connected\(why)")
-    }
-
-    private var tooMany: RTMError {
-        RTMError(
-            .operationRateExceedLimitation, "too many requests wait for \(configuration.service)",
-            retryAfter: .milliseconds(100),
-            limit: .init(name: "open requests", value: UInt64(requests.countMax)))
-    }
-
-    private func tooLong(_ length: Int) -> RTMError {
-        RTMError(
-            .invalidParameter, "\(length) bytes are too many for one request to \(configuration.service)",
-            limit: .init(name: "frame bytes", value: UInt64(configuration.link.frameBytesMax)))
     }
 }

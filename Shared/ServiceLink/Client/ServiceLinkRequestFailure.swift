@@ -2,16 +2,16 @@ package import RTMModel
 
 /// Why a request to a service has no response.
 package enum ServiceLinkRequestFailure: Error, Sendable, Hashable {
-    /// The service, or the link on its behalf, refused. It was not done.
+    /// The service, or the link on its behalf, refused the request. It was not done.
     case refused(RTMError)
-    /// No answer in time. It may have been done.
+    /// No answer came in time. The request may have been done.
     case timedOut
-    /// The link was lost before an answer. It may have been done.
+    /// The link was lost before an answer came. The request may have been done.
     case disconnected
 }
 
 extension ServiceLinkOutcome {
-    /// Decodes a response; one that can't be decoded counts as refused.
+    /// Decodes a response. One that can't be decoded counts as refused.
     package func result<Response>(
         _ decode: (UnsafeRawBufferPointer) throws -> Response
     ) -> Result<Response, ServiceLinkRequestFailure> {
@@ -21,7 +21,8 @@ extension ServiceLinkOutcome {
                 return .success(try decode(body))
             } catch {
                 return .failure(
-                    .refused(RTMError(.serviceNotSupport, "a response that can't be read: \(error)")))
+                    .refused(
+                        RTMError(.serviceNotSupport, "the response of a service can't be read: \(error)")))
             }
         case .failed(let error): return .failure(.refused(error))
         case .timedOut: return .failure(.timedOut)
@@ -32,7 +33,7 @@ extension ServiceLinkOutcome {
 
 extension RTMError {
     /// The error that a client of the system gets when a call inside it failed: the service's own refusal, or
-    /// the given codes for an answer that never came.
+    /// one of the given codes for an answer that never came.
     package init(_ failure: ServiceLinkRequestFailure, _ code: ErrorCode, timeout: ErrorCode) {
         switch failure {
         case .refused(let error) where error.code == .notConnected:

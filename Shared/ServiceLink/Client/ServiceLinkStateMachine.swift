@@ -1,32 +1,32 @@
 import NIOCore
 import RTMWire
 
-/// The calling end of a link: connect, greet, stay alive, come back. Pure: it is told what happened and when,
-/// and says what to do; `ServiceLinkClient` does it.
+/// The calling end of a link: it connects, greets, stays alive and comes back. The type is pure: it is told
+/// what happened and when, and says what to do; `ServiceLinkClient` does it.
 ///
 ///     idle → connecting → greeting → up
 ///              ↑    └─────────┴──────┴→ waiting (back-off) → connecting …
 ///     every state → stopped
 struct ServiceLinkStateMachine {
     private enum State {
-        /// Before `start`. Only connecting and stopped follow.
+        /// `start` has not been called. Only connecting and stopped follow.
         case idle
-        /// An attempt to connect runs.
+        /// An attempt to connect is under way.
         case connecting(until: NIODeadline)
-        /// Connected, hello sent, welcome awaited.
+        /// The connection is there and the hello is sent. The peer's welcome is awaited.
         case greeting(until: NIODeadline)
-        /// Requests flow. Entered by the peer's welcome.
+        /// The peer has said welcome, and requests flow.
         case up(ServiceLinkLiveness)
-        /// The last attempt failed or the link was lost.
+        /// The last attempt failed or the link was lost. The next attempt comes after a pause.
         case waiting(until: NIODeadline)
-        /// The end: `stop` was called.
+        /// `stop` was called. Nothing follows.
         case stopped
     }
 
     private let configuration: ServiceLinkClientConfiguration
     private var state = State.idle
     private var backoff: Backoff
-    /// The peer's, as of the last time that the link was up.
+    /// The peer's incarnation when the link was last up.
     private(set) var incarnation: UInt64?
 
     init(_ configuration: ServiceLinkClientConfiguration) {
@@ -36,7 +36,7 @@ struct ServiceLinkStateMachine {
 
     var isUp: Bool { if case .up = state { true } else { false } }
 
-    /// When `wake` has something to do at the earliest.
+    /// The earliest time at which `wake` has something to do.
     var nextWake: NIODeadline? {
         switch state {
         case .idle, .stopped: nil
@@ -45,7 +45,7 @@ struct ServiceLinkStateMachine {
         }
     }
 
-    /// True: connect now.
+    /// Returns whether to connect now.
     mutating func start(now: NIODeadline) -> Bool {
         guard case .idle = state else { return false }
         connect(now: now)
@@ -56,7 +56,7 @@ struct ServiceLinkStateMachine {
         state = .connecting(until: now + TimeAmount(configuration.connectTimeout))
     }
 
-    /// What to say on the new connection, nil when it isn't wanted any more.
+    /// What to say on the new connection; nil if it isn't wanted any more.
     mutating func opened(now: NIODeadline) -> ServiceLinkHello? {
         guard case .connecting = state else { return nil }
         state = .greeting(until: now + TimeAmount(configuration.link.handshakeTimeout))
@@ -67,7 +67,7 @@ struct ServiceLinkStateMachine {
 
     enum WelcomeAction: Equatable {
         case up(ServiceLinkPeer)
-        /// Close the connection with this word; `lost` follows.
+        /// Close the connection and send this. `lost` follows.
         case refuse(ServiceLinkGoAway)
         /// A welcome that nobody waits for.
         case unexpected
@@ -76,7 +76,7 @@ struct ServiceLinkStateMachine {
     mutating func welcomed(_ welcome: ServiceLinkWelcome, now: NIODeadline) -> WelcomeAction {
         guard case .greeting = state else { return .unexpected }
         guard welcome.version == ServiceLinkVersion.current else {
-            let text = "version \(ServiceLinkVersion.current) is spoken here, not \(welcome.version)"
+            let text = "this caller speaks version \(ServiceLinkVersion.current), not \(welcome.version)"
             return .refuse(ServiceLinkGoAway(.version, text))
         }
         guard welcome.service == configuration.service else {
@@ -99,8 +99,8 @@ struct ServiceLinkStateMachine {
         return liveness.heard(now: now)
     }
 
-    /// The connection ended or didn't come about. Returns whether the link was up; the next attempt comes by
-    /// `wake`.
+    /// The connection ended or didn't come about. Returns whether the link was up. `wake` starts the next
+    /// attempt.
     mutating func lost(now: NIODeadline, random: Double) -> Bool {
         let wasUp = isUp
         switch state {
@@ -116,7 +116,7 @@ struct ServiceLinkStateMachine {
         case none
         case connect
         case sendHeartbeat
-        /// Close the connection for this reason; `lost` follows.
+        /// Close the connection for this reason. `lost` follows.
         case close(ServiceLinkDownReason)
     }
 
@@ -152,12 +152,12 @@ struct ServiceLinkStateMachine {
     }
 }
 
-/// The process at the other end, when the link comes up.
+/// What a client learns of the process at the other end when the link comes up.
 package struct ServiceLinkPeer: Sendable, Hashable {
     package let incarnation: UInt64
-    /// The first time that this link is up.
+    /// Whether the link is up for the first time.
     package let isFirst: Bool
-    /// Another process than last time: whatever we told it is forgotten.
+    /// Whether it is another process than last time, which knows nothing of what we said before.
     package let hasChanged: Bool
 
     package init(incarnation: UInt64, isFirst: Bool, hasChanged: Bool) {

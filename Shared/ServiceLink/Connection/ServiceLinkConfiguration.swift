@@ -1,35 +1,36 @@
 /// What both ends of a link need to know.
 package struct ServiceLinkConfiguration: Sendable {
-    /// Shared by all services of an installation; empty: none is asked for. Never logged.
+    /// The secret that all services of an installation share. If it is empty, none is asked for. It is never
+    /// logged.
     package var secret = ""
-    /// Bytes. A longer frame from the peer ends the link; a longer one to it is refused. Default 16 MiB.
+    /// Bytes of the longest frame. A longer one from the peer ends the link, a longer one to it is refused.
+    /// The default is 16 MiB.
     package var frameBytesMax = 16 << 20
-    /// Bytes that may wait for the peer. Policy `disconnect`: one more, and the link ends with GoAway
-    /// overflow.
+    /// How many bytes may wait for the peer. With one more the link ends with the GoAway reason `overflow`.
     package var queueBytesMax = 32 << 20
-    /// From the connection to the welcome.
+    /// The time from the connection to the welcome.
     package var handshakeTimeout: Duration = .seconds(5)
-    /// After so long without a sound from the peer it is asked whether it still lives.
+    /// If the peer has sent nothing for this long, it is asked whether it still lives.
     package var heartbeatInterval: Duration = .seconds(5)
-    /// After so long without a sound the peer is gone. Must be longer than the interval.
+    /// If the peer has sent nothing for this long, it is gone. This must be longer than the interval.
     package var heartbeatDeadline: Duration = .seconds(15)
     /// How long the peer may take to read the last bytes of a link that we close.
     package var closeLinger: Duration = .seconds(5)
-    /// In 0..<1: spreads the attempts of callers that have lost the same service.
+    /// A random number in 0..<1. It spreads the attempts of callers that have lost the same service.
     package var random: @Sendable () -> Double = { .random(in: 0..<1) }
 
     package init() {}
 }
 
-/// The calling end.
+/// What the calling end needs to know.
 package struct ServiceLinkClientConfiguration: Sendable {
     package var link = ServiceLinkConfiguration()
-    /// The service to reach, for example `messaging`. The peer must say the same.
+    /// The service to reach, for example `messaging`. The peer must say the same name.
     package var service: String
     /// This process's name, for the peer's logs.
     package var node: String
     package var connectTimeout: Duration = .seconds(5)
-    /// Requests without an answer yet. One more is refused.
+    /// How many requests may wait for their answer. One more is refused.
     package var openRequestsMax = 65_536
     package var backoff = Backoff()
 
@@ -39,14 +40,15 @@ package struct ServiceLinkClientConfiguration: Sendable {
     }
 }
 
-/// The called end.
+/// What the called end needs to know.
 package struct ServiceLinkServerConfiguration: Sendable {
     package var link = ServiceLinkConfiguration()
-    /// The service that listens here. Callers who expect another one are refused.
+    /// The service that listens here. Callers that expect another one are refused.
     package var service: String
-    /// Random for each start of the process: callers learn by it that this one has forgotten everything.
+    /// A random number for each start of the process. By a new number callers learn that the service has
+    /// forgotten everything.
     package var incarnation: UInt64 = .random(in: 1...UInt64.max)
-    /// Links at the same time; one more is refused.
+    /// How many links there may be at the same time. One more is refused.
     package var linksMax = 1024
 
     package init(service: String) { self.service = service }

@@ -3,25 +3,26 @@ import NIOCore
 import RTMModel
 import RTMWire
 
-/// The one who uses a connection: the calling or the called end of a link. Never called from within `send…`.
+/// The user of a connection: the calling or the called end of a link. It is never called from within `send…`.
 protocol ServiceLinkConnectionOwner: AnyObject {
     func connectionOpened(_ connection: ServiceLinkConnection)
-    /// Bytes came; once a read, before their frames.
+    /// Bytes have arrived. This comes once for each read, before the frames in it.
     func connectionHeard(_ connection: ServiceLinkConnection, now: NIODeadline)
-    /// Hello, welcome, request, response, failure or push; the others are answered here. Returns what is
-    /// wrong with it.
+    /// A hello, welcome, request, response, failure or push has arrived; the connection handles the other
+    /// kinds. Returns what is wrong with the frame, or nil.
     func connection(_ connection: ServiceLinkConnection, received envelope: ServiceLinkEnvelope) -> String?
-    /// The last call, at the end of a turn.
+    /// The connection has ended. This is the last call, and it comes at the end of a turn.
     func connectionLost(_ connection: ServiceLinkConnection, _ reason: ServiceLinkDownReason)
 }
 
-/// Frames over one transport, for both ends of a link: batching, queue limit, and the end of the connection.
+/// Frames over one transport, for both ends of a link: batching, the queue limit, and the end of the
+/// connection.
 ///
 /// Frames are appended to one buffer, which goes to the transport at the end of the turn. Whatever ends the
-/// connection, the owner is told once and at the end of the turn, so nobody is called back from within a call
-/// of his own.
+/// connection, the owner is told once and at the end of the turn, so it is never called back from within a
+/// call of its own.
 final class ServiceLinkConnection: ServiceLinkTransportReceiver, Flushable {
-    /// A buffer that once grew beyond this is given back instead of kept for the next turn.
+    /// A buffer that has grown beyond this is freed instead of kept for the next turn.
     private static let keptBufferBytesMax = 1 << 20
 
     private let configuration: ServiceLinkConfiguration
@@ -32,7 +33,8 @@ final class ServiceLinkConnection: ServiceLinkTransportReceiver, Flushable {
     private var reader: FrameReader
     private var outbound = ByteBuffer()
     private var isDirty = false
-    /// What the transport said after the last write. It only shrinks meanwhile.
+    /// How many bytes waited in the transport after the last write. Until the next write they only become
+    /// fewer.
     private var transportBytes = 0
     private var end: ServiceLinkDownReason?
     private var isClosed = false
@@ -53,8 +55,8 @@ final class ServiceLinkConnection: ServiceLinkTransportReceiver, Flushable {
 
     var queuedBytes: Int { outbound.readableBytes + (transport?.queuedBytes ?? 0) }
 
-    /// Appends one frame of at most `bytes`. False: the connection is not open, or it ends now because its
-    /// queue is full.
+    /// Appends one frame of at most `bytes` bytes. False if the connection is not open, or ends now because
+    /// its queue is full.
     @inline(__always)
     private func append(bytesMax bytes: Int, _ encode: (inout ByteBuffer) -> Void) -> Bool {
         guard isOpen, hasRoom(for: bytes) else { return false }
@@ -86,7 +88,8 @@ final class ServiceLinkConnection: ServiceLinkTransportReceiver, Flushable {
         endOfTurn.schedule(self)
     }
 
-    /// Ends the connection at the end of this turn, after what has been appended. The first reason counts.
+    /// Ends the connection at the end of this turn, after what has been appended. If it is called again, the
+    /// first reason counts.
     func close(_ reason: ServiceLinkDownReason, saying goAway: ServiceLinkGoAway? = nil) {
         guard !isClosed, end == nil else { return }
         end = reason
@@ -143,8 +146,8 @@ extension ServiceLinkConnection {
         _ = append(bytesMax: ServiceLinkFrame.overheadBytesMax) { ServiceLinkFrame.writeHeartbeat(into: &$0) }
     }
 
-    /// Whether a body of this length fits into one frame that the peer accepts, if it is configured as we
-    /// are.
+    /// Whether a body of this length fits into one frame that the peer accepts, provided that the peer has
+    /// the same limit.
     func fits(bodyLength: Int) -> Bool {
         bodyLength <= configuration.frameBytesMax - ServiceLinkFrame.overheadBytesMax
     }
@@ -168,7 +171,7 @@ extension ServiceLinkConnection {
         takeBack(&batch, bytes: bytes)
     }
 
-    /// The same memory serves the next turn where the transport is through with it.
+    /// Keeps the memory for the next turn if the transport needs it no more.
     private func takeBack(_ batch: inout ByteBuffer, bytes: Int) {
         guard transportBytes == 0, batch.capacity <= Self.keptBufferBytesMax, outbound.capacity == 0 else {
             return
@@ -242,7 +245,8 @@ extension ServiceLinkConnection {
 
     private func refuse(_ fault: String) {
         guard isOpen else { return }
-        logger.warning("peer broke the link protocol, closing", metadata: ["fault": "\(fault)"])
+        logger.warning(
+            "a peer broke the protocol of ServiceLink and is disconnected", metadata: ["fault": "\(fault)"])
         close(.protocolError(fault), saying: ServiceLinkGoAway(.protocolError, fault))
     }
 }

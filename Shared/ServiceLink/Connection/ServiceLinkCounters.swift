@@ -1,27 +1,29 @@
-/// What passed over a link, for the metrics of the service that owns it. Read it on the link's event loop.
+/// How much passed over a link, for the metrics of the service that owns it. Read it on the link's event
+/// loop.
 package struct ServiceLinkCounters: Sendable, Hashable {
-    /// Sent by a client, received by a server.
+    /// Requests that a client sent, or that a server received.
     package var requests: UInt64 = 0
-    /// Received by a client, sent by a server; failures are counted in both.
+    /// Responses that a client received, or that a server sent; failures are counted apart.
     package var responses: UInt64 = 0
     package var failures: UInt64 = 0
-    /// Requests whose deadline passed. Many: the peer is overloaded.
+    /// Requests whose deadline passed. If they are many, the peer is overloaded.
     package var timeouts: UInt64 = 0
     /// Responses to a request that had already timed out.
     package var responsesTooLate: UInt64 = 0
     /// Open requests that a lost link completed.
     package var disconnected: UInt64 = 0
-    /// Requests and pushes refused here: link down, too many open, too long.
+    /// Requests and pushes that were refused here because the link was down, too many were open, or one was
+    /// too long.
     package var refused: UInt64 = 0
     package var pushesIn: UInt64 = 0
     package var pushesOut: UInt64 = 0
     package var bytesIn: UInt64 = 0
     package var bytesOut: UInt64 = 0
-    /// Batches handed to the transport: at most one a turn.
+    /// Batches that were handed to the transport, at most one in each turn.
     package var writes: UInt64 = 0
-    /// Times that the link came up again after it had been up.
+    /// How often the link came up again after it had been up.
     package var reconnects: UInt64 = 0
-    /// Links ended because the peer read too slowly.
+    /// Links that were ended because the peer read too slowly.
     package var overflows: UInt64 = 0
 
     package init() {}

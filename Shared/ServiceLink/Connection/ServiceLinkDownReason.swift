@@ -2,27 +2,27 @@ package import RTMWire
 
 /// Why a link is not up.
 package enum ServiceLinkDownReason: Sendable, Hashable {
-    /// Not started yet.
+    /// The link was not started yet.
     case notStarted
-    /// No connection came about.
+    /// No connection could be made.
     case connectFailed(String)
     /// The peer didn't finish the handshake in time.
     case handshakeTimedOut
-    /// The peer said why it closes. `draining` means: connect again.
+    /// The peer closed the link and said why. `draining` asks us to connect again.
     case goneAway(ServiceLinkGoAway)
-    /// We refused the peer: it is another service or speaks another version.
+    /// We refused the peer, because it is another service or speaks another version.
     case peerRefused(ServiceLinkGoAway)
-    /// Nothing was heard from the peer until the heartbeat deadline.
+    /// The peer sent nothing until the heartbeat deadline.
     case silent
-    /// The connection ended without a word.
+    /// The peer closed the connection without saying why.
     case closedByPeer
     /// The connection broke.
     case broken(String)
-    /// The peer sent what is not a frame or doesn't belong here.
+    /// The peer sent something that is not a frame, or a frame that doesn't belong here.
     case protocolError(String)
-    /// The peer reads too slowly; what waited for it exceeded `queueBytesMax` and was dropped.
+    /// The peer reads too slowly. What waited for it exceeded `queueBytesMax` and was dropped.
     case overflow
-    /// Closed at this end.
+    /// This end closed the link.
     case shutDown
 }
 

@@ -1,10 +1,10 @@
 import NIOCore
 
-/// Whether the peer still lives, judged by what is heard from it. The same at both ends of a link.
+/// Whether the peer still lives, judged by what it sends. Both ends of a link judge in the same way.
 ///
-/// Every byte is a sign of life. After a quiet interval the peer is asked once, and it is gone when it hasn't
-/// made a sound by the deadline. A late wake-up means that this process stood still, so the peer is asked
-/// again instead of blamed.
+/// Every byte is a sign of life. After a quiet interval the peer is asked once, and it is gone if it has sent
+/// nothing by the deadline. A late wake-up means that this process stood still, so the peer is asked again
+/// instead of blamed.
 struct ServiceLinkLiveness {
     enum WakeAction: Equatable {
         case none
@@ -13,7 +13,7 @@ struct ServiceLinkLiveness {
     }
 
     private let interval: TimeAmount
-    /// From the question to the verdict.
+    /// The time from the question to the verdict.
     private let grace: TimeAmount
     private var lastHeard: NIODeadline
     private var askedAt: NIODeadline?
@@ -24,7 +24,7 @@ struct ServiceLinkLiveness {
         lastHeard = now
     }
 
-    /// Returns whether the peer had been asked: then the next wake-up is earlier than it was.
+    /// Returns whether the peer had been asked. Then the next wake-up is earlier than it was.
     mutating func heard(now: NIODeadline) -> Bool {
         defer { askedAt = nil }
         lastHeard = now

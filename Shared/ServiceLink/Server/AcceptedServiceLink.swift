@@ -8,18 +8,18 @@ package import RTMWire
 package protocol ServiceLinkHandler: AnyObject {
     /// The caller has been admitted.
     func linkOpened(_ link: AcceptedServiceLink)
-    /// To be answered exactly once, now or later, by `respond` or `fail`. `timeout` is what is left of the
-    /// caller's deadline; `body` is valid during the call.
+    /// The handler answers it exactly once, now or later, with `respond` or `fail`. `timeout` is what is left
+    /// of the caller's deadline. `body` is valid during the call.
     func request(
         _ id: UInt64, method: UInt32, timeout: Duration, body: UnsafeRawBufferPointer,
         from link: AcceptedServiceLink)
     func push(method: UInt32, body: UnsafeRawBufferPointer, from link: AcceptedServiceLink)
-    /// Only after `linkOpened`. Whatever hung on the link is to be let go.
+    /// The link has closed, and everything that depended on it ends. This comes only after `linkOpened`.
     func linkClosed(_ link: AcceptedServiceLink, _ reason: ServiceLinkDownReason)
 }
 
-/// The called end of one link. Confined to its event loop; what is sent during a turn goes out in one write
-/// at its end.
+/// The called end of one link. It is confined to its event loop. What is sent during a turn goes out in one
+/// write at its end.
 package final class AcceptedServiceLink {
     /// Unique in this process.
     package let id: UInt64
@@ -54,7 +54,7 @@ package final class AcceptedServiceLink {
         machine = AcceptedServiceLinkStateMachine(configuration, now: endOfTurn.now)
     }
 
-    /// The end that a transport is to be attached to.
+    /// The end to which a transport is attached.
     func makeConnection() -> ServiceLinkConnection {
         let fresh = ServiceLinkConnection(
             configuration.link, owner: self, endOfTurn: endOfTurn, logger: logger)
@@ -64,7 +64,7 @@ package final class AcceptedServiceLink {
     }
 
     package var isOpen: Bool { machine.isOpen && connection?.isOpen == true }
-    /// Bytes that wait for the peer.
+    /// How many bytes wait for the peer.
     package var queuedBytes: Int { connection?.queuedBytes ?? 0 }
 
     package var counters: ServiceLinkCounters {
@@ -74,7 +74,7 @@ package final class AcceptedServiceLink {
     }
 
     /// Answers a request. A response that is too long for a frame becomes an error for the caller. After the
-    /// link's end it is dropped: the caller has been told that it is disconnected.
+    /// link's end the response is dropped, because the caller knows already that it is disconnected.
     package func respond(to request: UInt64, _ body: some WireEncodable) {
         eventLoop.assertInEventLoop()
         guard let connection else { return }
@@ -90,8 +90,8 @@ package final class AcceptedServiceLink {
         counted.failures += 1
     }
 
-    /// Sends a message without an answer. False when the link is closed or the body longer than a frame: it
-    /// was not sent.
+    /// Sends a message that has no answer. False if the link is closed or the body is longer than a frame:
+    /// then it was not sent.
     @discardableResult
     package func push(_ method: UInt32, _ body: some WireEncodable) -> Bool {
         eventLoop.assertInEventLoop()
@@ -106,7 +106,8 @@ package final class AcceptedServiceLink {
         return true
     }
 
-    /// Ends the link after what has been sent, telling the peer why. `draining` means: connect again.
+    /// Ends the link after what has been sent, and tells the peer why. `draining` asks the peer to connect
+    /// again.
     package func close(saying goAway: ServiceLinkGoAway = ServiceLinkGoAway(.draining)) {
         eventLoop.assertInEventLoop()
         connection?.close(.shutDown, saying: goAway)

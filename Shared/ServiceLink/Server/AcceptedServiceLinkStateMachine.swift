@@ -1,12 +1,13 @@
 import NIOCore
 import RTMWire
 
-/// The called end of a link: the hello is checked, then the link stays open while the peer lives. Pure.
+/// The called end of a link: it checks the hello, then the link stays open while the peer lives. The type is
+/// pure.
 struct AcceptedServiceLinkStateMachine {
     private enum State {
-        /// Connected; the caller has to say who it is.
+        /// The caller has connected and has to say who it is.
         case awaitingHello(until: NIODeadline)
-        /// The caller is welcome. Requests and pushes flow.
+        /// The caller is admitted. Requests and pushes flow.
         case open(ServiceLinkLiveness)
     }
 

@@ -1,27 +1,27 @@
 import RTMWire
 
-/// Whether a caller may use this service: version, service and secret must be ours. Pure.
+/// Whether a caller may use this service: version, service and secret must be ours. The type is pure.
 struct ServiceLinkAdmission {
     let service: String
     let secret: String
 
-    /// Nil when the caller is welcome.
+    /// Nil if the caller is welcome.
     func refusal(of hello: ServiceLinkHello) -> ServiceLinkGoAway? {
         guard hello.version == ServiceLinkVersion.current else {
             return ServiceLinkGoAway(
-                .version, "version \(ServiceLinkVersion.current) is spoken here, not \(hello.version)")
+                .version, "this service speaks version \(ServiceLinkVersion.current), not \(hello.version)")
         }
         guard hello.service == service else {
             return ServiceLinkGoAway(.wrongService, "this is \(service), not \(hello.service)")
         }
         guard Self.isEqual(hello.secret, secret) else {
-            return ServiceLinkGoAway(.wrongSecret, "the secret of this installation is another")
+            return ServiceLinkGoAway(.wrongSecret, "the secret is not that of this installation")
         }
         return nil
     }
 
-    /// Takes the same time wherever two texts of one length differ, so the secret can't be guessed byte by
-    /// byte.
+    /// Takes the same time wherever two texts of one length differ, so that the secret can't be guessed byte
+    /// by byte.
     static func isEqual(_ given: String, _ expected: String) -> Bool {
         let given = Array(given.utf8)
         let expected = Array(expected.utf8)

@@ -2,7 +2,7 @@ import NIOCore
 import RTMWire
 import Synchronization
 
-/// Which links a server has, over all its event loops: for the limit and for draining. Touched when a link
+/// The links of a server on all its event loops, for the limit and for draining. It is touched when a link
 /// opens or closes, never for a message.
 final class ServiceLinkRegistry: Sendable {
     private struct State {
@@ -26,7 +26,7 @@ final class ServiceLinkRegistry: Sendable {
 
     var count: Int { state.withLock { $0.links.count } }
 
-    /// Nil when there is room. Call it on the link's loop.
+    /// Nil if there is room. Call it on the link's loop.
     func add(_ link: AcceptedServiceLink) -> ServiceLinkGoAway? {
         let bound = NIOLoopBound(link, eventLoop: link.eventLoop)
         let id = link.id
@@ -51,7 +51,7 @@ final class ServiceLinkRegistry: Sendable {
         for waiter in waiting { waiter.resume() }
     }
 
-    /// Has every link say that it drains, and returns when the last one has closed.
+    /// Lets every link tell its caller that the server drains, and returns when the last link has closed.
     func drain() async {
         let links = state.withLock { state in
             state.isDraining = true

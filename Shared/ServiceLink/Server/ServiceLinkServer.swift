@@ -3,11 +3,11 @@ package import NIOCore
 import NIOPosix
 import Synchronization
 
-/// The place where a service's callers arrive: TCP listeners and in-process endpoints, as many as wanted.
+/// The place where a service's callers arrive: any number of TCP listeners and in-process endpoints.
 ///
-/// Safe to use from anywhere; the links it accepts live on the event loops of `links`. A service that keeps
-/// all its state on one loop passes that loop. `handler` is called on the link's loop for every caller that
-/// is admitted; it may return the same object each time or a new one.
+/// It is safe to use from anywhere. The links that it accepts live on the event loops of `links`; a service
+/// that keeps all its state on one loop passes that loop. `handler` is called on the link's loop for every
+/// caller that is admitted. It may return the same object each time or a new one.
 package final class ServiceLinkServer: Sendable {
     package let configuration: ServiceLinkServerConfiguration
     private let links: any EventLoopGroup
@@ -30,8 +30,8 @@ package final class ServiceLinkServer: Sendable {
     /// Links that are open or in their handshake.
     package var linkCount: Int { registry.count }
 
-    /// Returns the port, which the system chooses for port 0. Throws the system's error, for example that it
-    /// is in use.
+    /// Returns the port, which the system chooses for port 0. Throws the system's error, for example when the
+    /// port is in use.
     package func listen(host: String, port: Int) async throws -> Int {
         let channel = try await ServerBootstrap(group: links)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
@@ -49,13 +49,13 @@ package final class ServiceLinkServer: Sendable {
         return channel.localAddress?.port ?? port
     }
 
-    /// Callers in this process reach the service at `endpoint` from now on.
+    /// Lets callers in this process reach the service at `endpoint`.
     package func listen(on endpoint: InProcessEndpoint) {
         listening.withLock { $0.endpoints.append(endpoint) }
         endpoint.listen(.init(links: links) { self.accept(on: $0) })
     }
 
-    /// The receiver of a caller's transport, for a transport that this class doesn't know.
+    /// The receiver of a caller's transport, for tests that bring a transport of their own.
     func accept(on eventLoop: any EventLoop) -> ServiceLinkConnection {
         let link = AcceptedServiceLink(
             id: registry.makeID(), configuration, registry: registry, on: eventLoop, logger: logger,

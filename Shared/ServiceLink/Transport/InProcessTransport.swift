@@ -1,17 +1,18 @@
 package import NIOCore
 import Synchronization
 
-/// A link between two services of one process: the same bytes as over a socket, handed over once a turn.
+/// A link between two services of one process. It carries the same bytes as a socket, and hands them over
+/// once in each turn.
 ///
 /// Both ends may live on one event loop or on two. On one loop a batch is delivered at the end of the turn
-/// that wrote it, never inside `send`; between two loops it is one task a turn.
+/// that wrote it, never inside `send`; between two loops it takes one task in each turn.
 final class InProcessTransport: ServiceLinkTransport {
     private let eventLoop: any EventLoop
     private var receiver: (any ServiceLinkTransportReceiver)?
     private var peer: NIOLoopBound<InProcessTransport>?
     private var peerLoop: (any EventLoop)?
-    /// Bytes on their way to the peer's loop. They count as queued: a loop that stands still must not collect
-    /// them forever.
+    /// Bytes on their way to the peer's loop. They count as queued, because a loop that stands still must not
+    /// collect them forever.
     private let inFlight = InFlightBytes()
 
     init(receiver: any ServiceLinkTransportReceiver, on eventLoop: any EventLoop) {
@@ -65,7 +66,7 @@ private final class InFlightBytes: Sendable {
 
 /// A place in this process where a service listens, as a host and port are elsewhere.
 ///
-/// Callers hold the endpoint whether somebody listens or not; without a listener their attempts fail like a
+/// Callers hold the endpoint whether somebody listens or not. Without a listener their attempts fail like a
 /// refused connection, so services may start in any order.
 package final class InProcessEndpoint: ServiceLinkEndpoint {
     package let name: String
@@ -73,7 +74,7 @@ package final class InProcessEndpoint: ServiceLinkEndpoint {
 
     struct Acceptor: Sendable {
         let links: any EventLoopGroup
-        /// Called on the loop that the accepted end shall live on; returns that end's receiver.
+        /// Called on the loop on which the accepted end shall live. Returns that end's receiver.
         let accept: @Sendable (any EventLoop) -> any ServiceLinkTransportReceiver
     }
 
@@ -91,13 +92,14 @@ package final class InProcessEndpoint: ServiceLinkEndpoint {
         }
         let near = InProcessTransport(receiver: receiver, on: eventLoop)
         let nearEnd = NIOLoopBound(near, eventLoop: eventLoop)
-        // `any` prefers the caller's own loop where it belongs to the listener's group: then nothing crosses
-        // a thread.
+        // `any` prefers the caller's own loop if it belongs to the listener's group. Then nothing crosses a
+        // thread.
         let farLoop = acceptor.links.any()
         farLoop.execute {
             let far = InProcessTransport(receiver: acceptor.accept(farLoop), on: farLoop)
             let farEnd = NIOLoopBound(far, eventLoop: farLoop)
-            // The near end first, and on one loop in one task: the far end's first words must find it open.
+            // The near end opens first, and on one loop in the same task, because it must be open when the
+            // far end's first bytes arrive.
             if farLoop === eventLoop {
                 nearEnd.value.open(peer: farEnd, on: farLoop)
             } else {

@@ -1,27 +1,28 @@
 package import NIOCore
 
-/// One established connection of bytes, confined to one event loop. It moves batches; frames are none of its
-/// business.
+/// One established connection of bytes, confined to one event loop. It moves batches and knows nothing of
+/// frames.
 ///
-/// There are two: `TCPTransport` and `InProcessTransport`. Both pass one contract suite (Tests/ServiceLink).
+/// There are two transports, `TCPTransport` and `InProcessTransport`. Both pass the same contract suite
+/// (Tests/ServiceLink).
 package protocol ServiceLinkTransport: AnyObject {
-    /// False while the peer doesn't keep up: batches then wait at the link, and `transportBecameWritable`
-    /// says when it goes on.
+    /// False while the peer doesn't keep up. Batches then wait at the link until `transportBecameWritable` is
+    /// called.
     var isWritable: Bool { get }
-    /// Bytes that were handed over and have not reached the peer.
+    /// How many bytes were handed over and have not reached the peer.
     var queuedBytes: Int { get }
-    /// Sends a batch of whole frames, in order with the others. Called at the end of a turn.
+    /// Sends a batch of whole frames after all earlier batches. It is called at the end of a turn.
     func write(_ batch: ByteBuffer)
-    /// Sends the last batch and closes once it is through, or when `linger` has passed. The receiver hears
-    /// nothing more.
+    /// Sends the last batch, and closes when the peer has read it or `linger` has passed. The receiver is not
+    /// called any more.
     func finish(_ batch: ByteBuffer, linger: TimeAmount)
 }
 
-/// The end of a transport that frames come out of. Never called from within a call to the transport, except
-/// `transportClosed`.
+/// The end of a transport where frames arrive. Except for `transportClosed` it is never called from within a
+/// call to the transport.
 package protocol ServiceLinkTransportReceiver: AnyObject {
     func transportOpened(_ transport: any ServiceLinkTransport)
-    /// No connection came about. The only call then.
+    /// No connection could be made. No other call comes then.
     func transportFailed(_ reason: String)
     func transportReceived(_ chunk: ByteBuffer)
     func transportBecameWritable()
@@ -31,7 +32,7 @@ package protocol ServiceLinkTransportReceiver: AnyObject {
 /// A place that is reached without a socket.
 package protocol ServiceLinkEndpoint: Sendable {
     var name: String { get }
-    /// Connects on the receiver's event loop; the answer comes in a later turn.
+    /// Connects on the receiver's event loop. The answer comes in a later turn.
     func connect(_ receiver: any ServiceLinkTransportReceiver, on eventLoop: any EventLoop)
 }
 

@@ -1,10 +1,10 @@
 import NIOCore
 import NIOPosix
 
-/// A link over a socket: the only handler in its channel's pipeline.
+/// A link over a socket. It is the only handler in its channel's pipeline.
 ///
-/// Bytes go to the receiver as they were read; a batch is one `writeAndFlush`. Past NIO's high-water mark the
-/// link keeps its batch, so at most one large buffer waits instead of many small ones.
+/// Bytes go to the receiver as they were read, and a batch is one `writeAndFlush`. Beyond NIO's high-water
+/// mark the link keeps its batch, so one large buffer waits instead of many small ones.
 final class TCPTransport: ChannelInboundHandler, ServiceLinkTransport {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
@@ -20,7 +20,7 @@ final class TCPTransport: ChannelInboundHandler, ServiceLinkTransport {
 
     var queuedBytes: Int {
         guard let options = context?.channel.syncOptions else { return 0 }
-        // A closed channel has no such option any more, and nothing waits in it.
+        // A closed channel no longer has this option, and nothing waits in it.
         return (try? options.getOption(.bufferedWritableBytes)) ?? 0
     }
 
@@ -35,8 +35,8 @@ final class TCPTransport: ChannelInboundHandler, ServiceLinkTransport {
         let loop = context.eventLoop.assumeIsolated()
         let channel = context.channel
         lingering = loop.scheduleTask(in: linger) { channel.close(promise: nil) }
-        // Only our direction is closed: to close both while the peer still sends makes the kernel reset the
-        // connection, and the peer would lose our last words.
+        // Only our direction is closed. If both were closed while the peer still sends, the kernel would
+        // reset the connection, and the peer would lose our last frames.
         let written = context.eventLoop.makePromise(of: Void.self)
         written.futureResult.whenComplete { _ in channel.close(mode: .output, promise: nil) }
         context.writeAndFlush(wrapOutboundOut(batch), promise: written)
@@ -72,11 +72,11 @@ final class TCPTransport: ChannelInboundHandler, ServiceLinkTransport {
 }
 
 extension TCPTransport {
-    /// The buffers that a busy link reads with; an idle one holds none.
+    /// The buffers with which a busy link reads. An idle link holds none.
     static let readBuffers = AdaptiveRecvByteBufferAllocator(
         minimum: 1 << 10, initial: 1 << 14, maximum: 1 << 18)
 
-    /// Connects on the receiver's event loop and tells it how that went.
+    /// Connects on the receiver's event loop and tells the receiver the result.
     static func connect(
         to host: String, port: Int, timeout: Duration, receiver: any ServiceLinkTransportReceiver,
         on eventLoop: any EventLoop

@@ -3,23 +3,23 @@ import NIOPosix
 
 /// Something that collects work during a turn of its event loop and does it once at the end.
 package protocol Flushable: AnyObject {
-    /// Called once for each `schedule`. May schedule itself or others again; that runs in the next round of
-    /// the same turn.
+    /// Called once for each `schedule`. It may schedule itself or others again; they are flushed in the next
+    /// round of the same turn.
     func flushAtEndOfTurn()
 }
 
-/// The end of an event loop's turn: after all reads that were due, before the loop sleeps.
+/// The end of an event loop's turn: after all reads that were due, and before the loop sleeps.
 ///
-/// Whatever became dirty during a turn registers here and is flushed once, so that a socket gets one write a
-/// turn however many entries are due (measured: worth a factor of 50). A flush may make others dirty: the
-/// rounds go on until nothing is, and sockets come last, when nothing more can be added to what they write.
-/// Belongs to one event loop and is touched on it only.
+/// Whatever became dirty during a turn registers here and is flushed once, so that a socket gets one write in
+/// each turn however many entries are due (measured: worth a factor of 50). A flush may make others dirty, so
+/// the rounds go on until nothing is dirty. Sockets come last, when nothing more can be added to what they
+/// write. The end of turn belongs to one event loop and is touched on it only.
 package final class EndOfTurn {
-    /// Limit: after so many rounds the loop looks at its sockets first. Two in-process services which answer
-    /// each other without end would otherwise starve them.
+    /// Limit: after so many rounds the loop looks at its sockets first. Otherwise two services of one process
+    /// that answer each other without end would starve the sockets.
     private static let roundsMax = 64
     /// NIO returns to its selector when no task is due at the instant at which it looks. How soon it looks
-    /// depends on the machine (a sanitizer makes it tens of microseconds): a loop that stays dirty pauses
+    /// depends on the machine (a sanitizer makes it tens of microseconds), so a loop that stays dirty pauses
     /// longer each time.
     private static let pauseMin = TimeAmount.microseconds(20)
     private static let pauseMax = TimeAmount.microseconds(320)
@@ -47,22 +47,22 @@ package final class EndOfTurn {
         return fresh
     }
 
-    /// Has `flushable` flushed at the end of this turn. It keeps its own dirty flag: each call here is one
-    /// flush.
+    /// Has `flushable` flushed at the end of this turn. Each call here is one flush, so it keeps a dirty flag
+    /// of its own.
     package func schedule(_ flushable: any Flushable) {
         eventLoop.assertInEventLoop()
         dirty.append(flushable)
         arrange()
     }
 
-    /// The same for what ends in a socket: it is flushed once everything else is.
+    /// Does the same for what ends in a socket. It is flushed when everything else has been.
     package func scheduleWrite(_ writer: any Flushable) {
         eventLoop.assertInEventLoop()
         writers.append(writer)
         arrange()
     }
 
-    /// The time of this turn, read from the clock once per round instead of once per message.
+    /// The time of this turn. It is read from the clock once per round instead of once per message.
     package var now: NIODeadline {
         if let instant { return instant }
         let read = eventLoop.now
