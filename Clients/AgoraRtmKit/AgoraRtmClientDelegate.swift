@@ -1,29 +1,29 @@
-/// Hears what happens without having been asked for. Every method has an empty default.
+/// Gets the events of a client. Every method has an empty default.
 ///
 /// Each client calls its delegates one after the other, event by event and in order, on one serial queue: the
 /// client's own, or the one that targets `AgoraRtmClientConfig.callbackQueue`. A delegate that is slow holds
 /// up only the later events and completion blocks of that client.
 public protocol AgoraRtmClientDelegate: AnyObject {
-    /// The link to the servers changed.
+    /// The state of the link to the servers has changed.
     func rtmKit(_ rtmKit: AgoraRtmClientKit, didReceiveLinkStateEvent event: AgoraRtmLinkStateEvent)
 
     /// Somebody published to a subscribed channel, or to this user.
     func rtmKit(_ rtmKit: AgoraRtmClientKit, didReceiveMessageEvent event: AgoraRtmMessageEvent)
 
-    /// Who is in a channel changed, or what they say of themselves.
+    /// The users of a channel or their states have changed.
     func rtmKit(_ rtmKit: AgoraRtmClientKit, didReceivePresenceEvent event: AgoraRtmPresenceEvent)
 
-    /// Metadata of a channel or user changed.
+    /// The metadata of a channel or user have changed.
     func rtmKit(_ rtmKit: AgoraRtmClientKit, didReceiveStorageEvent event: AgoraRtmStorageEvent)
 
-    /// Locks of a channel changed.
+    /// Locks of a channel have changed.
     func rtmKit(_ rtmKit: AgoraRtmClientKit, didReceiveLockEvent event: AgoraRtmLockEvent)
 
-    /// Publishers of a topic changed.
+    /// The publishers of a topic have changed.
     func rtmKit(_ rtmKit: AgoraRtmClientKit, didReceiveTopicEvent event: AgoraRtmTopicEvent)
 
-    /// A token expires within 30 seconds: that of the login if `channel` is nil or empty, else that of a
-    /// stream channel.
+    /// A token expires within 30 seconds: the token of the login if `channel` is nil or empty, otherwise the
+    /// token of a stream channel.
     func rtmKit(_ rtmKit: AgoraRtmClientKit, tokenPrivilegeWillExpire channel: String?)
 }
 

@@ -6,10 +6,12 @@ extension AgoraRtmClientKit {
     ///
     /// - Parameters:
     ///   - subscribeOption: nil means messages and presence.
-    ///   - completionBlock: errors are -10008 bad name, -10002 not logged in, -10025 not connected, -10017 a
-    ///     `subscribe` of this channel is under way, -11021 too many channels or refused, -11019 no answer in
-    ///     time, -11020 too often; -11032 presence was asked for and isn't ready (M-4): then the channel is
-    ///     subscribed all the same, and presence begins with a snapshot as soon as it is there.
+    ///   - completionBlock: gets `.invalidChannelName` (-10008), `.notLogin` (-10002), `.notConnected`
+    ///     (-10025), `.duplicateOperation` (-10017) if a `subscribe` of this channel is under way,
+    ///     `.channelSubscribeFailed` (-11021) for too many channels or a refusal, `.channelSubscribeTimeout`
+    ///     (-11019), `.channelSubscribeTooFrequent` (-11020), or `.channelPresenceNotReady` (-11032) if
+    ///     presence was asked for and isn't ready (M-4). After -11032 the channel is subscribed all the same,
+    ///     and presence begins with a snapshot as soon as it is available.
     @preconcurrency
     public func subscribe(
         channelName: String, option subscribeOption: AgoraRtmSubscribeOptions?,
@@ -26,10 +28,11 @@ extension AgoraRtmClientKit {
         await perform("subscribe", needs: .message, Self.subscribe(channelName, subscribeOption))
     }
 
-    /// Ends the delivery of a channel. Works without a connection too: then the subscription isn't restored
-    /// (S-16).
+    /// Ends the delivery of a channel. This works without a connection, too; the subscription is then not
+    /// restored (S-16).
     ///
-    /// Errors are -10008 bad name, -10002 not logged in, -11002 not subscribed, -11022 no answer in time.
+    /// Errors are `.invalidChannelName` (-10008), `.notLogin` (-10002), `.channelNotSubscribed` (-11002) and
+    /// `.channelUnsubscribeFailed` (-11022) if there is no answer in time.
     @preconcurrency
     public func unsubscribe(_ channelName: String, completion completionBlock: AgoraRtmOperationBlock? = nil)
     {
@@ -42,8 +45,8 @@ extension AgoraRtmClientKit {
         await perform("unsubscribe", needs: .message, Self.unsubscribe(channelName))
     }
 
-    // The options are read here, in the caller's thread: the app may change its object as soon as the call
-    // returns.
+    // The options are read here, in the caller's thread, because the app may change its object as soon as the
+    // call returns.
 
     private static func subscribe(_ channelName: String, _ option: AgoraRtmSubscribeOptions?) -> Call<Void> {
         let features = option?.features.subscriptionFeatures ?? .default
@@ -52,7 +55,8 @@ extension AgoraRtmClientKit {
             guard subscription.unavailableFeatures.contains(.presence) else { return }
             throw RTMError(
                 .channelPresenceNotReady,
-                "the channel is subscribed, but presence can't say yet who is there", operation: "subscribe")
+                "the channel is subscribed, but the presence snapshot is not available yet",
+                operation: "subscribe")
         }
     }
 
@@ -62,16 +66,19 @@ extension AgoraRtmClientKit {
 }
 
 extension AgoraRtmClientKit {
-    /// Publishes a text to everybody who subscribed to a channel, or to one user. The publisher need not have
-    /// subscribed and doesn't receive its own message (M-20, M-21).
+    /// Publishes a text to all subscribers of a channel, or to one user. The publisher need not be subscribed
+    /// (M-20) and doesn't receive its own message (M-21).
     ///
     /// - Parameters:
-    ///   - channelName: with `channelType` `.user` the receiver's user id.
+    ///   - channelName: the channel. With `channelType` `.user` it is the receiver's user id.
     ///   - publishOption: nil means a message channel, no custom type and no history.
-    ///   - completionBlock: errors are -11010 longer than 32 KB, -10008 or -10006 bad name, -10019 bad
-    ///     channel type, -11029 or -11030 bad custom type, -10002 not logged in, -11027 not connected, -11033
-    ///     receiver offline, -11025 too often, -11026 no answer in time, -11024 connection lost: then it is
-    ///     not known whether it was published.
+    ///   - completionBlock: gets `.channelMessageLengthExceedLimitation` (-11010) for more than 32 KB,
+    ///     `.invalidChannelName` (-10008), `.invalidUserId` (-10006), `.invalidChannelType` (-10019),
+    ///     `.channelCustomTypeLengthOverflow` (-11029), `.channelInvalidCustomType` (-11030), `.notLogin`
+    ///     (-10002), `.channelNotConnected` (-11027), `.channelReceiverOffline` (-11033),
+    ///     `.channelPublishMessageTooFrequent` (-11025), `.channelPublishMessageTimeout` (-11026), or
+    ///     `.channelPublishMessageFailed` (-11024) if the connection was lost: then it is not known whether
+    ///     the message was published.
     @preconcurrency
     public func publish(
         channelName: String, message: String, option publishOption: AgoraRtmPublishOptions?,

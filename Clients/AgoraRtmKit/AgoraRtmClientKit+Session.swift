@@ -1,17 +1,21 @@
 import RTMClient
 
 extension AgoraRtmClientKit {
-    /// Connects and logs in; afterwards the client stays logged in by itself until `logout`, `destroy` or a
+    /// Connects and logs in. Afterwards the client stays logged in by itself until `logout`, `destroy` or a
     /// fatal cause.
     ///
-    /// May be called again, also while connected (S-7); an earlier login that is still under way then fails
-    /// (S-6).
+    /// It may be called again, even while connected (S-7). An earlier login that is still under way then
+    /// fails (S-6).
     ///
     /// - Parameters:
-    ///   - token: nil or empty sends the app id, which serves apps without certificate (S-1).
-    ///   - completionBlock: errors are -10023 replaced by a newer `login` or by `logout`, -10011 no server
-    ///     reached within two minutes (attempts go on, S-13) or within `reconnectTimeout`, and the server's
-    ///     refusals -10003, -10005, -10006, -10009, -10010, -10012, -10015, -10016.
+    ///   - token: the token. Nil or empty sends the app id, which is enough for apps without a certificate
+    ///     (S-1).
+    ///   - completionBlock: gets `.loginCanceled` (-10023) if a newer `login` or a `logout` replaced this
+    ///     login, or `.loginTimeout` (-10011) if no server was reached within two minutes (attempts go on,
+    ///     S-13) or within `reconnectTimeout`. The server may refuse with `.invalidAppId` (-10003),
+    ///     `.invalidToken` (-10005), `.invalidUserId` (-10006), `.tokenExpired` (-10009),
+    ///     `.loginNoServerResources` (-10010), `.loginRejected` (-10012), `.loginNotAuthorized` (-10015) or
+    ///     `.loginInconsistentAppId` (-10016).
     @preconcurrency
     public func login(_ token: String?, completion completionBlock: AgoraRtmOperationBlock? = nil) {
         begin("login", completionBlock, Self.login(token))
@@ -23,8 +27,8 @@ extension AgoraRtmClientKit {
         await perform("login", Self.login(token))
     }
 
-    /// Ends the session: others see the user leave at once; subscriptions end (S-22). -10002 when not logged
-    /// in.
+    /// Ends the session. Other users see this user leave at once, and subscriptions end (S-22). Without a
+    /// login the error is `.notLogin` (-10002).
     @preconcurrency
     public func logout(_ completionBlock: AgoraRtmOperationBlock? = nil) {
         begin("logout", completionBlock, Self.logout)
@@ -36,12 +40,14 @@ extension AgoraRtmClientKit {
         await perform("logout", Self.logout)
     }
 
-    /// Replaces the token of the login, before it expires; the link doesn't change. A token that is refused
-    /// changes nothing: the session lives on until the end of the old one (S-52).
+    /// Replaces the token of the login before it expires; the link doesn't change. A refused token changes
+    /// nothing: the session goes on until the end of the old token (S-52).
     ///
-    /// - Parameter completionBlock: errors are -10005 no valid token for this app and user, -10009 expired,
-    ///   -10015 not for this service, -10016 of another app, -11038 it takes away what is subscribed, -10021
-    ///   more than twice a second, -10002 not logged in, -10025 not connected, -10026 no answer in time.
+    /// - Parameter completionBlock: gets `.invalidToken` (-10005) for a token that is not valid for this app
+    ///   and user, `.tokenExpired` (-10009), `.loginNotAuthorized` (-10015) for a token of another service,
+    ///   `.loginInconsistentAppId` (-10016), `.channelSubscribePermissionDenied` (-11038) if it would take
+    ///   away what is subscribed, `.operationRateExceedLimitation` (-10021) for more than two calls per
+    ///   second, `.notLogin` (-10002), `.notConnected` (-10025) or `.renewTokenTimeout` (-10026).
     @preconcurrency
     public func renewToken(_ token: String, completion completionBlock: AgoraRtmOperationBlock? = nil) {
         begin("renewToken", completionBlock, Self.renewToken(token))
@@ -65,9 +71,9 @@ extension AgoraRtmClientKit {
 }
 
 extension AgoraRtmClientKit {
-    /// The version of this library, after the version of the API it is compatible with.
+    /// The version of this library, after the version of the API with which it is compatible.
     public static func getVersion() -> String { "2.2.4+heliograph.0.1.0" }
 
-    /// What an error code means in general.
+    /// The general meaning of an error code.
     public static func getErrorReason(_ errorCode: AgoraRtmErrorCode) -> String? { errorCode.generalReason }
 }

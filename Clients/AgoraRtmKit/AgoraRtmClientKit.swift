@@ -1,7 +1,7 @@
-// The compatible API over `RTMClient`: names, defaults and objects are translated, nothing is decided here.
+// The compatible API over `RTMClient`. It translates names, defaults and objects, and decides nothing.
 //
-// Ownership: the kit owns the client below. The task that pumps events, and calls under way, refer to that
-// client and to the queues, never to the kit, so that releasing the kit ends everything just as `destroy`
+// Ownership: the kit owns the client below. The task that forwards events, and calls under way, refer to that
+// client and to the queues but never to the kit. So releasing the kit ends everything, just as `destroy`
 // does.
 
 import Logging
@@ -9,15 +9,15 @@ import RTMClient
 import RTMModel
 import Synchronization
 
-/// One user of one app: logs in, subscribes, publishes, and hears events through its delegates.
+/// One user of one app: it logs in, subscribes, publishes, and gets events through its delegates.
 ///
 /// Every call has two forms that do the same: one takes a completion block, the other is `async`. Each call
 /// completes exactly once, with a response and no error, or with an error and no response (S-0a). Completion
 /// blocks and delegates are called on one serial queue (see ``AgoraRtmClientConfig/callbackQueue``). When the
-/// task that waits for an `async` form is cancelled the call completes at once with an error; what was
+/// task that waits for an `async` form is cancelled, the call completes at once with an error; what was
 /// already sent may still take effect.
 ///
-/// A process may have several clients. One that is released without `destroy()` logs out and releases
+/// A process may have several clients. A client that is released without `destroy()` logs out and releases
 /// everything itself.
 public final class AgoraRtmClientKit: NSObject, Sendable {
     /// Nil after `destroy`.
@@ -27,12 +27,13 @@ public final class AgoraRtmClientKit: NSObject, Sendable {
     private let calls = SerialTaskExecutor(label: "AgoraRtmKit.calls")
     private let callbacks: CallbackQueue
 
-    /// Checks the configuration and copies it; sends nothing (S-0c).
+    /// Checks the configuration and copies it; nothing is sent (S-0c).
     ///
-    /// - Parameter delegate: held weakly. More can follow by ``addDelegate(_:)``.
-    /// - Throws: ``AgoraRtmErrorInfo``: -10003 empty app id, -10006 bad user id, -10024 incomplete
-    ///   `privateConfig`, -10022 encryption or a proxy is asked for, which are not available yet, -10007
-    ///   certificate authorities unreadable.
+    /// - Parameter delegate: the first delegate, held weakly. More can be added with ``addDelegate(_:)``.
+    /// - Throws: ``AgoraRtmErrorInfo`` with `.invalidAppId` (-10003) for an empty app id, `.invalidUserId`
+    ///   (-10006), `.invalidPrivateConfig` (-10024) for an incomplete `privateConfig`, `.serviceNotSupport`
+    ///   (-10022) for encryption or a proxy, which are not available yet, or `.initServiceFailed` (-10007) if
+    ///   the certificate authorities can't be read.
     public init(_ config: AgoraRtmClientConfig, delegate: (any AgoraRtmClientDelegate)?) throws {
         let client: RTMClient
         do throws(RTMError) {
@@ -52,13 +53,13 @@ public final class AgoraRtmClientKit: NSObject, Sendable {
         if let client = client.withLock({ $0 }) { close(client) }
     }
 
-    /// Logs out and releases everything; nobody is called any more but completion blocks of calls that are
-    /// under way, which get -10018. Every later call gets -10018 too.
+    /// Logs out and releases everything. No delegate is called any more. The completion blocks of calls that
+    /// are under way get `.instanceAlreadyReleased` (-10018), and so does every later call.
     ///
-    /// May be called anywhere, also inside a callback. Returns at once: the connection is closed in the
-    /// background (S-9).
+    /// It may be called anywhere, even inside a callback. It returns at once, and the connection is closed in
+    /// the background (S-9).
     ///
-    /// - Returns: `.ok`, or `.instanceAlreadyReleased` from the second time on.
+    /// - Returns: `.ok`, or `.instanceAlreadyReleased` (-10018) from the second call on.
     @discardableResult
     public func destroy() -> AgoraRtmErrorCode {
         let client = client.withLock { client in
@@ -80,15 +81,15 @@ public final class AgoraRtmClientKit: NSObject, Sendable {
 // MARK: - Delegates
 
 extension AgoraRtmClientKit {
-    /// From now on the delegate hears every event, after those that were added before it. It is held weakly:
-    /// the app keeps it. Adding it again doesn't double its events.
+    /// From now on the delegate gets every event, after the delegates that were added before it. It is held
+    /// weakly, so the app has to keep it. Adding it again doesn't double its events.
     public func addDelegate(_ delegate: any AgoraRtmClientDelegate) {
         guard client.withLock({ $0 != nil }) else { return }
         delegates.add(delegate)
     }
 
-    /// From now on no callback of the delegate begins, also for events that are already waiting (N-8). One
-    /// that another thread is just running comes to its end.
+    /// From now on no callback of the delegate begins, even for events that are already waiting (N-8). A
+    /// callback that another thread is just running comes to its end.
     public func removeDelegate(_ delegate: any AgoraRtmClientDelegate) {
         delegates.remove(delegate)
     }
@@ -103,7 +104,7 @@ extension AgoraRtmClientKit {
         }
     }
 
-    /// Called on the callback queue only.
+    /// Calls the delegates for one event. It is called on the callback queue only.
     func deliver(_ event: RTMEvent) {
         switch event {
         case .message(let message):
@@ -124,8 +125,8 @@ extension AgoraRtmClientKit {
         case .tokenWillExpire:
             delegates.notify { $0.rtmKit(self, tokenPrivilegeWillExpire: nil) }
         case .gap, .overflow:
-            // This API has no word for them, the log has. After a reconnect the channels with a gap are in
-            // `unrestoredChannels`.
+            // This API has no event for these, but the log does. After a reconnect the channels with a gap
+            // are in `unrestoredChannels`.
             break
         }
     }
@@ -150,7 +151,7 @@ extension AgoraRtmClientKit {
     typealias Block<Response> = @Sendable (Response?, AgoraRtmErrorInfo?) -> Void
     typealias Call<Response> = @Sendable (RTMClient) async throws(RTMError) -> Response
 
-    /// The block form of a call. Nothing of it keeps the kit alive.
+    /// The block form of a call. No part of it keeps the kit alive.
     func begin<Response: Sendable>(
         _ operation: String, needs service: AgoraRtmServiceType = [], _ completion: Block<Response>?,
         _ call: @escaping Call<Response>
@@ -163,7 +164,7 @@ extension AgoraRtmClientKit {
         }
     }
 
-    /// The `async` form of a call. Taking the same way as the block form keeps the order among both.
+    /// The `async` form of a call. It takes the same way as the block form, which keeps the order among both.
     func perform<Response: Sendable>(
         _ operation: String, needs service: AgoraRtmServiceType = [], _ call: @escaping Call<Response>
     ) async -> (Response?, AgoraRtmErrorInfo?) {
@@ -173,7 +174,7 @@ extension AgoraRtmClientKit {
         }
     }
 
-    /// The block form of a call that has nothing to say beyond its success.
+    /// The block form of a call whose success has no content.
     func begin(
         _ operation: String, needs service: AgoraRtmServiceType = [], _ completion: AgoraRtmOperationBlock?,
         _ call: @escaping Call<Void>
@@ -181,7 +182,7 @@ extension AgoraRtmClientKit {
         begin(operation, needs: service, completion, Self.withCommonResponse(call))
     }
 
-    /// The `async` form of a call that has nothing to say beyond its success.
+    /// The `async` form of a call whose success has no content.
     func perform(
         _ operation: String, needs service: AgoraRtmServiceType = [], _ call: @escaping Call<Void>
     ) async -> (AgoraRtmCommonResponse?, AgoraRtmErrorInfo?) {
@@ -220,7 +221,8 @@ extension AgoraRtmClientKit {
             return try await (call(target.get()), nil)
         } catch {
             var error = error
-            // The name in this API: the call below may have another, or may not have been reached.
+            // The operation's name in this API: the call below may have another name, or may not have been
+            // reached.
             error.operation = operation
             return (nil, AgoraRtmErrorInfo(error))
         }
@@ -230,12 +232,12 @@ extension AgoraRtmClientKit {
 // MARK: - Services
 
 extension AgoraRtmClientKit {
-    /// The metadata of channels and users. The object keeps this client alive.
+    /// Returns the calls about the metadata of channels and users. The object keeps this client alive.
     public func getStorage() -> AgoraRtmStorage? { AgoraRtmStorage(self) }
 
-    /// The locks of channels. The object keeps this client alive.
+    /// Returns the calls about the locks of channels. The object keeps this client alive.
     public func getLock() -> AgoraRtmLock? { AgoraRtmLock(self) }
 
-    /// The messages that were stored. The object keeps this client alive.
+    /// Returns the calls about stored messages. The object keeps this client alive.
     public func getHistory() -> AgoraRtmHistory? { AgoraRtmHistory(self) }
 }

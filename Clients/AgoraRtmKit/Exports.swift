@@ -1,10 +1,10 @@
 // The names are the vendor's.
 // swift-format-ignore-file: AlwaysUseLowerCamelCase
 
-// What `import AgoraRtmKit` alone brings into an app.
+// The names that `import AgoraRtmKit` alone brings into an app.
 //
 // The samples use `Data` and `NSObject` without importing Foundation, and `YES` (api-surface.md, section 6).
-// Error codes, channel types and the words of the link state are defined once, in the rooms below; here they
+// Error codes, channel types and the words of the link state are defined once, in the rooms below. Here they
 // get the names of this API. They are exported one by one, so that nothing else of those rooms reaches the
 // app's namespace.
 
@@ -27,10 +27,10 @@ public typealias AgoraRtmErrorCode = ErrorCode
 /// The kind of a channel: `message`, `stream`, or `user` (whose channel name is a user id).
 public typealias AgoraRtmChannelType = ChannelType
 
-/// What connects the client with its servers at present.
+/// The state of the connection between the client and its servers.
 public typealias AgoraRtmLinkState = LinkState
 
-/// What brought a change of the link state about.
+/// Which operation caused a change of the link state.
 public typealias AgoraRtmLinkOperation = LinkOperation
 
 /// Why the link state changed.

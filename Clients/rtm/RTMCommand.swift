@@ -1,12 +1,12 @@
 import ArgumentParser
 
-/// `rtm`: the system from a shell. A subcommand logs in as one user, does one thing and leaves; `token` needs
+/// `rtm`: the system from a shell. A subcommand logs in as one user, does one thing and leaves. `token` needs
 /// no server at all.
 @main
 struct RTMCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "rtm",
-        abstract: "Publish, subscribe and talk over a real-time messaging server.",
+        abstract: "Publish, subscribe and chat over a real-time messaging server.",
         discussion: """
             Without options a command talks to a standalone stack on this machine (127.0.0.1:7710, \
             app id 'dev') as a guest with a random name.

@@ -6,14 +6,14 @@
 //
 // A token is not encrypted: who holds it can read it and use it until it expires, so it is never logged.
 
-/// What a token says: to whom, for how long, for which services.
+/// The content of a token: for whom it is, how long it is valid, and for which services.
 package struct AccessToken: Sendable, Hashable {
     package var appID: String
-    /// UTC, seconds since 1970.
+    /// When the token was issued, in seconds since 1970 (UTC).
     package var issuedAt: UInt32
-    /// Counted from `issuedAt`.
+    /// How long the token is valid, in seconds from `issuedAt`.
     package var lifetimeSeconds: UInt32
-    /// Part of what the key is made of, so that two tokens of one second differ.
+    /// A part of the key, so that two tokens of one second differ.
     package var salt: UInt32
     package var services: [TokenService]
 
@@ -28,15 +28,15 @@ package struct AccessToken: Sendable, Hashable {
         self.services = services
     }
 
-    /// UTC, seconds since 1970; from this second on the token is void.
+    /// The end of the token in seconds since 1970 (UTC). From this second on the token is void.
     package var expiresAt: UInt64 { UInt64(issuedAt) + UInt64(lifetimeSeconds) }
 
-    /// The end of a privilege that the token gives for so many seconds. 0 is no limit of its own, and none
-    /// outlives the token.
+    /// The end of a privilege that lasts so many seconds from the issue. 0 means that it has no limit of its
+    /// own. No privilege outlives its token.
     package func expiry(ofPrivilege seconds: UInt32) -> UInt64 {
         seconds == 0 ? expiresAt : min(expiresAt, UInt64(issuedAt) + UInt64(seconds))
     }
 
-    /// In the range of the other builders.
+    /// A salt in the same range as that of other builders.
     package static func randomSalt() -> UInt32 { .random(in: 1...99_999_999) }
 }

@@ -1,8 +1,8 @@
 import RTMModel
 
-/// Reads the primitives of A-2 off the front of bytes that nobody has vouched for yet.
+/// Reads numbers, texts and maps from bytes that were not verified yet.
 ///
-/// Memory stays in proportion to the bytes: a count is believed only one element at a time.
+/// It takes no more memory than the bytes justify: a count is believed only one element at a time.
 struct ByteReader {
     private(set) var rest: ArraySlice<UInt8>
 
@@ -40,8 +40,8 @@ struct ByteReader {
         return elements
     }
 
-    /// A key that comes twice is refused: readers that take the first and readers that take the last would
-    /// disagree on what was signed.
+    /// Reads a map. A key that occurs twice is refused: readers that take the first and readers that take the
+    /// last one would disagree on what was signed.
     mutating func map<Value>(
         _ what: String, _ value: (inout ByteReader) throws(RTMError) -> Value
     ) throws(RTMError) -> [UInt16: Value] {
@@ -65,9 +65,9 @@ struct ByteReader {
     }
 }
 
-/// Writes the primitives of A-2.
+/// Writes numbers, texts and maps.
 ///
-/// A length beyond 16 bits would be written wrong; `SignedToken.bytesMax` refuses such a token as a whole,
+/// A length beyond 16 bits would be written wrong. `SignedToken.bytesMax` refuses such a token as a whole,
 /// because its bytes are counted.
 struct ByteWriter {
     var bytes: [UInt8] = []

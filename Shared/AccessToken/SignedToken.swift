@@ -1,21 +1,21 @@
 import Foundation
 package import RTMModel
 
-/// A token as it travels: what it says, the bytes that say it, and the signature over those bytes.
+/// A token as it travels: its content, the bytes of that content, and the signature over those bytes.
 ///
-/// That a signature is there doesn't mean that it is right: `TokenVerifier` decides.
+/// A signature that is there need not be right: `TokenVerifier` decides.
 package struct SignedToken: Sendable, Hashable {
     package let token: AccessToken
     package let signature: [UInt8]
-    /// As received. A signature is checked over these, never over what we would write ourselves: there may be
-    /// services in them that we can't read.
+    /// The bytes as they were received. A signature is checked over these and never over bytes that were
+    /// written anew, because the token may contain services that this version can't read.
     package let signedBytes: [UInt8]
-    /// Services at the end that were not read, because the first of them is of an unknown kind.
+    /// How many services at the end were not read, because the first of them is of an unknown kind.
     package let unreadServicesCount: Int
 
-    /// Limit: signature and signed bytes after inflation. A token for one service needs about a hundred.
+    /// Limit: bytes of signature and content after inflation. A token for one service needs about a hundred.
     package static let bytesMax = 16 * 1024
-    /// Limit: what is looked at at all; more than 16 KiB of incompressible bytes come to.
+    /// Limit: bytes of a token's text. It is more than 16 KiB of incompressible bytes need.
     package static let textBytesMax = Limits.tokenBytesMax
 
     private static let version = "007"
@@ -24,9 +24,10 @@ package struct SignedToken: Sendable, Hashable {
 // MARK: - Making one
 
 extension AccessToken {
-    /// - Parameter certificate: the app's, 32 hexadecimal digits.
-    /// - Throws: -10003 for an app id and -10014 for a certificate that can't be one, -10014 for a token
-    ///   without service or with more than any server would read.
+    /// - Parameter certificate: the app's certificate, 32 hexadecimal digits.
+    ///
+    /// - Throws: `.invalidAppId` (-10003) for an invalid app id. `.invalidParameter` (-10014) for an invalid
+    ///   certificate, and for a token without a service or with more bytes than a server would read.
     package func signed(with certificate: String) throws(RTMError) -> SignedToken {
         guard Self.isIdentifier(appID) else {
             throw RTMError(.invalidAppId, "an app id that has tokens is 32 hexadecimal digits")
@@ -58,8 +59,8 @@ extension AccessToken {
 extension SignedToken {
     fileprivate static let signedBytesMax = bytesMax - 2 - TokenSignature.bytesCount
 
-    /// What goes to the client. Other builders' texts of the same token may differ, because zlib leaves a
-    /// choice; the bytes in them don't.
+    /// The text that goes to the client. Other builders may write another text for the same token, because
+    /// zlib leaves a choice; the bytes in it are the same.
     package var text: String {
         var bytes = ByteWriter()
         bytes.count(signature.count)
@@ -71,9 +72,10 @@ extension SignedToken {
 // MARK: - Reading one
 
 extension SignedToken {
-    /// Safe for every input: it costs at most `textBytesMax` and `bytesMax` of memory, whatever it claims.
+    /// Reads a token's text. This is safe for every input: it needs at most `textBytesMax` and `bytesMax` of
+    /// memory, whatever the text claims.
     ///
-    /// - Throws: -10005 with what is wrong about the form.
+    /// - Throws: `.invalidToken` (-10005) with what is wrong about the form.
     package init(_ text: String) throws(RTMError) {
         let inflated = try Self.inflated(Self.compressed(text))
         var bytes = ByteReader(inflated[...])
@@ -94,11 +96,11 @@ extension SignedToken {
             throw RTMError(
                 .invalidToken,
                 isOlder
-                    ? "the token is of another version than \(version), the only one that is accepted"
-                    : "this is no token: it doesn't begin with \(version)")
+                    ? "the token has another version than \(version), the only one that is accepted"
+                    : "this is not a token: it doesn't begin with \(version)")
         }
         let encoded = String(Substring(text.utf8.dropFirst(version.utf8.count)))
-        // Foundation overlooks padding that is too long; a token has one spelling.
+        // Foundation overlooks padding that is too long, but a token has only one spelling.
         guard let compressed = Data(base64Encoded: encoded), compressed.base64EncodedString() == encoded
         else {
             throw RTMError(

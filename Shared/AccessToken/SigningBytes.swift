@@ -4,7 +4,7 @@
 import RTMModel
 
 extension AccessToken {
-    /// As every builder writes them, so that equal tokens have equal bytes.
+    /// The bytes as every builder writes them, so that equal tokens have equal bytes.
     package var signingBytes: [UInt8] {
         var bytes = ByteWriter()
         bytes.text(appID)
@@ -12,7 +12,7 @@ extension AccessToken {
         bytes.number(lifetimeSeconds)
         bytes.number(salt)
         bytes.count(services.count)
-        // Swift's sort is stable, as A-4 demands, but promises it nowhere; the place decides instead.
+        // Swift's sort is stable, as A-4 demands, but no document promises it. So the place decides instead.
         let ordered = services.enumerated().sorted {
             ($0.element.kind.rawValue, $0.offset) < ($1.element.kind.rawValue, $1.offset)
         }
@@ -20,8 +20,8 @@ extension AccessToken {
         return bytes.bytes
     }
 
-    /// - Returns: what the bytes say, and how many services are left unread because the first of them is of a
-    ///   kind that has no known length.
+    /// - Returns: the token, and how many services are left unread because the first of them is of a kind
+    ///   whose length is unknown.
     static func read(_ bytes: ArraySlice<UInt8>) throws(RTMError) -> (token: AccessToken, unread: Int) {
         var bytes = ByteReader(bytes)
         var token = AccessToken(

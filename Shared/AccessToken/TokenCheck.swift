@@ -1,19 +1,20 @@
-/// A question that decides on a token (S-3). The cases stand in the order in which they are asked, and the
-/// first that fails is the answer to the login; `TokenExamination` knows the answers.
+/// A question that decides about a token (S-3). The cases stand in the order in which they are asked, and the
+/// first that fails is the answer to the login. `TokenExamination` knows the answers.
 package enum TokenCheck: Sendable, CaseIterable {
-    /// Is it for this app? Else -10016.
+    /// Is the token for this app? If not, the login gets `.loginInconsistentAppId` (-10016).
     case appID
-    /// Has somebody signed it who has the app's certificate? Else -10005. What comes before is not to be
-    /// trusted, what comes after is.
+    /// Was the token signed with the app's certificate? If not, the login gets `.invalidToken` (-10005). The
+    /// token can't be trusted before this check, and can be after it.
     case signature
-    /// Has it been issued already, give or take the clocks' difference? Else -10005.
+    /// Was the token issued already, allowing for a difference of the clocks? If not, the login gets
+    /// `.invalidToken` (-10005).
     case issueTime
-    /// Is it still valid? Else -10009.
+    /// Is the token still valid? If not, the login gets `.tokenExpired` (-10009).
     case expiry
-    /// Does it let anybody log in at all? Else -10015.
+    /// Does the token let anybody log in at all? If not, the login gets `.loginNotAuthorized` (-10015).
     case loginPrivilege
-    /// Is that still valid? Else -10009.
+    /// Is the login privilege still valid? If not, the login gets `.tokenExpired` (-10009).
     case privilegeExpiry
-    /// Is it the user who logs in? Else -10005.
+    /// Is the token for the user who logs in? If not, the login gets `.invalidToken` (-10005).
     case userID
 }

@@ -1,17 +1,17 @@
 import RTMModel
 
-/// A token and all that it is held against.
+/// A token and everything that it is compared with.
 struct TokenExamination {
     let signed: SignedToken
     let appID: String
     let certificate: String
     let userID: String
-    /// UTC, milliseconds since 1970.
+    /// The time in milliseconds since 1970 (UTC).
     let nowMilliseconds: UInt64
-    /// Whose clock that is, as the sentences of refusals name it.
+    /// Names the clock in the sentences of refusals.
     let clock: String
 
-    /// Limit: by how much the clock of whoever issues tokens may be ahead of ours.
+    /// Limit: how far the clock of a token's issuer may be ahead of this one, in seconds.
     static let issuedAheadSecondsMax: UInt64 = 300
 
     func ask(_ check: TokenCheck) throws(RTMError) {
@@ -26,10 +26,10 @@ struct TokenExamination {
         }
     }
 
-    /// For a token that has passed all checks.
+    /// What a token that has passed all checks grants.
     ///
-    /// Where several services let the user in, the grant ends with the first of them that ends, so
-    /// that nothing outlives its own limit.
+    /// If several services let the user log in, the grant ends with the first of them that ends, so
+    /// that no service outlives its own limit.
     var grant: TokenGrant {
         let services = usersLogins.filter { !isPast(expiry(of: $0)) }
         let expiresAt = services.map(expiry).min() ?? 0
@@ -89,7 +89,8 @@ extension TokenExamination {
                 : "the token is not for this service: it has no rtm service\(unread)")
     }
 
-    /// Each user's own login counts; whose it is, is asked after it.
+    /// Checks the logins of this user if there are any, otherwise all logins; `askUserID` then finds out that
+    /// they are another user's.
     private func askPrivilegeExpiry() throws(RTMError) {
         let relevant = usersLogins.isEmpty ? logins : usersLogins
         guard let last = relevant.map(expiry).max() else { return }
@@ -108,7 +109,7 @@ extension TokenExamination {
         throw RTMError(.tokenExpired, "\(what) expired \(ago.inWords) ago by \(clock)")
     }
 
-    /// The services that let somebody log in.
+    /// The services that let a user log in.
     private var logins: [TokenService] { token.services.filter { $0.loginUser != nil } }
 
     private var usersLogins: [TokenService] { logins.filter { $0.loginUser?.isSpelled(userID) == true } }
@@ -117,22 +118,22 @@ extension TokenExamination {
         token.expiry(ofPrivilege: login.privileges[TokenService.Privilege.login] ?? 0)
     }
 
-    /// The second that a thing ends at is no longer part of it.
+    /// Whether that second has come. The second at which something ends is no longer part of it.
     private func isPast(_ seconds: UInt64) -> Bool { nowMilliseconds >= seconds * 1000 }
 }
 
 extension String {
-    /// Byte by byte. `==` takes the Kelvin sign for a K, and so one user for another.
+    /// Compares byte by byte. `==` takes the Kelvin sign for a K, and so one user for another.
     fileprivate func isSpelled(_ other: String) -> Bool { utf8.elementsEqual(other.utf8) }
 
-    /// For a sentence: bounded, and without characters that would break the line.
+    /// The text for a sentence: bounded, and without characters that would break the line.
     fileprivate var quoted: String {
         String(String.UnicodeScalarView(unicodeScalars.prefix(64))).debugDescription
     }
 }
 
 extension Duration {
-    /// As much of it as matters to a person: `37 s`, `12 min`, `5 h`, `9 days`.
+    /// The duration as precise as a person needs it: `37 s`, `12 min`, `5 h`, `9 days`.
     package var inWords: String {
         let seconds = components.seconds
         return switch seconds {

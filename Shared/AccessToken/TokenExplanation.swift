@@ -1,23 +1,24 @@
 package import RTMModel
 
-/// What a server would say to a token, check by check, by somebody who may not have all that a server has.
+/// What a server would answer to a token, check by check, as far as it can be told without everything that a
+/// server knows.
 package struct TokenExplanation: Sendable {
     package enum Outcome: Sendable, Hashable {
         case passed
         case failed(RTMError)
-        /// Nothing to compare with was given.
+        /// The value to compare with was not given.
         case unknown
-        /// An earlier check has failed, which ends it.
+        /// An earlier check has failed, so this one is not reached.
         case unreached
     }
 
     package let signed: SignedToken
-    /// All checks in their order.
+    /// The outcomes of all checks in their order.
     package let outcomes: [(check: TokenCheck, outcome: Outcome)]
 
     /// - Parameters:
-    ///   - appID: of the server's app, as far as it is known; likewise certificate and user.
-    ///   - nowMilliseconds: UTC, since 1970, by the clock of this machine.
+    /// - appID: the app id of the server, if it is known; the same holds for certificate and user.
+    /// - nowMilliseconds: the time since 1970 (UTC) by the clock of this machine.
     package init(
         _ signed: SignedToken, appID: String?, certificate: String?, userID: String?, nowMilliseconds: UInt64
     ) {
@@ -45,7 +46,7 @@ package struct TokenExplanation: Sendable {
         }
     }
 
-    /// What a server would answer, as far as can be known here.
+    /// The refusal that a server would answer, as far as it can be known here.
     package var refusal: RTMError? {
         for case (_, .failed(let error)) in outcomes { return error }
         return nil

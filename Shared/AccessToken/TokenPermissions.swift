@@ -1,7 +1,7 @@
 /// Which channels and users the holder of an RTM2 service may read and write.
 ///
-/// What is not listed is not allowed. A name is matched byte by byte: no patterns, and no two spellings of
-/// one character, which Swift's `==` would take for the same.
+/// Everything that is not listed is forbidden. Names are compared byte by byte: there are no patterns, and
+/// two spellings of one character differ, which Swift's `==` would treat as equal.
 package struct TokenPermissions: Sendable, Hashable {
     package enum Resource: UInt16, Sendable, CaseIterable {
         case messageChannels = 0
@@ -12,13 +12,13 @@ package struct TokenPermissions: Sendable, Hashable {
     }
 
     package enum Access: UInt16, Sendable, CaseIterable {
-        /// To subscribe and to query.
+        /// Permission to subscribe and to query.
         case read = 0
-        /// To publish and to set.
+        /// Permission to publish and to set.
         case write = 1
     }
 
-    /// Names by number of the resource and number of the access; numbers of later versions are kept.
+    /// Names by the number of the resource and the number of the access. Numbers of later versions are kept.
     package var lists: [UInt16: [UInt16: [String]]]
 
     package init(_ lists: [UInt16: [UInt16: [String]]] = [:]) { self.lists = lists }

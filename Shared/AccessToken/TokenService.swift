@@ -1,17 +1,17 @@
 /// One service that a token opens, and what its holder may do there.
 package struct TokenService: Sendable, Hashable {
     package enum Content: Sendable, Hashable {
-        /// A stream channel; in the reference, a call. An empty user is any user.
+        /// A stream channel; in the reference it is a call. An empty user means any user.
         case rtc(channel: String, user: String)
-        /// Signaling.
+        /// Messaging.
         case rtm(user: String)
-        /// Signaling, in the channels that it lists.
+        /// Messaging in the listed channels.
         case rtm2(user: String, permissions: TokenPermissions)
-        /// A service that is not ours, with the bytes behind its privileges.
+        /// A service that Heliograph doesn't have, with the bytes behind its privileges.
         case other(Kind, payload: [UInt8])
     }
 
-    /// The numbers are the format's.
+    /// The kinds with their numbers in the format.
     package enum Kind: UInt16, Sendable, CaseIterable {
         case rtc = 1
         case rtm = 2
@@ -24,7 +24,8 @@ package struct TokenService: Sendable, Hashable {
     }
 
     package var content: Content
-    /// By number, in seconds from the issue of the token; 0 has no limit of its own.
+    /// The privileges by number, in seconds from the issue of the token; 0 means that the privilege has no
+    /// limit of its own.
     package var privileges: [UInt16: UInt32]
 
     package init(_ content: Content, privileges: [UInt16: UInt32]) {
@@ -41,7 +42,7 @@ package struct TokenService: Sendable, Hashable {
         }
     }
 
-    /// The user that this service lets log in; nil for a service that doesn't let anybody (S-3).
+    /// The user whom this service lets log in, or nil if it lets nobody log in (S-3).
     var loginUser: String? {
         guard privileges[Privilege.login] != nil else { return nil }
         switch content {
@@ -52,15 +53,15 @@ package struct TokenService: Sendable, Hashable {
 }
 
 extension TokenService {
-    /// Numbers mean something only within their service.
+    /// The numbers of privileges. A number has a meaning only within its service.
     package enum Privilege {
-        /// Of `rtm` and `rtm2`.
+        /// Permission to log in, of `rtm` and `rtm2`.
         package static let login: UInt16 = 1
-        /// Of `rtc`, like those that follow.
+        /// Permission to join a channel, of `rtc`, as are the privileges that follow.
         package static let joinChannel: UInt16 = 1
         package static let publishAudio: UInt16 = 2
         package static let publishVideo: UInt16 = 3
-        /// Topic messages, where the operator asks for it.
+        /// Permission to publish topic messages, where the operator requires it.
         package static let publishData: UInt16 = 4
     }
 

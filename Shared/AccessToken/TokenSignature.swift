@@ -4,7 +4,8 @@ import CCrypto
 enum TokenSignature {
     static let bytesCount = 32
 
-    /// Issue time and salt are the *keys* under which the certificate is hashed, little-endian; not the data.
+    /// Issue time and salt are the *keys* with which the certificate is hashed, as little-endian bytes; they
+    /// are not the data.
     static func make(
         over signed: some Sequence<UInt8>, issuedAt: UInt32, salt: UInt32, certificate: String
     ) -> [UInt8] {
@@ -12,7 +13,8 @@ enum TokenSignature {
         return hmac(key: hmac(key: littleEndian(salt), byTime), Array(signed))
     }
 
-    /// Takes the same time wherever the two differ, so that nobody can find out a signature byte by byte.
+    /// Compares in the same time wherever the two differ, so that nobody can find out a signature byte by
+    /// byte.
     static func areEqual(_ left: [UInt8], _ right: [UInt8]) -> Bool {
         left.count == right.count && CRYPTO_memcmp(left, right, left.count) == 0
     }

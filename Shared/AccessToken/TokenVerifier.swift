@@ -3,8 +3,8 @@ package import RTMModel
 /// Decides whether a token of one app lets a user log in (S-3). Pure: the time is an argument.
 package struct TokenVerifier: Sendable {
     package let appID: String
-    /// What the app's tokens are signed with; a secret. One that is no `AccessToken.isIdentifier` verifies
-    /// nothing.
+    /// The certificate with which the app's tokens are signed; a secret. A certificate that is not an
+    /// `AccessToken.isIdentifier` verifies no token.
     package let certificate: String
 
     package init(appID: String, certificate: String) {
@@ -13,17 +13,20 @@ package struct TokenVerifier: Sendable {
     }
 
     /// - Parameters:
-    ///   - text: as the client sent it.
-    ///   - userID: whom the client wants to be. The caller has checked that it can be a user id.
-    ///   - nowMilliseconds: UTC, since 1970.
-    /// - Throws: the first check that fails: -10005, -10009, -10015 or -10016, with the cause in words. None
-    ///   of them contains the token.
+    /// - text: the token as the client sent it.
+    /// - userID: the user as whom the client wants to log in. The caller has checked that it can be a user
+    ///   id.
+    /// - nowMilliseconds: the time since 1970 (UTC).
+    /// - Throws: the error of the first check that fails: `.invalidToken` (-10005), `.tokenExpired` (-10009),
+    ///   `.loginNotAuthorized` (-10015) or `.loginInconsistentAppId` (-10016), with the cause in words. The
+    ///   cause never contains the token.
     package func verify(
         _ text: String, userID: String, nowMilliseconds: UInt64
     ) throws(RTMError) -> TokenGrant {
         guard text != appID else {
             throw RTMError(
-                .invalidToken, "the app id is no credential here: the app has a certificate and needs a token"
+                .invalidToken,
+                "the app id is not accepted here: the app has a certificate, so a login needs a token"
             )
         }
         let examination = TokenExamination(
@@ -34,16 +37,16 @@ package struct TokenVerifier: Sendable {
     }
 }
 
-/// What a token gives to the user it was verified for.
+/// What a token gives to the user for whom it was verified.
 package struct TokenGrant: Sendable, Hashable {
-    /// The end of the session unless the token is renewed: the end of the token or of its login privilege,
-    /// whichever is first (A-12, S-50). UTC, since 1970.
+    /// When the session ends unless the token is renewed, in milliseconds since 1970 (UTC): at the end of the
+    /// token or of its login privilege, whichever comes first (A-12, S-50).
     package let expiresAtMilliseconds: UInt64
 
-    /// Of all RTM2 services for the user. None is no restriction.
+    /// The permissions of all RTM2 services for the user. If there are none, nothing is restricted.
     package let permissions: [TokenPermissions]
 
-    /// Each service adds to what the others allow.
+    /// Whether the grant allows an access. Each service adds to what the others allow.
     ///
     /// - Parameter name: the bytes of a channel name or user id.
     package func allows(

@@ -6,7 +6,7 @@ enum ZlibStream {
         case bytes([UInt8])
         case moreThan(Int)
         case damaged
-        /// The stream is whole, and so many bytes follow it.
+        /// The stream is whole, and this many bytes follow it.
         case followed(by: Int)
     }
 

@@ -1,16 +1,17 @@
-/// The kinds of channels. A name means a channel only together with its type (L-6).
+/// The kinds of channels. A name means a channel only together with its type: the same name as a message and
+/// as a stream channel means two unrelated channels (L-6).
 public enum ChannelType: Int, Sendable, Hashable, CaseIterable {
-    /// Unknown.
+    /// The type is unknown.
     case none = 0
-    /// Everybody who subscribed receives what is published.
+    /// Everybody who has subscribed receives what is published.
     case message = 1
-    /// A room with topics, to be joined.
+    /// A room with topics, which users join.
     case stream = 2
     /// One user's inbox; the channel name is the user id.
     case user = 3
 }
 
-/// What a subscriber of a message channel wants to receive, and whether it wants to be seen (M-1).
+/// What a subscriber of a message channel wants to receive, and whether it wants to be visible (M-1).
 ///
 /// Joining a stream channel has a set of its own with other values; the two must not share a type.
 public struct SubscriptionFeatures: OptionSet, Sendable, Hashable {
@@ -22,7 +23,7 @@ public struct SubscriptionFeatures: OptionSet, Sendable, Hashable {
     public static let metadata = SubscriptionFeatures(rawValue: 2)
     public static let message = SubscriptionFeatures(rawValue: 4)
     public static let lock = SubscriptionFeatures(rawValue: 8)
-    /// Own joins, leaves and states are not shown to others (M-7).
+    /// The subscriber's own joins, leaves and states are not shown to others (M-7).
     public static let quiet = SubscriptionFeatures(rawValue: 16)
 
     public static let `default`: SubscriptionFeatures = [.message, .presence]
@@ -31,9 +32,10 @@ public struct SubscriptionFeatures: OptionSet, Sendable, Hashable {
 
 /// A place in a channel's log: every entry up to and including `offset` has been seen.
 public struct StreamPosition: Sendable, Hashable {
-    /// Identifies the log. Positions of different epochs can't be compared: the log began anew in between.
+    /// Identifies the log. Positions of different epochs can't be compared, because the log began anew in
+    /// between.
     public var epoch: UInt64
-    /// Of the last entry seen. The first entry of a log has offset 1.
+    /// The offset of the last entry that was seen. The first entry of a log has offset 1.
     public var offset: UInt64
 
     public init(epoch: UInt64, offset: UInt64) {
@@ -42,7 +44,7 @@ public struct StreamPosition: Sendable, Hashable {
     }
 }
 
-/// One login of one user. Unique over all edges.
+/// The number of one login of one user. It is unique over all edges.
 package struct SessionID: Sendable, Hashable {
     package let rawValue: UInt64
 

@@ -1,235 +1,236 @@
-/// What went wrong with a call, by the number the public API gives it (behaviour.md, appendix A).
+/// What went wrong with a call, by the number that the public API gives it (behaviour.md, appendix A).
 ///
-/// -10001… concern the session, -11001… channels and messages, -12001… storage, -13001… presence, -14001…
-/// locks, -15001… history. The same numbers travel on the wire (`protocol/schema/client/error.proto`).
+/// Numbers from -10001 concern the session, from -11001 channels and messages, from -12001 storage, from
+/// -13001 presence, from -14001 locks, and from -15001 history. The same numbers travel on the wire
+/// (`protocol/schema/client/error.proto`).
 public enum ErrorCode: Int, Sendable, Hashable, CaseIterable {
-    /// Success.
+    /// The call succeeded.
     case ok = 0
-    /// Client object not initialised.
+    /// The client object is not initialised.
     case notInitialized = -10001
-    /// Not logged in (never, timed out, or logged out).
+    /// The user is not logged in: it never was, its session has ended, or it has logged out.
     case notLogin = -10002
-    /// App ID bad or RTM not enabled for it.
+    /// The app id is invalid, or the service is not enabled for it.
     case invalidAppId = -10003
-    /// Delegate/handler invalid.
+    /// The delegate or handler is invalid.
     case invalidEventHandler = -10004
-    /// Token bad.
+    /// The token is invalid.
     case invalidToken = -10005
-    /// User ID empty or illegal.
+    /// The user id is empty or has characters that are not allowed.
     case invalidUserId = -10006
-    /// SDK/service start-up failed; make a new client.
+    /// The start of the client or service failed; make a new client.
     case initServiceFailed = -10007
-    /// Channel name empty or illegal.
+    /// The channel name is empty or has characters that are not allowed.
     case invalidChannelName = -10008
-    /// Token expired.
+    /// The token has expired.
     case tokenExpired = -10009
-    /// Server short of resources.
+    /// The server has no room for another login. Trying again later may help.
     case loginNoServerResources = -10010
-    /// Login timed out (see reconnectTimeout).
+    /// The login was not answered in time (see `reconnectTimeout`).
     case loginTimeout = -10011
-    /// Server refused login (not enabled, banned).
+    /// The server refused the login, for example because the user is banned.
     case loginRejected = -10012
-    /// Login aborted, not recoverable / same user already in.
+    /// The login ended for good, because the same user has logged in elsewhere.
     case loginAborted = -10013
-    /// Parameter invalid.
+    /// A parameter is invalid.
     case invalidParameter = -10014
-    /// Project has no RTM permission.
+    /// The token or the project gives no permission to log in.
     case loginNotAuthorized = -10015
-    /// App ID differs between init, login, join.
+    /// The app ids of client, login or join differ.
     case loginInconsistentAppId = -10016
-    /// The same request is already pending.
+    /// The same request is already under way.
     case duplicateOperation = -10017
-    /// Object used after destroy().
+    /// The object was used after `destroy()`.
     case instanceAlreadyReleased = -10018
-    /// Channel type not allowed here.
+    /// The channel type is not allowed for this call.
     case invalidChannelType = -10019
-    /// Encryption mode/key/salt inconsistent (salt must be 32 bytes).
+    /// The mode, key or salt of the encryption is invalid; the salt has 32 bytes.
     case invalidEncryptionParameter = -10020
-    /// Calls too frequent (metadata: 10/s).
+    /// Calls come too often (for metadata: more than 10 per second).
     case operationRateExceedLimitation = -10021
-    /// Service not in privateConfig.serviceType.
+    /// The service is not among those of the private configuration.
     case serviceNotSupport = -10022
-    /// Login replaced by a newer login, or by logout.
+    /// The login was replaced by a newer login, or ended by a logout.
     case loginCanceled = -10023
-    /// PrivateConfig incomplete (needs serviceType and hosts).
+    /// The private configuration is incomplete: it needs service types and hosts.
     case invalidPrivateConfig = -10024
-    /// Link to server not up.
+    /// There is no connection to the server.
     case notConnected = -10025
-    /// RenewToken timed out (since 2.2.3).
+    /// The renewal of the token was not answered in time.
     case renewTokenTimeout = -10026
-    /// Stream channel not joined.
+    /// The stream channel was not joined.
     case channelNotJoined = -11001
-    /// Message channel not subscribed.
+    /// The message channel was not subscribed.
     case channelNotSubscribed = -11002
-    /// More than 64 publishers subscribed in one topic.
+    /// More than 64 publishers of one topic would be subscribed.
     case channelExceedTopicUserLimitation = -11003
-    /// Channel shared with RTC was released.
+    /// A channel that is shared with a call was released. Heliograph never sends this.
     case channelReused = -11004
-    /// Too many channels created/joined/subscribed.
+    /// Too many channels were created, joined or subscribed.
     case channelInstanceExceedLimitation = -11005
-    /// Channel in error state; recreate or resubscribe.
+    /// The channel is in an error state; create it anew or subscribe again.
     case channelInErrorState = -11006
-    /// Join failed.
+    /// The join failed.
     case channelJoinFailed = -11007
-    /// Topic name empty or illegal.
+    /// The topic name is empty or has characters that are not allowed.
     case channelInvalidTopicName = -11008
-    /// Message invalid.
+    /// The message is invalid.
     case channelInvalidMessage = -11009
-    /// Payload too long (32 KB message, 1 KB topic).
+    /// The payload is too long: a message may have 32 KB, a topic message 1 KB.
     case channelMessageLengthExceedLimitation = -11010
-    /// User list empty or bad.
+    /// The user list is empty or invalid.
     case channelInvalidUserList = -11011
-    /// Stream channel service not available.
+    /// The service of stream channels is not available.
     case channelNotAvailable = -11012
-    /// Topic not subscribed.
+    /// The topic was not subscribed.
     case channelTopicNotSubscribed = -11013
-    /// Too many topics.
+    /// Too many topics were joined or subscribed.
     case channelExceedTopicLimitation = -11014
-    /// Join topic failed.
+    /// Joining the topic failed.
     case channelJoinTopicFailed = -11015
-    /// Topic not joined.
+    /// The topic was not joined.
     case channelTopicNotJoined = -11016
-    /// Topic does not exist.
+    /// The topic does not exist.
     case channelTopicNotExist = -11017
-    /// Topic meta bad or over 256 bytes.
+    /// The meta text of the topic is invalid or has more than 256 bytes.
     case channelInvalidTopicMeta = -11018
-    /// Subscribe timed out.
+    /// The subscribe was not answered in time.
     case channelSubscribeTimeout = -11019
-    /// Subscribe too frequent (same channel, over 2 in 5 s).
+    /// Subscribes to the same channel come too often: more than 2 in 5 seconds.
     case channelSubscribeTooFrequent = -11020
-    /// Subscribe failed.
+    /// The subscribe failed.
     case channelSubscribeFailed = -11021
-    /// Unsubscribe failed.
+    /// The unsubscribe failed.
     case channelUnsubscribeFailed = -11022
-    /// Encrypting the message failed.
+    /// The message could not be encrypted.
     case channelEncryptMessageFailed = -11023
-    /// Publish failed.
+    /// The publish failed.
     case channelPublishMessageFailed = -11024
-    /// Publish too frequent (60/s message, 200/s topic).
+    /// Publishes come too often: more than 60 messages or 200 topic messages per second.
     case channelPublishMessageTooFrequent = -11025
-    /// Publish timed out.
+    /// The publish was not answered in time.
     case channelPublishMessageTimeout = -11026
-    /// Channel link down.
+    /// The channel has no connection.
     case channelNotConnected = -11027
-    /// Leave failed.
+    /// The leave failed.
     case channelLeaveFailed = -11028
-    /// CustomType over 32 characters.
+    /// The custom type has more than 32 characters.
     case channelCustomTypeLengthOverflow = -11029
-    /// CustomType has illegal characters.
+    /// The custom type has characters that are not allowed.
     case channelInvalidCustomType = -11030
-    /// Message type not supported (only String, Data).
+    /// The message is neither text nor binary data.
     case channelUnsupportedMessageType = -11031
-    /// Presence not ready (no snapshot within 5 s).
+    /// The presence snapshot didn't arrive within 5 seconds.
     case channelPresenceNotReady = -11032
-    /// Target user offline.
+    /// The receiver is offline.
     case channelReceiverOffline = -11033
-    /// Join replaced by newer join / leave.
+    /// The join was replaced by a newer join, or ended by a leave.
     case channelJoinCanceled = -11034
-    /// Target user offline, message kept in history.
+    /// The receiver is offline; the message was stored in the history.
     case channelReceiverOfflineButMessageStoreSucceeded = -11035
-    /// Target user offline and storing failed.
+    /// The receiver is offline, and storing the message failed.
     case channelReceiverOfflineAndMessageStoreFailed = -11036
-    /// Delivered, but storing failed.
+    /// The message was delivered, but storing it failed.
     case channelMessageDeliveredButStoreFailed = -11037
-    /// No permission to subscribe.
+    /// There is no permission to subscribe.
     case channelSubscribePermissionDenied = -11038
-    /// No permission to publish.
+    /// There is no permission to publish.
     case channelPublishPermissionDenied = -11039
-    /// Storage operation failed.
+    /// The storage operation failed.
     case storageOperationFailed = -12001
-    /// Too many metadata items.
+    /// The metadata set would have too many items.
     case storageMetadataItemExceedLimitation = -12002
-    /// Metadata item invalid.
+    /// A metadata item is invalid.
     case storageInvalidMetadataItem = -12003
-    /// Argument invalid.
+    /// An argument of the storage call is invalid.
     case storageInvalidArgument = -12004
-    /// Revision value invalid.
+    /// A revision is invalid.
     case storageInvalidRevision = -12005
-    /// Metadata set too big (16 KB).
+    /// The metadata set would have more than 16 KB.
     case storageMetadataLengthOverflow = -12006
-    /// Lock name invalid.
+    /// The lock name is invalid.
     case storageInvalidLockName = -12007
-    /// Caller does not hold the named lock.
+    /// The caller does not own the named lock.
     case storageLockNotAcquired = -12008
-    /// Key invalid.
+    /// A key is invalid.
     case storageInvalidKey = -12009
-    /// Value invalid.
+    /// A value is invalid.
     case storageInvalidValue = -12010
-    /// Key too long (32 characters).
+    /// A key has more than 32 characters.
     case storageKeyLengthOverflow = -12011
-    /// Value too long (16 KB item).
+    /// A value has more than 16 KB.
     case storageValueLengthOverflow = -12012
-    /// Key given twice in one call.
+    /// A key occurs twice in one call.
     case storageDuplicateKey = -12013
-    /// Revision out of date (CAS failed).
+    /// The revision is outdated, or the item doesn't exist: the comparison failed.
     case storageOutdatedRevision = -12014
-    /// Not subscribed.
+    /// There is no such subscription.
     case storageNotSubscribe = -12015
-    /// Metadata object invalid / nil.
+    /// The metadata object is invalid.
     case storageInvalidMetadataInstance = -12016
-    /// Too many user-metadata subscriptions.
+    /// The client would be subscribed to the metadata of too many users.
     case storageSubscribeUserExceedLimitation = -12017
-    /// Storage timed out.
+    /// Storage did not answer in time.
     case storageOperationTimeout = -12018
-    /// Storage service not available.
+    /// The storage service is not available.
     case storageNotAvailable = -12019
-    /// No permission.
+    /// There is no permission for the storage call.
     case storagePermissionDenied = -12020
-    /// Not connected.
+    /// There is no connection for the presence call.
     case presenceNotConnected = -13001
-    /// Presence not writable.
+    /// Presence can't be written.
     case presenceNotWritable = -13002
-    /// Argument invalid.
+    /// An argument of the presence call is invalid.
     case presenceInvalidArgument = -13003
-    /// Over 100 states cached before joining.
+    /// More than 100 states would be kept for channels that aren't subscribed yet.
     case presenceCacheTooManyStates = -13004
-    /// Over 32 key/value pairs.
+    /// The user would have more than 32 states.
     case presenceStateCountOverflow = -13005
-    /// State key invalid.
+    /// A state key is invalid.
     case presenceInvalidStateKey = -13006
-    /// State value invalid.
+    /// A state value is invalid.
     case presenceInvalidStateValue = -13007
-    /// State key too long.
+    /// A state key is too long.
     case presenceStateKeySizeOverflow = -13008
-    /// State value too long.
+    /// A state value is too long.
     case presenceStateValueSizeOverflow = -13009
-    /// State key given twice.
+    /// A state key occurs twice in one call.
     case presenceStateDuplicateKey = -13010
-    /// User not there.
+    /// The user is not in the channel.
     case presenceUserNotExist = -13011
-    /// Presence timed out.
+    /// Presence did not answer in time.
     case presenceOperationTimeout = -13012
-    /// Presence failed.
+    /// The presence call failed.
     case presenceOperationFailed = -13013
-    /// Lock operation failed.
+    /// The lock operation failed.
     case lockOperationFailed = -14001
-    /// Lock operation timed out.
+    /// The lock operation was not answered in time.
     case lockOperationTimeout = -14002
-    /// An operation on this lock is running.
+    /// Another operation of this client on this lock is under way.
     case lockOperationPerforming = -14003
-    /// Lock already set.
+    /// The lock exists already.
     case lockAlreadyExist = -14004
-    /// Lock name invalid (64 characters).
+    /// The lock name is invalid; it has 1 to 64 characters.
     case lockInvalidName = -14005
-    /// Lock is not held (by caller).
+    /// The caller does not own the lock.
     case lockNotAcquired = -14006
-    /// Acquire failed (held by another, retry = false).
+    /// The lock is held by another user, and the call asked not to wait.
     case lockAcquireFailed = -14007
-    /// No such lock.
+    /// There is no such lock.
     case lockNotExist = -14008
-    /// Lock service not available.
+    /// The lock service is not available.
     case lockNotAvailable = -14009
-    /// History query failed.
+    /// The history query failed.
     case historyOperationFailed = -15001
-    /// Start/end invalid.
+    /// The start or end of the query is invalid.
     case historyInvalidTimestamp = -15002
-    /// History query timed out.
+    /// The history query was not answered in time.
     case historyOperationTimeout = -15003
-    /// History not enabled for the project / caller.
+    /// The caller may not read this history.
     case historyOperationNotPermitted = -15004
-    /// History service not available.
+    /// History is switched off for the app, or the service is not available.
     case historyNotAvailable = -15005
-    /// No permission.
+    /// There is no permission for the history call.
     case historyPermissionDenied = -15006
 }
 

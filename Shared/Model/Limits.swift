@@ -1,65 +1,70 @@
-/// The limits of the public API (behaviour.md 1.1 and 1.2). What an operator may change lies in the
+/// The limits of the public API (behaviour.md 1.1 and 1.2). Limits that an operator may change are in the
 /// configuration instead.
 public enum Limits {
-    /// L-1.
+    /// Bytes of a user id (L-1).
     public static let userIDBytesMax = 64
-    /// L-4.
+    /// Bytes of a channel name (L-4).
     public static let channelNameBytesMax = 64
-    /// L-10.
+    /// Bytes of a custom type (L-10).
     public static let customTypeBytesMax = 32
-    /// L-20. Of the payload alone; the custom type is not counted.
+    /// Bytes of a message's payload; the custom type is not counted (L-20).
     public static let messageBytesMax = 32 * 1024
-    /// Publishes without an answer that a client keeps over a lost connection and sends again.
+    /// How many publishes without an answer a client keeps over a lost connection and sends again.
     public static let repeatedPublishesMax = 1_024
-    /// L-24.
+    /// Message channels that one client may be subscribed to (L-24).
     public static let subscribedChannelsMax = 50
-    /// L-13.
+    /// Bytes of the key of a metadata item (L-13).
     public static let metadataKeyBytesMax = 32
-    /// L-36, of one item's value.
+    /// Bytes of the value of one metadata item (L-36).
     public static let metadataValueBytesMax = 16 * 1024
-    /// L-37, of a whole set: the bytes of all keys and values together.
+    /// Bytes of all keys and values of a metadata set together (L-37).
     public static let metadataBytesMax = 16 * 1024
-    /// L-38.
+    /// Users whose metadata one client may be subscribed to (L-38).
     public static let userMetadataSubscriptionsMax = 100
-    /// L-11.
+    /// Bytes of a lock's name (L-11).
     public static let lockNameBytesMax = 64
-    /// L-39, in one channel.
+    /// Locks of one channel (L-39).
     public static let locksMax = 32
-    /// L-40, in seconds.
+    /// The ttl of a lock in seconds (L-40).
     public static let lockTTL = 10...300
-    /// L-43, messages of one page.
+    /// Messages of one page of history (L-43).
     public static let historyPage = 1...100
-    /// L-45, in seconds.
+    /// The presence timeout of a client in seconds (L-45).
     public static let presenceTimeout = 5...300
-    /// L-46, in seconds.
+    /// The interval between two heartbeats of a client in seconds (L-46).
     public static let heartbeatInterval = 5...1800
-    /// S-41, in seconds: what a session may be late with its heartbeat.
+    /// How late a heartbeat may be before the client counts as offline, in seconds (S-41).
     public static let heartbeatGrace = 10
-    /// What is looked at at all of a token; the longest that can be valid needs less.
+    /// How long after a lost connection a session can be resumed without missing a message (S-17).
+    public static let resumeWindow = Duration.seconds(120)
+    /// Bytes of a token's text. A longer text is refused unread; the longest token that can be valid needs
+    /// less.
     public static let tokenBytesMax = 24 * 1024
-    /// S-50, in seconds: how long before its end the holder of a token is warned.
+    /// How long before its end the holder of a token is warned, in seconds (S-50).
     public static let tokenWarning = 30
 }
 
 extension Limits {
-    /// L-45, of what a client said: 0 means that it didn't, and gets the longest.
+    /// The presence timeout for a client's setting: the nearest allowed value, or the longest if the client
+    /// sent 0, which means that it set none (L-45).
     package static func presenceTimeout(_ seconds: Int) -> Int {
         seconds == 0 ? presenceTimeout.upperBound : clamp(seconds, to: presenceTimeout)
     }
 
-    /// The nearest value within a range (L-45, L-46); 0 means the range's lower bound.
+    /// The nearest value within a range (L-45, L-46), so 0 becomes the range's lower bound.
     public static func clamp(_ value: Int, to range: ClosedRange<Int>) -> Int {
         min(max(value, range.lowerBound), range.upperBound)
     }
 }
 
 extension Limits {
-    /// L-14, unless the presence service is configured otherwise.
+    /// Bytes of the key of a presence state, unless the presence service is configured otherwise (L-14).
     public static let presenceStateKeyBytesMax = 32
-    /// L-14, unless the presence service is configured otherwise.
+    /// Bytes of the value of a presence state, unless the presence service is configured otherwise (L-14).
     public static let presenceStateValueBytesMax = 1024
-    /// L-31, of one user in one channel.
+    /// Presence states of one user in one channel (L-31).
     public static let presenceStatesMax = 32
-    /// L-32, of one client in all channels that it hasn't subscribed to.
+    /// Presence states that a client keeps for channels to which it isn't subscribed yet, over all of them
+    /// (L-32).
     public static let cachedPresenceStatesMax = 100
 }

@@ -1,13 +1,13 @@
-/// Which byte strings are names: length and characters (behaviour.md 1.1). All names are ASCII, so bytes are
-/// characters.
+/// Which byte strings are names, by length and characters (behaviour.md 1.1). All names are ASCII, so a byte
+/// is a character.
 ///
-/// The rules work on bytes because the edge checks them on every publish before a `String` exists.
+/// The rules work on bytes because the edge checks names on every publish before a `String` exists.
 public struct NameRule: Sendable {
-    /// What is named, in words: "channel name".
+    /// What the name names, in words: "channel name".
     let noun: String
     let bytesMax: Int
     let emptyIsAllowed: Bool
-    /// A leading underscore is kept for the system (L-4).
+    /// Whether a name may begin with an underscore, which is reserved for the system in channel names (L-4).
     let leadingUnderscoreIsAllowed: Bool
     let tooLong: ErrorCode
     let malformed: ErrorCode
@@ -33,7 +33,8 @@ public struct NameRule: Sendable {
         self.high = high
     }
 
-    /// Throws the code of the rule and says which character at which place, or which length, broke it.
+    /// Throws the error code of the rule. The reason says which character at which place, or which length,
+    /// broke the rule.
     public func check(_ name: some Collection<UInt8>) throws(RTMError) {
         let copy = ContiguousArray(name)
         let verdict: Result<Void, RTMError> = copy.withUnsafeBytes { bytes in
@@ -42,7 +43,7 @@ public struct NameRule: Sendable {
         try verdict.get()
     }
 
-    /// The same for bytes where they lie.
+    /// Checks bytes in place, without copying them.
     public func check(_ bytes: UnsafeRawBufferPointer) throws(RTMError) {
         if bytes.isEmpty {
             guard emptyIsAllowed else { throw RTMError(malformed, "the \(noun) is empty") }
@@ -74,34 +75,39 @@ public struct NameRule: Sendable {
 extension NameRule {
     private static let alphanumeric = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 "
 
-    /// L-4, L-5.
+    /// Channel names: 1 to 64 bytes of letters, digits, space and some punctuation, without a dot and without
+    /// a leading underscore (L-4, L-5). An error is `.invalidChannelName` (-10008).
     public static let channel = NameRule(
         "channel name", bytesMax: Limits.channelNameBytesMax, leadingUnderscoreIsAllowed: false,
         tooLong: .invalidChannelName, malformed: .invalidChannelName,
         characters: (alphanumeric + "!#$%&()+,-:;<=>?@[]^_{|}~`").utf8)
 
-    /// L-1, L-2.
+    /// User ids: 1 to 64 ASCII characters (L-1) from a list of 89 (L-2). An error is `.invalidUserId`
+    /// (-10006).
     public static let user = NameRule(
         "user id", bytesMax: Limits.userIDBytesMax, tooLong: .invalidUserId, malformed: .invalidUserId,
         characters: (alphanumeric + "!#$%&()+-:;<=.>?@[]^_{}|~,").utf8)
 
-    /// L-10.
+    /// Custom types: at most 32 bytes of printable ASCII (L-10). Errors are
+    /// `.channelCustomTypeLengthOverflow` (-11029) and `.channelInvalidCustomType` (-11030).
     public static let customType = NameRule(
         "custom type", bytesMax: Limits.customTypeBytesMax, emptyIsAllowed: true,
         tooLong: .channelCustomTypeLengthOverflow, malformed: .channelInvalidCustomType,
         characters: 0x20...0x7E)
 
-    /// L-13.
+    /// Keys of metadata items: 1 to 32 bytes of printable ASCII (L-13). Errors are
+    /// `.storageKeyLengthOverflow` (-12011) and `.storageInvalidKey` (-12009).
     public static let metadataKey = NameRule(
         "metadata key", bytesMax: Limits.metadataKeyBytesMax, tooLong: .storageKeyLengthOverflow,
         malformed: .storageInvalidKey, characters: 0x20...0x7E)
 
-    /// L-11.
+    /// Names of locks: 1 to 64 bytes of printable ASCII (L-11). An error is `.lockInvalidName` (-14005).
     public static let lock = NameRule(
         "lock name", bytesMax: Limits.lockNameBytesMax, tooLong: .lockInvalidName,
         malformed: .lockInvalidName, characters: 0x20...0x7E)
 
-    /// L-12: the lock that a write of metadata names.
+    /// The lock that a write of metadata names: like a lock's name, but an error is `.storageInvalidLockName`
+    /// (-12007) (L-12).
     public static let lockOfWrite = NameRule(
         "lock name", bytesMax: Limits.lockNameBytesMax, tooLong: .storageInvalidLockName,
         malformed: .storageInvalidLockName, characters: 0x20...0x7E)

@@ -1,17 +1,17 @@
 /// A call that did not succeed: the code, the reason in words, and what to do about it.
 ///
-/// Every refusal names its cause; a refusal by a limit names the limit and, where waiting helps, how long
-/// (behaviour.md, S-0a). The same value comes from the services, through the wire, to the app.
+/// Every refusal names its cause. A refusal by a limit names the limit and, where waiting helps, how long to
+/// wait (behaviour.md, S-0a). The same value travels from the services through the wire to the app.
 public struct RTMError: Error, Sendable, Hashable {
     public var code: ErrorCode
 
-    /// One sentence for a person. Its wording may change; never parse it.
+    /// The reason in one sentence for a person. The wording may change, so don't parse it.
     public var reason: String
 
     /// The call that failed, for example `publish`. Empty inside the services.
     public var operation: String
 
-    /// When a repetition may succeed; nil when waiting alone doesn't help.
+    /// How long to wait until a repetition may succeed; nil when waiting alone doesn't help.
     public var retryAfter: Duration?
 
     /// The limit that refused the call.
@@ -31,13 +31,14 @@ public struct RTMError: Error, Sendable, Hashable {
         }
     }
 
-    /// The revisions that are there now.
+    /// The revisions that the set and its item have now.
     public struct Conflict: Sendable, Hashable {
-        /// Of the whole set; 0 when nothing was ever written.
+        /// The revision of the whole set; 0 when nothing was ever written.
         public var majorRevision: Int64
-        /// The item whose revision differed or that is missing; nil when the set's revision differed.
+        /// The key of the item whose revision differed or that is missing; nil when the set's revision
+        /// differed.
         public var key: String?
-        /// Of that item; 0 when it is missing.
+        /// The revision of that item; 0 when it is missing.
         public var revision: Int64
 
         public init(majorRevision: Int64, key: String? = nil, revision: Int64 = 0) {

@@ -4,10 +4,9 @@
     import Darwin
 #endif
 
-/// The clock on the wall, for timestamps that people see. Everything that waits uses a monotonic clock
-/// instead.
+/// The time of day, for timestamps that people see. Everything that waits uses a monotonic clock instead.
 package enum WallClock {
-    /// UTC, milliseconds since 1970.
+    /// The time in milliseconds since 1970 (UTC).
     package static func milliseconds() -> UInt64 {
         var time = timespec()
         clock_gettime(CLOCK_REALTIME, &time)

@@ -4,20 +4,20 @@ package import NIOCore
 import NIOPosix
 import RTMServiceLink
 
-/// Hears of the connection. All calls come on the client's event loop.
+/// Is told about the connection. All calls come on the client's event loop.
 package protocol RedisClientDelegate: AnyObject {
     /// Commands are accepted from now on. The server may be another one than before, with other data.
     func redisIsUp()
-    /// Open commands have failed before. The connection comes back by itself.
+    /// The connection is lost, and all open commands have failed. The client reconnects by itself.
     func redisIsDown(_ cause: String)
 }
 
-/// One connection to Redis: keeps it, logs in, sends commands one behind the other, and completes each
-/// exactly once, in their order. Confined to one event loop; what is sent in a turn goes out in one write at
-/// its end.
+/// One connection to Redis: keeps it up, logs in, sends commands one behind the other, and completes each
+/// exactly once, in their order. It is confined to one event loop; the commands of a turn go out in one write
+/// at its end.
 ///
-/// The bytes travel through a channel of that loop; hiredis's reader makes replies of them. So nothing
-/// blocks, and there is no thread to be shared (docs/presence-redis.md).
+/// The bytes travel through a channel of that loop, and hiredis's reader turns them into replies. So nothing
+/// blocks, and no thread has to be shared (docs/presence-redis.md).
 package final class RedisClient {
     package typealias Completion = (Result<RedisReply, RedisFailure>) -> Void
 
@@ -39,14 +39,14 @@ package final class RedisClient {
     private var isDirty = false
     private var backoff: Backoff
     private var isStopped = true
-    /// Grows with each connection, so that what an old one still says is passed over.
+    /// Grows with each connection, so that late signals of an old one are ignored.
     private var attempt = 0
     private var downCause = "not started"
     package private(set) var isUp = false
-    /// Since the start, for measurements.
+    /// How many commands were sent since the start, for measurements.
     package private(set) var commandsSent = 0
 
-    /// - Parameter scripts: loaded on every connection before it is used.
+    /// - Parameter scripts: the scripts that are loaded on every connection before it is used.
     package init(
         _ configuration: RedisConfiguration, scripts: [RedisScript], on eventLoop: any EventLoop,
         logger: Logger
@@ -59,7 +59,7 @@ package final class RedisClient {
         backoff = configuration.backoff
     }
 
-    /// A started client and its delegate live until `shutdown`.
+    /// Connects. A started client and its delegate live until `shutdown`.
     package func start(delegate: any RedisClientDelegate) {
         self.delegate = delegate
         isStopped = false
@@ -83,7 +83,7 @@ package final class RedisClient {
         write(command, done)
     }
 
-    /// Runs a script; a server that has forgotten it is told its text again.
+    /// Runs a script. If the server has forgotten the script, it gets the text again.
     package func run(
         _ script: RedisScript, keys: [String], _ arguments: [RedisArgument], _ done: @escaping Completion
     ) {
@@ -167,7 +167,7 @@ package final class RedisClient {
         guard number == attempt, channel != nil else { return }
         backoff.reset()
         isUp = true
-        logger.notice("Redis is connected", metadata: ["address": "\(configuration.place)"])
+        logger.notice("connected to Redis", metadata: ["address": "\(configuration.place)"])
         delegate?.redisIsUp()
     }
 
@@ -193,18 +193,18 @@ package final class RedisClient {
         isUp = false
         if wasUp || cause != downCause {
             logger.warning(
-                "Redis is not connected",
+                "lost the connection to Redis",
                 metadata: ["address": "\(configuration.place)", "cause": "\(cause)"])
         }
         downCause = cause
         let failed = open
         open.removeAll()
-        // Readiness first: whoever hears of the failure may look at it.
+        // Readiness comes first: a caller whose command has failed may look at it.
         delegate?.redisIsDown("no connection to Redis at \(configuration.place): \(cause)")
         for command in failed { command.done(.failure(failure)) }
     }
 
-    /// Gives up a connection whose oldest command has waited too long.
+    /// Gives up the connection when its oldest command has waited too long.
     private func watch(_ number: Int) {
         eventLoop.assumeIsolated().scheduleTask(in: .milliseconds(100)) {
             guard number == self.attempt else { return }
@@ -219,7 +219,7 @@ package final class RedisClient {
     fileprivate func received(_ number: Int, _ reply: RedisReply) {
         guard number == attempt else { return }
         guard let command = open.popFirst() else {
-            return connectionLost(number, "a reply that nothing asked for")
+            return connectionLost(number, "Redis sent a reply that no command asked for")
         }
         if case .error(let text) = reply { return command.done(.failure(.refused(text))) }
         command.done(.success(reply))
@@ -237,7 +237,7 @@ extension RedisClient: Flushable {
     }
 }
 
-/// The channel's end: bytes to the reader, replies to the client.
+/// The end of the channel: bytes go to the reader, replies to the client.
 private final class RedisChannelHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 

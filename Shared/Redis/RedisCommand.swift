@@ -8,7 +8,7 @@ package struct RedisCommand: Sendable {
 
     package init(_ arguments: [RedisArgument]) { self.arguments = arguments }
 
-    /// As an array of bulk strings (RESP2).
+    /// Writes the command as an array of bulk strings (RESP2).
     func encode(into buffer: inout ByteBuffer) {
         buffer.writeString("*\(arguments.count)\r\n")
         for argument in arguments {
@@ -33,9 +33,9 @@ package enum RedisArgument: Sendable, ExpressibleByStringLiteral {
     package init(_ flag: Bool) { self = .text(flag ? "1" : "0") }
 }
 
-/// A Lua script that Redis runs as one step. Known to Redis by the hash of its text.
+/// A Lua script that Redis runs as one step. Redis knows it by the hash of its text.
 package final class RedisScript: Sendable {
-    /// For errors.
+    /// The script's name in errors.
     package let name: String
     package let source: String
 

@@ -8,14 +8,14 @@ package struct RedisConfiguration: Sendable {
     }
 
     package var place: Place
-    /// ACL user; empty: the default one.
+    /// The ACL user; if empty, the default user.
     package var user = ""
-    /// Never logged.
+    /// The password; it is never logged.
     package var password = ""
     package var database = 0
     package var connectTimeout: Duration = .seconds(2)
-    /// Of every command. When one isn't answered in time, the connection is given up, for its answers can't
-    /// be trusted to come.
+    /// The time limit of every command. When a command isn't answered in time, the connection is given up,
+    /// because its later answers can't be trusted to come.
     package var commandTimeout: Duration = .seconds(2)
     /// Limit: commands without an answer. One more is refused.
     package var commandsMax = 65_536
@@ -35,13 +35,14 @@ extension RedisConfiguration.Place: CustomStringConvertible {
 
 /// Why a command has no result.
 package enum RedisFailure: Error, Sendable, Hashable {
-    /// Not sent: there is no connection, for this reason.
+    /// The command was not sent: there is no connection, for this reason.
     case notConnected(String)
-    /// Not sent: too many commands wait.
+    /// The command was not sent: too many commands wait.
     case tooManyCommands(Int)
-    /// No answer in time, or the connection was lost before it. It may have been done.
+    /// There was no answer in time, or the connection was lost before it. The command may have been carried
+    /// out.
     case timedOut
     case disconnected
-    /// Redis refused it.
+    /// Redis refused the command.
     case refused(String)
 }

@@ -1,13 +1,13 @@
 import CHiredis
 
-/// What Redis answers to one command, copied.
+/// The answer of Redis to one command, copied.
 package enum RedisReply: Sendable, Hashable {
-    /// Bulk or simple string. Redis doesn't know of encodings.
+    /// A bulk or simple string, as bytes: Redis has no encodings.
     case string([UInt8])
     case integer(Int)
     case array([RedisReply])
     case null
-    /// The command was refused, for example "NOSCRIPT No matching script.".
+    /// Redis refused the command, for example with "NOSCRIPT No matching script.".
     case error(String)
 
     init(_ reply: redisReply) {
@@ -29,7 +29,7 @@ package enum RedisReply: Sendable, Hashable {
         if case .string(let bytes) = self { String(decoding: bytes, as: UTF8.self) } else { nil }
     }
 
-    /// Of an integer, or of a string of digits.
+    /// The number of an integer, or of a string of digits.
     package var number: UInt64? {
         switch self {
         case .integer(let value): UInt64(exactly: value)
@@ -43,7 +43,7 @@ package enum RedisReply: Sendable, Hashable {
     }
 }
 
-/// Bytes of a connection in, replies out: hiredis's reader. Confined to its owner.
+/// Turns the bytes of a connection into replies, with hiredis's reader. It is confined to its owner.
 final class ReplyReader {
     private let reader: UnsafeMutablePointer<redisReader>?
 
@@ -51,7 +51,7 @@ final class ReplyReader {
 
     deinit { redisReaderFree(reader) }
 
-    /// False: what came is no reply; the connection can't go on.
+    /// Returns false if the bytes are not a reply; the connection can't go on then.
     func feed(_ bytes: UnsafeRawBufferPointer) -> Bool {
         redisReaderFeed(reader, bytes.bindMemory(to: CChar.self).baseAddress, bytes.count) == REDIS_OK
     }

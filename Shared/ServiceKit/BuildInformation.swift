@@ -10,7 +10,7 @@ package enum BuildInformation {
         #endif
     }()
 
-    /// What `/version` answers.
+    /// The body of `/version`.
     static func json(program: String) -> String {
         JSONText.object([
             ("name", JSONText.quoted(program)), ("version", JSONText.quoted(version)),

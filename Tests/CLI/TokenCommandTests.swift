@@ -177,8 +177,8 @@ struct TokenCommandTests {
             #"service           rtc, stream channel "s", any user"#,
             "joinChannel until 1970-01-01T00:26:40Z (in 10 min) (no limit of its own)",
             "privilege 77 until 1970-01-01T00:17:40Z (in 60 s)",
-            "service           chat, not one of ours", "app until 1970-01-01T00:17:40Z (in 60 s)",
-            "service           rtm2, user \"al\u{FFFD}ice\", only what is listed",
+            "service           chat, not a service of Heliograph", "app until 1970-01-01T00:17:40Z (in 60 s)",
+            "service           rtm2, user \"al\u{FFFD}ice\", restricted to the listed names",
             "read messageChannels: a, b\u{FFFD}[2J", "write resource 9: c",
         ] {
             #expect(lines.contains(line), "\(line)")

@@ -63,6 +63,30 @@ struct EdgeConfigurationTests {
         ]
     }
 
+    @Test("the drain of as many sessions as an edge admits fits into its shutdown, or it refuses to start")
+    func drainFitsShutdown() throws {
+        func problems(_ arguments: [String]) throws -> [String] {
+            let definition = EdgeDefinition.service
+            let schema = ConfigurationSchema(
+                definition.keys + [CommonKeys.shutdownTimeout.declaration], section: "edge")
+            let loader = ConfigurationLoader(schema: schema, rules: definition.rules) { _ in "" }
+            do {
+                _ = try loader.load(arguments: arguments, environment: [:])
+                return []
+            } catch let error as ConfigurationError {
+                return error.problems.map(\.description)
+            }
+        }
+        #expect(try problems([]).isEmpty)
+        #expect(try problems(["--connections-max", "200000"]).isEmpty)
+        #expect(
+            try problems(["--connections-max", "200001"]) == [
+                "shutdown.timeout (built-in): the value 20s is too short for edge.connections.max, which is "
+                    + "200001: an edge that ends sends 10000 sessions away per second. Set shutdown.timeout to "
+                    + "at least 21s, or lower edge.connections.max"
+            ])
+    }
+
     @Test("the protocol's document says the rates of an edge whose operator changes nothing")
     func documentedRates() throws {
         let app = try #require(EdgeConfiguration(try load(["--apps", "one"])).applications.first)

@@ -1,4 +1,4 @@
-/// The response of a call that succeeded and has nothing more to say.
+/// The response of a call whose success has no content.
 public final class AgoraRtmCommonResponse: NSObject, Sendable {
     override public init() { super.init() }
 }

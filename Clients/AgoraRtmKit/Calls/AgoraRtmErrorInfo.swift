@@ -9,7 +9,7 @@ public final class AgoraRtmErrorInfo: NSError, @unchecked Sendable {
     public let errorCode: AgoraRtmErrorCode
     /// The call that failed, for example `publish`.
     public let operation: String
-    /// One sentence for a person. Its wording may change; never parse it.
+    /// The reason in one sentence for a person. The wording may change, so don't parse it.
     public let reason: String
 
     public init(errorCode: AgoraRtmErrorCode, operation: String, reason: String) {
@@ -20,7 +20,7 @@ public final class AgoraRtmErrorInfo: NSError, @unchecked Sendable {
             domain: Self.domainName, code: errorCode.rawValue, userInfo: [NSLocalizedDescriptionKey: reason])
     }
 
-    /// This type has no place for the time to wait, so the sentence says it.
+    /// This type has no field for the time to wait, so the sentence contains it.
     convenience init(_ error: RTMError) {
         let wait = error.retryAfter.map { "; try again in \(Int(($0 / .milliseconds(1)).rounded(.up))) ms" }
         self.init(errorCode: error.code, operation: error.operation, reason: error.reason + (wait ?? ""))

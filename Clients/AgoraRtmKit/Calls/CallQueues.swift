@@ -1,12 +1,12 @@
-// In which order things happen.
+// The order in which things happen.
 //
 // Calls reach the client below in the order in which the app made them, whichever form it used. Completion
-// blocks and delegates are called one after the other (S-0a), events in their order; blocks of calls that are
-// under way together may end in any order. Two serial queues see to that. On `calls` every call begins and
-// ends and the events arrive; nothing of the app's runs there, so it never waits. On `callbacks` the app's
-// code runs: what it blocks is only itself.
+// blocks and delegates are called one after the other (S-0a), and events in their order; the blocks of calls
+// that are under way together may be called in any order. Two serial queues ensure that. On `calls` every
+// call begins and ends and the events arrive; no code of the app runs there, so it never waits. On
+// `callbacks` the app's code runs, and it can only block itself.
 
-/// Runs tasks on a serial queue: in the order in which they began, or became ready again.
+/// Runs tasks on a serial queue, in the order in which they began or became ready again.
 final class SerialTaskExecutor: TaskExecutor {
     private let queue: DispatchQueue
 
@@ -18,18 +18,18 @@ final class SerialTaskExecutor: TaskExecutor {
     }
 }
 
-/// Where the app's code is called.
+/// The queue on which the app's code is called.
 struct CallbackQueue: Sendable {
     private let queue: DispatchQueue
 
-    /// Serial, even if the app's queue is a concurrent one.
+    /// The queue is serial, even if the app's queue is a concurrent one.
     init(target: DispatchQueue?) {
         queue = DispatchQueue(label: "AgoraRtmKit.callbacks", target: target)
     }
 
     func begin(_ work: @escaping @Sendable () -> Void) { queue.async(execute: work) }
 
-    /// Returns when the work is done, so that what comes next waits in a place with a limit.
+    /// Returns when the work is done, so that the next event waits in a place with a limit.
     func run(_ work: @escaping @Sendable () -> Void) async {
         await withCheckedContinuation { continuation in
             queue.async {

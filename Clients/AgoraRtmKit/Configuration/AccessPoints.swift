@@ -1,8 +1,8 @@
 import RTMClient
 import RTMModel
 
-/// The list of `AgoraRtmPrivateConfig.accessPointHosts` as the client below wants it: addresses, and one kind
-/// of protection for all of them (N-2, N-3).
+/// The list of `AgoraRtmPrivateConfig.accessPointHosts` in the form that the client below needs: addresses,
+/// and one kind of protection for all of them (N-2, N-3).
 struct AccessPoints {
     let servers: [ServerAddress]
     let tls: RTMClient.TLS
@@ -15,7 +15,8 @@ struct AccessPoints {
         self.tls = tls
     }
 
-    /// - Throws: -10024 for an empty list, an unreadable host, or hosts to be reached in different ways.
+    /// - Throws: `.invalidPrivateConfig` (-10024) for an empty list, an unreadable host, or hosts that would
+    ///   be reached in different ways.
     init(_ hosts: [String]) throws(RTMError) {
         var servers: [ServerAddress] = []
         var isPlain: Bool?
@@ -60,7 +61,7 @@ struct AccessPoints {
 
     private static func isLoopback(_ host: String) -> Bool {
         if host.lowercased() == "localhost" || host == "::1" { return true }
-        // A name such as 127.example.com is no address.
+        // A name such as 127.example.com is not an address.
         let bytes = host.split(separator: ".", omittingEmptySubsequences: false).compactMap { UInt8($0) }
         return bytes.count == 4 && bytes[0] == 127 && host.utf8.count { $0 == UInt8(ascii: ".") } == 3
     }

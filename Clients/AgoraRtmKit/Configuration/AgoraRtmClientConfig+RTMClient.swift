@@ -3,12 +3,14 @@ import RTMClient
 import RTMModel
 
 extension AgoraRtmClientConfig {
-    /// The range of `reconnectTimeout` in seconds, where it isn't 0 (L-47).
+    /// The range of `reconnectTimeout` in seconds, if it isn't 0 (L-47).
     private static let reconnectTimeoutRange: ClosedRange<UInt32> = 15...3600
 
-    /// This configuration for the client below, which clamps the heartbeat and presence times itself.
+    /// Translates this configuration for the client below, which clamps the heartbeat and presence times
+    /// itself.
     ///
-    /// - Throws: -10006 user id that is no number (L-3), -10022 proxy or encryption, -10024 incomplete
+    /// - Throws: `.invalidUserId` (-10006) for a user id that is not a number (L-3), `.serviceNotSupport`
+    ///   (-10022) for a proxy or encryption, `.invalidPrivateConfig` (-10024) for an incomplete
     ///   `privateConfig`.
     func clientConfiguration() throws(RTMError) -> RTMClient.Configuration {
         try refuseWhatIsMissing()
@@ -28,7 +30,7 @@ extension AgoraRtmClientConfig {
         return configuration
     }
 
-    /// What the client may use; everything without a `privateConfig`.
+    /// The services that the client may use; without a `privateConfig` all of them.
     var services: AgoraRtmServiceType { privateConfig?.serviceType ?? [.message, .stream] }
 
     private func accessPoints() throws(RTMError) -> AccessPoints {
@@ -39,7 +41,8 @@ extension AgoraRtmClientConfig {
         return try AccessPoints(privateConfig.accessPointHosts)
     }
 
-    /// Better no client than one that sends in the clear, or past the proxy, what was meant otherwise.
+    /// Refuses features that don't exist yet. A client that sends in the clear, or past the proxy, would be
+    /// worse than none.
     private func refuseWhatIsMissing() throws(RTMError) {
         if let encryptionConfig, encryptionConfig.encryptionMode != .none {
             throw RTMError(.serviceNotSupport, "encryption is not available yet", operation: "init")

@@ -1,40 +1,41 @@
-/// How a client behaves. `AgoraRtmClientKit.init` copies everything: later changes have no effect on that
+/// How a client behaves. `AgoraRtmClientKit.init` copies everything, so later changes have no effect on that
 /// client.
 ///
-/// Not to be shared between threads while it is being changed.
+/// The object must not be shared between threads while it is being changed.
 public final class AgoraRtmClientConfig: NSObject {
     public var appId: String
-    /// 1…64 ASCII characters (L-1, L-2). One session per user id: the newest login wins.
+    /// The user id: 1…64 ASCII characters (L-1, L-2). There is one session per user id, and the newest login
+    /// wins.
     public var userId: String
     /// With `false` the user id must be the decimal text of a number from 1 to 4294967295 (L-3).
     public var useStringUserId: Bool
-    /// Accepted without effect: it speaks of stream channels only (N-5).
+    /// Accepted without effect: it concerns only stream channels (N-5).
     public var multipath: Bool
     /// Accepted without effect.
     public var ispPolicyEnabled: Bool
-    /// How long others still see this user after a loss: 5…300 seconds, beyond that the nearest bound
-    /// (L-45).
+    /// How long other users still see this user after its connection is lost: 5…300 seconds. A value outside
+    /// becomes the nearest bound (L-45).
     public var presenceTimeout: UInt32
-    /// How often the client tells the server that it lives: 5…1800 seconds, beyond that the nearest bound
-    /// (L-46).
+    /// How often the client sends a heartbeat: every 5…1800 seconds. A value outside becomes the nearest
+    /// bound (L-46).
     public var heartbeatInterval: UInt32
-    /// When the client gives up to reconnect: 0 means never, else 15…3600 seconds, beyond that the nearest
-    /// bound (L-47).
+    /// When the client gives up reconnecting: 0 means never, otherwise after 15…3600 seconds. A value outside
+    /// becomes the nearest bound (L-47).
     public var reconnectTimeout: UInt32
     /// Accepted without effect: a self-hosted system has no regions (N-6).
     public var areaCode: AgoraRtmAreaCode
-    /// Proxies are not available yet: any type but `none` is refused with -10022.
+    /// Proxies are not available yet: any type but `none` is refused with `.serviceNotSupport` (-10022).
     public var proxyConfig: AgoraRtmProxyConfig?
     /// Both values behave the same (N-4).
     public var protocolType: AgoraRtmProtocolType
     /// Without it the client logs nothing.
     public var logConfig: AgoraRtmLogConfig?
-    /// Encryption is not available yet: any mode but `none` is refused with -10022.
+    /// Encryption is not available yet: any mode but `none` is refused with `.serviceNotSupport` (-10022).
     public var encryptionConfig: AgoraRtmEncryptionConfig?
     /// Where the servers are. Without it the client uses the local stack at 127.0.0.1:7710.
     public var privateConfig: AgoraRtmPrivateConfig?
-    /// Where delegates and completion blocks are called, one after the other; nil means a queue of the
-    /// client's own.
+    /// The queue on which delegates and completion blocks are called, one after the other; nil means a queue
+    /// of the client's own.
     public var callbackQueue: DispatchQueue?
 
     public init(

@@ -1,12 +1,12 @@
 /// How payloads are encrypted. Not available yet: see ``AgoraRtmClientConfig/encryptionConfig``.
 public final class AgoraRtmEncryptionConfig: NSObject, NSCopying {
     public var encryptionMode: AgoraRtmEncryptionMode = .none
-    /// Of any length; 32 bytes are advised.
+    /// The key; it may have any length, and 32 bytes are advised.
     public var encryptionKey: String?
-    /// 32 bytes.
+    /// The salt, 32 bytes.
     public var encryptionSalt: Data?
 
-    /// The name that the documents use for ``encryptionSalt``.
+    /// The same value, under the name that the documents use for ``encryptionSalt``.
     public var encryptionKdfSalt: Data? {
         get { encryptionSalt }
         set { encryptionSalt = newValue }

@@ -58,7 +58,7 @@ public enum AgoraRtmEncryptionMode: Int, Sendable {
     case AES256GCM = 2
 }
 
-/// What is logged: everything of this level and worse.
+/// What is logged: every record of this level or a more severe one.
 public enum AgoraRtmLogLevel: Int, Sendable {
     case none = 0
     case info = 0x1

@@ -1,6 +1,6 @@
 // Safety: a plain holder of values. The kit makes it, hands it over once and keeps no reference;
 // who shares one between threads must not change it any more, as with every object of this API.
-/// The link between the client and its servers changed (S-23).
+/// The link between the client and its servers has changed (S-23).
 public final class AgoraRtmLinkStateEvent: NSObject, @unchecked Sendable {
     public var currentState: AgoraRtmLinkState = .idle
     public var previousState: AgoraRtmLinkState = .idle
@@ -9,13 +9,13 @@ public final class AgoraRtmLinkStateEvent: NSObject, @unchecked Sendable {
     public var reasonCode: AgoraRtmLinkStateChangeReason = .unknown
     /// `reasonCode` in words, for a person.
     public var reason: String?
-    /// Channels that were subscribed when the link changed (S-18).
+    /// The channels that were subscribed when the link changed (S-18).
     public var affectedChannels: [String] = []
-    /// Channels whose subscription could not be re-established after a reconnect. Normally empty.
+    /// The channels whose subscription could not be restored after a reconnect. Normally there are none.
     public var unrestoredChannels: [String] = []
-    /// The link came back within two minutes of its loss (S-17).
+    /// Whether the link came back within two minutes of its loss (S-17).
     public var isResumed = false
-    /// Milliseconds since 1970, by the server's clock where it is known.
+    /// When it happened, in milliseconds since 1970, by the server's clock where it is known.
     public var timestamp: UInt64 = 0
 
     override public init() { super.init() }

@@ -1,12 +1,12 @@
 // Safety: a plain holder of values. The kit makes it, hands it over once and keeps no reference;
 // who shares one between threads must not change it any more, as with every object of this API.
-/// Locks of a channel were made, removed, taken or freed.
+/// Locks of a channel were created, removed, acquired or released.
 public final class AgoraRtmLockEvent: NSObject, @unchecked Sendable {
     public var channelType: AgoraRtmChannelType = .none
     public var eventType: AgoraRtmLockEventType = .none
     public var channelName = ""
     public var lockDetailList: [AgoraRtmLockDetail] = []
-    /// Milliseconds since 1970.
+    /// When it happened, in milliseconds since 1970.
     public var timestamp: UInt64 = 0
 
     override public init() { super.init() }
@@ -14,14 +14,14 @@ public final class AgoraRtmLockEvent: NSObject, @unchecked Sendable {
 
 // Safety: a plain holder of values. The kit makes it, hands it over once and keeps no reference;
 // who shares one between threads must not change it any more, as with every object of this API.
-/// A lock and who holds it.
+/// A lock and its owner.
 public final class AgoraRtmLockDetail: NSObject, @unchecked Sendable {
     public var lockName = ""
-    /// User id of the holder; empty if it is free.
+    /// The user id of the owner; empty if the lock is free.
     public var owner = ""
-    /// How many seconds the holder keeps it after it went offline: 10…300 (L-40).
+    /// For how many seconds the owner keeps the lock after it went offline: 10…300 (L-40).
     public var ttl: Int32 = 0
-    /// Milliseconds since 1970.
+    /// When it happened, in milliseconds since 1970.
     public var timestamp: UInt64 = 0
 
     override public init() { super.init() }

@@ -4,14 +4,14 @@
 public final class AgoraRtmMessageEvent: NSObject, @unchecked Sendable {
     /// `.message` or `.user`.
     public var channelType: AgoraRtmChannelType = .none
-    /// For a message to this user it is this user's own id (M-34).
+    /// The name of the channel. For a message to this user it is this user's own id (M-34).
     public var channelName = ""
-    /// Empty outside stream channels.
+    /// The topic; empty outside stream channels.
     public var channelTopic = ""
     public var message = AgoraRtmMessage()
-    /// User id of the sender.
+    /// The user id of the sender.
     public var publisher = ""
-    /// What the sender marked it with; empty if nothing.
+    /// The mark that the sender gave the message; empty if it gave none.
     public var customType: String? = nil
     /// When the server accepted it, in milliseconds since 1970. Strictly increasing within a channel (M-24).
     public var timestamp: UInt64 = 0
@@ -21,7 +21,7 @@ public final class AgoraRtmMessageEvent: NSObject, @unchecked Sendable {
 
 // Safety: a plain holder of values. The kit makes it, hands it over once and keeps no reference;
 // who shares one between threads must not change it any more, as with every object of this API.
-/// The contents of a message: exactly one of the two is there.
+/// The content of a message: exactly one of `rawData` and `stringData` is set.
 public final class AgoraRtmMessage: NSObject, NSCopying, @unchecked Sendable {
     public var rawData: Data?
     public var stringData: String?

@@ -2,7 +2,8 @@
 // who shares one between threads must not change it any more, as with every object of this API.
 /// A set of metadata items.
 public final class AgoraRtmMetadata: NSObject, @unchecked Sendable {
-    /// Of the whole set. In a write: -1 doesn't check, a greater value must be the present one.
+    /// The revision of the whole set. In a write -1 means no check, and a positive number must be the present
+    /// revision.
     public var majorRevision: Int64 = -1
     public var items: [AgoraRtmMetadataItem]?
 
@@ -10,8 +11,8 @@ public final class AgoraRtmMetadata: NSObject, @unchecked Sendable {
 
     /// The same as `init()`, for sources that unwrap it: `AgoraRtmMetadata()!`.
     ///
-    /// The vendor's own initializer is failable, its documents use it both ways. The parameter without
-    /// meaning makes the compiler prefer the plain one wherever no Optional is asked for.
+    /// The vendor's own initializer is failable, and its documents use it both ways. The parameter has no
+    /// meaning; it makes the compiler prefer the plain initializer wherever no Optional is asked for.
     public convenience init?(_compat: Void = ()) { self.init() }
 }
 
@@ -19,19 +20,21 @@ public final class AgoraRtmMetadata: NSObject, @unchecked Sendable {
 // who shares one between threads must not change it any more, as with every object of this API.
 /// One key of a metadata set.
 public final class AgoraRtmMetadataItem: NSObject, @unchecked Sendable {
-    /// At most 32 characters (L-13).
+    /// The key; at most 32 characters (L-13).
     public var key = ""
-    /// At most 16 KB (L-36). It may be empty, but an item to set or to update must have been given one.
+    /// The value; at most 16 KB (L-36). It may be empty, but an item that is set or updated must have been
+    /// given one.
     public var value = "" {
         didSet { hasValue = true }
     }
-    /// Whether the app, or the server, has given it one (D-13).
+    /// Whether the app or the server has set the value (D-13).
     private(set) var hasValue = false
-    /// Filled by the server, if the writer asked for it.
+    /// The user id of the writer. The server fills it if the writer asked for it.
     public var authorUserId = ""
-    /// In a write: -1 doesn't check, a greater value must be the present one.
+    /// The revision of the item. In a write -1 means no check, and a positive number must be the present
+    /// revision.
     public var revision: Int64 = -1
-    /// Milliseconds since 1970. Filled by the server, if the writer asked for it.
+    /// When the item was written, in milliseconds since 1970. The server fills it if the writer asked for it.
     public var updateTs: UInt64 = 0
 
     override public init() { super.init() }

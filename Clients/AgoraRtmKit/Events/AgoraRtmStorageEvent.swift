@@ -5,11 +5,11 @@ public final class AgoraRtmStorageEvent: NSObject, @unchecked Sendable {
     public var channelType: AgoraRtmChannelType = .none
     public var storageType: AgoraRtmStorageType = .none
     public var eventType: AgoraRtmStorageEventType = .none
-    /// Channel name or user id, by `storageType`.
+    /// The channel name or user id, depending on `storageType`.
     public var target = ""
     /// The whole set.
     public var data = AgoraRtmMetadata()
-    /// Milliseconds since 1970.
+    /// When it happened, in milliseconds since 1970.
     public var timestamp: UInt64 = 0
 
     override public init() { super.init() }

@@ -1,14 +1,14 @@
 import Synchronization
 
-/// Who hears a client's events. Holds everybody weakly.
+/// The delegates that get a client's events; all are held weakly.
 ///
 /// No strong reference to a delegate is made or dropped under the lock: it could be the last one, and then
 /// the app's `deinit` would run there, which may well call `remove`.
 final class DelegateList: Sendable {
-    // Safety: the kit never looks into a delegate, it only calls it, one call at a time on the queue that the
-    // protocol documents; that much the app's class must bear, Sendable or not.
+    // Safety: the kit never looks into a delegate. It only calls it, one call at a time, on the queue that
+    // the protocol documents. The app's class must allow that, whether it is Sendable or not.
     private struct Entry: @unchecked Sendable {
-        /// Tells it from an earlier delegate at the same address.
+        /// Distinguishes this entry from an earlier delegate at the same address.
         var number: UInt64
         let id: ObjectIdentifier
         weak var delegate: (any AgoraRtmClientDelegate)?
@@ -21,7 +21,7 @@ final class DelegateList: Sendable {
 
     private let contents = Mutex(Contents())
 
-    /// Adding one that is there already changes nothing but its place: it comes last.
+    /// Adds a delegate. If it is in the list already, it only moves to the end.
     func add(_ delegate: any AgoraRtmClientDelegate) {
         let id = ObjectIdentifier(delegate)
         var entry = Entry(number: 0, id: id, delegate: delegate)
@@ -42,8 +42,8 @@ final class DelegateList: Sendable {
         contents.withLock { $0.entries.removeAll() }
     }
 
-    /// Calls the ones that are there, in the order they came. Whoever is removed meanwhile isn't called any
-    /// more (N-8).
+    /// Calls the delegates in the order in which they were added. A delegate that is removed meanwhile isn't
+    /// called any more (N-8).
     func notify(_ body: (any AgoraRtmClientDelegate) -> Void) {
         for entry in contents.withLock({ $0.entries }) {
             if let delegate = entry.delegate {

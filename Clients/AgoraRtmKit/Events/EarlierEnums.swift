@@ -1,5 +1,5 @@
-// Names of earlier versions, so that sources which mention them still compile. Nothing here is ever
-// delivered: link states come as `AgoraRtmLinkStateEvent` (S-24).
+// The names of earlier versions, so that sources with these names still compile. No value of these types is
+// ever delivered: link states come as `AgoraRtmLinkStateEvent` (S-24).
 
 /// The connection state of earlier versions. See ``AgoraRtmLinkState``.
 public enum AgoraRtmClientConnectionState: Int, Sendable {

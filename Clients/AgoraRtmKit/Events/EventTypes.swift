@@ -1,53 +1,53 @@
-/// What a presence event tells.
+/// What a presence event reports.
 public enum AgoraRtmPresenceEventType: Int, Sendable {
     case none = 0
-    /// Everybody who is there; after subscribing, and again after a reconnect.
+    /// All users in the channel; sent after subscribing, and again after a reconnect.
     case snapshot = 1
-    /// What changed within one period; in big channels.
+    /// The changes within one period, in big channels.
     case interval = 2
     case remoteJoinChannel = 3
     case remoteLeaveChannel = 4
-    /// Somebody was lost for longer than its `presenceTimeout`.
+    /// A user was lost for longer than its `presenceTimeout`.
     case remoteConnectionTimeout = 5
     case remoteStateChanged = 6
     /// Presence is not available for this subscription.
     case errorOutOfService = 7
 }
 
-/// Whose metadata an event tells of.
+/// Whose metadata an event is about.
 public enum AgoraRtmStorageType: Int, Sendable {
     case none = 0
     case user = 1
     case channel = 2
 }
 
-/// What a storage event tells.
+/// What a storage event reports.
 public enum AgoraRtmStorageEventType: Int, Sendable {
     case none = 0
     /// The set as it is when a subscription begins.
     case snapshot = 1
-    /// Reserved.
+    /// Reserved; never sent.
     case set = 2
     /// The set after any change.
     case update = 3
-    /// Reserved.
+    /// Reserved; never sent.
     case remove = 4
 }
 
-/// What a lock event tells.
+/// What a lock event reports.
 public enum AgoraRtmLockEventType: Int, Sendable {
     case none = 0
     case snapshot = 1
     case lockSet = 2
     case lockRemoved = 3
     case lockAcquired = 4
-    /// Released, revoked, or its time to live ran out.
+    /// The lock was released or revoked, or its time to live has ended.
     case lockReleased = 5
     /// This client lost the lock while it was away.
     case lockExpired = 6
 }
 
-/// What a topic event tells.
+/// What a topic event reports.
 public enum AgoraRtmTopicEventType: Int, Sendable {
     case none = 0
     case snapshot = 1
@@ -55,7 +55,7 @@ public enum AgoraRtmTopicEventType: Int, Sendable {
     case remoteLeaveTopic = 3
 }
 
-/// What a token event tells.
+/// What a token event reports.
 public enum AgoraRtmTokenEventTokenType: Int, Sendable {
     case willExpire = 1
     case readPermissionRevoked = 2

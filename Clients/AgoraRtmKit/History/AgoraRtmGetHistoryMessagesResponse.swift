@@ -2,7 +2,7 @@
 // who shares one between threads must not change it any more, as with every object of this API.
 /// One page of stored messages.
 public final class AgoraRtmGetHistoryMessagesResponse: NSObject, @unchecked Sendable {
-    /// Newest first (H-6).
+    /// The messages, newest first (H-6).
     public var messageList: [AgoraRtmHistoryMessage] = []
     /// The `start` of the next, older page; 0 after the last one (H-7).
     public var newStart: UInt64 = 0
@@ -20,11 +20,11 @@ public typealias AgoraRtmGetHistoryMessagesBlock =
 /// A stored message (H-9).
 public final class AgoraRtmHistoryMessage: NSObject, NSCopying, @unchecked Sendable {
     public var message = AgoraRtmMessage()
-    /// User id of the sender.
+    /// The user id of the sender.
     public var publisher = ""
-    /// What the sender marked it with; empty if nothing.
+    /// The mark that the sender gave the message; empty if it gave none.
     public var customType: String?
-    /// That of the live event: milliseconds since 1970.
+    /// The timestamp of the live event, in milliseconds since 1970.
     public var timestamp: UInt64 = 0
 
     override public init() { super.init() }

@@ -1,22 +1,27 @@
 import RTMClient
 
-/// The messages that publishers had stored (`storeInHistory`). Got by ``AgoraRtmClientKit/getHistory()``.
+/// Reads the messages that were published with `storeInHistory`. ``AgoraRtmClientKit/getHistory()`` returns
+/// it.
 public final class AgoraRtmHistory: NSObject, Sendable {
     private let kit: AgoraRtmClientKit
 
     init(_ kit: AgoraRtmClientKit) { self.kit = kit }
 
-    /// One page of a channel's history, newest message first. No subscription is needed (H-12).
+    /// Reads one page of a channel's history, newest message first. No subscription is needed (H-12).
     ///
-    /// The next, older page begins at the response's `newStart`, with the same `end`; 0 means that there is
-    /// none.
+    /// The next, older page begins at the response's `newStart`, with the same `end`. If `newStart` is 0,
+    /// there is no older page.
     ///
     /// - Parameters:
-    ///   - channelName: with `channelType` `.user` the own user id: what was sent to this user (H-2).
-    ///   - options: nil means the newest 100.
-    ///   - completionBlock: errors are -10008 or -10006 bad name, -10019 bad channel type, -10014 bad count,
-    ///     -15002 `end` is after `start`, -15004 another user's messages, -15005 no history for this app,
-    ///     -15003 no answer in time, -15001 otherwise, -10002 not logged in, -10025 not connected.
+    ///   - channelName: the channel. With `channelType` `.user` it is the user's own id: the messages that
+    ///     were sent to this user (H-2).
+    ///   - options: nil means the newest 100 messages.
+    ///   - completionBlock: gets `.invalidChannelName` (-10008), `.invalidUserId` (-10006),
+    ///     `.invalidChannelType` (-10019), `.invalidParameter` (-10014) for a bad count,
+    ///     `.historyInvalidTimestamp` (-15002) if `end` is after `start`, `.historyOperationNotPermitted`
+    ///     (-15004) for another user's messages, `.historyNotAvailable` (-15005) if the app has no history,
+    ///     `.historyOperationTimeout` (-15003), `.historyOperationFailed` (-15001), `.notLogin` (-10002),
+    ///     `.notConnected` (-10025).
     @preconcurrency
     public func getMessages(
         channelName: String, channelType: AgoraRtmChannelType,

@@ -2,9 +2,9 @@ import RTMClient
 import RTMModel
 
 extension AgoraRtmChannelType {
-    /// H-1.
+    /// The channel whose history is meant: only message and user channels have one (H-1).
     ///
-    /// - Throws: -10019 for a type that has no history.
+    /// - Throws: `.invalidChannelType` (-10019) for another type.
     func history(of channelName: String) throws(RTMError) -> MessageDestination {
         switch self {
         case .message: return .channel(channelName)

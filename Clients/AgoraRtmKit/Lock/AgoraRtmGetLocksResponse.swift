@@ -2,10 +2,10 @@
 // who shares one between threads must not change it any more, as with every object of this API.
 /// The locks of a channel.
 public final class AgoraRtmGetLocksResponse: NSObject, @unchecked Sendable {
-    /// By name (K-10).
+    /// The locks by name (K-10).
     public var lockDetailList: [AgoraRtmLockDetail] = []
 
-    /// The same, by the name that some samples use.
+    /// The same list, under the name that some samples use.
     public var locks: [AgoraRtmLockDetail] {
         get { lockDetailList }
         set { lockDetailList = newValue }

@@ -1,22 +1,25 @@
 import RTMClient
 
-/// The locks of channels: each has one holder at a time. Got by ``AgoraRtmClientKit/getLock()``.
+/// Creates, acquires and releases locks of channels. A lock has one owner at a time.
+/// ``AgoraRtmClientKit/getLock()`` returns this object.
 public final class AgoraRtmLock: NSObject, Sendable {
     private let kit: AgoraRtmClientKit
 
     init(_ kit: AgoraRtmClientKit) { self.kit = kit }
 
-    /// Creates a lock that nobody has yet. It stays until `removeLock` (K-2).
+    /// Creates a lock without an owner. It stays until `removeLock` (K-2).
     ///
     /// - Parameters:
     ///   - channelType: `.message` or `.stream`.
     ///   - lockName: 1…64 characters (L-11).
-    ///   - ttl: for how many seconds the lock stays with a holder who left the channel or lost the
-    ///     connection: 10…300, clamped (L-40, K-11).
-    ///   - completionBlock: errors are -14004 the lock exists, -14001 too many locks in the channel, and for
-    ///     all calls about locks: -14005 bad lock name, -10008 bad channel name, -10019 bad channel type,
-    ///     -14003 the same call for this lock is under way (K-7), -10002 not logged in, -10025 not connected,
-    ///     -10021 too often, -14002 no answer in time, -14009 no lock service.
+    ///   - ttl: for how many seconds the lock stays with an owner who left the channel or lost the
+    ///     connection: 10…300. A value outside becomes the nearest bound (L-40, K-11).
+    ///   - completionBlock: gets `.lockAlreadyExist` (-14004), or `.lockOperationFailed` (-14001) if the
+    ///     channel has too many locks. All calls about locks may get: `.lockInvalidName` (-14005),
+    ///     `.invalidChannelName` (-10008), `.invalidChannelType` (-10019), `.lockOperationPerforming`
+    ///     (-14003) if the same call for this lock is under way (K-7), `.notLogin` (-10002), `.notConnected`
+    ///     (-10025), `.operationRateExceedLimitation` (-10021), `.lockOperationTimeout` (-14002),
+    ///     `.lockNotAvailable` (-14009).
     @preconcurrency
     public func setLock(
         channelName: String, channelType: AgoraRtmChannelType, lockName: String, ttl: Int32,
@@ -37,14 +40,15 @@ public final class AgoraRtmLock: NSObject, Sendable {
         }
     }
 
-    /// Becomes the holder of a lock; who has it already keeps it (K-4). It stays over losses of the link, for
-    /// as long as its time to live lasts.
+    /// Becomes the owner of a lock; an owner keeps it (K-4). The lock survives losses of the link, as long as
+    /// its time to live has not ended.
     ///
     /// - Parameters:
-    ///   - retry: wait while another has it, until it is got or the channel is left (K-6).
-    ///   - completionBlock: errors are -14007 another has it, -14008 there is no such lock, -14001 the
-    ///     channel was left while waiting, or called too often; for the rest see
-    ///     ``setLock(channelName:channelType:lockName:ttl:completion:)``.
+    ///   - retry: whether to wait while another user owns the lock, until this user gets it or leaves the
+    ///     channel (K-6).
+    ///   - completionBlock: gets `.lockAcquireFailed` (-14007) if another user owns the lock, `.lockNotExist`
+    ///     (-14008), `.lockOperationFailed` (-14001) if the channel was left while waiting or calls come too
+    ///     often, or an error of ``setLock(channelName:channelType:lockName:ttl:completion:)``.
     @preconcurrency
     public func acquireLock(
         channelName: String, channelType: AgoraRtmChannelType, lockName: String, retry: Bool,
@@ -65,10 +69,11 @@ public final class AgoraRtmLock: NSObject, Sendable {
         }
     }
 
-    /// Gives a lock back (K-8). Works also after the channel was left.
+    /// Gives a lock back (K-8). This works even after the channel was left.
     ///
-    /// - Parameter completionBlock: errors are -14006 this user doesn't hold it, -14008 there is no such
-    ///   lock; for the rest see ``setLock(channelName:channelType:lockName:ttl:completion:)``.
+    /// - Parameter completionBlock: gets `.lockNotAcquired` (-14006) if this user doesn't own the lock,
+    ///   `.lockNotExist` (-14008) if there is no such lock, or an error of
+    ///   ``setLock(channelName:channelType:lockName:ttl:completion:)``.
     @preconcurrency
     public func releaseLock(
         channelName: String, channelType: AgoraRtmChannelType, lockName: String,
@@ -89,12 +94,13 @@ public final class AgoraRtmLock: NSObject, Sendable {
         }
     }
 
-    /// Takes a lock from its holder (K-9).
+    /// Takes a lock from its owner (K-9).
     ///
     /// - Parameters:
-    ///   - userId: the holder.
-    ///   - completionBlock: errors are -14006 `userId` doesn't hold it, -14008 there is no such lock, -10006
-    ///     bad user id; for the rest see ``setLock(channelName:channelType:lockName:ttl:completion:)``.
+    ///   - userId: the owner.
+    ///   - completionBlock: gets `.lockNotAcquired` (-14006) if `userId` doesn't own the lock,
+    ///     `.lockNotExist` (-14008), `.invalidUserId` (-10006), or an error of
+    ///     ``setLock(channelName:channelType:lockName:ttl:completion:)``.
     @preconcurrency
     public func revokeLock(
         channelName: String, channelType: AgoraRtmChannelType, lockName: String, userId: String,
@@ -115,9 +121,9 @@ public final class AgoraRtmLock: NSObject, Sendable {
         }
     }
 
-    /// Deletes a lock, also while somebody holds it (K-3).
+    /// Deletes a lock, even while somebody owns it (K-3).
     ///
-    /// - Parameter completionBlock: errors are -14008 there is no such lock; for the rest see
+    /// - Parameter completionBlock: gets `.lockNotExist` (-14008) if there is no such lock, or an error of
     ///   ``setLock(channelName:channelType:lockName:ttl:completion:)``.
     @preconcurrency
     public func removeLock(
@@ -139,10 +145,10 @@ public final class AgoraRtmLock: NSObject, Sendable {
         }
     }
 
-    /// All locks of a channel with their holders (K-10). No subscription is needed.
+    /// Lists all locks of a channel with their owners (K-10). No subscription is needed.
     ///
-    /// - Parameter completionBlock: errors as for
-    ///   ``setLock(channelName:channelType:lockName:ttl:completion:)``, but for -14003 to -14005.
+    /// - Parameter completionBlock: gets the errors of
+    ///   ``setLock(channelName:channelType:lockName:ttl:completion:)``, except -14003 to -14005.
     @preconcurrency
     public func getLocks(
         channelName: String, channelType: AgoraRtmChannelType,

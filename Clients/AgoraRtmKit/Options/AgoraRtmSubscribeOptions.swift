@@ -1,4 +1,4 @@
-/// What a subscription delivers. Copied by the call.
+/// What a subscription delivers. The call copies the object.
 public final class AgoraRtmSubscribeOptions: NSObject {
     public var features: AgoraRtmSubscribeChannelFeature = [.message, .presence]
 

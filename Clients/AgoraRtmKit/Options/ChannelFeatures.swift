@@ -1,4 +1,4 @@
-/// What a subscriber of a message channel wants to receive, and whether it wants to be seen (M-1).
+/// What a subscriber of a message channel wants to receive, and whether it wants to be visible (M-1).
 public struct AgoraRtmSubscribeChannelFeature: OptionSet, Sendable, Hashable {
     public let rawValue: UInt
 
@@ -9,7 +9,7 @@ public struct AgoraRtmSubscribeChannelFeature: OptionSet, Sendable, Hashable {
     public static let metadata = AgoraRtmSubscribeChannelFeature(rawValue: 1 << 1)
     public static let message = AgoraRtmSubscribeChannelFeature(rawValue: 1 << 2)
     public static let lock = AgoraRtmSubscribeChannelFeature(rawValue: 1 << 3)
-    /// Own joins, leaves and states are not shown to others (M-7).
+    /// The user's own joins, leaves and states are not shown to others (M-7).
     public static let beQuiet = AgoraRtmSubscribeChannelFeature(rawValue: 1 << 4)
 }
 
@@ -20,12 +20,12 @@ public struct AgoraRtmJoinChannelFeature: OptionSet, Sendable, Hashable {
     public init(rawValue: UInt) { self.rawValue = rawValue }
 
     public static let none: AgoraRtmJoinChannelFeature = []
-    /// Nothing: messages of a stream channel belong to topics. Samples name it.
+    /// Has no effect: messages of a stream channel belong to topics. Some samples name it.
     public static let message: AgoraRtmJoinChannelFeature = []
     public static let presence = AgoraRtmJoinChannelFeature(rawValue: 1)
     public static let metadata = AgoraRtmJoinChannelFeature(rawValue: 1 << 1)
     public static let lock = AgoraRtmJoinChannelFeature(rawValue: 1 << 2)
-    /// Own joins, leaves and states are not shown to others (M-7).
+    /// The user's own joins, leaves and states are not shown to others (M-7).
     public static let beQuiet = AgoraRtmJoinChannelFeature(rawValue: 1 << 3)
 }
 
@@ -35,7 +35,7 @@ public enum AgoraRtmMessageQos: Int, Sendable {
     case ordered = 1
 }
 
-/// Which messages of a topic go first.
+/// Which messages of a topic are sent first.
 public enum AgoraRtmMessagePriority: Int, Sendable {
     case highest = 0
     case high = 1

@@ -2,14 +2,14 @@ import RTMClient
 import RTMModel
 
 extension AgoraRtmSubscribeChannelFeature {
-    /// The values are the same in both sets; bits that nobody knows are left out.
+    /// The values are the same in both sets. Unknown bits are left out.
     var subscriptionFeatures: SubscriptionFeatures {
         SubscriptionFeatures(rawValue: UInt32(truncatingIfNeeded: rawValue)).intersection(.all)
     }
 }
 
 extension AgoraRtmChannelType {
-    /// - Throws: -10019 for a type that nothing can be published to.
+    /// - Throws: `.invalidChannelType` (-10019) for a type to which nothing can be published.
     func destination(named channelName: String) throws(RTMError) -> MessageDestination {
         switch self {
         case .message:

@@ -1,6 +1,7 @@
 extension AgoraRtmClientKit {
-    /// Who is in channels, and what they show there.
+    /// Returns the calls about who is in channels and which states users show.
     ///
-    /// It keeps this client alive; after `destroy` its calls fail with -10018.
+    /// The object keeps this client alive. After `destroy` its calls fail with `.instanceAlreadyReleased`
+    /// (-10018).
     public func getPresence() -> AgoraRtmPresence? { AgoraRtmPresence(self) }
 }

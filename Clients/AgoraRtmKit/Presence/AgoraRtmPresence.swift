@@ -1,9 +1,10 @@
 import RTMClient
 import RTMModel
 
-/// Who is in channels, and which temporary states they show. Got by ``AgoraRtmClientKit/getPresence()``.
+/// Answers who is in channels and which temporary states users show. ``AgoraRtmClientKit/getPresence()``
+/// returns it.
 ///
-/// Channels need not be subscribed to be asked about. Every call has two forms that do the same, see
+/// A channel need not be subscribed to be asked about. Every call has two forms that do the same, see
 /// ``AgoraRtmClientKit``.
 public final class AgoraRtmPresence: NSObject, Sendable {
     private let kit: AgoraRtmClientKit
@@ -12,16 +13,18 @@ public final class AgoraRtmPresence: NSObject, Sendable {
 
     // MARK: Who is in a channel
 
-    /// The users of a channel, a page of at most 100 at a time. Users who stay are listed exactly once over
-    /// all pages (P-35).
+    /// Lists the users of a channel, a page of at most 100 at a time. A user who stays in the channel is
+    /// listed exactly once over all pages (P-35).
     ///
     /// - Parameters:
     ///   - channelType: `.message` or `.stream`.
     ///   - options: nil means users without states, from the first page (P-37).
-    ///   - completionBlock: errors are -13003 states without users (P-34) or a page that isn't one, and for
-    ///     all calls about presence: -10008 or -10006 bad name, -10019 bad channel type, -10002 not logged
-    ///     in, -13001 not connected, -13012 no answer in time, -13013 presence is not available, -10021 too
-    ///     often.
+    ///   - completionBlock: gets `.presenceInvalidArgument` (-13003) if states are asked for without users
+    ///     (P-34) or the page is not a bookmark of an earlier response. All calls about presence may get:
+    ///     `.invalidChannelName` (-10008), `.invalidUserId` (-10006), `.invalidChannelType` (-10019),
+    ///     `.notLogin` (-10002), `.presenceNotConnected` (-13001), `.presenceOperationTimeout` (-13012),
+    ///     `.presenceOperationFailed` (-13013) if presence is not available, `.operationRateExceedLimitation`
+    ///     (-10021).
     @preconcurrency
     public func whoNow(
         channelName: String, channelType: AgoraRtmChannelType, options: AgoraRtmPresenceOptions?,
@@ -76,10 +79,11 @@ public final class AgoraRtmPresence: NSObject, Sendable {
 
     // MARK: Where a user is
 
-    /// The channels that a user is in, except those where it is quiet. Empty for a user who is offline or
-    /// unknown (P-36).
+    /// Lists the channels that a user is in, except those where it is quiet. The list is empty for a user who
+    /// is offline or unknown (P-36).
     ///
-    /// - Parameter completionBlock: for errors see ``whoNow(channelName:channelType:options:completion:)``.
+    /// - Parameter completionBlock: for the errors see
+    ///   ``whoNow(channelName:channelType:options:completion:)``.
     @preconcurrency
     public func whereNow(userId: String, completion completionBlock: AgoraRtmWhereNowBlock? = nil) {
         kit.begin("whereNow", needs: .message, completionBlock, Self.channels(userId))
@@ -107,8 +111,8 @@ public final class AgoraRtmPresence: NSObject, Sendable {
         await kit.perform("getUserChannels", needs: .message, Self.channels(userId))
     }
 
-    // The options are read here, in the caller's thread: the app may change its object as soon as the call
-    // returns.
+    // The options are read here, in the caller's thread, because the app may change its object as soon as the
+    // call returns.
 
     private static func users<Response: AgoraRtmWhoNowResponse>(
         _ channelName: String, _ channelType: AgoraRtmChannelType, _ options: AgoraRtmPresenceOptions?
@@ -139,13 +143,16 @@ public final class AgoraRtmPresence: NSObject, Sendable {
 
 extension AgoraRtmPresence {
     /// Shows temporary states of this user to a channel; states with other keys keep their values (P-40).
-    /// They last as long as the user is in the channel (P-42). Before the channel is subscribed they wait,
-    /// and are shown then (P-41).
+    /// States last as long as the user is in the channel (P-42). Before the channel is subscribed they wait,
+    /// and are shown after the subscribe (P-41).
     ///
     /// - Parameters:
     ///   - items: keys of 1…32 bytes, values of at most 1,024 bytes (L-14).
-    ///   - completionBlock: errors are -13003 no items, -13006 empty key, -13008 or -13009 key or value too
-    ///     long, -13005 more than 32 states, -13004 more than 100 wait for their channels; for the rest see
+    ///   - completionBlock: gets `.presenceInvalidArgument` (-13003) without items,
+    ///     `.presenceInvalidStateKey` (-13006) for an empty key, `.presenceStateKeySizeOverflow` (-13008) or
+    ///     `.presenceStateValueSizeOverflow` (-13009) if a key or value is too long,
+    ///     `.presenceStateCountOverflow` (-13005) for more than 32 states, `.presenceCacheTooManyStates`
+    ///     (-13004) if more than 100 states wait for their channels, or an error of
     ///     ``whoNow(channelName:channelType:options:completion:)``.
     @preconcurrency
     public func setState(
@@ -167,11 +174,11 @@ extension AgoraRtmPresence {
         }
     }
 
-    /// Takes back temporary states of this user; unknown keys are passed over (P-44).
+    /// Removes temporary states of this user. Unknown keys are ignored (P-44).
     ///
     /// - Parameters:
-    ///   - keys: empty = all.
-    ///   - completionBlock: for errors see ``whoNow(channelName:channelType:options:completion:)``.
+    ///   - keys: the keys of the states; empty means all states.
+    ///   - completionBlock: for the errors see ``whoNow(channelName:channelType:options:completion:)``.
     @preconcurrency
     public func removeState(
         channelName: String, channelType: AgoraRtmChannelType, keys: [String],
@@ -192,10 +199,10 @@ extension AgoraRtmPresence {
         }
     }
 
-    /// The temporary states of a user in a channel.
+    /// Reads the temporary states of a user in a channel.
     ///
-    /// - Parameter completionBlock: errors are -13011 the user isn't in the channel; for the rest see
-    ///   ``whoNow(channelName:channelType:options:completion:)``.
+    /// - Parameter completionBlock: gets `.presenceUserNotExist` (-13011) if the user isn't in the channel,
+    ///   or an error of ``whoNow(channelName:channelType:options:completion:)``.
     @preconcurrency
     public func getState(
         channelName: String, channelType: AgoraRtmChannelType, userId: String,

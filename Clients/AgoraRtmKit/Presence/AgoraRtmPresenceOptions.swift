@@ -1,14 +1,14 @@
-/// What `whoNow` lists. Copied by the call.
+/// What `whoNow` lists. The call copies the object.
 public class AgoraRtmPresenceOptions: NSObject {
-    /// With both flags off only the number of users is answered (P-32).
+    /// Whether users are listed. With both flags off the answer holds only the number of users (P-32).
     public var includeUserId = true
-    /// With their temporary states; not without the users themselves (P-34).
+    /// Whether users are listed with their temporary states. This needs `includeUserId` (P-34).
     public var includeState = false
-    /// `nextPage` of the page before; empty = the first.
+    /// `nextPage` of the page before; empty for the first page.
     public var page = ""
 
     override public init() { super.init() }
 }
 
-/// What `getOnlineUsers` lists. Copied by the call.
+/// What `getOnlineUsers` lists. The call copies the object.
 public final class AgoraRtmGetOnlineUsersOptions: AgoraRtmPresenceOptions {}

@@ -2,11 +2,12 @@
 // who shares one between threads must not change it any more, as with every object of this API.
 /// The users of a channel, one page of them.
 public class AgoraRtmWhoNowResponse: NSObject, @unchecked Sendable {
-    /// The length of `userStateList`; the users of the channel if none were asked for (P-32, P-33).
+    /// The length of `userStateList`, or the number of users in the channel if no users were asked for (P-32,
+    /// P-33).
     public var totalOccupancy: Int32 = 0
-    /// By user id; at most 100.
+    /// The users in the order of their ids; at most 100.
     public var userStateList: [AgoraRtmUserState] = []
-    /// For the options of the next call; nil = this is the last page.
+    /// The `page` for the options of the next call; nil after the last page.
     public var nextPage: String?
 
     override public required init() { super.init() }
@@ -22,7 +23,7 @@ public final class AgoraRtmGetOnlineUsersResponse: AgoraRtmWhoNowResponse, @unch
 /// The channels that a user is in.
 public class AgoraRtmWhereNowResponse: NSObject, @unchecked Sendable {
     public var totalChannel: Int32 = 0
-    /// By type and name. Empty for a user who is offline or unknown (P-36).
+    /// The channels by type and name. The list is empty for a user who is offline or unknown (P-36).
     public var channels: [AgoraRtmChannelInfo] = []
 
     override public required init() { super.init() }
@@ -45,7 +46,7 @@ public final class AgoraRtmChannelInfo: NSObject, @unchecked Sendable {
 
 // Safety: a plain holder of values. The kit makes it, hands it over once and keeps no reference;
 // who shares one between threads must not change it any more, as with every object of this API.
-/// What a user shows in a channel.
+/// The states that a user shows in a channel.
 public final class AgoraRtmPresenceGetStateResponse: NSObject, @unchecked Sendable {
     public var state = AgoraRtmUserState()
 

@@ -2,7 +2,7 @@
 // who shares one between threads must not change it any more, as with every object of this API.
 /// The metadata of a channel or a user.
 public final class AgoraRtmGetMetadataResponse: NSObject, @unchecked Sendable {
-    /// The whole set; without items if nothing was ever written (D-30).
+    /// The whole set; it has no items if nothing was ever written (D-30).
     public var data: AgoraRtmMetadata?
 
     override public init() { super.init() }

@@ -1,8 +1,8 @@
-/// What a write of metadata records with each item (D-11). Copied by the call.
+/// What a write of metadata records with each item (D-11). The call copies the object.
 public final class AgoraRtmMetadataOptions: NSObject {
-    /// When it was written: `updateTs`.
+    /// Whether the time of the write is recorded in `updateTs`.
     public var recordTs = false
-    /// Who wrote it: `authorUserId`.
+    /// Whether the writer's user id is recorded in `authorUserId`.
     public var recordUserId = false
 
     override public init() { super.init() }

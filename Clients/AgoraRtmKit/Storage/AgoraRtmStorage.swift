@@ -1,27 +1,33 @@
 import RTMClient
 import RTMModel
 
-/// The metadata of channels and users. Got by ``AgoraRtmClientKit/getStorage()``.
+/// Reads and writes the metadata of channels and users. ``AgoraRtmClientKit/getStorage()`` returns it.
 public final class AgoraRtmStorage: NSObject, Sendable {
     private let kit: AgoraRtmClientKit
 
     init(_ kit: AgoraRtmClientKit) { self.kit = kit }
 
     /// Creates items or overwrites them; other items of the set stay as they are (D-2). All items are
-    /// written, or none (D-7). Subscribers of the channel with the feature `.metadata` hear of it, the writer
-    /// too.
+    /// written, or none (D-7). Subscribers of the channel with the feature `.metadata` get a storage event,
+    /// including the writer.
     ///
     /// - Parameters:
     ///   - channelType: `.message` or `.stream`.
-    ///   - data: `majorRevision` and the items' `revision`s are compared if they are positive; the set's
-    ///     first (D-5, D-6).
+    ///   - data: `majorRevision` and the `revision` of each item are compared if they are positive; the set's
+    ///     revision is compared first (D-5, D-6).
     ///   - options: what is recorded with each item; nil means nothing.
-    ///   - lock: write only while this user holds this lock of the channel; nil or empty doesn't look (D-20).
-    ///   - completionBlock: errors are -12014 a revision isn't the present one, -12008 the lock isn't held by
-    ///     this user, -12016 no metadata object, -12003 no items, -12009 or -12011 bad key, -12010 no value,
-    ///     -12012 value over 16 KB, -12006 set over 16 KB, -12013 a key twice, -12005 bad revision, -12007
-    ///     bad lock name, -10008 bad channel name, -10019 bad channel type, -10002 not logged in, -10025 not
-    ///     connected, -10021 too often, -12018 no answer in time, -12019 no storage service.
+    ///   - lock: the write needs this user to own this lock of the channel; nil or empty means that no lock
+    ///     is checked (D-20).
+    ///   - completionBlock: gets `.storageOutdatedRevision` (-12014), `.storageLockNotAcquired` (-12008) if
+    ///     this user doesn't own the lock, `.storageInvalidMetadataInstance` (-12016) without a metadata
+    ///     object, `.storageInvalidMetadataItem` (-12003) without items, `.storageInvalidKey` (-12009),
+    ///     `.storageKeyLengthOverflow` (-12011), `.storageInvalidValue` (-12010) for an item without a value,
+    ///     `.storageValueLengthOverflow` (-12012) for more than 16 KB, `.storageMetadataLengthOverflow`
+    ///     (-12006) if the set would have more than 16 KB, `.storageDuplicateKey` (-12013),
+    ///     `.storageInvalidRevision` (-12005), `.storageInvalidLockName` (-12007), `.invalidChannelName`
+    ///     (-10008), `.invalidChannelType` (-10019), `.notLogin` (-10002), `.notConnected` (-10025),
+    ///     `.operationRateExceedLimitation` (-10021), `.storageOperationTimeout` (-12018),
+    ///     `.storageNotAvailable` (-12019).
     @preconcurrency
     public func setChannelMetadata(
         channelName: String, channelType: AgoraRtmChannelType, data: AgoraRtmMetadata?,
@@ -44,7 +50,8 @@ public final class AgoraRtmStorage: NSObject, Sendable {
             Self.write(.set, .channel(channelName, type: channelType), data, options, lock: lock))
     }
 
-    /// Overwrites items that exist; if one doesn't the error is -12014, and nothing is written (D-3). See
+    /// Overwrites items that exist. If one doesn't exist, the call fails with `.storageOutdatedRevision`
+    /// (-12014) and nothing is written (D-3). See
     /// ``setChannelMetadata(channelName:channelType:data:options:lock:completion:)``.
     @preconcurrency
     public func updateChannelMetadata(
@@ -68,8 +75,8 @@ public final class AgoraRtmStorage: NSObject, Sendable {
             Self.write(.update, .channel(channelName, type: channelType), data, options, lock: lock))
     }
 
-    /// Removes items, whatever their `value` says; without items the whole set. What isn't there is an error,
-    /// -12014, and nothing is removed (D-4). See
+    /// Removes items, whatever their `value` says, or the whole set if no items are given. If an item doesn't
+    /// exist, the call fails with `.storageOutdatedRevision` (-12014) and nothing is removed (D-4). See
     /// ``setChannelMetadata(channelName:channelType:data:options:lock:completion:)``.
     @preconcurrency
     public func removeChannelMetadata(
@@ -93,11 +100,11 @@ public final class AgoraRtmStorage: NSObject, Sendable {
             Self.write(.remove, .channel(channelName, type: channelType), data, options, lock: lock))
     }
 
-    /// The whole set of a channel (D-30). No subscription is needed.
+    /// Reads the whole set of a channel (D-30). No subscription is needed.
     ///
-    /// - Parameter completionBlock: errors are -10008 bad channel name, -10019 bad channel type, -10002 not
-    ///   logged in, -10025 not connected, -10021 too often, -12018 no answer in time, -12019 no storage
-    ///   service.
+    /// - Parameter completionBlock: gets `.invalidChannelName` (-10008), `.invalidChannelType` (-10019),
+    ///   `.notLogin` (-10002), `.notConnected` (-10025), `.operationRateExceedLimitation` (-10021),
+    ///   `.storageOperationTimeout` (-12018), `.storageNotAvailable` (-12019).
     @preconcurrency
     public func getChannelMetadata(
         channelName: String, channelType: AgoraRtmChannelType,
@@ -117,12 +124,12 @@ public final class AgoraRtmStorage: NSObject, Sendable {
             "getChannelMetadata", needs: .message, Self.read(.channel(channelName, type: channelType)))
     }
 
-    /// Creates items of a user's set or overwrites them. Everybody may write everybody's (D-16), and who
-    /// subscribed the user's metadata hears of it. See
-    /// ``setChannelMetadata(channelName:channelType:data:options:lock:completion:)``;
-    /// users' metadata have no locks.
+    /// Creates items of a user's set or overwrites them. Every user may write every set (D-16), and
+    /// subscribers of the user's metadata get a storage event. See
+    /// ``setChannelMetadata(channelName:channelType:data:options:lock:completion:)``; metadata of users have
+    /// no locks.
     ///
-    /// - Parameter userId: empty means this user.
+    /// - Parameter userId: the user; empty means this user.
     @preconcurrency
     public func setUserMetadata(
         userId: String, data: AgoraRtmMetadata?, options: AgoraRtmMetadataOptions?,
@@ -142,8 +149,8 @@ public final class AgoraRtmStorage: NSObject, Sendable {
             "setUserMetadata", needs: .message, Self.write(.set, .user(userId), data, options))
     }
 
-    /// Overwrites items that exist; if one doesn't the error is -12014, and nothing is written (D-3). See
-    /// ``setUserMetadata(userId:data:options:completion:)``.
+    /// Overwrites items that exist. If one doesn't exist, the call fails with `.storageOutdatedRevision`
+    /// (-12014) and nothing is written (D-3). See ``setUserMetadata(userId:data:options:completion:)``.
     @preconcurrency
     public func updateUserMetadata(
         userId: String, data: AgoraRtmMetadata?, options: AgoraRtmMetadataOptions?,
@@ -163,8 +170,9 @@ public final class AgoraRtmStorage: NSObject, Sendable {
             "updateUserMetadata", needs: .message, Self.write(.update, .user(userId), data, options))
     }
 
-    /// Removes items; without items the whole set. What isn't there is an error, -12014, and nothing is
-    /// removed (D-4). See ``setUserMetadata(userId:data:options:completion:)``.
+    /// Removes items, or the whole set if no items are given. If an item doesn't exist, the call fails with
+    /// `.storageOutdatedRevision` (-12014) and nothing is removed (D-4). See
+    /// ``setUserMetadata(userId:data:options:completion:)``.
     @preconcurrency
     public func removeUserMetadata(
         userId: String, data: AgoraRtmMetadata?, options: AgoraRtmMetadataOptions?,
@@ -184,12 +192,12 @@ public final class AgoraRtmStorage: NSObject, Sendable {
             "removeUserMetadata", needs: .message, Self.write(.remove, .user(userId), data, options))
     }
 
-    /// The whole set of a user (D-30).
+    /// Reads the whole set of a user (D-30).
     ///
     /// - Parameters:
-    ///   - userId: empty means this user.
-    ///   - completionBlock: errors as for ``getChannelMetadata(channelName:channelType:completion:)``, and
-    ///     -10006 bad user id.
+    ///   - userId: the user; empty means this user.
+    ///   - completionBlock: gets the errors of ``getChannelMetadata(channelName:channelType:completion:)``,
+    ///     and `.invalidUserId` (-10006).
     @preconcurrency
     public func getUserMetadata(
         userId: String, completion completionBlock: AgoraRtmGetMetadataBlock? = nil
@@ -205,14 +213,15 @@ public final class AgoraRtmStorage: NSObject, Sendable {
         await kit.perform("getUserMetadata", needs: .message, Self.read(.user(userId)))
     }
 
-    /// From now on storage events of type `.user` tell the metadata of this user: at once what there is, then
-    /// the set after each write (D-41, D-44). The user need not be online.
+    /// Subscribes to the metadata of a user: storage events of type `.user` carry the present set at once,
+    /// and the whole set after each write (D-41, D-44). The user need not be online.
     ///
     /// - Parameters:
-    ///   - userId: empty means this user.
-    ///   - completionBlock: errors are -12017 more than 100 users (L-38), -10006 bad user id, -10017 another
-    ///     call for this user is under way, -10002 not logged in, -10025 not connected, -12018 no answer in
-    ///     time, -12019 no storage service.
+    ///   - userId: the user; empty means this user.
+    ///   - completionBlock: gets `.storageSubscribeUserExceedLimitation` (-12017) for more than 100 users
+    ///     (L-38), `.invalidUserId` (-10006), `.duplicateOperation` (-10017) if another call for this user is
+    ///     under way, `.notLogin` (-10002), `.notConnected` (-10025), `.storageOperationTimeout` (-12018),
+    ///     `.storageNotAvailable` (-12019).
     @preconcurrency
     public func subscribeUserMetadata(
         userId: String, completion completionBlock: AgoraRtmOperationBlock? = nil
@@ -232,10 +241,10 @@ public final class AgoraRtmStorage: NSObject, Sendable {
             { client throws(RTMError) in try await client.subscribeUserMetadata(userId) })
     }
 
-    /// Ends what `subscribeUserMetadata` began. Works without a connection too (S-16).
+    /// Ends what `subscribeUserMetadata` began. This works without a connection, too (S-16).
     ///
-    /// - Parameter completionBlock: errors are -12015 not subscribed, -10006 bad user id, -10002 not logged
-    ///   in, -12018 no answer in time.
+    /// - Parameter completionBlock: gets `.storageNotSubscribe` (-12015) if the user's metadata are not
+    ///   subscribed, `.invalidUserId` (-10006), `.notLogin` (-10002) or `.storageOperationTimeout` (-12018).
     @preconcurrency
     public func unsubscribeUserMetadata(
         userId: String, completion completionBlock: AgoraRtmOperationBlock? = nil
@@ -255,7 +264,8 @@ public final class AgoraRtmStorage: NSObject, Sendable {
             { client throws(RTMError) in try await client.unsubscribeUserMetadata(userId) })
     }
 
-    // The objects are read here, in the caller's thread: the app may change them as soon as the call returns.
+    // The objects are read here, in the caller's thread, because the app may change them as soon as the call
+    // returns.
 
     private static func write(
         _ action: MetadataDraft.Action, _ target: MetadataTarget, _ data: AgoraRtmMetadata?,

@@ -1,7 +1,7 @@
 import RTMClient
 import RTMModel
 
-/// A write as the app's objects say it, read while they can't change.
+/// A write as the app's objects describe it, read while they can't change.
 struct MetadataDraft: Sendable {
     enum Action: Sendable {
         case set, update, remove
@@ -10,8 +10,9 @@ struct MetadataDraft: Sendable {
     private var items: [MetadataChange] = []
     private var options = MetadataWriteOptions()
 
-    /// - Throws: -12016 no metadata object (D-12), -12005 a revision that compares nothing (D-8), -12010 an
-    ///   item to write without a value (D-13).
+    /// - Throws: `.storageInvalidMetadataInstance` (-12016) without a metadata object (D-12),
+    ///   `.storageInvalidRevision` (-12005) for a revision that is neither -1 nor positive (D-8),
+    ///   `.storageInvalidValue` (-12010) for an item without a value that is to be written (D-13).
     init(
         _ action: Action, _ data: AgoraRtmMetadata?, _ options: AgoraRtmMetadataOptions?,
         lock: String? = nil
@@ -48,11 +49,12 @@ struct MetadataDraft: Sendable {
 }
 
 extension Int64 {
-    /// D-8: -1 compares nothing, positive numbers compare, and others are none.
+    /// The revision to compare: nil for -1, which means no comparison. Only -1 and positive numbers are
+    /// revisions (D-8).
     fileprivate func comparedRevision() throws(RTMError) -> Int64? {
         if self == -1 { return nil }
         guard self > 0 else {
-            throw RTMError(.storageInvalidRevision, "\(self) is no revision: it is -1 or positive")
+            throw RTMError(.storageInvalidRevision, "\(self) is not a revision: a revision is -1 or positive")
         }
         return self
     }

@@ -14,10 +14,10 @@ struct BenchCommand: AsyncParsableCommand {
             --edge-rates-publish 0 (rtm-standalone) or --rates-publish 0 (rtm-edge).
             """)
 
-    @Option(help: .init("One publisher and so many subscribers on one channel.", valueName: "n"))
+    @Option(help: .init("One publisher and this many subscribers on one channel.", valueName: "n"))
     var fanOut: Int?
 
-    @Option(help: .init("So many publishers with one subscriber each.", valueName: "n"))
+    @Option(help: .init("This many publishers with one subscriber each.", valueName: "n"))
     var pairs: Int?
 
     @Option(help: .init("Bytes of a message.", valueName: "bytes"))
@@ -62,7 +62,7 @@ struct BenchCommand: AsyncParsableCommand {
         }
     }
 
-    /// Adds what to do about the rate that every server has until it is told otherwise.
+    /// Adds to the error how to lift the rate limit that every server has by default.
     private static func explained(_ run: () async throws -> BenchReport) async throws -> BenchReport {
         do {
             return try await run()

@@ -1,16 +1,16 @@
 import Foundation
 
-/// What a message of the bench says: who sent it when, and its number. The rest of the payload is filling.
+/// A message of the bench: its lane, its number, and when it was sent. The rest of the payload is filling.
 ///
-/// A lane sends one message at a time. A publisher has as many lanes as messages on their way, because the
-/// order of calls that run at the same time isn't defined; within a lane it is.
+/// A lane sends one message at a time, so the order within a lane is defined. The order of calls that run at
+/// the same time is not, so a publisher has as many lanes as messages on their way.
 struct BenchMessage: Sendable, Hashable {
     static let bytesMin = 16
 
     var lane: UInt32
-    /// 1 for the first message of a lane.
+    /// The number of the message in its lane, beginning with 1.
     var sequence: UInt32
-    /// Of a clock that only this process knows.
+    /// When the message was sent, by a clock of this process.
     var sentNanoseconds: UInt64
 
     func payload(bytes: Int) -> Data {
@@ -28,7 +28,7 @@ struct BenchMessage: Sendable, Hashable {
         self.sentNanoseconds = sentNanoseconds
     }
 
-    /// Nil if the bench hasn't written it.
+    /// Returns nil for a payload that the bench hasn't written.
     init?(payload: Data) {
         guard payload.count >= Self.bytesMin else { return nil }
         let parts = payload.withUnsafeBytes { bytes in

@@ -1,10 +1,10 @@
-/// What a run of the bench has found.
+/// The result of a run of the bench.
 struct BenchReport: Sendable {
     var plan: BenchPlan
     var total: BenchTotal
-    /// From the first message to the last delivery.
+    /// The time from the first message to the last delivery.
     var elapsed: Duration
-    /// Of all `--server-pid` together; nil if none was given.
+    /// The processor time of all `--server-pid` together; nil if none was given.
     var serverSeconds: Double?
     var cores: Int
 
@@ -15,7 +15,7 @@ struct BenchReport: Sendable {
         return serverSeconds.map { $0 / Double(total.deliveries) * 1_000_000 }
     }
 
-    /// Nothing was lost, doubled or out of order, and something was measured.
+    /// Whether something was measured, and nothing was lost, doubled or out of order.
     var isSound: Bool { total.lost == 0 && total.faults == 0 && total.deliveries > 0 }
 
     private func rate(_ count: Int) -> Double {

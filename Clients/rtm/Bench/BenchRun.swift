@@ -1,11 +1,11 @@
 import Foundation
 import RTMClient
 
-/// One run: everybody logs in and subscribes, then the clock starts, then everybody leaves.
+/// One run: all clients log in and subscribe, then the clock starts, then all clients leave.
 struct BenchRun: Sendable {
-    /// Limit: logins at the same time. More of them only wait in the server's accept queue.
+    /// Limit: logins at the same time. More of them would only wait in the server's accept queue.
     private static let loginsAtOnce = 32
-    /// How long what is on its way at the end may take before it counts as lost.
+    /// How long messages that are on their way at the end may take before they count as lost.
     private static let drainTime: Duration = .seconds(10)
 
     let plan: BenchPlan
@@ -27,7 +27,7 @@ struct BenchRun: Sendable {
         }
     }
 
-    /// Names that no other run has.
+    /// Makes clients and channels with names that no other run has.
     private func makeStreams() throws -> [BenchStream] {
         Self.raiseFileLimit()
         let run = "bench-" + String(UInt32.random(in: .min ... .max), radix: 36)
@@ -46,7 +46,7 @@ struct BenchRun: Sendable {
     }
 
     private func measure(_ streams: [BenchStream]) async throws -> BenchReport {
-        // Consumers begin before the subscriptions do, so that there is no message they can miss.
+        // Consumers begin before the subscriptions do, so they can't miss a message.
         let epoch = ContinuousClock.now
         let receivers = streams.flatMap { stream in
             stream.subscribers.enumerated().map { (stream: stream, number: $0, events: $1.events()) }
@@ -64,7 +64,7 @@ struct BenchRun: Sendable {
             }
             group.addTask { try await send(streams, epoch) }
             defer { group.cancelAll() }
-            // Receivers end only by an error.
+            // A receiver ends only by an error.
             while let outcome = try await group.next() {
                 if let report = outcome { return report }
             }
@@ -101,7 +101,7 @@ struct BenchRun: Sendable {
         try? await Self.forEach(streams.flatMap { [$0.publisher] + $0.subscribers }) { await $0.close() }
     }
 
-    /// Some at a time. The first error ends it.
+    /// Does something for every element, some at a time. The first error ends it.
     private static func forEach<Element: Sendable>(
         _ elements: [Element], _ body: @escaping @Sendable (Element) async throws -> Void
     ) async throws {
@@ -114,7 +114,8 @@ struct BenchRun: Sendable {
         }
     }
 
-    /// A socket for each client, where the system allows it. Where it doesn't, logging in says so.
+    /// Raises the limit of open files to a socket for each client, where the system allows it. Where it
+    /// doesn't, logging in fails with the reason.
     private static func raiseFileLimit() {
         var limit = rlimit()
         let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)

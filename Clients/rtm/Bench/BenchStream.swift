@@ -9,7 +9,7 @@ final class BenchStream: Sendable {
     let subscribers: [RTMClient]
 
     private let book: Mutex<BenchTally>
-    /// Per lane: says that its message has reached every subscriber.
+    /// By lane: signals that its message has reached every subscriber.
     private let deliveries: [AsyncStream<Void>]
     private let announcements: [AsyncStream<Void>.Continuation]
 
@@ -28,8 +28,8 @@ final class BenchStream: Sendable {
 
     var tally: BenchTally { book.withLock { $0 } }
 
-    /// Sends one message after the other until the deadline. Returns when the last one has reached
-    /// everybody, or when the task is cancelled because that takes too long.
+    /// Sends one message after the other until the deadline. Returns when the last one has reached every
+    /// subscriber, or when the task is cancelled because that takes too long.
     ///
     /// - Throws: when the server refuses a message.
     func runLane(_ lane: Int, until deadline: ContinuousClock.Instant, _ epoch: ContinuousClock.Instant)
@@ -50,9 +50,10 @@ final class BenchStream: Sendable {
         }
     }
 
-    /// Takes in what one subscriber receives, until the task is cancelled.
+    /// Takes the messages that one subscriber receives, until the task is cancelled.
     ///
-    /// - Throws: -10025 when its link is lost: what is measured then is no longer the server.
+    /// - Throws: `.notConnected` (-10025) when the subscriber's link is lost: then it isn't the server that
+    ///   is measured any more.
     func receive(_ subscriber: Int, _ events: RTMEvents, _ epoch: ContinuousClock.Instant) async throws {
         for await event in events {
             switch event {

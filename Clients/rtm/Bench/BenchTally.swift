@@ -1,33 +1,33 @@
-// The book-keeping of one publisher and its subscribers: nothing lost, nothing twice, nothing out of order
-// (M-24, M-25).
+// The book-keeping of one publisher and its subscribers: no message is lost, doubled (M-25) or out of order
+// (M-24).
 //
-// Per subscriber and lane the sequence numbers must be 1, 2, 3 …; per subscriber the offsets in the
+// For each subscriber and lane the sequence numbers must be 1, 2, 3 …; for each subscriber the offsets in the
 // channel's log must rise.
 
-/// What was sent and what arrived. Without a clock: instants come with the messages.
+/// Counts what was sent and what arrived. It has no clock: instants come with the messages.
 struct BenchTally: Sendable {
     enum Outcome: Sendable, Hashable {
-        /// Other subscribers don't have this message yet.
+        /// The message is counted, and other subscribers don't have it yet.
         case counted
-        /// It was the last subscriber: the lane may send again.
+        /// The last subscriber has the message, so the lane may send again.
         case delivered
-        /// Not what had to come next. It isn't counted as a delivery.
+        /// The message is not the one that had to come next. It isn't counted as a delivery.
         case faulty
     }
 
     private let subscribers: Int
     private let lanes: Int
-    /// Per lane.
+    /// By lane: the number of the last message.
     private var sent: [UInt32]
     private var received: [Int]
-    /// Per subscriber and lane: the sequence number that came last.
+    /// By subscriber and lane: the sequence number of the last message that arrived.
     private var last: [UInt32]
-    /// Per subscriber.
+    /// By subscriber: the offset of the last message that arrived.
     private var lastOffset: [UInt64]
 
     private(set) var published = 0
     private(set) var deliveries = 0
-    /// Messages that came twice, too late, or before one that is missing.
+    /// Messages that came twice, too late, or before a missing one.
     private(set) var faults = 0
     private(set) var latencies = LatencyHistogram()
 
@@ -40,7 +40,7 @@ struct BenchTally: Sendable {
         lastOffset = Array(repeating: 0, count: subscribers)
     }
 
-    /// Deliveries that had to be and were not.
+    /// Deliveries that are missing.
     var lost: Int { published * subscribers - deliveries }
 
     /// Returns the sequence number of the lane's next message.
@@ -69,7 +69,7 @@ struct BenchTally: Sendable {
         return received[lane] == subscribers ? .delivered : .counted
     }
 
-    /// A message that the server refused isn't on its way.
+    /// Takes back a message that the server refused, so it isn't on its way.
     mutating func withdraw(lane: Int) {
         sent[lane] -= 1
         published -= 1

@@ -1,4 +1,5 @@
-/// Durations by size: each power of two is cut into 32 equal parts, so that a quantile is exact to 3 of 100.
+/// Counts durations by size. Each power of two is cut into 32 equal parts, so a quantile is exact to 3
+/// percent.
 struct LatencyHistogram: Sendable {
     private static let partBits = 5
     private static let parts = 1 << partBits
@@ -16,7 +17,7 @@ struct LatencyHistogram: Sendable {
         total += other.total
     }
 
-    /// The duration that the given share, 0…1, doesn't exceed; nil if there is none.
+    /// The duration that this share of the values, 0…1, doesn't exceed; nil if there are no values.
     func quantile(_ share: Double) -> Duration? {
         guard total > 0 else { return nil }
         let rank = max(1, Int((Double(total) * share).rounded(.up)))
@@ -28,7 +29,7 @@ struct LatencyHistogram: Sendable {
         return nil
     }
 
-    /// Values below `parts` have a bucket each; of the others the highest bits count.
+    /// A value below `parts` has a bucket of its own. For the others the highest bits count.
     private static func index(of value: UInt64) -> Int {
         guard value >= UInt64(parts) else { return Int(value) }
         let shift = 63 - value.leadingZeroBitCount - partBits

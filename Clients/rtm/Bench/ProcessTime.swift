@@ -3,9 +3,9 @@ import RTMClient
 
 /// The processor time that other processes have used.
 enum ProcessTime {
-    /// Of all these processes together, in seconds.
+    /// The time of all these processes together, in seconds.
     ///
-    /// - Throws: -10014 when one of them doesn't run here, or the system has no /proc.
+    /// - Throws: `.invalidParameter` (-10014) when one of them doesn't run here, or the system has no /proc.
     static func seconds(of processes: [Int32]) throws(RTMError) -> Double {
         var ticks: UInt64 = 0
         for process in processes {
@@ -21,8 +21,8 @@ enum ProcessTime {
         return Double(ticks) / Double(sysconf(Int32(_SC_CLK_TCK)))
     }
 
-    /// utime and stime, the 14th and 15th field of proc(5). The second field is the name of the program in
-    /// parentheses, and may contain anything.
+    /// The sum of utime and stime, the 14th and 15th field of proc(5). The second field is the name of the
+    /// program in parentheses, which may contain any character.
     static func ticks(stat: String) -> UInt64? {
         guard let end = stat.lastIndex(of: ")") else { return nil }
         let fields = stat[stat.index(after: end)...].split(separator: " ")

@@ -1,10 +1,10 @@
-// A conversation in one channel. Two things go on at once: what the user types is published in its order,
-// and what others say is shown when it comes. The publisher of a message doesn't receive it (M-21), so own
-// lines are shown once the server has accepted them.
+// A conversation in one channel. Two things go on at once: the lines that the user types are published in
+// their order, and the messages of others are shown when they come. The publisher of a message doesn't
+// receive it (M-21), so the user's own lines are shown once the server has accepted them.
 
 import RTMClient
 
-/// The conversation, whatever it is typed into.
+/// The conversation, wherever its lines come from.
 struct Chat: Sendable {
     /// Limit: lines that wait for the server. Beyond it a line is refused, with a remark.
     static let outboxLinesMax = 64
@@ -13,8 +13,8 @@ struct Chat: Sendable {
     let channel: String
     let output: Output
 
-    /// Lines from a pipe or a file, at the pace at which the server takes them. The end of the input ends
-    /// the chat.
+    /// Publishes lines from a pipe or a file, at the pace at which the server takes them. The end of the
+    /// input ends the chat.
     func read(_ input: StandardInput) async throws {
         var splitter = LineSplitter()
         while let bytes = await input.next() {
@@ -23,7 +23,7 @@ struct Chat: Sendable {
         if let line = splitter.finish() { _ = try await take(line) }
     }
 
-    /// Lines from the keyboard. Typing goes on while a line is on its way.
+    /// Publishes lines from the keyboard. Typing goes on while a line is on its way.
     func type(on screen: PromptScreen, _ input: StandardInput) async throws {
         let (outbox, entrance) = AsyncStream.makeStream(
             of: String.self, bufferingPolicy: .bufferingOldest(Self.outboxLinesMax))
@@ -33,8 +33,8 @@ struct Chat: Sendable {
                 try await readKeys(of: screen, input, into: entrance)
             }
             for await line in outbox where try await !take(line) { break }
-            // Whoever leaves by a key has had the lines before it sent; whoever leaves by /quit types no
-            // more.
+            // If the user leaves by a key, the lines before it were sent. If the user leaves by /quit, no
+            // more lines come.
             group.cancelAll()
             try await group.waitForAll()
         }
@@ -48,7 +48,8 @@ struct Chat: Sendable {
             let (lines, leaves) = try await screen.type(bytes)
             for line in lines {
                 if case .dropped = entrance.yield(line) {
-                    try await output.remark("not sent, too many lines are waiting: \(line)")
+                    try await output.remark(
+                        "this line was not sent, because too many lines are waiting: \(line)")
                 }
             }
             if leaves { return }
@@ -73,9 +74,9 @@ struct Chat: Sendable {
             let line = output.transcript.line(forOwn: text, at: receipt.timestampMilliseconds)
             try await output.result(line)
         } catch let error as RTMError {
-            // A conversation survives a line that could not be sent.
+            // The conversation goes on after a line that could not be sent.
             switch output.format {
-            case .human: try await output.remark("not sent, \(error.reason): \(text)")
+            case .human: try await output.remark("this line was not sent, \(error.reason): \(text)")
             case .json: output.failure(error)
             }
         }

@@ -3,7 +3,7 @@ import RTMClient
 
 struct ChatCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "chat", abstract: "Talk with everybody in a channel.",
+        commandName: "chat", abstract: "Chat with all users of a channel.",
         discussion: """
             Type a line and press Enter. /quit, Ctrl-D and Ctrl-C leave. Without a terminal, lines are read \
             from standard input to its end.
@@ -40,7 +40,8 @@ struct ChatCommand: AsyncParsableCommand {
         output.sink = screen
         let chat = Chat(client: client, channel: channel, output: output)
         try await greet(output, client)
-        // Before the terminal is given back: the error, if any, must stand on a row of its own.
+        // The prompt is hidden before the terminal is restored, because an error must stand on a row of its
+        // own.
         let outcome: Result<Void, any Error>
         do {
             try await talk(chat, events) { try await chat.type(on: screen, input) }

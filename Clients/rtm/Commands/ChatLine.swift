@@ -1,4 +1,4 @@
-/// What a line that was typed in a chat means.
+/// The meaning of a line that was typed in a chat.
 enum ChatLine: Sendable, Hashable {
     case nothing
     case say(String)
@@ -6,7 +6,7 @@ enum ChatLine: Sendable, Hashable {
     case help
     case unknown(String)
 
-    /// A text that begins with a slash is written with two.
+    /// Reads a line. A text that begins with a slash is written with two slashes.
     init(_ line: String) {
         guard line.hasPrefix("/") else {
             self = line.allSatisfy(\.isWhitespace) ? .nothing : .say(line)

@@ -5,13 +5,13 @@ import RTMClient
 struct HistoryCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "history",
-        abstract: "Show stored messages, newest first: of a channel, or those sent to the user itself.",
+        abstract: "Show the stored messages of a channel, or those sent to this user, newest first.",
         discussion: """
             Messages are stored when they are published with --history. A TIME is in milliseconds since 1970, \
             or like 2026-03-01T12:00:00Z.
             """)
 
-    @Argument(help: "Name of the message channel; without it the messages that were sent to --user.")
+    @Argument(help: "Name of the message channel. Without it the messages to --user are shown.")
     var channel: String?
 
     @Option(
@@ -24,7 +24,7 @@ struct HistoryCommand: AsyncParsableCommand {
         transform: { try HistoryTime(argument: $0) })
     var end: HistoryTime?
 
-    @Option(help: .init("So many messages at most.", valueName: "n"))
+    @Option(help: .init("Show at most this many messages.", valueName: "n"))
     var count = 100
 
     @OptionGroup var common: CommonOptions
@@ -65,7 +65,7 @@ struct HistoryCommand: AsyncParsableCommand {
     }
 }
 
-/// A point in time, as a server counts it.
+/// A point in time, in the milliseconds of a server.
 struct HistoryTime: Sendable, Hashable {
     let milliseconds: UInt64
 
@@ -82,7 +82,7 @@ struct HistoryTime: Sendable, Hashable {
 }
 
 extension HistoryMessage {
-    /// As it was when it was live.
+    /// The event that the message was when it was live.
     func event(of source: MessageDestination) -> MessageEvent {
         let (type, name): (ChannelType, String) =
             switch source {

@@ -2,10 +2,10 @@ import ArgumentParser
 import Foundation
 import RTMClient
 
-/// What to publish: a text, a file or standard input; as text or as bytes.
+/// What to publish: a text, a file or standard input, as text or as bytes.
 struct PayloadArguments: ParsableArguments {
-    /// Limit: what is read before it is refused. A message carries far less (L-20); so the refusal can say
-    /// the true length of anything that was meant to be one.
+    /// Limit: bytes that are read before they are refused. A message carries far less (L-20), so the refusal
+    /// can name the true length of any input that was meant as one.
     static let inputBytesMax = 1024 * 1024
 
     @Argument(help: "The text; '-' reads standard input to its end.")
@@ -17,7 +17,7 @@ struct PayloadArguments: ParsableArguments {
     @Flag(help: "Publish as binary data instead of as text.")
     var binary = false
 
-    @Option(help: "A mark of the app's own, at most 32 bytes.")
+    @Option(help: "Custom type: a mark that the app chooses, at most 32 bytes.")
     var customType = ""
 
     @Flag(help: "Store the message; 'rtm history' finds it.")
@@ -30,8 +30,9 @@ struct PayloadArguments: ParsableArguments {
 }
 
 extension PayloadArguments {
-    /// - Throws: -10014 when the file can't be read, -11010 when there is too much of it, -11009 when it is
-    ///   no text.
+    /// - Throws: `.invalidParameter` (-10014) when the file can't be read,
+    ///   `.channelMessageLengthExceedLimitation` (-11010) when it is too long, `.channelInvalidMessage`
+    ///   (-11009) when it is not text.
     func payload() throws(RTMError) -> MessagePayload {
         try Self.payload(of: contents(), asBinary: binary)
     }
@@ -68,7 +69,7 @@ extension PayloadArguments {
         }
     }
 
-    /// To the end, or just beyond the limit.
+    /// Reads to the end, or just beyond the limit.
     private static func read(_ handle: FileHandle) throws -> Data {
         var contents = Data()
         while contents.count <= inputBytesMax, let part = try handle.read(upToCount: 64 * 1024), !part.isEmpty

@@ -3,9 +3,9 @@ import RTMClient
 
 struct PingCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "ping", abstract: "Ask a server whether it is there. Needs no user and no token.",
+        commandName: "ping", abstract: "Check whether a server answers. It needs no user and no token.",
         discussion:
-            "With several servers each is asked in turn. The time is that of one heartbeat and its answer.")
+            "With several servers, each is asked in turn. The time is that of one heartbeat and its answer.")
 
     @Option(help: .init("How often to ask.", valueName: "n"))
     var count = 1

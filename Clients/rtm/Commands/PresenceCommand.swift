@@ -4,7 +4,7 @@ import RTMClient
 struct PresenceCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "presence",
-        abstract: "See who is in a channel and where a user is; show states of the user itself.",
+        abstract: "See who is in a channel and where a user is, and set states of this user.",
         discussion: """
             States are temporary: they are seen as long as their user is in the channel. So set and remove \
             subscribe the channel; set stays until it is interrupted.
@@ -23,10 +23,10 @@ struct PresenceWhoCommand: AsyncParsableCommand {
     @Argument(help: "Name of the message channel.")
     var channel: String
 
-    @Flag(help: "With their states.")
+    @Flag(help: "List the states of each user, too.")
     var states = false
 
-    @Flag(help: "Only how many they are.")
+    @Flag(help: "Print only the number of users.")
     var count = false
 
     @OptionGroup var common: CommonOptions

@@ -3,7 +3,7 @@ import RTMClient
 
 struct PresenceSetCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "set", abstract: "Be in a channel with states of the user, and show who else is.",
+        commandName: "set", abstract: "Join a channel with states of this user, and show who else is there.",
         discussion: """
             It runs until it is interrupted (exit status 0), because the states end with the user's presence. \
             --for ends it by itself.
@@ -17,7 +17,7 @@ struct PresenceSetCommand: AsyncParsableCommand {
 
     @Option(
         name: .customLong("for"),
-        help: .init("End so long after the states were set.", valueName: "duration"),
+        help: .init("End this long after the states were set.", valueName: "duration"),
         transform: { try Duration(argument: $0) })
     var time: Duration?
 
@@ -43,7 +43,7 @@ struct PresenceSetCommand: AsyncParsableCommand {
 
 struct PresenceRemoveCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "remove", abstract: "Take back states of the user in a channel.",
+        commandName: "remove", abstract: "Remove states of this user in a channel.",
         discussion: """
             The user has one session: where --user is logged in already, that session ends, and its states \
             with it. Without KEY all states are taken back.
@@ -120,7 +120,8 @@ extension Output {
 
 /// States as arguments: `mood=happy`.
 enum StateArguments {
-    /// - Throws: for what has no '=', and for a key that is given twice (-13010 in the public API).
+    /// - Throws: for an argument without '=', and for a key that is given twice (`.presenceStateDuplicateKey`
+    ///   (-13010) in the public API).
     static func items(_ arguments: [String]) throws -> [String: String] {
         guard !arguments.isEmpty else { throw ValidationError("a KEY=VALUE is needed") }
         var items: [String: String] = [:]

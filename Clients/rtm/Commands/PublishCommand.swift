@@ -3,7 +3,7 @@ import RTMClient
 
 struct PublishCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "publish", abstract: "Publish a message to everybody who subscribed to a channel.",
+        commandName: "publish", abstract: "Publish a message to all subscribers of a channel.",
         discussion: "A text that begins with '-' goes behind '--'.")
 
     @Argument(help: "Name of the message channel.")

@@ -13,12 +13,12 @@ struct SubscribeCommand: AsyncParsableCommand {
     @Argument(help: .init("Names of message channels.", valueName: "channel"))
     var channels: [String]
 
-    @Option(help: .init("End after so many messages.", valueName: "n"))
+    @Option(help: .init("End after this many messages.", valueName: "n"))
     var count: Int?
 
     @Option(
         help: .init(
-            "End so long after the subscription has begun, with exit status 2.", valueName: "duration"),
+            "End this long after the subscription has begun, with exit status 2.", valueName: "duration"),
         transform: { try Duration(argument: $0) })
     var timeout: Duration?
 
@@ -70,7 +70,7 @@ extension Output {
         try await show(events, until: messages) { if case .message = $0 { true } else { false } }
     }
 
-    /// Shows events as they come, until `count` of them were such.
+    /// Shows events as they come, until `count` of them were of the counted kind.
     ///
     /// - Throws: the cause when the link has failed for good.
     func show(

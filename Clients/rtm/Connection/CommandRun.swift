@@ -1,11 +1,11 @@
-// What every command does around its work: it ends at a signal, says its error in the user's format, and
+// What every command does around its work: it ends at a signal, reports its error in the user's format, and
 // chooses the exit status.
 
 import ArgumentParser
 import RTMClient
 
 extension ExitCode {
-    /// What shells say for SIGINT.
+    /// The exit status that shells report for SIGINT.
     static let interrupted = ExitCode(130)
     static let timeout = ExitCode(2)
 }
@@ -30,7 +30,7 @@ extension CommonOptions {
             output.failure(error)
             throw ExitCode.failure
         } catch is OutputClosed {
-            // A reader that has read enough is no error.
+            // It is not an error if the reader of the output has read enough.
         }
     }
 
@@ -49,10 +49,10 @@ extension CommonOptions {
         await client.close()
     }
 
-    /// `login` itself tries on for minutes; at a shell somebody waits.
+    /// Logs in. `login` itself goes on trying for minutes, but at a shell a person waits.
     ///
-    /// - Throws: -10011 with the cause of the last attempt when no server let the user in within
-    ///   `--connect-timeout`, and what the server refuses the login with.
+    /// - Throws: `.loginTimeout` (-10011) with the cause of the last attempt when no server let the user in
+    ///   within `--connect-timeout`, or the error with which the server refuses the login.
     func logIn(_ client: RTMClient, _ settings: ConnectionSettings) async throws {
         let cause = LastCause()
         let events = client.events()
@@ -66,7 +66,7 @@ extension CommonOptions {
                 return false
             },
             {
-                // This contestant can't win: events end only when it is cancelled.
+                // This contestant can't win: the events end only when it is cancelled.
                 for await event in events {
                     if case .linkState(let change) = event, change.currentState == .disconnected {
                         await cause.set(change.reason)

@@ -7,7 +7,7 @@ import RTMClient
 struct CommonOptions: ParsableArguments {
     @Option(
         help: .init(
-            "Server to talk to, also ws://host:port/path or wss://…; repeat it for others to try in turn.",
+            "Server to talk to, also ws://host:port/path or wss://…; repeat it to name others, which are tried in turn.",
             valueName: "host:port"),
         transform: { try ServerAddress($0) })
     var server: [ServerAddress] = []
@@ -32,15 +32,15 @@ struct CommonOptions: ParsableArguments {
         transform: { try Duration(argument: $0) })
     var connectTimeout: Duration = .seconds(10)
 
-    @Flag(help: "Say everything as JSON, one object per line.")
+    @Flag(help: "Print everything as JSON, one object per line.")
     var json = false
 
-    @Flag(help: "Log what the client does to standard error.")
+    @Flag(help: "Log the client's actions to standard error.")
     var verbose = false
 
     func validate() throws {
         guard ca != nil, !tls else { return }
-        // Servers may stand in the environment, too.
+        // Servers may also be in the environment.
         let servers = (try? settings().servers) ?? []
         guard servers.contains(where: \.isSecureWebSocket) else {
             throw ValidationError("--ca needs --tls, or a server that begins with wss://")

@@ -1,10 +1,10 @@
 import Foundation
 import RTMClient
 
-/// Whom to talk to, and as whom: each from its option, else from the environment, else the local standalone
-/// stack.
+/// The servers to talk to, and the user: each value comes from its option, otherwise from the environment,
+/// otherwise it is that of the local standalone stack.
 struct ConnectionSettings: Sendable, Hashable {
-    /// What a standalone stack accepts without having been told.
+    /// The app id that a standalone stack accepts by default.
     static let developmentAppID = "dev"
 
     var servers: [ServerAddress]
@@ -13,15 +13,16 @@ struct ConnectionSettings: Sendable, Hashable {
     var token: String?
 
     /// - Parameters:
-    ///   - readFile: gives the text of the file of `RTM_TOKEN_FILE`.
-    ///   - guest: a name for a user who has none.
-    /// - Throws: -10014 with the name of the variable that can't be read.
+    /// - readFile: gives the text of the file that `RTM_TOKEN_FILE` names.
+    /// - guest: a name for a user who has none.
+    /// - Throws: `.invalidParameter` (-10014) with the name of the variable that can't be read.
     init(
         servers: [ServerAddress] = [], appID: String? = nil, userID: String? = nil, token: String? = nil,
         environment: [String: String], guest: @autoclosure () -> String,
         readFile: (String) throws -> String = { try String(contentsOfFile: $0, encoding: .utf8) }
     ) throws(RTMError) {
-        // An empty variable means the same as none: that is how a shell takes one back for a single command.
+        // An empty variable means the same as none, because that is how a shell unsets it for a single
+        // command.
         let environment = environment.filter { !$0.value.isEmpty }
         self.servers = try servers.isEmpty ? Self.servers(in: environment["RTM_SERVER"]) : servers
         self.appID = appID ?? environment["RTM_APP_ID"] ?? Self.developmentAppID

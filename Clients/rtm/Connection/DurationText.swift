@@ -20,12 +20,12 @@ extension Duration {
         self = .milliseconds(Int64((value * milliseconds).rounded()))
     }
 
-    /// A thousand days. Far below what a clock can add to its present time.
+    /// A thousand days, which is far below what a clock can add to its present time.
     private static let argumentMillisecondsMax = 1000 * 86_400_000.0
 
     var milliseconds: Double { self / .milliseconds(1) }
 
-    /// For a person: `10 s`, `500 ms`.
+    /// The duration for a person: `10 s`, `500 ms`.
     var text: String {
         self >= .seconds(1)
             ? (self / .seconds(1)).shortText + " s"
@@ -34,6 +34,6 @@ extension Duration {
 }
 
 extension Double {
-    /// With two decimals, or none if they say nothing.
+    /// The number with two decimals, or without decimals if they are zero.
     fileprivate var shortText: String { self == rounded() ? text(decimals: 0) : text(decimals: 2) }
 }

@@ -1,4 +1,4 @@
-/// A user id for somebody who gave none: easy to read, to say and to tell from the next guest's.
+/// A user id for somebody who gave none. It is easy to read, to say, and to tell from the next guest's.
 enum GuestName {
     private static let moods = [
         "brave", "bright", "calm", "clever", "gentle", "happy", "keen", "lucky", "merry", "proud", "quick",
@@ -9,7 +9,8 @@ enum GuestName {
         "otter", "owl", "panda", "raven", "seal",
     ]
 
-    /// Of 256,000 names, because a second login of one user ends the first (S-10).
+    /// One of 256,000 names. Names rarely meet, which matters because a second login of one user ends the
+    /// first (S-10).
     static func random(using generator: inout some RandomNumberGenerator) -> String {
         let mood = moods[Int.random(in: moods.indices, using: &generator)]
         let animal = animals[Int.random(in: animals.indices, using: &generator)]

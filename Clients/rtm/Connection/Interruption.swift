@@ -1,10 +1,10 @@
 import Dispatch
 import Foundation
 
-/// The wish of the user, or of the system, that this process ends: SIGINT or SIGTERM.
+/// The signal that this process should end: SIGINT or SIGTERM.
 enum Interruption {
-    /// Returns at the first signal, or when the task is cancelled. A further signal ends the process at
-    /// once, in case the farewell to the server hangs.
+    /// Returns at the first signal, or when the task is cancelled. A further signal ends the process at once,
+    /// in case the logout hangs.
     static func wait() async {
         let (signals, continuation) = AsyncStream.makeStream(
             of: Void.self, bufferingPolicy: .bufferingNewest(1))

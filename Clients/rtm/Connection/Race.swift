@@ -1,5 +1,5 @@
-/// Runs all contestants at once; the first that ends decides, by its value or its error. The others are
-/// cancelled and waited for, and what becomes of them is of no interest.
+/// Runs all contestants at once. The first that ends decides, by its value or its error. The others are
+/// cancelled and waited for, and their results are ignored.
 func race<Value: Sendable>(
     _ contestants: (@Sendable () async throws -> Value)...
 ) async throws -> Value? {

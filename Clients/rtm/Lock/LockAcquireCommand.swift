@@ -20,7 +20,7 @@ struct LockAcquireCommand: AsyncParsableCommand {
     @Flag(help: "Fail at once if another user owns it, instead of waiting.")
     var noWait = false
 
-    @Argument(parsing: .postTerminator, help: "What to run while the lock is owned.")
+    @Argument(parsing: .postTerminator, help: "Command to run while the lock is owned.")
     var command: [String] = []
 
     @OptionGroup var common: CommonOptions
@@ -30,7 +30,7 @@ struct LockAcquireCommand: AsyncParsableCommand {
             try await common.withClient(common.settings()) { client in
                 let events = client.events()
                 if lock.type == .message {
-                    // To hear of it when the lock is taken away.
+                    // The subscription brings the event that the lock was taken away.
                     try await client.subscribe(to: lock.channel, features: [.lock, .quiet])
                 }
                 try await client.withLock(
@@ -65,7 +65,7 @@ struct LockAcquireCommand: AsyncParsableCommand {
         if let status, status != .success { throw status }
     }
 
-    /// Returns only by an error.
+    /// Waits until the lock is lost. It returns only by an error.
     private func waitForLoss(of token: UInt64, _ events: RTMEvents) async throws -> ExitCode {
         for await event in events {
             switch event {
@@ -95,7 +95,7 @@ extension LockEvent {
     }
 }
 
-/// A command that runs beside this one, with its standard streams.
+/// A command that runs beside this one and shares its standard streams.
 struct ChildCommand: Sendable {
     private let arguments: [String]
     private let environment: [String: String]
@@ -105,9 +105,9 @@ struct ChildCommand: Sendable {
         self.environment = environment
     }
 
-    /// Runs it to its end and returns its exit status. A cancellation ends it by SIGTERM.
+    /// Runs the command to its end and returns its exit status. A cancellation ends it by SIGTERM.
     ///
-    /// - Throws: -10014 when it can't be started.
+    /// - Throws: `.invalidParameter` (-10014) when the command can't be started.
     func run() async throws -> ExitCode {
         let process = Process()
         process.executableURL = URL(filePath: "/usr/bin/env")
@@ -128,7 +128,7 @@ struct ChildCommand: Sendable {
                 operation: "acquireLock")
         }
         for await status in ends { return ExitCode(status) }
-        // Only a cancellation ends the stream without a status.
+        // The stream ends without a status only when the task is cancelled.
         process.terminate()
         process.waitUntilExit()
         throw CancellationError()

@@ -4,14 +4,14 @@ import RTMClient
 struct LockCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "lock",
-        abstract: "Create, take, give back and watch the locks of a channel.",
+        abstract: "Create, acquire, release and watch the locks of a channel.",
         subcommands: [
             LockSetCommand.self, LockAcquireCommand.self, LockReleaseCommand.self, LockRevokeCommand.self,
             LockRemoveCommand.self, LockListCommand.self, LockWatchCommand.self,
         ])
 }
 
-/// Which lock.
+/// Names a lock.
 struct LockArguments: ParsableArguments {
     @Argument(help: "Name of the channel.")
     var channel: String
@@ -27,12 +27,12 @@ struct LockArguments: ParsableArguments {
 
 struct LockSetCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "set", abstract: "Create a lock that nobody owns yet.")
+        commandName: "set", abstract: "Create a lock without an owner.")
 
     @OptionGroup var lock: LockArguments
 
     @Option(
-        help: .init("How long it outlives its owner's presence: 10s to 300s.", valueName: "duration"),
+        help: .init("How long the lock stays with an owner who is away: 10s to 300s.", valueName: "duration"),
         transform: { try Duration(argument: $0) })
     var ttl: Duration = .seconds(10)
 
@@ -47,8 +47,8 @@ struct LockSetCommand: AsyncParsableCommand {
 
 struct LockReleaseCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "release", abstract: "Give back a lock that this user owns.",
-        discussion: "It takes the --user who has it: another run of this tool, as the same user.")
+        commandName: "release", abstract: "Release a lock that this user owns.",
+        discussion: "Give the --user who owns the lock, for example in another run of this tool.")
 
     @OptionGroup var lock: LockArguments
     @OptionGroup var common: CommonOptions
@@ -80,7 +80,7 @@ struct LockRevokeCommand: AsyncParsableCommand {
 
 struct LockRemoveCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "remove", abstract: "Delete a lock, also while somebody owns it.")
+        commandName: "remove", abstract: "Delete a lock, even while somebody owns it.")
 
     @OptionGroup var lock: LockArguments
     @OptionGroup var common: CommonOptions
@@ -94,7 +94,7 @@ struct LockRemoveCommand: AsyncParsableCommand {
 
 struct LockListCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "list", abstract: "Show the locks of a channel, one a line.")
+        commandName: "list", abstract: "Show the locks of a channel, one per line.")
 
     @Argument(help: "Name of the channel.")
     var channel: String
@@ -122,14 +122,14 @@ struct LockListCommand: AsyncParsableCommand {
 
 struct LockWatchCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "watch", abstract: "Show the locks of a channel: as they are, and each change.",
+        commandName: "watch", abstract: "Show the locks of a channel, and then each change.",
         discussion:
             "It runs until it is interrupted (exit status 0), or until --count events have been shown.")
 
     @Argument(help: "Name of the message channel.")
     var channel: String
 
-    @Option(help: .init("End after so many events.", valueName: "n"))
+    @Option(help: .init("End after this many events.", valueName: "n"))
     var count: Int?
 
     @OptionGroup var common: CommonOptions
@@ -152,7 +152,7 @@ struct LockWatchCommand: AsyncParsableCommand {
 }
 
 extension LockDetail {
-    /// For a person: the lock and who has it.
+    /// The lock and its owner, for a person.
     var sentence: String {
         let holder = owner.map { "owned by \($0), fencing token \(fencingToken)" } ?? "free"
         return "\(name)  (\(holder), ttl \(ttl.text))".visible

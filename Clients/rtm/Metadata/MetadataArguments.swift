@@ -1,7 +1,7 @@
 import ArgumentParser
 import RTMClient
 
-/// Whose metadata.
+/// Names a channel or user whose metadata are meant.
 struct MetadataTargetArguments: ParsableArguments {
     enum Kind: String, ExpressibleByArgument, CaseIterable {
         case channel, user
@@ -17,7 +17,7 @@ struct MetadataTargetArguments: ParsableArguments {
     var stream = false
 
     func validate() throws {
-        if stream, kind == .user { throw ValidationError("--stream is for channels") }
+        if stream, kind == .user { throw ValidationError("--stream needs a channel") }
     }
 
     var target: MetadataTarget {
@@ -28,27 +28,28 @@ struct MetadataTargetArguments: ParsableArguments {
     }
 }
 
-/// Under which conditions is written, and what is recorded.
+/// The conditions of a write, and what it records.
 struct MetadataWriteArguments: ParsableArguments {
     @Option(
-        help: .init("Write only if this is the set's major revision; 0: if there is none.", valueName: "n"))
+        help: .init(
+            "Write only if the set has this major revision; 0 means that there is no set.", valueName: "n"))
     var majorRevision: Int64?
 
     @Option(
-        help: .init("Write only if this is the item's revision; may be repeated.", valueName: "key=n"),
+        help: .init("Write only if the item has this revision; may be repeated.", valueName: "key=n"),
         transform: { try ItemRevision(argument: $0) })
     var revision: [ItemRevision] = []
 
     @Option(help: .init("Write only while this user owns this lock of the channel.", valueName: "name"))
     var lock: String?
 
-    @Option(help: .init("… and only with this token, that of its acquisition.", valueName: "n"))
+    @Option(help: .init("Write only with this fencing token, which came with the lock.", valueName: "n"))
     var fencingToken: UInt64?
 
-    @Flag(help: "Keep with each item when it was written.")
+    @Flag(help: "Record with each item when it was written.")
     var recordTime = false
 
-    @Flag(help: "Keep with each item who wrote it.")
+    @Flag(help: "Record with each item who wrote it.")
     var recordAuthor = false
 
     func validate() throws {
@@ -74,13 +75,13 @@ struct MetadataWriteArguments: ParsableArguments {
     }
 }
 
-/// `KEY=N`.
+/// An argument of the form `KEY=N`.
 struct ItemRevision: Sendable, Hashable {
     var key: String
     var revision: Int64
 
     init(argument: String) throws {
-        // A key may contain '=', a number doesn't.
+        // A key may contain '=', but a number doesn't.
         guard let separator = argument.lastIndex(of: "="),
             let revision = Int64(argument[argument.index(after: separator)...]),
             separator > argument.startIndex
@@ -90,7 +91,7 @@ struct ItemRevision: Sendable, Hashable {
     }
 }
 
-/// `KEY=VALUE`.
+/// An argument of the form `KEY=VALUE`.
 struct ItemArgument: Sendable, Hashable {
     var key: String
     var value: String

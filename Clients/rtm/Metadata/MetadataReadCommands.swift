@@ -3,7 +3,7 @@ import RTMClient
 
 struct MetadataGetCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "get", abstract: "Show the items of a channel or a user, one a line.")
+        commandName: "get", abstract: "Show the items of a channel or a user, one per line.")
 
     @OptionGroup var target: MetadataTargetArguments
 
@@ -35,12 +35,12 @@ struct MetadataGetCommand: AsyncParsableCommand {
 struct MetadataWatchCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "watch",
-        abstract: "Show the metadata of a channel or a user: as they are, and after each write.",
+        abstract: "Show the metadata of a channel or a user, and again after each write.",
         discussion: "It runs until it is interrupted (exit status 0), or until --count sets have been shown.")
 
     @OptionGroup var target: MetadataTargetArguments
 
-    @Option(help: .init("End after so many sets.", valueName: "n"))
+    @Option(help: .init("End after this many sets.", valueName: "n"))
     var count: Int?
 
     @OptionGroup var common: CommonOptions
@@ -67,7 +67,7 @@ struct MetadataWatchCommand: AsyncParsableCommand {
 }
 
 extension MetadataItem {
-    /// `key=value`, and what else is known about it.
+    /// `key=value`, and what else is known about the item.
     var sentence: String {
         var notes = ["revision \(revision)"]
         if let author { notes.append("by \(author)") }

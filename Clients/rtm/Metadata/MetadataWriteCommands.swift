@@ -30,7 +30,7 @@ struct MetadataUpdateCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "update", abstract: "Overwrite items that exist.",
         discussion:
-            "If one doesn't exist nothing is written. A value that begins with '-' stands behind '--'.")
+            "If one doesn't exist, nothing is written. A value that begins with '-' stands behind '--'.")
 
     @OptionGroup var target: MetadataTargetArguments
 
@@ -55,7 +55,7 @@ struct MetadataUpdateCommand: AsyncParsableCommand {
 struct MetadataRemoveCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "remove", abstract: "Remove items that exist, or the whole set.",
-        discussion: "If one doesn't exist nothing is removed.")
+        discussion: "If one doesn't exist, nothing is removed.")
 
     @OptionGroup var target: MetadataTargetArguments
 

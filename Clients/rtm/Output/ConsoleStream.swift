@@ -1,7 +1,7 @@
 import Foundation
 
-/// Standard output and standard error, unbuffered: a line is written at once, with one system call where
-/// the reader lets it.
+/// Standard output and standard error, unbuffered: a line is written at once, with one system call if the
+/// reader takes it.
 struct ConsoleStream: LineSink {
     static let output = ConsoleStream(descriptor: STDOUT_FILENO)
     static let error = ConsoleStream(descriptor: STDERR_FILENO)
@@ -21,8 +21,8 @@ struct ConsoleStream: LineSink {
             if written >= 0 {
                 bytes = bytes.dropFirst(written)
             } else if errno == EAGAIN {
-                // Somebody else made the shared terminal or pipe non-blocking: wait for the reader instead
-                // of losing lines.
+                // Another program made the shared terminal or pipe non-blocking, so wait for the reader
+                // instead of losing lines.
                 var wanted = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
                 _ = poll(&wanted, 1, -1)
             } else if errno != EINTR {

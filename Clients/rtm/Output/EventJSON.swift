@@ -1,4 +1,4 @@
-// What `--json` says about events, results and errors, in the field names of the public API.
+// What `--json` writes about events, results and errors, with the field names of the public API.
 
 import Foundation
 import RTMClient

@@ -1,7 +1,8 @@
-// JSON as this tool says it: one line, and the fields of an object in the order in which they were written.
-// A reader of a terminal sees what the documents show; `JSONEncoder` promises no order but the alphabet's.
+// JSON as this tool writes it: on one line, with the fields of an object in the order in which they were
+// written. So a reader sees the same as in the documents; `JSONEncoder` promises no order except the
+// alphabet's.
 
-/// A JSON value. Write it as a literal; `description` is its text.
+/// A JSON value. It is written as a literal, and `description` is its text.
 enum JSON: Sendable, Hashable {
     case string(String)
     case array([JSON])
@@ -18,7 +19,8 @@ enum JSON: Sendable, Hashable {
 
     static func number(_ value: some BinaryInteger) -> JSON { .literal(String(value)) }
 
-    /// Rounded to `decimals` places, because more would pretend an exactness that no measurement has.
+    /// A number, rounded to `decimals` places, because more would suggest an exactness that no measurement
+    /// has.
     static func number(_ value: Double, decimals: Int) -> JSON {
         value.isFinite ? .literal(value.text(decimals: decimals)) : .null
     }
@@ -77,7 +79,7 @@ extension JSON: CustomStringConvertible {
             case "\r": text += "\\r"
             case "\t": text += "\\t"
             // JSON forbids the first range. The others are allowed, but they break lines, or steer the
-            // terminal of whoever reads the output unprocessed.
+            // terminal of a reader of the raw output.
             case "\u{0}"..."\u{1F}", "\u{7F}"..."\u{9F}", "\u{2028}", "\u{2029}":
                 let digits = String(scalar.value, radix: 16)
                 text += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
@@ -89,7 +91,7 @@ extension JSON: CustomStringConvertible {
 }
 
 extension Double {
-    /// In decimal notation without exponent; locale plays no part.
+    /// The number in decimal notation without an exponent, independent of the locale.
     func text(decimals: Int) -> String {
         var scale = 1.0
         for _ in 0..<decimals { scale *= 10 }

@@ -1,6 +1,6 @@
 import RTMClient
 
-/// Where finished lines for the user go.
+/// A place where finished lines for the user go.
 protocol LineSink: Sendable {
     /// Writes a line and its end at once, so that a reader at the other end of a pipe has it.
     ///
@@ -11,7 +11,7 @@ protocol LineSink: Sendable {
 /// Nobody reads standard output any more, as in `rtm subscribe lobby | head -1`.
 struct OutputClosed: Error {}
 
-/// How a command says things: as lines for a person, or as objects for a program.
+/// How a command writes its results: as lines for a person, or as objects for a program.
 struct Output: Sendable {
     enum Format: Sendable {
         case human
@@ -23,7 +23,7 @@ struct Output: Sendable {
     var sink: any LineSink = ConsoleStream.output
 
     func event(_ event: RTMEvent) async throws(OutputClosed) {
-        // What was not asked for is no news.
+        // A subscription without presence gets this event, but the user didn't ask for presence.
         if case .presence(let presence) = event, presence.change == .errorOutOfService(.notAskedFor) {
             return
         }
@@ -33,9 +33,9 @@ struct Output: Sendable {
         }
     }
 
-    /// The outcome of a command, or of a part of it.
+    /// Writes the outcome of a command, or of a part of it.
     ///
-    /// - Parameter sentence: nil for what a person has seen already.
+    /// - Parameter sentence: the text for a person; nil for what a person has already seen.
     func result(_ sentence: String?, _ json: JSON = ["result": "ok"]) async throws(OutputClosed) {
         switch format {
         case .json: try await sink.write(line: json.description)
@@ -43,20 +43,20 @@ struct Output: Sendable {
         }
     }
 
-    /// For persons only: a program has no use for it.
+    /// Writes a remark for a person. A program has no use for it.
     func remark(_ sentence: String) async throws(OutputClosed) {
         guard format == .human else { return }
         try await sink.write(line: transcript.remark(sentence))
     }
 
-    /// On standard error.
+    /// Writes an error to standard error.
     func failure(_ error: RTMError) {
         let line =
             switch format {
             case .json: error.json.description
             case .human: "rtm: " + error.description.visible
             }
-        // When standard error is closed too, only the exit status is left to say it.
+        // If standard error is closed, too, only the exit status can report it.
         try? ConsoleStream.error.writeNow(line: line)
     }
 }

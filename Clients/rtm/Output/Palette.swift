@@ -3,7 +3,7 @@ enum Palette: Sendable {
     case plain
     case colours
 
-    /// Colours are for terminals, and for people who haven't refused them (no-color.org).
+    /// Chooses colours for terminals, unless the user has refused them (no-color.org).
     init(isTerminal: Bool, environment: [String: String]) {
         let isRefused = environment["NO_COLOR"].map { !$0.isEmpty } ?? false
         self = isTerminal && !isRefused && environment["TERM"] != "dumb" ? .colours : .plain
@@ -13,7 +13,7 @@ enum Palette: Sendable {
 
     func own(_ text: String) -> String { paint(text, "1") }
 
-    /// The same name has the same colour always and everywhere.
+    /// The same name always has the same colour.
     func name(_ text: String) -> String {
         var hash: UInt32 = 2_166_136_261
         for byte in text.utf8 { hash = (hash ^ UInt32(byte)) &* 16_777_619 }

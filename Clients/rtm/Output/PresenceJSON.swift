@@ -1,4 +1,4 @@
-// Presence in the field names of the public API.
+// Presence with the field names of the public API.
 
 import RTMClient
 
@@ -64,7 +64,7 @@ extension RosterUpdate {
         ]
     }
 
-    /// By user id.
+    /// The users in the order of their ids.
     var users: [UserState] {
         members.map { UserState(userID: $0.key, states: $0.value) }.sorted { $0.userID < $1.userID }
     }
@@ -85,7 +85,7 @@ extension RosterChange {
 }
 
 extension JSON {
-    /// By key.
+    /// The states in the order of their keys.
     static func states(_ states: [String: String]) -> JSON {
         .object(
             states.sorted { $0.key < $1.key }.map { Field(name: $0.key, value: .string($0.value)) })

@@ -17,7 +17,7 @@ extension Transcript {
         }
     }
 
-    /// Limit: names that are listed; the rest is counted.
+    /// Limit: names that are listed; the others are counted.
     private static let namesMax = 20
 
     private func names(_ users: [UserState]) -> String {
@@ -48,7 +48,7 @@ extension Transcript {
 }
 
 extension [String: String] {
-    /// `key=value`, by key.
+    /// `key=value` pairs in the order of the keys.
     var text: String {
         isEmpty
             ? "no states" : sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: " ")

@@ -1,7 +1,7 @@
 import RTMClient
 
 extension Transcript {
-    /// The whole set, an item a line.
+    /// The whole set, one item per line.
     func line(for event: StorageEvent) -> String {
         let name: String =
             switch event.target {
@@ -16,7 +16,7 @@ extension Transcript {
         return ([head] + event.metadata.items.map { "    " + $0.sentence }).joined(separator: "\n")
     }
 
-    /// A change on one line; of several locks an own line each.
+    /// A change on one line. If it concerns several locks, each has a line of its own.
     func line(for event: LockEvent) -> String {
         let head = time(event.timestampMilliseconds) + " " + palette.quiet(event.channelName.visible)
         switch event.kind {
@@ -26,7 +26,7 @@ extension Transcript {
         case .removed: return head + " lock deleted: " + names(event)
         case .acquired: return head + " lock acquired: " + names(event, "by")
         case .released: return head + " lock released: " + names(event, "by")
-        case .expired: return head + " lock lost while the connection was: " + names(event)
+        case .expired: return head + " lock lost while the connection was away: " + names(event)
         }
     }
 

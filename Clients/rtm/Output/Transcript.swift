@@ -1,7 +1,7 @@
-// What a person reads: one line per event, `12:34:56 lobby alice: hi`.
+// The output for a person: one line per event, `12:34:56 lobby alice: hi`.
 //
 // Names and contents come from strangers. Control characters in them could move the cursor, recolour the
-// terminal or pretend to be somebody else's line, so none of them reaches it.
+// terminal or fake a line of another user, so none of them reaches the terminal.
 
 import Foundation
 import RTMClient
@@ -10,10 +10,10 @@ import RTMClient
 struct Transcript: Sendable {
     var timeZone = TimeZone.current
     var palette = Palette.plain
-    /// Off where there is only one channel anyway.
+    /// Whether the channel is shown. It is not where there is only one channel anyway.
     var showsChannel = true
 
-    /// Nil for what a person needn't know.
+    /// Returns nil for an event that a person needn't see.
     func line(for event: RTMEvent) -> String? {
         switch event {
         case .message(let message): line(for: message)
@@ -24,7 +24,7 @@ struct Transcript: Sendable {
             remark(
                 "the token expires in \(notice.remaining.components.seconds) s, and the connection with it")
         case .gap(let gap):
-            remark("messages of \(gap.channelName) may be missing here: the server has them no more")
+            remark("messages of \(gap.channelName) may be missing here: the server no longer has them")
         case .presence(let presence): line(for: presence)
         case .overflow(let dropped): remark("\(dropped) events came too fast and were dropped")
         }
@@ -39,12 +39,12 @@ struct Transcript: Sendable {
             + palette.name(publisher) + palette.quiet(mark) + ": " + text(of: message.payload)
     }
 
-    /// What the user has said. Everybody else hears it as an event; the publisher doesn't (M-21).
+    /// A line that the user has published. All others get it as an event; the publisher doesn't (M-21).
     func line(forOwn text: String, at milliseconds: UInt64) -> String {
         time(milliseconds) + " " + palette.own("you") + "> " + indented(text)
     }
 
-    /// A quiet line, about the conversation rather than part of it.
+    /// A quiet line that is about the conversation and not part of it.
     func remark(_ sentence: String) -> String { palette.quiet("-- " + sentence.visible) }
 
     private func text(of payload: MessagePayload) -> String {
@@ -54,7 +54,7 @@ struct Transcript: Sendable {
         }
     }
 
-    /// Further lines of a message are set in, so that they can't be taken for messages.
+    /// Indents further lines of a message, so that they can't be mistaken for messages.
     private func indented(_ text: String) -> String {
         text.split(separator: "\n", omittingEmptySubsequences: false).map { String($0).visible }
             .joined(separator: "\n    ")
@@ -80,8 +80,8 @@ struct Transcript: Sendable {
 }
 
 extension String {
-    /// Without anything that steers a terminal: control characters and those that change the direction of
-    /// writing.
+    /// The text without anything that steers a terminal: control characters, and those that change the
+    /// direction of writing.
     var visible: String {
         String(
             String.UnicodeScalarView(

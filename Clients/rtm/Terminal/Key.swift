@@ -1,7 +1,7 @@
-// What a terminal in raw mode sends, as keys. Keys that aren't characters come as sequences that begin with
-// ESC; reads may cut a sequence or a character anywhere.
+// The input of a terminal in raw mode, as keys. Keys that aren't characters come as sequences that begin with
+// ESC, and a read may cut a sequence or a character anywhere.
 
-/// A key as the line editor knows it.
+/// A key, as the line editor knows it.
 enum Key: Sendable, Hashable {
     case character(Character)
     case enter
@@ -18,7 +18,7 @@ enum Key: Sendable, Hashable {
 
 /// Turns the bytes of a terminal into keys.
 struct KeyDecoder: Sendable {
-    /// Limit: no sequence that a terminal sends is longer; what is gets dropped.
+    /// Limit: bytes of a sequence. No terminal sends a longer one; longer input is dropped.
     private static let sequenceBytesMax = 32
 
     /// The beginning of a sequence or character whose rest is still to come.
@@ -29,7 +29,7 @@ struct KeyDecoder: Sendable {
     private mutating func decode(_ byte: UInt8) -> Key? {
         guard let first = pending.first else { return begin(byte) }
         guard first == 0x1B || byte & 0xC0 == 0x80 else {
-            // The character broke off. What comes now stands for itself.
+            // The character broke off, so this byte begins a new one.
             pending = []
             return begin(byte)
         }
@@ -82,7 +82,7 @@ struct KeyDecoder: Sendable {
         guard introducer == UInt8(ascii: "[") || introducer == UInt8(ascii: "O") else {
             return (altKeys[introducer], true)
         }
-        // Parameters, then one final byte.
+        // The sequence has parameters, then one final byte.
         guard bytes.count > 2, let last = bytes.last, (0x40...0x7E).contains(last) else {
             return (nil, false)
         }

@@ -1,27 +1,28 @@
-/// One line of text while it is being typed: keys in, what to do out. It knows no terminal.
+/// One line of text while it is being typed: keys go in, actions come out. It knows no terminal.
 struct LineEditor: Sendable {
-    /// Limit: a line can't be sent if it has more bytes (L-20). Further characters are not taken.
+    /// Limit: bytes of a line. A longer line can't be sent (L-20), so further characters are not taken.
     static let lineBytesMax = 32 * 1024
-    /// Limit: the oldest line is forgotten first.
+    /// Limit: lines in the history. The oldest line is forgotten first.
     static let historyLinesMax = 200
 
     enum Action: Sendable, Hashable {
         case nothing
         /// The line or the cursor has changed.
         case changed
-        /// The user wants to see the line again: something has spoiled the screen.
+        /// The user wants to see the line again because other output has spoiled the screen.
         case clearScreen
         case submit(String)
         case leave
     }
 
     private(set) var characters: [Character] = []
-    /// 0…characters.count: the character that it stands on, or the end.
+    /// 0…characters.count: the index of the character under the cursor, or the end.
     private(set) var cursor = 0
     private var byteCount = 0
 
     private var history: [String] = []
-    /// Place in the history; `history.count` is the line being written, kept in `draft` meanwhile.
+    /// The place in the history. `history.count` is the line being written, which is kept in `draft`
+    /// meanwhile.
     private var historyIndex = 0
     private var draft = ""
 
@@ -61,8 +62,8 @@ struct LineEditor: Sendable {
         return .changed
     }
 
-    /// Terminals send accents and the parts of an emoji as code points of their own, but what is one
-    /// character to the reader must be one to the cursor.
+    /// Joins code points to one character. Terminals send accents and the parts of an emoji as code points of
+    /// their own, but what the reader sees as one character must be one for the cursor, too.
     private mutating func join(at place: Int) {
         guard place > 0, place < characters.count else { return }
         let joined = String([characters[place - 1], characters[place]])
@@ -136,7 +137,7 @@ extension LineEditor {
         var cursorColumn: Int
     }
 
-    /// The cursor is always visible, with as much before it as fits.
+    /// Lays out the line. The cursor is always visible, with as much text before it as fits.
     func view(columns: Int) -> View {
         let columns = max(columns, 2)
         // One column stays free for the cursor behind the last character.
@@ -157,8 +158,8 @@ extension LineEditor {
 }
 
 extension Character {
-    /// How many columns of a terminal it takes: 2 for emoji and the scripts of East Asia. Near enough for a
-    /// cursor.
+    /// How many columns of a terminal the character takes: 2 for emoji and the scripts of East Asia. It is
+    /// exact enough for a cursor.
     var columns: Int {
         guard let scalar = unicodeScalars.first else { return 0 }
         if scalar.properties.isEmojiPresentation || unicodeScalars.contains("\u{FE0F}") { return 2 }

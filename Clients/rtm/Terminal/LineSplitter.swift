@@ -1,13 +1,13 @@
 import RTMClient
 
-/// Cuts a stream of bytes into lines. The last line needs no end.
+/// Cuts a stream of bytes into lines. The last line needs no line end.
 struct LineSplitter: Sendable {
-    /// Limit: a longer line is refused. No message is that long (L-20).
+    /// Limit: bytes of a line. A longer line is refused; no message is that long (L-20).
     static let lineBytesMax = 1024 * 1024
 
     private var pending: [UInt8] = []
 
-    /// - Throws: -11010 when a line has no end for too long.
+    /// - Throws: `.channelMessageLengthExceedLimitation` (-11010) when a line has more bytes than the limit.
     mutating func split(_ bytes: some Sequence<UInt8>) throws(RTMError) -> [String] {
         var lines: [String] = []
         for byte in bytes {
@@ -25,7 +25,7 @@ struct LineSplitter: Sendable {
         return lines
     }
 
-    /// What came after the last line's end, if anything.
+    /// The text after the last line end, if there is any.
     mutating func finish() -> String? { pending.isEmpty ? nil : takeLine() }
 
     private mutating func takeLine() -> String {

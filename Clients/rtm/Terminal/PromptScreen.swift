@@ -1,8 +1,7 @@
-/// A terminal whose last row is the line being typed. What others say appears above it and leaves it as it
-/// is.
+/// A terminal whose last row is the line being typed. Other output appears above it and leaves it as it is.
 actor PromptScreen: LineSink {
     private static let prompt = "> "
-    /// Back to the beginning of the row, and the row empty.
+    /// Moves to the beginning of the row and empties the row.
     private static let emptyRow = "\r\u{1B}[K"
 
     private let stream: ConsoleStream
@@ -33,7 +32,7 @@ actor PromptScreen: LineSink {
         try stream.writeNow(Self.emptyRow)
     }
 
-    /// Takes what the terminal has sent; returns the lines that were finished by it, and whether the user
+    /// Takes the bytes that the terminal has sent. Returns the lines that they finished, and whether the user
     /// wants to leave.
     func type(_ bytes: [UInt8]) throws(OutputClosed) -> (lines: [String], leaves: Bool) {
         var lines: [String] = []

@@ -2,11 +2,11 @@ import Foundation
 
 /// The terminal in raw mode: every key arrives at once, and nothing is echoed.
 ///
-/// Output keeps its processing, so that a line ends with "\n" as usual.
+/// Output is still processed, so a line ends with "\n" as usual.
 struct RawTerminal: Sendable {
     private let original: termios
 
-    /// Nil if standard input and output aren't both a terminal, or it can't be changed.
+    /// Returns nil if standard input and output aren't both a terminal, or if the terminal can't be changed.
     init?() {
         var mode = termios()
         guard ConsoleStream.output.isTerminal, tcgetattr(STDIN_FILENO, &mode) == 0 else { return nil }
@@ -22,7 +22,7 @@ struct RawTerminal: Sendable {
         _ = tcsetattr(STDIN_FILENO, TCSADRAIN, &mode)
     }
 
-    /// Asked anew each time: windows change their size.
+    /// The width of the terminal. It is asked for each time, because windows change their size.
     static var columns: Int {
         var size = winsize()
         guard ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }

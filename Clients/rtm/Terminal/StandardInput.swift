@@ -2,18 +2,20 @@ import Dispatch
 import Foundation
 import RTMClient
 
-/// Standard input for tasks: read only when somebody waits for it, on a thread of its own, and cancellable.
+/// Standard input for tasks. It is read only when a task waits for it, on a thread of its own, and the wait
+/// can be cancelled.
 final class StandardInput: Sendable {
     private static let chunkBytes = 4096
 
     private let queue = DispatchQueue(label: "rtm.standard-input")
     private let wakeUp: (read: Int32, write: Int32)
 
-    /// - Throws: -10007 when the process has no file descriptors left.
+    /// - Throws: `.initServiceFailed` (-10007) when the process has no file descriptors left.
     init() throws(RTMError) {
         var descriptors: [Int32] = [-1, -1]
         guard pipe(&descriptors) == 0 else {
-            throw RTMError(.initServiceFailed, "no pipe to be had: too many open files", operation: "init")
+            throw RTMError(
+                .initServiceFailed, "there are too many open files to make a pipe", operation: "init")
         }
         wakeUp = (descriptors[0], descriptors[1])
     }
@@ -23,14 +25,14 @@ final class StandardInput: Sendable {
         close(wakeUp.write)
     }
 
-    /// Some bytes; nil at the end of the input. Once its task is cancelled it returns nil for ever.
+    /// Gives some bytes, or nil at the end of the input. Once its task is cancelled it gives nil for ever.
     func next() async -> [UInt8]? {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 queue.async { continuation.resume(returning: self.read()) }
             }
         } onCancel: {
-            // The byte is never read, so that every later wait ends too.
+            // The byte is never read, so every later wait ends, too.
             _ = write(wakeUp.write, [0], 1)
         }
     }

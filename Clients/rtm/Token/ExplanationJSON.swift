@@ -1,4 +1,4 @@
-// An explained token for a program. Times are seconds since 1970, as in the token itself.
+// An explained token for a program. Times are in seconds since 1970, as in the token itself.
 
 import RTMAccessToken
 import RTMClient

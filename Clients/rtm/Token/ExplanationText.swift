@@ -24,7 +24,8 @@ extension TokenExplanation {
             lines += service.permissionRows.map { row("", $0.visible) }
         }
         if signed.unreadServicesCount > 0 {
-            lines.append(row("service", "\(signed.unreadServicesCount) more that this program doesn't know"))
+            lines.append(
+                row("service", "\(signed.unreadServicesCount) more of kinds that this program doesn't know"))
         }
         return lines + [""] + outcomes.map { row($0.check.words, $0.outcome.words($0.check).visible) }
     }
@@ -47,8 +48,8 @@ extension TokenService {
         case .rtc(let channel, let user):
             "\(kind), stream channel \"\(channel)\", \(user.isEmpty ? "any user" : "user \"\(user)\"")"
         case .rtm(let user): "\(kind), user \"\(user)\""
-        case .rtm2(let user, _): "\(kind), user \"\(user)\", only what is listed"
-        case .other: "\(kind), not one of ours"
+        case .rtm2(let user, _): "\(kind), user \"\(user)\", restricted to the listed names"
+        case .other: "\(kind), not a service of Heliograph"
         }
     }
 
@@ -59,7 +60,7 @@ extension TokenService {
 }
 
 extension TokenPermissions {
-    /// In ascending order of their numbers; a number without a name stands for itself.
+    /// The entries in ascending order of their numbers. A number without a name is shown as it is.
     var entries: [(resource: String, access: String, names: [String])] {
         lists.sorted { $0.key < $1.key }.flatMap { resource, lists in
             lists.sorted { $0.key < $1.key }.map { access, names in

@@ -7,7 +7,8 @@ struct TokenCreateCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "create", abstract: "Make a token with which a user can log in.",
         discussion:
-            "The token is the only line on standard output. Whoever has it is that user until it expires.")
+            "The token is the only line on standard output. A person who has it can log in as that user until it expires."
+    )
 
     @Option(
         help: .init("How long the token is valid, from now on.", valueName: "duration"),
@@ -39,7 +40,8 @@ struct TokenCreateCommand: AsyncParsableCommand {
         }
     }
 
-    /// - Throws: -10003, -10006, -10008 or -10014 for what is missing or can't be.
+    /// - Throws: `.invalidAppId` (-10003), `.invalidUserId` (-10006), `.invalidChannelName` (-10008) or
+    ///   `.invalidParameter` (-10014) for a value that is missing or invalid.
     func token(for credentials: TokenCredentials, issuedAt: UInt32) throws(RTMError) -> SignedToken {
         guard let appID = credentials.appID else { throw .missing("--app-id", "RTM_APP_ID") }
         guard let userID = credentials.userID else { throw .missing("--user", "RTM_USER") }

@@ -6,7 +6,7 @@ import RTMModel
 
 struct TokenExplainCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "explain", abstract: "Show what is in a token, and what a server would refuse it for.",
+        commandName: "explain", abstract: "Show the content of a token, and why a server would refuse it.",
         discussion: """
             The checks stand in the order in which a server makes them. What isn't given - app id, user, \
             certificate - can't be checked. The exit status is 1 if a check fails. Times are compared with \
@@ -36,7 +36,7 @@ struct TokenExplainCommand: AsyncParsableCommand {
             userID: credentials.userID, nowMilliseconds: nowMilliseconds)
     }
 
-    /// Without the blanks and line ends that copying brings along.
+    /// The token's text without the blanks and line ends that copying adds.
     private func text() throws(RTMError) -> String {
         guard token == "-" else { return token.trimmingCharacters(in: .whitespacesAndNewlines) }
         // One byte more than a token may have is enough to refuse the rest.

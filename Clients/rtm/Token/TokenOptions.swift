@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import RTMClient
 
-/// The options that the commands about tokens have. They talk to no server.
+/// The options of the commands about tokens, which talk to no server.
 struct TokenOptions: ParsableArguments {
     @Option(name: .customLong("app-id"), help: "App id that the token is for.")
     var appID: String?
@@ -12,14 +12,14 @@ struct TokenOptions: ParsableArguments {
 
     @Option(
         help: .init(
-            "The app's certificate. A shell keeps it in its history: a file or RTM_CERTIFICATE is better.",
+            "The app's certificate. A shell keeps it in its history, so a file or RTM_CERTIFICATE is better.",
             valueName: "digits"))
     var certificate: String?
 
     @Option(help: .init("File that holds the app's certificate.", valueName: "file"))
     var certificateFile: String?
 
-    @Flag(help: "Say everything as JSON, one object per line.")
+    @Flag(help: "Print everything as JSON, one object per line.")
     var json = false
 
     func validate() throws {
@@ -32,7 +32,7 @@ struct TokenOptions: ParsableArguments {
 extension TokenOptions {
     var output: Output { Output(format: json ? .json : .human, transcript: Transcript()) }
 
-    /// Says errors in the user's format and chooses the exit status.
+    /// Reports errors in the user's format and chooses the exit status.
     func run(_ work: () async throws -> Void) async throws {
         do {
             try await work()
@@ -40,7 +40,7 @@ extension TokenOptions {
             output.failure(error)
             throw ExitCode.failure
         } catch is OutputClosed {
-            // A reader that has read enough is no error.
+            // It is not an error if the reader of the output has read enough.
         }
     }
 
@@ -48,7 +48,7 @@ extension TokenOptions {
         environment: [String: String] = ProcessInfo.processInfo.environment,
         readFile: (String) throws -> String = { try String(contentsOfFile: $0, encoding: .utf8) }
     ) throws(RTMError) -> TokenCredentials {
-        // An empty variable means the same as none, as for the other commands.
+        // An empty variable means the same as none, as it does for the other commands.
         let environment = environment.filter { !$0.value.isEmpty }
         func content(of path: String, _ name: String) throws(RTMError) -> String {
             do {
@@ -72,7 +72,8 @@ extension TokenOptions {
     }
 }
 
-/// What is known about the app and the user of a token: each from its option, else from the environment.
+/// The app and the user of a token, as far as they are known: each value comes from its option, otherwise
+/// from the environment.
 struct TokenCredentials: Sendable, Hashable {
     var appID: String?
     var userID: String?

@@ -9,15 +9,17 @@ package enum MessagingDefinition {
     /// The service that listens at `messaging.listen` for the other services' processes.
     package static let service = ServiceDefinition(
         name: "messaging", summary: "Keeps the logs of channels and sends their entries to the edges.",
-        keys: [MessagingKeys.listen.declaration] + MessagingKeys.limits
+        keys: [MessagingKeys.listen.declaration] + MessagingKeys.limits, rules: MessagingKeys.rules
     ) { context in
         try await assemble(context, at: .address(context.configuration[MessagingKeys.listen]))
     }
 
     /// The service for callers in the same process.
     package static func inProcess(_ endpoint: InProcessEndpoint) -> ServiceDefinition {
-        ServiceDefinition(name: service.name, summary: service.summary, keys: MessagingKeys.limits) {
-            context in
+        ServiceDefinition(
+            name: service.name, summary: service.summary, keys: MessagingKeys.limits,
+            rules: MessagingKeys.rules
+        ) { context in
             try await assemble(context, at: .inProcess(endpoint))
         }
     }

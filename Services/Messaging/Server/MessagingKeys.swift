@@ -1,3 +1,4 @@
+import RTMModel
 package import RTMServiceKit
 import RTMWire
 
@@ -14,7 +15,8 @@ package enum MessagingKeys {
         "Bytes that a channel keeps for subscribers who come back.")
     package static let tailAgeMax = ConfigurationKey<Duration>.duration(
         "messaging.tail.ageMax", default: .seconds(150), in: .zero ... .seconds(86_400),
-        "How long a channel keeps an entry; less than 120 s shortens the time in which nothing is lost.")
+        "How long a channel keeps an entry for subscribers who come back; at least the resume window of 2 minutes."
+    )
     package static let channelsMax = ConfigurationKey<Int>.int(
         "messaging.channels.max", default: 1_000_000, in: 1...100_000_000,
         "Channels that this node holds; a publish or subscribe to one more is refused.")
@@ -22,6 +24,12 @@ package enum MessagingKeys {
     static let limits: [KeyDeclaration] = [
         ServiceLinkKeys.secret.declaration, tailEntriesMax.declaration, tailBytesMax.declaration,
         tailAgeMax.declaration, channelsMax.declaration,
+    ]
+
+    static let rules = [
+        ConfigurationRule(
+            tailAgeMax, isAtLeast: Limits.resumeWindow, of: "the resume window",
+            because: "a client that comes back within the window has to find every entry it missed")
     ]
 }
 

@@ -15,7 +15,7 @@ package enum PresenceDefinition {
     package static let service = ServiceDefinition(
         name: "presence", summary: summary,
         keys: [PresenceKeys.listen.declaration, PresenceKeys.messaging.declaration] + PresenceKeys.own
-            + PresenceKeys.redis
+            + PresenceKeys.redis, rules: PresenceKeys.rules + PresenceKeys.redisRules
     ) { context in
         let messaging = context.configuration[PresenceKeys.messaging]
         return try await assemble(
@@ -27,7 +27,9 @@ package enum PresenceDefinition {
     package static func inProcess(
         _ endpoint: InProcessEndpoint, messaging: InProcessEndpoint
     ) -> ServiceDefinition {
-        ServiceDefinition(name: "presence", summary: summary, keys: PresenceKeys.own) { context in
+        ServiceDefinition(
+            name: "presence", summary: summary, keys: PresenceKeys.own, rules: PresenceKeys.rules
+        ) { context in
             try await assemble(
                 context, at: .inProcess(endpoint), messaging: .inProcess(messaging), hasRedis: false)
         }

@@ -74,6 +74,22 @@ package enum PresenceKeys {
         statesMax.declaration, stateKeyBytesMax.declaration, stateValueBytesMax.declaration,
         leaseTimeToLive.declaration, grace.declaration, sweepInterval.declaration, channelsMax.declaration,
     ]
+
+    static let rules = [
+        ConfigurationRule(
+            leaseTimeToLive, isAtLeast: 2, times: sweepInterval,
+            because: "edges renew a lease three times in its life, and a sweep has to notice its end in time"),
+        ConfigurationRule(
+            interval, times: sweepInterval,
+            because: "the changes of a big channel are announced by a sweep"),
+    ]
+
+    static let redisRules = [
+        ConfigurationRule(
+            leaseTimeToLive, times: redisTimeout,
+            because: "a renewal that waits for Redis has to be answered before its lease ends",
+            when: { $0[redisAddress] != nil || $0[redisSocket] != nil })
+    ]
 }
 
 extension RedisConfiguration {

@@ -1,7 +1,7 @@
 internal import NIOCore
 internal import NIOHTTP1
 
-/// One connection to the admin port: requests in, answers of `AdminPages` out.
+/// One connection to the admin port: requests come in, answers of `AdminPages` go out.
 final class AdminHandler: ChannelInboundHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias OutboundOut = HTTPServerResponsePart
@@ -68,8 +68,8 @@ final class AdminHandler: ChannelInboundHandler {
         }
     }
 
-    /// One deadline for the whole request rather than one per read: a drip of bytes must not keep a
-    /// connection.
+    /// One deadline covers the whole request and not each read: a drip of bytes must not keep a connection
+    /// open.
     private func armTimer(_ context: ChannelHandlerContext) {
         timer?.cancel()
         timer = context.eventLoop.assumeIsolated().scheduleTask(in: deadline) { context.close(promise: nil) }

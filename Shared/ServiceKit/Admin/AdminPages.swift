@@ -1,10 +1,10 @@
-/// What the admin port answers, apart from HTTP: a path in, status and body out.
+/// The pages of the admin port, apart from HTTP: a path goes in, a status and a body come out.
 struct AdminPages: Sendable {
     struct Answer: Hashable {
         let status: Int
         let contentType: String
         let body: String
-        /// The methods, for the answer 405.
+        /// The allowed methods, for the answer 405.
         var allowed: String?
     }
 
@@ -33,7 +33,7 @@ struct AdminPages: Sendable {
 
     private func page(_ path: String) -> (() -> Answer)? {
         switch path {
-        // Whoever can answer is alive; whether it should get traffic is another question.
+        // A process that can answer is alive. Whether it should get traffic is another question.
         case "/live": { Answer(status: 200, contentType: Self.plain, body: "live\n") }
         case "/ready": ready
         case "/metrics":

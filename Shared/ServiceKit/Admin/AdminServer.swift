@@ -6,16 +6,18 @@ internal import Synchronization
 
 /// The admin port: a small HTTP/1.1 server on one event loop, for probes, scrapes and people with curl.
 ///
-/// It is meant for a trusted network and still trusts nobody: headers, body, connections and time per
+/// It is meant for a trusted network and trusts nobody all the same: headers, body, connections and the time
+/// of a request are limited.
 /// request are limited.
 package final class AdminServer: Sendable {
-    /// Limits. Beyond them the connection gets an error status or is closed.
+    /// Limits of the admin port. Beyond them a connection gets an error status or is closed.
     enum AdminLimits {
         static let connectionsMax = 64
         static let headerBytesMax = 16 * 1024
         static let headerFieldsMax = 64
         static let bodyBytesMax = 4 * 1024
-        /// From the opening of a connection, or the end of an answer, to the end of the next request.
+        /// The time from the opening of a connection, or the end of an answer, to the end of the next
+        /// request.
         static let requestDeadline = TimeAmount.seconds(15)
     }
 
@@ -38,7 +40,7 @@ package final class AdminServer: Sendable {
         self.requestDeadline = requestDeadline
     }
 
-    /// Where it listens; nil before `start` and after `stop`.
+    /// The address where the server listens; nil before `start` and after `stop`.
     var address: HostPort? {
         guard let bound = channel.withLock({ $0?.localAddress }), let host = bound.ipAddress else {
             return nil

@@ -1,11 +1,11 @@
-/// The command line, taken apart but not yet judged: what to do, and which flags gave which text.
+/// The command line in its parts, before it is checked: what to do, and which flag gave which text.
 struct CommandLineArguments {
-    /// What the program is asked to do. A later one wins, `help` and `version` win over all.
+    /// What the program is asked to do. A later flag wins, and `help` and `version` win over all others.
     enum Command: Hashable {
         case run, help, version, checkConfiguration, printConfiguration, printReference
     }
 
-    /// A text given for a key, and by which flag.
+    /// The text that a flag gives for a key.
     struct Assignment: Hashable {
         let key: KeyDeclaration
         let text: String
@@ -13,13 +13,13 @@ struct CommandLineArguments {
     }
 
     private(set) var command = Command.run
-    /// Something to be done instead of a run, and what it is to be done with.
+    /// The command that replaces a run, with its argument.
     private(set) var operation: (ProgramCommand, argument: String)?
     private(set) var file: String?
     private(set) var assignments: [Assignment] = []
     private(set) var problems: [ConfigurationProblem] = []
 
-    /// - Parameter arguments: without the program's name. A command comes first.
+    /// - Parameter arguments: the arguments without the program's name. A command comes first.
     init(_ arguments: [String], schema: ConfigurationSchema, commands: [ProgramCommand] = []) {
         var rest = arguments[...]
         if let operation = commands.first(where: { $0.name == rest.first }) { take(operation, from: &rest) }
@@ -74,7 +74,7 @@ struct CommandLineArguments {
     }
 
     private mutating func refuse(stray argument: String) {
-        // The argument may be a secret that lost its flag, so it isn't shown.
+        // The argument is not shown, because it may be a secret that lost its flag.
         let hint = argument.hasPrefix("-") ? "flags begin with two dashes" : "every value follows its flag"
         problems.append(.init("command line", from: nil, "unexpected argument; \(hint)"))
     }
@@ -84,7 +84,7 @@ struct CommandLineArguments {
     ) {
         let isSwitch = key.kind == .bool && attached == nil
         guard let text = isSwitch ? "true" : value(of: key.flag, attached, &rest) else { return }
-        // The last one wins, as wrappers that append flags expect.
+        // The last flag wins, as wrappers that append flags expect.
         assignments.removeAll { $0.key.name == key.name }
         assignments.append(Assignment(key: key, text: text, flag: "--" + key.flag))
     }

@@ -1,5 +1,5 @@
-/// The effective configuration as YAML that can be fed back (`--print-config`, `/config`): every key with
-/// its value and, as a comment, its origin; secrets are masked.
+/// The effective configuration as YAML that can be read back (`--print-config`, `/config`): every key with
+/// its value and, as a comment, its origin. Secrets are masked.
 extension Configuration {
     package var yaml: String {
         var lines: [String] = []
@@ -18,7 +18,7 @@ extension Configuration {
 
     private typealias Row = (path: [Substring], key: KeyDeclaration)
 
-    /// Keys of one section stand together, in the order of its first key.
+    /// Writes the keys of one section together, in the place of its first key.
     private static func append(
         _ rows: ArraySlice<Row>, depth: Int, to lines: inout [String],
         line: (KeyDeclaration, Substring) -> String

@@ -5,7 +5,7 @@ package struct Configuration: Sendable {
         case builtIn
         case file(path: String, line: Int)
         case variable(String)
-        /// The file that an `RTM_…_FILE` variable named.
+        /// The value is in the file that an `RTM_…_FILE` variable names.
         case secretFile(variable: String, path: String)
         case flag(String)
     }
@@ -39,10 +39,11 @@ package struct Configuration: Sendable {
         settings[key.declaration.name]?.origin ?? .builtIn
     }
 
-    /// Whether the key was set by anybody, for rules such as "either both or none".
+    /// Whether the key was set by flag, environment or file, for rules such as "either both or none".
     package func isSet<Value>(_ key: ConfigurationKey<Value>) -> Bool { origin(of: key) != .builtIn }
 
-    /// "flags, environment, file /etc/heliograph.yaml": where values other than the built-in ones came from.
+    /// Where values other than the built-in ones came from, as in "flags, environment, file
+    /// /etc/heliograph.yaml".
     package var sources: String {
         var sources: [String] = []
         func add(_ source: String) {
@@ -69,34 +70,6 @@ extension Configuration.Origin: CustomStringConvertible {
         case .variable(let name): name
         case .secretFile(let variable, let path): "\(variable), the file \(path)"
         case .flag(let flag): flag
-        }
-    }
-}
-
-/// What every configuration of a service must hold beyond the kinds of its values.
-package struct ConfigurationRule: Sendable {
-    /// Nil when the rule holds.
-    let problem: @Sendable (Configuration) -> ConfigurationProblem?
-
-    /// A relation between several keys.
-    ///
-    /// - Parameter sentence: what must hold, with the names of the keys: "edge.tls.key is set whenever
-    ///   edge.tls.certificate is".
-    package init(_ sentence: String, holds: @escaping @Sendable (Configuration) -> Bool) {
-        problem = { holds($0) ? nil : .init("rule", from: nil, "violated: \(sentence)") }
-    }
-
-    /// What the service alone knows about the value of a key.
-    ///
-    /// - Parameter refusal: nil for a value that will do, else a clause that follows "the value": "has no
-    ///   digits". It must not show a secret.
-    package init<Value>(
-        _ key: ConfigurationKey<Value>, refusal: @escaping @Sendable (Value) -> String?
-    ) {
-        problem = { configuration in
-            refusal(configuration[key]).map {
-                .init(key.declaration.name, from: "\(configuration.origin(of: key))", "the value \($0)")
-            }
         }
     }
 }

@@ -2,8 +2,8 @@
 package struct ConfigurationProblem: Sendable, Hashable, CustomStringConvertible {
     /// The key, or what stands in the place of one.
     package let subject: String
-    /// The flag, the variable, or the file and line that the problem came from; nil for relations between
-    /// keys.
+    /// The flag, the variable, or the file and line that the problem came from; nil for a relation between
+    /// keys that has no single origin.
     package let origin: String?
     package let reason: String
 
@@ -18,7 +18,7 @@ package struct ConfigurationProblem: Sendable, Hashable, CustomStringConvertible
     }
 }
 
-/// Everything that is wrong with a configuration, so that it can be mended in one go.
+/// Everything that is wrong with a configuration, so that the operator can correct it in one go.
 package struct ConfigurationError: Error, Sendable, CustomStringConvertible {
     package let problems: [ConfigurationProblem]
 

@@ -1,9 +1,10 @@
 internal import Yams
 
-/// What stands in a configuration file at one place, independent of the parser: the only file that sees Yams.
+/// The content of a configuration file at one place, independent of the parser: this is the only file that
+/// uses Yams.
 ///
-/// Scalars keep their written text; what it means is decided by the kind of the key (`ValueKind`), not by
-/// YAML's guesses about `yes`, `1e3` or `0x10`.
+/// Scalars keep their written text. The kind of the key decides what it means (`ValueKind`), not YAML's
+/// guesses about `yes`, `1e3` or `0x10`.
 indirect enum FileNode: Hashable {
     case null
     case scalar(String)
@@ -18,12 +19,13 @@ indirect enum FileNode: Hashable {
 }
 
 extension FileNode {
-    /// Limit: of a configuration file.
+    /// Limit: bytes of a configuration file.
     static let fileBytesMax = 1 << 20
-    /// Limit: of sections in sections. Aliases are refused by it when they refer to themselves.
+    /// Limit: levels of sections. It also stops aliases that refer to themselves.
     private static let depthMax = 16
 
-    /// The root of a file's text; an empty file is an empty map. The refusal's sentence begins with the file.
+    /// Parses a file's text into its root; an empty file is an empty map. The refusal's sentence begins with
+    /// the file.
     static func parse(_ text: String) throws(ValueRefusal) -> FileNode {
         guard text.utf8.count <= fileBytesMax else {
             throw ValueRefusal("has \(text.utf8.count) bytes, \(fileBytesMax) are allowed")

@@ -1,16 +1,17 @@
-/// Makes the configuration: flags over environment over file over defaults.
+/// Makes the configuration: flags win over the environment, which wins over the file, which wins over
+/// defaults.
 ///
-/// Pure: arguments, environment and the reading of files are parameters. It collects every problem instead
-/// of stopping at the first, because an operator who mends a file wants to mend it once. What nobody knows
-/// is a problem too: a misspelt key that is silently ignored is the worst kind of configuration error.
+/// Pure: the arguments, the environment and the reading of files are parameters. The loader collects every
+/// problem instead of stopping at the first, because an operator wants to correct a file once. An unknown
+/// name is a problem, too: a misspelt key that is silently ignored is the worst kind of configuration error.
 ///
-/// A masked secret, as `--print-config` shows it, is refused as an effective value: a printed configuration
-/// can be fed back when its secrets come from the environment or from flags, and never runs with the mask
-/// for a secret.
+/// A masked secret, as `--print-config` shows it, is refused as an effective value. A printed configuration
+/// can be read back when its secrets come from the environment or from flags, and no program ever runs with
+/// the mask for a secret.
 package struct ConfigurationLoader {
     package let schema: ConfigurationSchema
     package let rules: [ConfigurationRule]
-    /// Reads a whole text file; its errors end up in a problem that names the file.
+    /// Reads a whole text file. Its errors become a problem that names the file.
     private let readFile: (String) throws -> String
 
     private var problems: [ConfigurationProblem] = []
@@ -25,7 +26,7 @@ package struct ConfigurationLoader {
         self.readFile = readFile
     }
 
-    /// - Parameter arguments: without the program's name.
+    /// - Parameter arguments: the arguments without the program's name.
     package func load(
         arguments: [String], environment: [String: String]
     ) throws(ConfigurationError) -> Configuration {
@@ -40,7 +41,7 @@ package struct ConfigurationLoader {
         for key in schema.keys {
             run.settings[key.name] = .init(value: key.defaultValue, origin: .builtIn)
         }
-        // An empty variable counts as not given: compose files write them for what they leave out.
+        // An empty variable counts as not given: compose files write empty ones for what they leave out.
         let variables = environment.filter { $0.key.hasPrefix("RTM_") && !$0.value.isEmpty }
         if let path = commandLine.file ?? variables[Self.fileVariable] { run.apply(file: path) }
         run.apply(variables)
@@ -81,7 +82,7 @@ package struct ConfigurationLoader {
     }
 }
 
-/// The environment.
+/// Applies the environment.
 extension ConfigurationLoader {
     private mutating func apply(_ variables: [String: String]) {
         var known: Set<String> = [Self.fileVariable]
@@ -100,7 +101,8 @@ extension ConfigurationLoader {
         }
     }
 
-    /// A variable in a section that we have is ours even when a sibling has the section's name.
+    /// Whether a variable belongs to another program. A variable in one of this program's sections belongs to
+    /// this program, even when another program's name is its prefix.
     private func isNeighbours(_ variable: String) -> Bool {
         let isOurs = schema.neighbours.sections.contains {
             schema.owns(section: $0) && variable.hasPrefix("RTM_\($0.uppercased())_")
@@ -126,7 +128,7 @@ extension ConfigurationLoader {
     }
 }
 
-/// The file.
+/// Applies the file.
 extension ConfigurationLoader {
     private mutating func apply(file path: String) {
         let text: String

@@ -1,7 +1,7 @@
 /// The texts about keys: `--help`, and the tables of docs/configuration.md. Both come from the schema, so
-/// they can't be stale.
+/// they can't be outdated.
 package enum ConfigurationReference {
-    /// The options of one program, a line or two each.
+    /// The options of one program, each in one or two lines.
     package static func help(_ schema: ConfigurationSchema) -> String {
         var lines = commands
         for key in schema.keys {
@@ -13,7 +13,7 @@ package enum ConfigurationReference {
     }
 
     private static let commands = [
-        "  --config FILE", "        Reads this YAML file; RTM_CONFIG names one too.",
+        "  --config FILE", "        Reads this YAML file; RTM_CONFIG can name it, too.",
         "  --check-config", "        Checks the configuration, prints every problem and exits with 0 or 2.",
         "  --print-config", "        Prints the effective configuration with the origin of each value.",
         "  --print-reference", "        Prints the table of all keys, as in docs/configuration.md.",

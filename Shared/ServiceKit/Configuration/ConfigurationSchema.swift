@@ -1,11 +1,11 @@
-/// All keys of one program with the names they have as flag, variable and path; the source of every derived
-/// text.
+/// All keys of one program with their names as flag, variable and path. Every text about keys is derived from
+/// it.
 ///
-/// Mistakes in a schema are programmer errors: two keys that claim one name, or a default out of range,
-/// stop the process with a sentence, and the test that makes every program's schema finds them first.
+/// Mistakes in a schema are programmer errors: two keys that claim one name, or a default out of range, stop
+/// the process with a sentence. The test that makes every program's schema finds them first.
 package struct ConfigurationSchema: Sendable {
     package let keys: [KeyDeclaration]
-    /// What stands in a shared file or environment and belongs to others.
+    /// The parts of a shared file or environment that belong to other programs.
     let neighbours: Neighbours
     private let indexByName: [String: Int]
     private let indexByFlag: [String: Int]
@@ -17,9 +17,9 @@ package struct ConfigurationSchema: Sendable {
     ]
 
     /// - Parameters:
-    ///   - section: its keys lose it in their flags: `edge.listen` is `--listen` in rtm-edge.
-    ///   - flags: further short flags by key name.
-    ///   - defaults: other defaults by key name, in their text form.
+    /// - section: the first part of key names that flags leave out: `edge.listen` is `--listen` in rtm-edge.
+    /// - flags: further short flags, by key name.
+    /// - defaults: other defaults, by key name in their text form.
     package init(
         _ declarations: [KeyDeclaration], section: String, flags: [String: String] = [:],
         defaults: [String: String] = [:], neighbours: Neighbours = .heliograph
@@ -62,7 +62,7 @@ package struct ConfigurationSchema: Sendable {
 
     func isSection(_ path: String) -> Bool { sections.contains(path) }
 
-    /// Whether a top-level section of the file, or the variables that begin with it, are ours.
+    /// Whether a top-level section of the file, or the variables that begin with it, belong to this program.
     func owns(section: String) -> Bool { sections.contains(section) }
 
     private static func sections(of names: [String]) -> Set<String> {
@@ -101,10 +101,10 @@ package struct ConfigurationSchema: Sendable {
 
 /// What may stand in a file or an environment that several programs share, without being a mistake.
 ///
-/// A program can't know its siblings' keys, only their section names; a typo inside a section is found by
-/// its owner.
+/// A program doesn't know the keys of the other programs, only the names of their sections. A typo inside a
+/// section is found by its owner.
 package struct Neighbours: Sendable {
-    /// First parts of key names, each another program.
+    /// First parts of key names, each of another program.
     package let sections: Set<String>
     /// Keys outside those sections that only some programs read.
     package let keys: Set<String>
@@ -117,7 +117,7 @@ package struct Neighbours: Sendable {
         self.variables = variables
     }
 
-    /// The services, and what the `rtm` command line reads.
+    /// The services, and the variables that the `rtm` command line reads.
     package static let heliograph = Neighbours(
         sections: ["edge", "messaging", "presence", "storage", "standalone"],
         keys: [CommonKeys.apps.declaration.name, ServiceLinkKeys.secret.declaration.name],
@@ -126,7 +126,7 @@ package struct Neighbours: Sendable {
             "RTM_CERTIFICATE_FILE",
         ])
 
-    /// Whether a key, or a section above keys, is theirs.
+    /// Whether a key, or a section above keys, belongs to another program.
     func claim(path: String) -> Bool {
         let first = path.prefix { $0 != "." }
         return sections.contains(String(first)) || keys.contains { $0 == path || $0.hasPrefix(path + ".") }

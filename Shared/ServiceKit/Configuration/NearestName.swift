@@ -14,7 +14,7 @@ enum NearestName {
         return best.1 <= max(2, best.0.utf8.count / 3) ? best.0 : nil
     }
 
-    /// Insertions, removals, replacements and swaps of neighbours that lead from one to the other.
+    /// How many insertions, removals, replacements and swaps of neighbours lead from one name to the other.
     static func distance(_ first: [UInt8], _ second: [UInt8]) -> Int {
         var beforeLast: [Int] = []
         var last = Array(0...second.count)

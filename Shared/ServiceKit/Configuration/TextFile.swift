@@ -6,7 +6,7 @@
     internal import Darwin
 #endif
 
-/// Reads small text files: configuration, secrets, and what the kernel says about the process.
+/// Reads small text files: configuration, secrets, and what the kernel reports about the process.
 package enum TextFile {
     /// Why a file could not be read, in the system's words.
     package struct Failure: Error, CustomStringConvertible {
@@ -16,7 +16,7 @@ package enum TextFile {
     /// Limit: the bytes of one file.
     private static let bytesMax = 4 << 20
 
-    /// The whole file as UTF-8.
+    /// Reads the whole file as UTF-8.
     package static func read(_ path: String) throws(Failure) -> String {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw systemFailure() }

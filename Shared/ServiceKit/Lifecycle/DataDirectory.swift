@@ -1,12 +1,12 @@
 internal import Foundation
 internal import Synchronization
 
-/// The directory that a process keeps its data in: made when it is missing, and held by one process at a
-/// time.
+/// The directory in which a process keeps its data. It is made when it is missing, and one process at a time
+/// holds it.
 package final class DataDirectory: Service {
     package let name = "data directory"
     private let path: String
-    /// Holds the lock as long as it is open; the system lets it go with the process, however that ends.
+    /// Holds the lock as long as it is open. The system releases it with the process, however that ends.
     private let lock = Mutex<FileHandle?>(nil)
 
     package init(path: String) { self.path = path }

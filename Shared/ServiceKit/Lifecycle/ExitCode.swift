@@ -2,7 +2,7 @@
 package struct ExitCode: Sendable, Hashable {
     package let rawValue: Int32
 
-    /// It did what was asked, which includes a shutdown by signal.
+    /// The process did what was asked, which includes a shutdown by signal.
     package static let ok = ExitCode(rawValue: 0)
     /// The configuration or the command line is wrong: starting again won't help.
     package static let configuration = ExitCode(rawValue: 2)
@@ -11,6 +11,6 @@ package struct ExitCode: Sendable, Hashable {
     /// Anything else; a bug until proven otherwise.
     package static let `internal` = ExitCode(rawValue: 4)
 
-    /// Ended by a second signal, as a shell reports it: 128 plus the number.
+    /// The process was ended by a second signal. The code is what a shell reports: 128 plus the number.
     package static func signal(_ number: Int32) -> ExitCode { ExitCode(rawValue: 128 + number) }
 }

@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// A value that is set once and that many can wait for. The first one to resolve it wins; the others are
+/// A value that is set once and that many can wait for. The first call that resolves it wins; later ones are
 /// ignored.
 final class Latch<Value: Sendable>: Sendable {
     private enum State {
@@ -34,7 +34,7 @@ final class Latch<Value: Sendable>: Sendable {
     }
 
     private func add(_ continuation: CheckedContinuation<Value?, Never>, id: Int) {
-        // The cancellation handler may have run before this: then nobody else would resume the continuation.
+        // The cancellation handler may have run before this; then nobody else would resume the continuation.
         let isCancelled = Task.isCancelled
         let answer = state.withLock { state -> Value?? in
             switch state {

@@ -1,15 +1,15 @@
 package import Logging
 internal import Synchronization
 
-/// The shell around `LifecycleStateMachine`: signals and failures come in from any thread, the runner waits
-/// for the stop.
+/// The shell around `LifecycleStateMachine`: signals and failures come in from any thread, and the runner
+/// waits for the stop.
 package final class Lifecycle: Sendable {
     private let machine: Mutex<LifecycleStateMachine>
     private let stop = Latch<ContinuousClock.Instant>()
     private let logger: Logger
     private let exitAtOnce: @Sendable (ExitCode) -> Void
 
-    /// - Parameter exitAtOnce: ends the process; called on a second signal.
+    /// - Parameter exitAtOnce: ends the process. It is called on a second signal.
     package init(
         shutdownTimeout: Duration, logger: Logger, exitAtOnce: @escaping @Sendable (ExitCode) -> Void
     ) {
@@ -42,7 +42,7 @@ package final class Lifecycle: Sendable {
     func failed(_ error: any Error, now: ContinuousClock.Instant = .now) {
         let failure = ServiceFailure(error)
         let action = machine.withLock { $0.failed(failure.status, now: now) }
-        // A task that ends by its cancellation while everything shuts down is no news.
+        // A task that is cancelled during the shutdown is not worth a log line.
         if action == .note && error is CancellationError { return }
         logger.critical("failed", metadata: ["code": "\(failure.code)", "cause": "\(failure.cause)"])
         if case .drain(let deadline) = action { stop.resolve(deadline) }

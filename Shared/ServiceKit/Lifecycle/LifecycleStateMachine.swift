@@ -1,17 +1,16 @@
 /// The life of a service process: starting → ready → draining → stopped. Pure; the shell is `Lifecycle`.
 ///
-/// The first SIGTERM or SIGINT, or a failure, begins the drain; a second signal ends the process at once,
-/// because whoever sends it has lost patience. A failure that comes while draining changes nothing any
-/// more.
+/// The first SIGTERM or SIGINT, or a failure, begins the drain. A second signal ends the process at once,
+/// because the operator who sends it doesn't want to wait. A failure during the drain changes nothing.
 package struct LifecycleStateMachine: Sendable {
     package enum State: Sendable, Hashable {
         /// Services are being started. Followed by `ready`, or by `draining` if one fails or a signal comes
         /// first.
         case starting
-        /// Everything was started. Whether traffic is welcome is up to the readiness probes as well.
+        /// Everything was started. Whether traffic is welcome depends on the readiness probes as well.
         case ready
-        /// No new work; services shut down in reverse order until the deadline, then the process ends with
-        /// the status.
+        /// No new work is accepted. Services shut down in reverse order until the deadline, then the process
+        /// ends with the status.
         case draining(until: ContinuousClock.Instant, then: ExitCode)
         /// The end: only `exit` follows.
         case stopped(ExitCode)
@@ -22,7 +21,8 @@ package struct LifecycleStateMachine: Sendable {
 
     package init(shutdownTimeout: Duration) { self.shutdownTimeout = shutdownTimeout }
 
-    /// Every service is started. True: announce it; false: the process is on its way out already.
+    /// Every service is started. Returns true if this is to be announced, and false if the process is already
+    /// on its way out.
     package mutating func started() -> Bool {
         guard case .starting = state else { return false }
         state = .ready
@@ -63,7 +63,7 @@ package struct LifecycleStateMachine: Sendable {
         }
     }
 
-    /// All services are shut down, or the deadline passed. Returns what the process exits with.
+    /// All services are shut down, or the deadline has passed. Returns the exit code of the process.
     package mutating func drained() -> ExitCode {
         switch state {
         case .starting, .ready: preconditionFailure("nothing was drained in the state \(state)")
@@ -76,7 +76,7 @@ package struct LifecycleStateMachine: Sendable {
 }
 
 extension LifecycleStateMachine.State {
-    /// As `/ready` shows it.
+    /// The state's name as `/ready` shows it.
     var name: String {
         switch self {
         case .starting: "starting"

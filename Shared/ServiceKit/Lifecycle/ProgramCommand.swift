@@ -1,11 +1,11 @@
-/// Something that a program does instead of running its services: `rtm-storage backup FILE`. It reads the
-/// configuration as a run would.
+/// A command that a program carries out instead of running its services: `rtm-storage backup FILE`. It reads
+/// the configuration as a run would.
 package struct ProgramCommand: Sendable {
     package let name: String
-    /// What has to follow the name, in words of the help; nil: nothing.
+    /// The help's word for the argument that has to follow the name; nil if there is none.
     let argument: String?
     let summary: String
-    /// Returns what is to be said at the end; a failure decides the exit status.
+    /// Returns the text to print at the end. A failure decides the exit status.
     let run: @Sendable (Configuration, String) throws -> String
 
     package init(

@@ -1,12 +1,12 @@
 package import Logging
 internal import Synchronization
 
-/// What the process waits for before traffic is welcome: named probes, each ready or not ready with a
-/// cause. Pure.
+/// What the process waits for before traffic is welcome: named probes, each ready, or not ready with a cause.
+/// Pure.
 package struct Readiness: Sendable {
     package enum Status: Sendable, Hashable {
         case ready
-        /// The cause in words, for the operator.
+        /// Not ready, with the cause in words for the operator.
         case notReady(String)
     }
 
@@ -21,14 +21,14 @@ package struct Readiness: Sendable {
 
     package var isReady: Bool { probes.allSatisfy { $0.status == .ready } }
 
-    /// Returns the probe's place.
+    /// Adds a probe and returns its place.
     package mutating func register(_ name: String) -> Int {
         precondition(!probes.contains { $0.name == name }, "two readiness probes are named \(name)")
         probes.append(Probe(name: name, status: .notReady("not started")))
         return probes.count - 1
     }
 
-    /// True if this was news worth a log line: the probe changed between ready and not ready.
+    /// Returns true if the probe changed between ready and not ready, which is worth a log line.
     package mutating func set(_ status: Status, at place: Int) -> Bool {
         let before = probes[place].status
         probes[place].status = status
@@ -36,15 +36,15 @@ package struct Readiness: Sendable {
     }
 }
 
-/// The probes of the process and its lifecycle, readable from any thread; changes are logged here and
-/// nowhere else.
+/// The probes of the process and its lifecycle, readable from any thread. Changes are logged here and nowhere
+/// else.
 package final class ReadinessRegistry: Sendable {
     private let readiness = Mutex(Readiness())
     private let logger: Logger
 
     package init(logger: Logger) { self.logger = logger }
 
-    /// Adds a probe, not ready at first. Names are unique in the process.
+    /// Adds a probe, which is not ready at first. Names are unique in the process.
     package func probe(_ name: String) -> ReadinessProbe {
         ReadinessProbe(registry: self, place: readiness.withLock { $0.register(name) }, name: name)
     }
@@ -61,8 +61,8 @@ package final class ReadinessRegistry: Sendable {
     }
 }
 
-/// The handle by which a service says whether one of its needs is met. Setting the same again costs a lock
-/// and no log line.
+/// The handle with which a service reports whether one of its needs is met. Setting the same status again
+/// costs a lock and no log line.
 package struct ReadinessProbe: Sendable {
     fileprivate let registry: ReadinessRegistry
     fileprivate let place: Int

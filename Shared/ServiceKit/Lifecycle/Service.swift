@@ -1,25 +1,25 @@
-/// Something that a process starts, keeps running, and shuts down: a listener, a link, a sweep, a database.
+/// A part that a process starts, keeps running, and shuts down: a listener, a link, a sweep, a database.
 ///
-/// The order of calls is `start`, then `run` and, when the process ends, `shutdown`; `shutdown` comes only
-/// to services whose `start` returned. All three have a default that does nothing.
+/// `start` is called first, then `run`, and `shutdown` when the process ends; `shutdown` is called only on
+/// services whose `start` has returned. All three have a default that does nothing.
 package protocol Service: Sendable {
-    /// For logs: "edge listener".
+    /// The name in the logs: "edge listener".
     var name: String { get }
 
-    /// Returns when others may use the service: bound, opened, first connect under way. Throwing ends the
-    /// process; a dependency that may come later is a readiness probe instead. Cancelled when the process
-    /// is told to stop.
+    /// Returns when others may use the service: it is bound or opened, or its first connect is under way. An
+    /// error ends the process; a dependency that may come later is a readiness probe instead. The task is
+    /// cancelled when the process is told to stop.
     func start() async throws
 
-    /// Goes on for the life of the service, or returns when it has nothing to do of its own. Throwing ends
-    /// the process. Cancelled after all services are shut down.
+    /// Runs for the life of the service, or returns when the service has no work of its own. An error ends
+    /// the process. The task is cancelled after all services are shut down.
     func run() async throws
 
-    /// Finishes what was begun, accepts nothing new, and returns by the deadline, after which the process
-    /// ends anyway.
+    /// Finishes the work in progress, accepts nothing new, and returns by the deadline. After the deadline
+    /// the process ends anyway.
     func shutdown(deadline: ContinuousClock.Instant) async
 
-    /// Where the service listens, known after `start`.
+    /// The addresses where the service listens; they are known after `start`.
     var listening: [ListeningAddress] { get async }
 }
 
@@ -30,10 +30,10 @@ extension Service {
     package var listening: [ListeningAddress] { get async { [] } }
 }
 
-/// An open listener, for the start line of the process: with port 0 configured, this is where the port is
-/// found.
+/// An open listener, for the log line about the start: with port 0 configured it says which port the system
+/// chose.
 package struct ListeningAddress: Sendable, Hashable {
-    /// The name of its key without the word listen: "edge", "edge.tls".
+    /// The name of the listener's key without the word listen: "edge", "edge.tls".
     package let purpose: String
     package let address: HostPort
 
@@ -43,7 +43,7 @@ package struct ListeningAddress: Sendable, Hashable {
     }
 }
 
-/// What a service definition made: the parts in the order in which they start. They shut down in reverse.
+/// The parts that a service definition made, in the order in which they start. They shut down in reverse.
 package struct Assembly: Sendable {
     package let services: [any Service]
 

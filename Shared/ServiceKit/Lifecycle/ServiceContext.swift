@@ -3,13 +3,13 @@ package import NIOPosix
 
 /// What the main hands to a service: everything that belongs to the process and not to the service.
 package struct ServiceContext: Sendable {
-    /// Holds every key that the definition lists, and the common ones.
+    /// The configuration with every key that the definition lists, and the common ones.
     package let configuration: Configuration
-    /// Labelled with the service's name.
+    /// The logger; it carries the service's name.
     package let logger: Logger
-    /// Shared by all services of the process; the names begin with `rtm_<service>_`.
+    /// The metrics that all services of the process share. Names begin with `rtm_<service>_`.
     package let metrics: MetricsRegistry
-    /// The loops of the process. The main shuts them down; services never do.
+    /// The event loops of the process. The main shuts them down; services never do.
     package let eventLoopGroup: MultiThreadedEventLoopGroup
 
     private let service: String
@@ -27,6 +27,6 @@ package struct ServiceContext: Sendable {
         self.eventLoopGroup = eventLoopGroup
     }
 
-    /// Adds a readiness probe of this service; it is not ready until the service says so.
+    /// Adds a readiness probe of this service. It is not ready until the service reports it.
     package func probe(_ name: String) -> ReadinessProbe { readiness.probe("\(service) \(name)") }
 }

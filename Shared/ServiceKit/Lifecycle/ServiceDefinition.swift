@@ -1,10 +1,10 @@
 /// One service as a value: its keys, the relations between them, and how its parts are made.
 ///
-/// A main runs one definition (`rtm-edge`) or several in one process (`rtm-standalone`). What differs
-/// between the two, such as links over TCP or in the process, is a parameter of the function that makes the
+/// A main runs one definition (`rtm-edge`) or several in one process (`rtm-standalone`). What differs between
+/// the two, such as links over TCP or inside the process, is a parameter of the function that makes the
 /// definition.
 package struct ServiceDefinition: Sendable {
-    /// The section of its keys: "edge".
+    /// The section of the service's keys: "edge".
     package let name: String
     /// One line for `--help`.
     package let summary: String
@@ -29,14 +29,14 @@ package struct ServiceDefinition: Sendable {
 
 /// An executable: one or several services behind one command line, one event loop group and one admin port.
 package struct ServiceProgram: Sendable {
-    /// "rtm-edge".
+    /// The name of the program: "rtm-edge".
     package let name: String
     package let summary: String
-    /// In the order of starting: whoever is called comes before its callers.
+    /// The services in the order of starting: a service comes before its callers.
     package let services: [ServiceDefinition]
     package let schema: ConfigurationSchema
-    /// Printed to standard output once everything listens, given the listeners by purpose; for people who
-    /// try it out.
+    /// Makes a text for people who try the program out. It gets the listeners by purpose, and the text is
+    /// printed to standard output once everything listens.
     let greeting: (@Sendable ([String: HostPort]) -> String)?
     let adminKey: ConfigurationKey<HostPort>
 
@@ -44,10 +44,10 @@ package struct ServiceProgram: Sendable {
     var commands: [ProgramCommand] { services.flatMap(\.commands) }
 
     /// - Parameters:
-    ///   - section: "edge" makes the program `rtm-edge` and the admin key `edge.admin`.
+    /// - section: "edge" makes the program `rtm-edge` and the admin key `edge.admin`.
     ///   - admin: the default of the admin key.
-    ///   - flags: short flags by key name; the section's own keys have theirs already.
-    ///   - defaults: defaults that differ from the declared ones, by key name in their written form.
+    /// - flags: short flags by key name. The keys of the section have theirs already.
+    /// - defaults: defaults that differ from the declared ones, by key name in their written form.
     package init(
         section: String, summary: String, services: [ServiceDefinition], admin: HostPort,
         flags: [String: String] = [:], defaults: [String: String] = [:],
@@ -63,7 +63,7 @@ package struct ServiceProgram: Sendable {
             flags: flags, defaults: defaults)
     }
 
-    /// The program of one service.
+    /// Makes the program of one service.
     package init(_ service: ServiceDefinition, admin: HostPort, defaults: [String: String] = [:]) {
         self.init(
             section: service.name, summary: service.summary, services: [service], admin: admin,

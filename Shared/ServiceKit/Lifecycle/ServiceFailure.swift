@@ -2,12 +2,13 @@ internal import NIOCore
 internal import NIOPosix
 internal import RTMModel
 
-/// Why a service can't start or can't go on: the class decides the exit status, the cause goes to the log.
+/// Why a service can't start or can't go on. The class decides the exit status, and the cause goes to the
+/// log.
 package struct ServiceFailure: Error, Sendable, CustomStringConvertible {
     package let status: ExitCode
     /// A constant word for the log: `configuration`, `cannotBind`, `unavailable`, `internal`.
     package let code: String
-    /// A sentence with what and where.
+    /// A sentence that says what failed and where.
     package let cause: String
 
     package var description: String { "\(cause) (\(code))" }
@@ -18,19 +19,19 @@ package struct ServiceFailure: Error, Sendable, CustomStringConvertible {
         self.cause = cause
     }
 
-    /// The configuration can't be carried out, for example a certificate file that holds no certificate.
+    /// The configuration can't be used, for example because a certificate file holds no certificate.
     package static func configuration(_ cause: String) -> ServiceFailure {
         ServiceFailure(.configuration, "configuration", cause)
     }
 
-    /// Nobody can listen there: the address is taken, foreign, or forbidden.
+    /// The process can't listen there: the address is taken, foreign, or forbidden.
     package static func cannotBind(_ address: HostPort, for purpose: String, _ error: any Error)
         -> ServiceFailure
     {
         ServiceFailure(.unavailable, "cannotBind", "can't listen on \(address) for \(purpose): \(error)")
     }
 
-    /// Something that the service needs is not there.
+    /// A dependency of the service is not there.
     package static func unavailable(_ dependency: String, _ error: any Error) -> ServiceFailure {
         ServiceFailure(.unavailable, "unavailable", "\(dependency): \(error)")
     }

@@ -4,13 +4,13 @@ internal import Logging
 internal import NIOCore
 internal import NIOPosix
 
-/// The main of a service executable: conform a type marked `@main` and say which program it runs.
+/// The main of a service executable. A type marked `@main` conforms and says which program it runs.
 package protocol ServiceMain {
     static var program: ServiceProgram { get }
 }
 
 extension ServiceMain {
-    /// Arguments, configuration, logging, signals, services, exit; it does not return.
+    /// Handles arguments, configuration, logging, signals, services and exit. It does not return.
     @concurrent
     package static func main() async {
         let program = self.program
@@ -60,7 +60,7 @@ extension ServiceMain {
         let group = MultiThreadedEventLoopGroup(numberOfThreads: threads == 0 ? System.coreCount : threads)
         let lifecycle = Lifecycle(
             shutdownTimeout: configuration[CommonKeys.shutdownTimeout], logger: logger,
-            // Not `exit`: handlers that run at exit could wait for a lock that a stuck thread holds.
+            // This is not `exit`: handlers that run at exit could wait for a lock that a stuck thread holds.
             exitAtOnce: { _exit($0.rawValue) })
         let signals = [SIGTERM, SIGINT].map { number in
             Self.source(of: number) { lifecycle.signalReceived(number) }
@@ -77,7 +77,7 @@ extension ServiceMain {
     private static func source(
         of number: Int32, handler: @escaping @Sendable () -> Void
     ) -> any DispatchSourceSignal {
-        // The default action would end the process before the source is asked.
+        // The default action would end the process before the source gets the signal.
         signal(number, SIG_IGN)
         let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
         source.setEventHandler(handler: handler)

@@ -2,8 +2,8 @@ package import Logging
 package import NIOPosix
 internal import Synchronization
 
-/// Runs a program in this process: admin port, assemblies, drain. Knows nothing of signals, arguments or
-/// `exit`, so that tests run whole programs inside their own process.
+/// Runs a program in this process: admin port, assemblies, drain. It knows nothing of signals, arguments or
+/// `exit`, so tests run whole programs inside their own process.
 package struct ServiceRunner: Sendable {
     private let program: ServiceProgram
     private let configuration: Configuration
@@ -35,15 +35,15 @@ package struct ServiceRunner: Sendable {
             logger: logger)
     }
 
-    /// Returns when the program is stopped: by a signal or a failure reported to the lifecycle, and at the
-    /// latest at the deadline of the shutdown, whatever the services do.
+    /// Returns when the program is stopped by a signal or by a failure, and at the latest at the deadline of
+    /// the shutdown, whatever the services do.
     package func run() async -> ExitCode {
         let end = Latch<ExitCode>()
         // Unstructured: a service that ignores both deadline and cancellation must not keep this function
         // from returning.
         let work = Task { end.resolve(await serve()) }
         if let deadline = await lifecycle.stopRequested() {
-            // Unstructured: the same; whichever of the two ends first resolves the latch.
+            // Unstructured: for the same reason. The first of the two tasks to end resolves the latch.
             let cutOff = Task {
                 try await Task.sleep(until: deadline, clock: .continuous)
                 logger.warning(
@@ -63,7 +63,7 @@ package struct ServiceRunner: Sendable {
         await start()
         if lifecycle.started() { await announce() }
         await withTaskGroup(of: Void.self) { group in
-            // What was started for a program that never became ready is only shut down.
+            // If the program never became ready, the services that were started are only shut down.
             for service in lifecycle.state == .ready ? started.all : [] {
                 group.addTask {
                     do { try await service.run() } catch { lifecycle.failed(error) }
@@ -83,7 +83,7 @@ package struct ServiceRunner: Sendable {
         }
     }
 
-    /// Starts everything in order; a request to stop cancels it, a failure requests the stop.
+    /// Starts everything in order. A request to stop cancels it, and a failure requests the stop.
     private func start() async {
         await withTaskGroup(of: Void.self) { group in
             group.addTask {
@@ -126,7 +126,7 @@ package struct ServiceRunner: Sendable {
     }
 }
 
-/// The services whose `start` returned, in that order.
+/// The services whose `start` has returned, in that order.
 private final class StartedServices: Sendable {
     private let services = Mutex<[any Service]>([])
 

@@ -1,10 +1,10 @@
-/// What a program does with its command line: run, or say something and end. Pure.
+/// What a program does with its command line: it runs, or prints something and ends. Pure.
 enum StartDecision {
     case run(Configuration)
-    /// Something else than a run, with its argument.
+    /// Carries out a command instead of a run, with its argument.
     case perform(ProgramCommand, String, Configuration)
     case say(String, StandardStream, ExitCode)
-    /// The configuration is wrong: one critical line per problem.
+    /// The configuration is wrong: one critical log line per problem.
     case refuse(ConfigurationError)
 
     init(

@@ -9,8 +9,8 @@ package enum ServiceLinkPlace: Sendable {
     case inProcess(InProcessEndpoint)
 }
 
-/// The part of a service that callers reach: listens while the service runs, and lets the callers go when
-/// it ends.
+/// The part of a service that callers reach. It listens while the service runs, and closes its links when the
+/// service ends.
 package struct ServiceLinkListener: Service {
     package let name: String
     private let server: ServiceLinkServer
@@ -48,7 +48,7 @@ package struct ServiceLinkListener: Service {
 }
 
 extension ServiceLinkConfiguration {
-    /// What both ends of every link of an installation share.
+    /// Reads the settings that both ends of every link of an installation share.
     package init(_ configuration: Configuration) {
         self.init()
         secret = configuration[ServiceLinkKeys.secret]?.revealed ?? ""

@@ -2,8 +2,8 @@ package import Logging
 
 /// One JSON object per line: `time`, `level`, `logger`, `message`, then the metadata under its own names.
 ///
-/// A metadata name that would collide with one of the four gets an underscore in front. Names are sorted,
-/// so that equal events give equal lines.
+/// A metadata name that would collide with one of the four gets an underscore in front. Names are sorted, so
+/// equal events give equal lines.
 package struct JSONLogHandler: LogHandler {
     package var metadata: Logger.Metadata = [:]
     package var metadataProvider: Logger.MetadataProvider?
@@ -13,7 +13,7 @@ package struct JSONLogHandler: LogHandler {
     private let now: @Sendable () -> String
     private let write: @Sendable (String) -> Void
 
-    /// - Parameter write: takes one line with its line end.
+    /// - Parameter write: gets one line with its line end.
     package init(
         label: String, now: @escaping @Sendable () -> String, write: @escaping @Sendable (String) -> Void
     ) {
@@ -57,7 +57,8 @@ package struct JSONLogHandler: LogHandler {
 
 /// What both handlers do with metadata.
 enum LogMetadata {
-    /// The event's metadata over the provider's over the logger's; an error becomes the metadata `error`.
+    /// The event's metadata wins over the provider's, which wins over the logger's. An error becomes the
+    /// metadata `error`.
     static func effective(
         _ logger: Logger.Metadata, _ provider: Logger.MetadataProvider?, _ event: LogEvent
     ) -> Logger.Metadata {

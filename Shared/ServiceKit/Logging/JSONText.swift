@@ -1,6 +1,6 @@
-/// JSON written by hand: log lines and health answers are small, and nothing here needs a decoder.
+/// JSON that is written by hand: log lines and health answers are small, and nothing here needs a decoder.
 enum JSONText {
-    /// A JSON string with its quotes. Control characters are escaped, so that the result is always one line.
+    /// A JSON string with its quotes. Control characters are escaped, so the result is always one line.
     static func quoted(_ text: some StringProtocol) -> String {
         var result = "\""
         result.reserveCapacity(text.utf8.count + 2)

@@ -5,8 +5,8 @@ internal import Synchronization
 package enum LoggingBootstrap {
     private static let isDone = Atomic<Bool>(false)
 
-    /// Call it before the first logger is made. Further calls do nothing: tests run several programs in one
-    /// process.
+    /// Has to be called before the first logger is made. Further calls do nothing, because tests run several
+    /// programs in one process.
     package static func start(format: LogFormat, level: Logger.Level) {
         guard !isDone.exchange(true, ordering: .relaxed) else { return }
         let isText = format == .text || (format == .auto && StandardStream.error.isTerminal)

@@ -6,15 +6,16 @@
     internal import Darwin
 #endif
 
-/// Standard output and standard error without buffers: what was written is there when the process dies.
+/// Standard output and standard error without buffers: a written text is there even when the process dies.
 enum StandardStream: Int32 {
     case output = 1
     case error = 2
 
     var isTerminal: Bool { isatty(rawValue) == 1 }
 
-    /// One `write` for the whole text, so that lines of several threads or processes don't mix; more only
-    /// if the system took less. A stream that is gone loses the text: there is nowhere left to say so.
+    /// Writes the whole text with one `write`, so that lines of several threads or processes don't mix. It
+    /// takes more only if the system accepts less. If the stream is gone, the text is lost, because there is
+    /// nowhere left to report it.
     func write(_ text: String) {
         var text = text
         text.withUTF8 { bytes in

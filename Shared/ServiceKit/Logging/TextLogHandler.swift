@@ -2,7 +2,7 @@ package import Logging
 
 /// One line for people: time of day, level, logger, message, then `name=value` pairs.
 ///
-/// Values are quoted where they hold blanks or control characters, so that nobody's input can forge a line.
+/// Values with blanks or control characters are quoted, so no input can forge a line.
 package struct TextLogHandler: LogHandler {
     package var metadata: Logger.Metadata = [:]
     package var metadataProvider: Logger.MetadataProvider?
@@ -12,7 +12,7 @@ package struct TextLogHandler: LogHandler {
     private let now: @Sendable () -> String
     private let write: @Sendable (String) -> Void
 
-    /// - Parameter write: takes one line with its line end.
+    /// - Parameter write: gets one line with its line end.
     package init(
         label: String, now: @escaping @Sendable () -> String, write: @escaping @Sendable (String) -> Void
     ) {
@@ -27,7 +27,7 @@ package struct TextLogHandler: LogHandler {
     }
 
     package func log(event: LogEvent) {
-        // The message is constant text of ours, but quoting it costs nothing when it isn't.
+        // The message is a constant text of this project, but quoting it costs nothing if it isn't.
         var words = [
             String(now().dropFirst(11).prefix(12)), Self.padded(event.level.rawValue), label + ":",
             Self.line(event.message.description),
@@ -43,7 +43,7 @@ package struct TextLogHandler: LogHandler {
         level + String(repeating: " ", count: max(0, 8 - level.utf8.count))
     }
 
-    /// The text itself when it is printable, else its quoted form without the quotes.
+    /// The text itself when it is printable, otherwise its quoted form without the quotes.
     private static func line(_ text: String) -> String {
         let quoted = JSONText.quoted(text)
         return quoted.utf8.count == text.utf8.count + 2 ? text : String(quoted.dropFirst().dropLast())

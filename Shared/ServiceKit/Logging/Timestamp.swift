@@ -6,7 +6,7 @@
     internal import Darwin
 #endif
 
-/// The wall clock for log lines: RFC 3339 in UTC with milliseconds, `2026-11-21T08:15:30.042Z`.
+/// The time for log lines: RFC 3339 in UTC with milliseconds, `2026-11-21T08:15:30.042Z`.
 enum Timestamp {
     static func now() -> String {
         var time = timespec()

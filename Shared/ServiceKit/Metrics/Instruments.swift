@@ -1,6 +1,7 @@
 internal import Synchronization
 
-/// What only goes up: events, bytes. One relaxed add on the hot path, from any thread.
+/// A number that only goes up, such as events or bytes. It costs one relaxed add on the hot path, from any
+/// thread.
 package final class Counter: Sendable {
     private let count = Atomic<Int>(0)
 
@@ -13,7 +14,8 @@ package final class Counter: Sendable {
     package var value: Int { count.load(ordering: .relaxed) }
 }
 
-/// What goes up and down: open connections, queued bytes. Set or moved where the state changes.
+/// A number that goes up and down, such as open connections or queued bytes. It is set or moved where the
+/// state changes.
 package final class Gauge: Sendable {
     private let level = Atomic<Int>(0)
 
@@ -26,21 +28,23 @@ package final class Gauge: Sendable {
     package var value: Int { level.load(ordering: .relaxed) }
 }
 
-/// How values are distributed over fixed buckets. An observation is a search in a few bounds and two
-/// relaxed adds.
+/// How values are distributed over fixed buckets. An observation is a search in a few bounds and two relaxed
+/// adds.
 ///
-/// Values are whole numbers of the histogram's raw unit (nanoseconds for durations, else bytes or pieces);
-/// the exporter writes base units. A scrape may see an observation in its bucket but not yet in the sum.
+/// Values are whole numbers of the histogram's raw unit (nanoseconds for durations, otherwise bytes or
+/// pieces); the exporter writes base units. A scrape may see an observation in its bucket but not yet in the
+/// sum.
 package final class Histogram: Sendable {
-    /// What one raw value means.
+    /// The meaning of one raw value.
     package enum Unit: Sendable, Hashable {
         /// Raw values are nanoseconds, written as seconds.
         case seconds
-        /// Bytes or pieces, written as they are.
+        /// Raw values are bytes or pieces, written as they are.
         case one
     }
 
-    /// The upper bounds of the buckets in raw units, ascending; one more bucket takes what is above the last.
+    /// The upper bounds of the buckets in raw units, ascending. One more bucket takes the values above the
+    /// last bound.
     let bounds: [Int]
     let unit: Unit
     private let buckets: [Counter]
@@ -69,7 +73,7 @@ package final class Histogram: Sendable {
     }
 }
 
-/// Bucket bounds for the usual questions.
+/// Bucket bounds for common measurements.
 package enum Buckets {
     /// From 100 µs to 10 s in steps of about 2.5, for latencies.
     package static let latency: [Duration] = [

@@ -1,10 +1,10 @@
-/// The closed set of label values that the series of one metric can have, so that nobody's input can make a
-/// new series.
+/// The closed set of label values that the series of one metric can have, so that no input can make a new
+/// series.
 ///
-/// Conform an enum to `MetricLabel`; combine two by `LabelPair`.
+/// Conform an enum to `MetricLabel`, and combine two with `LabelPair`.
 package protocol MetricLabels: Hashable, Sendable, CaseIterable {
     static var labelNames: [String] { get }
-    /// In the order of the names.
+    /// The values in the order of the names.
     var labelValues: [String] { get }
 }
 
@@ -50,7 +50,7 @@ package struct Family<Labels: MetricLabels, Instrument: Sendable>: Sendable {
         self.instruments = instruments
     }
 
-    /// A look-up by hash; on a hot path keep the instrument instead.
+    /// Looks the instrument up by hash; on a hot path keep the instrument instead.
     package subscript(labels: Labels) -> Instrument {
         guard let instrument = instruments[labels] else {
             preconditionFailure("\(labels) is not among the cases of its own type")

@@ -1,10 +1,10 @@
 internal import Synchronization
 
-/// All metrics of the process. Declaring takes a lock, once per metric; instruments are then used without it.
+/// All metrics of the process. Declaring a metric takes a lock once; its instruments are then used without
+/// it.
 ///
-/// Names are `rtm_<service>_<noun>_<unit|total>`; counters end in `_total`. A second declaration of a name
-/// is a programmer error, except that it must never come from input, which is why there is no other way to
-/// make a series.
+/// Names are `rtm_<service>_<noun>_<unit|total>`, and counters end in `_total`. To declare a name twice is a
+/// programmer error. A name must never come from input, which is why there is no other way to make a series.
 package final class MetricsRegistry: Sendable {
     /// One series of a metric and how to read it.
     struct Series: Sendable {
@@ -12,7 +12,7 @@ package final class MetricsRegistry: Sendable {
             case counter(Counter)
             case gauge(Gauge)
             case histogram(Histogram)
-            /// Nil when the value can't be had now; the series is left out of the scrape.
+            /// Nil while the value can't be read; the series is then left out of the scrape.
             case observed(@Sendable () -> Double?)
         }
 
@@ -40,17 +40,17 @@ package final class MetricsRegistry: Sendable {
 
     package init() {}
 
-    /// In the order of declaration.
+    /// The metrics in the order of declaration.
     var all: [Metric] { metrics.withLock { $0 } }
 
-    /// - Parameter help: what it counts, and what a bad value means.
+    /// - Parameter help: what the counter counts, and what a bad value means.
     package func counter(_ name: String, _ help: String) -> Counter {
         let counter = Counter()
         declare(name, help, .counter, [Series(labels: [], reading: .counter(counter))])
         return counter
     }
 
-    /// A counter per value of closed labels.
+    /// Declares a counter for each value of closed labels.
     package func counters<L: MetricLabels>(_ name: String, _ help: String, by labels: L.Type) -> Family<
         L, Counter
     > {
@@ -63,21 +63,21 @@ package final class MetricsRegistry: Sendable {
         return gauge
     }
 
-    /// A gauge per value of closed labels.
+    /// Declares a gauge for each value of closed labels.
     package func gauges<L: MetricLabels>(_ name: String, _ help: String, by labels: L.Type) -> Family<
         L, Gauge
     > {
         family(name, help, .gauge, labels, make: Gauge.init) { .gauge($0) }
     }
 
-    /// A gauge that is computed at each scrape; the closure must be quick and must not block.
+    /// Declares a gauge that is computed at each scrape. The closure must be quick and must not block.
     package func observedGauge(
         _ name: String, _ help: String, _ value: @escaping @Sendable () -> Double?
     ) {
         declare(name, help, .gauge, [Series(labels: [], reading: .observed(value))])
     }
 
-    /// Seconds, by buckets of durations. The name ends in `_seconds`.
+    /// Declares a histogram of seconds with buckets of durations. The name ends in `_seconds`.
     package func histogram(
         _ name: String, _ help: String, buckets: [Duration] = Buckets.latency
     ) -> Histogram {
@@ -86,7 +86,7 @@ package final class MetricsRegistry: Sendable {
         return histogram
     }
 
-    /// A histogram of seconds per value of closed labels.
+    /// Declares a histogram of seconds for each value of closed labels.
     package func histograms<L: MetricLabels>(
         _ name: String, _ help: String, by labels: L.Type, buckets: [Duration] = Buckets.latency
     ) -> Family<L, Histogram> {
@@ -98,15 +98,15 @@ package final class MetricsRegistry: Sendable {
         }
     }
 
-    /// Bytes or pieces. The name ends in `_bytes` or in the noun of the pieces.
+    /// Declares a histogram of bytes or pieces. The name ends in `_bytes` or in the noun of the pieces.
     package func histogram(_ name: String, _ help: String, bounds: [Int]) -> Histogram {
         let histogram = Histogram(bounds: bounds, unit: .one)
         declare(name, help, .histogram, [Series(labels: [], reading: .histogram(histogram))])
         return histogram
     }
 
-    /// A metric with one series that is computed at each scrape, with fixed labels; for the process and the
-    /// build.
+    /// Declares a metric with one series that is computed at each scrape and has fixed labels, for the
+    /// process and the build.
     func observed(
         _ name: String, _ help: String, _ kind: Metric.Kind, labels: [Label] = [],
         _ value: @escaping @Sendable () -> Double?
@@ -148,7 +148,7 @@ package final class MetricsRegistry: Sendable {
 }
 
 extension Duration {
-    /// Whole nanoseconds; a `Duration` of more than 292 years is not a measurement.
+    /// The duration in whole nanoseconds. A duration of more than 292 years is not a measurement.
     var nanoseconds: Int {
         let parts = components
         return Int(clamping: parts.seconds) * 1_000_000_000 + Int(parts.attoseconds / 1_000_000_000)

@@ -6,9 +6,9 @@
     internal import Darwin
 #endif
 
-/// What every Prometheus dashboard expects of a process, and which build it is.
+/// The metrics that every Prometheus dashboard expects of a process, and which build it is.
 ///
-/// The names without `rtm_` are Prometheus's own convention. Memory and descriptors come from /proc and are
+/// The names without `rtm_` are a convention of Prometheus. Memory and descriptors come from /proc and are
 /// left out where there is none.
 enum ProcessMetrics {
     static func declare(in registry: MetricsRegistry, program: String) {
@@ -28,7 +28,7 @@ enum ProcessMetrics {
             processorSeconds)
         registry.observed(
             "process_resident_memory_bytes",
-            "Memory in use; without a plateau under steady load it is a leak.",
+            "Memory in use; if it never levels off under steady load, there is a leak.",
             .gauge, residentBytes)
         registry.observed(
             "process_open_fds", "Open file descriptors; compare with the limit of the process.", .gauge,
@@ -60,7 +60,7 @@ enum ProcessMetrics {
         defer { closedir(directory) }
         var count = 0
         while readdir(directory) != nil { count += 1 }
-        // Not counted are ".", ".." and the descriptor of this very look.
+        // Without ".", ".." and the descriptor with which this directory is read.
         return Double(count - 3)
     }
 }

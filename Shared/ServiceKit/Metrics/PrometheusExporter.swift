@@ -1,4 +1,4 @@
-/// A registry in the Prometheus text format 0.0.4.
+/// Writes a registry in the Prometheus text format 0.0.4.
 package enum PrometheusExporter {
     package static let contentType = "text/plain; version=0.0.4; charset=utf-8"
 
@@ -8,7 +8,7 @@ package enum PrometheusExporter {
         return lines.joined(separator: "\n") + "\n"
     }
 
-    /// A table of all metrics by declaration, for docs/metrics.md.
+    /// A table of all metrics in the order of their declaration, for docs/metrics.md.
     package static func reference(_ registry: MetricsRegistry) -> String {
         var rows = ["| metric | type | labels | meaning |", "|---|---|---|---|"]
         for metric in registry.all.sorted(by: { $0.name < $1.name }) {
@@ -25,7 +25,7 @@ package enum PrometheusExporter {
             for series in metric.series where !values.contains(series.labels[index].value) {
                 values.append(series.labels[index].value)
             }
-            // Labels of one series describe the process: their values are different everywhere.
+            // The labels of a metric with one series describe the process, so their values differ everywhere.
             return metric.series.count == 1
                 ? "`\(names[index])`" : "`\(names[index])`: \(values.joined(separator: ", "))"
         }

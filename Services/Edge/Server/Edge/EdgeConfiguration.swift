@@ -22,4 +22,6 @@ struct EdgeLimits: Sendable {
     var reattachBatch = 4_096
     /// How many sessions are sent away per step when the edge drains; a step takes 20 ms.
     var drainBatch = 200
+    /// The pace that follows from batch and step.
+    static let drainedPerSecond = 10_000
 }

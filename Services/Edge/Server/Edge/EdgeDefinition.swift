@@ -32,7 +32,7 @@ package enum EdgeDefinition {
     ) -> ServiceDefinition {
         ServiceDefinition(
             name: "edge", summary: "Takes client connections and hands them what their channels carry.",
-            keys: keys, rules: EdgeKeys.rules
+            keys: keys, rules: EdgeKeys.rules + [EdgeKeys.drain]
         ) { context in
             try await assemble(context, links(context.configuration))
         }

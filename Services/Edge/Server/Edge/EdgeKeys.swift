@@ -109,6 +109,17 @@ package enum EdgeKeys {
         ConfigurationRule(CommonKeys.apps, refusal: unusable),
     ]
 
+    /// An edge that ends sends its sessions away at a fixed pace, and the last one needs its turn, too.
+    static let drain = ConfigurationRule(CommonKeys.shutdownTimeout) { timeout, configuration in
+        let connections = configuration[connectionsMax]
+        let pace = EdgeLimits.drainedPerSecond
+        let least = Duration.seconds((connections + pace - 1) / pace)
+        guard timeout < least else { return nil }
+        return ConfigurationRule.tooShort(
+            CommonKeys.shutdownTimeout, timeout, for: connectionsMax.declaration.name, "\(connections)",
+            least: least, because: "an edge that ends sends \(pace) sessions away per second")
+    }
+
     @Sendable private static func hasCertificate(_ configuration: Configuration) -> Bool {
         configuration[tlsCertificate] != nil && configuration[tlsKey] != nil
     }

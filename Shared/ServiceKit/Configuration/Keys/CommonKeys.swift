@@ -7,7 +7,7 @@ package enum CommonKeys {
 
     package static let logFormat = ConfigurationKey<LogFormat>.choice(
         "log.format", default: .auto,
-        "Lines for people or one JSON object per line; auto is text on a terminal.")
+        "Lines for people, or one JSON object per line; auto is text on a terminal and JSON otherwise.")
 
     package static let threads = ConfigurationKey<Int>.int(
         "threads", default: 0, in: 0...256,
@@ -15,7 +15,7 @@ package enum CommonKeys {
 
     package static let shutdownTimeout = ConfigurationKey<Duration>.duration(
         "shutdown.timeout", default: .seconds(20), in: .zero ... .seconds(600),
-        "How long the whole shutdown may take; what isn't finished by then is cut off.")
+        "How long the whole shutdown may take; work that isn't finished by then is cut off.")
 
     /// Listed by the services that admit clients.
     package static let apps = ConfigurationKey<[AppRecord]>.records(
@@ -31,11 +31,12 @@ package enum CommonKeys {
         ]
     }
 
-    /// The admin listener of the program with this section name; its port differs from program to program.
+    /// The key of the admin listener of the program with this section name. The default port differs from
+    /// program to program.
     static func admin(section: String, default address: HostPort) -> ConfigurationKey<HostPort> {
         .address(
             "\(section).admin", default: address,
-            "Where health, metrics and the configuration are served; keep it off the public network."
+            "Address where health, metrics and the configuration are served; keep it off the public network."
         )
     }
 }
@@ -43,11 +44,11 @@ package enum CommonKeys {
 /// One app: clients name it by id at login.
 package struct AppRecord: ConfigurationRecord, Hashable {
     package var id: String
-    /// Signs the tokens of the app. Without one, clients log in with the app id alone.
+    /// Signs the tokens of the app. Without a certificate, clients log in with the app id alone.
     package var certificate: Secret?
-    /// Message channels that one session of the app may be subscribed to; unset: what holds for every app.
+    /// How many message channels one session of the app may be subscribed to. Unset: the value for every app.
     package var subscriptionsMax: Int?
-    /// As `edge.rates`; unset: what holds for every app.
+    /// Replaces a rate of `edge.rates` for the app. Unset: the value for every app.
     package var publishRate: Int?
     package var callRate: Int?
     package var subscribeRate: Int?
@@ -56,7 +57,7 @@ package struct AppRecord: ConfigurationRecord, Hashable {
     package var userMetadataRate: Int?
     package var acquireLockRate: Int?
     package var renewalRate: Int?
-    /// As `storage.history.retention`; unset: what holds for every app.
+    /// Replaces `storage.history.retention` for the app. Unset: the value for every app.
     package var historyRetention: RetentionPeriod?
 
     package init(id: String, certificate: Secret? = nil, subscriptionsMax: Int? = nil) {
@@ -80,7 +81,7 @@ package struct AppRecord: ConfigurationRecord, Hashable {
         ]
     }
 
-    /// Last, so that records that are written by position keep their meaning.
+    /// These fields come last, so that records that are written by position keep their meaning.
     private static var laterRates: [(name: String, path: WritableKeyPath<AppRecord, Int?>)] {
         [
             ("channelMetadataRate", \.channelMetadataRate), ("userMetadataRate", \.userMetadataRate),

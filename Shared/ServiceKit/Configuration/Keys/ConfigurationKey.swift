@@ -22,14 +22,14 @@ extension ConfigurationKey where Value == String {
 }
 
 extension ConfigurationKey where Value == String? {
-    /// A text that may stay unset.
+    /// Declares a text that may stay unset.
     package static func optionalString(_ name: String, _ summary: String) -> Self {
         Self(name, .string, nil, summary) { if case .string(let text)? = $0 { text } else { .some(nil) } }
     }
 }
 
 extension ConfigurationKey where Value == Secret? {
-    /// A secret; it has no default, and `RTM_…_FILE` names a file that holds it.
+    /// Declares a secret. It has no default, and `RTM_…_FILE` names a file that holds it.
     package static func secret(_ name: String, _ summary: String) -> Self {
         Self(name, .secret, nil, summary) { if case .secret(let secret)? = $0 { secret } else { .some(nil) } }
     }
@@ -44,7 +44,7 @@ extension ConfigurationKey where Value == Int {
         }
     }
 
-    /// A number of bytes, written `32KiB`.
+    /// Declares a number of bytes, written `32KiB`.
     package static func byteSize(
         _ name: String, default value: Int, in range: ClosedRange<Int>, _ summary: String
     ) -> Self {
@@ -79,7 +79,7 @@ extension ConfigurationKey where Value == HostPort {
 }
 
 extension ConfigurationKey where Value == HostPort? {
-    /// An address that may stay unset, for example of a listener that is off by default.
+    /// Declares an address that may stay unset, such as that of a listener that is off by default.
     package static func optionalAddress(_ name: String, _ summary: String) -> Self {
         Self(name, .address, nil, summary) {
             if case .address(let address)? = $0 { address } else { .some(nil) }
@@ -88,7 +88,7 @@ extension ConfigurationKey where Value == HostPort? {
 }
 
 extension ConfigurationKey where Value == [String] {
-    /// Texts between commas, or a YAML list.
+    /// Declares a list of texts: between commas, or as a YAML list.
     package static func list(
         _ name: String, default value: [String] = [], countMax: Int, _ summary: String
     ) -> Self {
@@ -99,7 +99,7 @@ extension ConfigurationKey where Value == [String] {
 }
 
 extension ConfigurationKey where Value: RawRepresentable<String> & CaseIterable {
-    /// One of the cases of an enum, by raw value.
+    /// Declares a choice between the cases of an enum, by raw value.
     package static func choice(_ name: String, default value: Value, _ summary: String) -> Self {
         Self(name, .choice(Value.allCases.map(\.rawValue)), .choice(value.rawValue), summary) {
             if case .choice(let text)? = $0 { Value(rawValue: text) } else { nil }
@@ -107,12 +107,12 @@ extension ConfigurationKey where Value: RawRepresentable<String> & CaseIterable 
     }
 }
 
-/// A row of a list of records, as its own type.
+/// A type for one record of a list.
 package protocol ConfigurationRecord: Sendable {
-    /// In the order in which the short form (`id:certificate`) gives them.
+    /// The fields in the order in which the short form (`id:certificate`) gives them.
     static var fields: [RecordField] { get }
 
-    /// Nil never happens for values that passed `fields`.
+    /// Returns nil for a record that doesn't fit `fields`, which never happens after they were checked.
     init?(_ record: ConfigurationValue.Record)
 
     /// The fields that are set; the inverse of `init`.
@@ -120,7 +120,7 @@ package protocol ConfigurationRecord: Sendable {
 }
 
 extension ConfigurationKey {
-    /// A list of records: a YAML list of maps, or `a:b,c:d` in the order of the fields.
+    /// Declares a list of records: a YAML list of maps, or `a:b,c:d` in the order of the fields.
     package static func records<Row: ConfigurationRecord>(
         _ name: String, default value: [Row] = [], countMax: Int, _ summary: String
     ) -> Self where Value == [Row] {

@@ -1,15 +1,15 @@
-/// One row of the key table: everything about a key that flags, environment, file, help and documentation
-/// are derived from.
+/// One row of the key table: everything about a key from which flags, environment, file, help and
+/// documentation are derived.
 package struct KeyDeclaration: Sendable, Hashable {
-    /// The path in the file: `edge.listen`. The first part is the service, or the key is common to all
+    /// The path in the file: `edge.listen`. The first part is the service, unless the key is common to all
     /// services.
     package let name: String
     package let kind: ValueKind
     /// Nil when the key may stay unset.
     package internal(set) var defaultValue: ConfigurationValue?
-    /// One sentence: unit, meaning, consequence.
+    /// One sentence with unit, meaning and consequence.
     package let summary: String
-    /// Without the dashes. A schema shortens it where no other key claims the short one.
+    /// The flag without its dashes. A schema shortens it where no other key claims the short one.
     package internal(set) var flag: String
 
     init(_ name: String, _ kind: ValueKind, default defaultValue: ConfigurationValue?, _ summary: String) {
@@ -26,7 +26,7 @@ package struct KeyDeclaration: Sendable, Hashable {
     /// The variable that names a file which holds the value; only secrets have one.
     package var fileVariable: String? { kind.isSecret ? variable + "_FILE" : nil }
 
-    /// The lower-case words of a name: parts end at dots and before a capital that follows a small letter
+    /// The lower-case words of a name. A word ends at a dot, and before a capital that follows a small letter
     /// or a digit.
     static func words(_ name: String) -> [String] {
         var words = [""]

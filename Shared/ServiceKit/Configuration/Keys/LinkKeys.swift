@@ -2,6 +2,6 @@
 package enum ServiceLinkKeys {
     package static let secret = ConfigurationKey<Secret?>.secret(
         "link.secret",
-        "Shared by all services of an installation; callers that don't know it are refused. Unset: not asked for."
+        "Secret that all services of an installation share; callers that don't know it are refused. Unset: none is asked for."
     )
 }

@@ -15,7 +15,7 @@ package enum ConfigurationValue: Sendable, Hashable {
     package typealias Record = [String: ConfigurationValue]
 }
 
-/// Why a text is not a value: a clause that continues a sentence which begins with the value ("… is not a
+/// Why a text is not a value, as a clause that continues a sentence which begins with the value ("… is not a
 /// duration").
 struct ValueRefusal: Error, Hashable {
     let reason: String
@@ -26,7 +26,7 @@ struct ValueRefusal: Error, Hashable {
 /// One field of the records in a list of records.
 package struct RecordField: Sendable, Hashable {
     package let name: String
-    /// A kind with one value: neither a list nor records.
+    /// A kind with a single value: neither a list nor records.
     package let kind: ValueKind
     package let isRequired: Bool
 
@@ -51,7 +51,7 @@ package indirect enum ValueKind: Sendable, Hashable {
     case choice([String])
     case records([RecordField], countMax: Int)
 
-    /// Limit: no single text is longer.
+    /// Limit: bytes of a single text.
     static let textBytesMax = 64 * 1024
 
     /// Whether a value of this kind may hold something that must not be shown.

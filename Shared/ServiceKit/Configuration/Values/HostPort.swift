@@ -1,7 +1,7 @@
 /// A place to listen on or to connect to: a host name or an IP address, and a port.
 ///
-/// Written `127.0.0.1:7710`, `edge.example.org:7710` or `[::1]:7710`; port 0 lets the system choose one
-/// when listening.
+/// It is written `127.0.0.1:7710`, `edge.example.org:7710` or `[::1]:7710`. With port 0 the system chooses a
+/// port when listening.
 package struct HostPort: Sendable, Hashable {
     package var host: String
     package var port: Int
@@ -12,7 +12,7 @@ package struct HostPort: Sendable, Hashable {
         self.port = port
     }
 
-    /// Reads the written form; an error's sentence continues after the value: "… has no port".
+    /// Reads the written form. An error's sentence continues after the value: "… has no port".
     init(text: String) throws(ValueRefusal) {
         guard let colon = text.lastIndex(of: ":") else {
             throw ValueRefusal("has no port; write HOST:PORT such as 127.0.0.1:7710")

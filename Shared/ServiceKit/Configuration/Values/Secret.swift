@@ -1,6 +1,6 @@
 /// A value that must not be seen: every printed form of it is a mask.
 package struct Secret: Sendable, Hashable {
-    /// What is printed instead. A configuration file that still holds it is refused (see
+    /// The text that is printed instead. A configuration file that still holds it is refused (see
     /// `ConfigurationLoader`).
     package static let mask = "<masked>"
 

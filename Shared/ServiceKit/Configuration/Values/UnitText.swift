@@ -1,8 +1,8 @@
 /// How durations and sizes are written in a configuration: a whole number and a unit, `30s`, `500ms`,
 /// `32KiB`.
 ///
-/// One form per value, so that what is printed is what can be read back: the largest unit that divides the
-/// value.
+/// Each value has one written form, the one with the largest unit that divides the value, so a printed value
+/// can be read back.
 enum UnitText {
     private static let durations: [(unit: String, value: Duration)] = [
         ("d", .seconds(86_400)), ("h", .seconds(3_600)), ("m", .seconds(60)), ("s", .seconds(1)),
@@ -15,7 +15,7 @@ enum UnitText {
 
     static func duration(_ text: String) throws(ValueRefusal) -> Duration {
         let (digits, unit) = split(text)
-        // Limit: twelve digits keep every unit's product far from an overflow.
+        // Limit: twelve digits keep the product with every unit far from an overflow.
         guard let count = Int64(digits), digits.count <= 12 else {
             throw ValueRefusal("is not a duration; write a whole number and a unit such as 500ms, 30s, 2m")
         }

@@ -1,6 +1,6 @@
-/// From text (flags, environment) and from file nodes to checked values.
+/// Turns text (from flags and the environment) and file nodes into checked values.
 ///
-/// Both ways end in the same text rules: a scalar in the file is read by its text, so that `listen: 7710` and
+/// Both ways end in the same rules for text: a scalar in the file is read by its text, so `listen: 7710` and
 /// `--listen 7710` are refused with the same words.
 extension ValueKind {
     func value(of text: String) throws(ValueRefusal) -> ConfigurationValue {
@@ -74,7 +74,7 @@ extension ValueKind {
         return value
     }
 
-    /// The parts between commas and line ends without the blanks around them; a secret's file has one
+    /// The parts between commas and line ends, without the blanks around them. The file of a secret has one
     /// record per line.
     private static func elements(_ text: String) -> [String] {
         text.split { $0 == "," || $0.isNewline }.map(\.trimmed).filter { !$0.isEmpty }
@@ -95,10 +95,10 @@ extension ValueKind {
     }
 }
 
-/// Records. Their errors name the record's number and the field, never a value, because a field may be
-/// secret.
+/// Reads records. Their errors name the record's number and the field but never a value, because a field may
+/// be secret.
 extension ValueKind {
-    /// `id:certificate`: the fields in their declared order; trailing optional ones may be missing.
+    /// Reads `id:certificate`: the fields in their declared order; trailing optional ones may be missing.
     private static func record(
         _ text: String, fields: [RecordField], number: Int
     ) throws(ValueRefusal) -> ConfigurationValue.Record {
@@ -145,7 +145,7 @@ extension ValueKind {
 }
 
 extension StringProtocol {
-    /// Without the blanks at both ends.
+    /// The text without the blanks at both ends.
     var trimmed: String {
         let start = drop(while: \.isWhitespace)
         guard let end = start.lastIndex(where: { !$0.isWhitespace }) else { return "" }

@@ -1,6 +1,6 @@
 /// How kinds and values are written: in error sentences, help, documentation and printed configurations.
 extension ValueKind {
-    /// The allowed values in words; it follows "allowed is" or "one of".
+    /// The allowed values in words, as they follow "allowed is" or "one of".
     package var allowed: String {
         switch self {
         case .string: "a text"
@@ -56,7 +56,7 @@ extension ConfigurationValue {
         }
     }
 
-    /// Whether the value is, or has inside, what a masked configuration shows in place of a secret.
+    /// Whether the value is, or contains, the mask that a printed configuration shows in place of a secret.
     var isMasked: Bool {
         switch self {
         case .secret(let secret): secret.revealed == Secret.mask
@@ -70,7 +70,8 @@ extension ConfigurationValue {
         return "{\(fields.joined(separator: ", "))}"
     }
 
-    /// Plain where YAML reads the same text back without doubt, else quoted: a JSON string is a YAML string.
+    /// The text as it is where YAML is certain to read it back as the same text, otherwise quoted: a JSON
+    /// string is a YAML string.
     private static func scalar(_ text: String) -> String {
         let isPlain =
             text.utf8.allSatisfy { byte in

@@ -1,0 +1,55 @@
+import RTMServiceKit
+import Testing
+
+@testable import RTMPresenceServer
+
+@Suite("Relations between the timings of presence")
+struct PresenceConfigurationTests {
+    private func problems(_ arguments: String...) throws -> [String] {
+        let schema = ConfigurationSchema(PresenceKeys.own + PresenceKeys.redis, section: "presence")
+        let loader = ConfigurationLoader(schema: schema, rules: PresenceDefinition.service.rules) { _ in "" }
+        do {
+            _ = try loader.load(arguments: arguments, environment: [:])
+            return []
+        } catch let error as ConfigurationError {
+            return error.problems.map(\.description)
+        }
+    }
+
+    @Test("a lease lasts at least two sweeps, so that its end is noticed in time")
+    func leaseAndSweep() throws {
+        #expect(try problems().isEmpty)
+        #expect(try problems("--lease-ttl", "4s", "--sweep-interval", "2s").isEmpty)
+        #expect(
+            try problems("--lease-ttl", "3s", "--sweep-interval", "2s") == [
+                "presence.leaseTtl (--lease-ttl): the value 3s is too short for presence.sweepInterval, which "
+                    + "is 2s: edges renew a lease three times in its life, and a sweep has to notice its end in "
+                    + "time. Set presence.leaseTtl to at least 4s, or lower presence.sweepInterval"
+            ])
+    }
+
+    @Test("changes are collected for at least one sweep, which announces them (P-22)")
+    func intervalAndSweep() throws {
+        #expect(try problems("--interval", "250ms").isEmpty)
+        let found = try problems("--interval", "249ms")
+        #expect(found.count == 1)
+        #expect(found.first?.contains("Set presence.interval to at least 250ms") == true)
+    }
+
+    @Test("a command to Redis fails before the lease that it renews ends; without Redis nothing is refused")
+    func leaseAndRedis() throws {
+        let timings = ["--lease-ttl", "2s", "--redis-timeout", "3s"]
+        #expect(try problems(timings[0], timings[1], timings[2], timings[3]).isEmpty)
+        let found = try problems(
+            timings[0], timings[1], timings[2], timings[3], "--redis-address", "127.0.0.1:6379")
+        #expect(found.count == 1)
+        #expect(found.first?.contains("Set presence.leaseTtl to at least 3s") == true)
+    }
+
+    @Test("the same rules hold for presence inside another program, apart from those of Redis")
+    func inProcess() {
+        let definition = PresenceDefinition.inProcess(
+            .init(name: "presence"), messaging: .init(name: "messaging"))
+        #expect(definition.rules.count == PresenceKeys.rules.count)
+    }
+}
