@@ -5,7 +5,8 @@ import Testing
 
 @testable import RTMAccessToken
 
-/// Texts that no builder makes: each is refused by -10005, none crashes, and none gets in.
+/// Texts that no builder makes. Each is refused with `.invalidToken` (-10005), none crashes the reader, and
+/// none lets anybody in.
 @Suite("Hostile tokens")
 struct HostileTokenTests {
     @Test("generated tokens come back as they were, from text and from bytes")
@@ -170,7 +171,7 @@ struct HostileTokenTests {
         }
     }
 
-    /// Whether anybody has a right signature, whatever it is for.
+    /// Whether any of the tokens has a right signature, whatever it is for.
     private func verifies(_ text: String) -> Bool {
         (try? SignedToken(text)).map { isSignatureRight($0, TokenVector.certificate) } ?? false
     }

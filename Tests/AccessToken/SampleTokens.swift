@@ -20,7 +20,7 @@ func tokenText(inflated bytes: [UInt8]) -> String { tokenText(compressed: ZlibSt
 
 func tokenText(compressed bytes: [UInt8]) -> String { "007" + Data(bytes).base64EncodedString() }
 
-/// Rightly signed, whatever the bytes say behind the salt.
+/// A token with a right signature, whatever the bytes behind the salt are.
 func tokenText(signing bytes: [UInt8], issuedAt: UInt32, salt: UInt32) -> String {
     let signature = TokenSignature.make(
         over: bytes, issuedAt: issuedAt, salt: salt, certificate: TokenVector.certificate)
@@ -28,12 +28,12 @@ func tokenText(signing bytes: [UInt8], issuedAt: UInt32, salt: UInt32) -> String
 }
 
 extension SignedToken {
-    /// What is compressed in the text.
+    /// The bytes that are compressed in the text.
     var inflated: [UInt8] { [32, 0] + signature + signedBytes }
 }
 
 extension SeededGenerator {
-    /// With services of all kinds, in the order in which a builder sorts them.
+    /// A token with services of all kinds, in the order in which a builder sorts them.
     mutating func token() -> AccessToken {
         let count = Int.random(in: 1...5, using: &self)
         let services = (0..<count).map { _ in service() }.enumerated().sorted {

@@ -64,7 +64,7 @@ struct TokenExplanationTests {
         #expect(explanation.refusal?.code == .tokenExpired)
     }
 
-    /// Of the kinds between which the checks distinguish.
+    /// The kinds between which the checks distinguish.
     private func token(_ generator: inout SeededGenerator) -> AccessToken {
         let count = Int.random(in: 1...3, using: &generator)
         let services = (0..<count).map { _ in

@@ -1,11 +1,11 @@
 import RTMAccessToken
 import Testing
 
-/// Tokens that others have made, with the bytes that are in them.
+/// Tokens of other builders, with the bytes in them.
 ///
-/// Made with the Python builder of the reference (AgoraIO/Tools, DynamicKey, commit da06bfb); app id and
-/// certificate are the sample values of its tests. Deflated texts differ between languages, so what
-/// counts are the bytes: `signature` and `signed`, in hexadecimal digits.
+/// They were made with the Python builder of the reference (AgoraIO/Tools, DynamicKey, commit da06bfb). App
+/// id and certificate are the sample values of its tests. Deflated texts differ between languages, so
+/// the bytes are compared: `signature` and `signed`, in hexadecimal digits.
 struct TokenVector: Sendable, CustomTestStringConvertible {
     let name: String
     let token: AccessToken
@@ -81,7 +81,7 @@ struct TokenVector: Sendable, CustomTestStringConvertible {
 
     static let all = [rtmLogin, streamPublisher, combined, expired]
 
-    /// Parses, but the last byte of its user id was changed: no certificate verifies it.
+    /// This token parses, but the last byte of its user id was changed, so no certificate verifies it.
     static let tampered =
         "007eJxTYOCdJftjyTM2zxW6Xhm/5T0j5LdcUt/xYVt48fb5Mp3PX9coMFiaGzg7GpumpJoZJJuYmJmYJ"
         + "iUlplokGhmaGpgZJhkbu38RYIhgYmBgZABhJiBmBPM5GUpSi0viS4tTiwFZVx6B"

@@ -3,7 +3,7 @@ import Testing
 
 @testable import RTMAccessToken
 
-/// What other builders have made, read here; what we make, byte for byte what they make.
+/// Tokens of other builders are read here, and the tokens written here have the same bytes as theirs.
 @Suite("Token vectors")
 struct TokenVectorTests {
     @Test(
@@ -81,14 +81,14 @@ struct TokenVectorTests {
         #expect(signed.token.signingBytes == signed.signedBytes)
     }
 
-    /// By the reference's C++ builder: a streaming, an FCDN and an RTM2 service.
+    /// A token of the reference's C++ builder, with a streaming, an FCDN and an RTM2 service.
     static let extended =
         "007eJxTYPj86Lzdz79M25wNn/lMfvu+TkfmdpiviKvChm8ZV3SWndytwGBpbuDsaGyakmpmkGxiYmZimpSUmGqRaGRoamBmmGRs"
         + "7P5FgCGCiYGBkYGBgRkImYAsEJ8JTCowmKeYGxmbmaYmWVoYm1iYGluapxqnGqdZppiYGSSlpCRyMRhZWBgZmxgamRuzUaSbA6gX"
         + "opuToSS1uCS+tDi1iJkB4jQmoGBuanFxYnqqbiKCmcTIAIEcDMUlRamJubqJLGD1jAxsDCD9uokAO/VDvQ=="
 }
 
-/// What other builders refuse as well.
+/// Inputs that other builders refuse as well.
 @Suite("Tokens that can't be made")
 struct RefusedBuildTests {
     private let service = TokenService(.rtm(user: "alice"), privileges: [1: 600])

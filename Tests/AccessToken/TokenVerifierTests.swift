@@ -213,7 +213,7 @@ struct TokenVerifierTests {
 
     @Test("A-10: the signature covers services that we can't read")
     func unknownService() throws {
-        // A known service, then one of type 999 and one that is known again: only the first is read.
+        // A known service, then one of type 999, then a known one: only the first is read.
         let known = token()
         let last = TokenService(.rtm2(user: "bob", permissions: TokenPermissions()), privileges: [1: 0])
         let tail = token(services: [last]).signingBytes.dropFirst(48)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import AgoraRtmKit
 
-/// What keeps calls in their order (see CallQueues.swift).
+/// The queues that keep calls in their order (see CallQueues.swift).
 @Suite("Queues of a client", .timeLimit(.minutes(1)))
 struct CallQueueTests {
     @Test("tasks begin in the order in which they were made, and one at a time")

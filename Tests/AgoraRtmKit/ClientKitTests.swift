@@ -3,7 +3,7 @@ import RTMTestSupport
 import Synchronization
 import Testing
 
-/// What the facade promises without a server. No test here depends on anything listening anywhere.
+/// The promises of the facade without a server. No test here needs a listener anywhere.
 @Suite("AgoraRtmClientKit", .timeLimit(.minutes(1)))
 struct ClientKitTests {
     typealias Result = (AgoraRtmCommonResponse?, AgoraRtmErrorInfo?)
@@ -196,7 +196,7 @@ struct ClientKitTests {
                 }
             }
         }
-        // A block that came twice would come before the one of a later call.
+        // A block that was called twice would be called before the one of a later call.
         await kit.logout()
         #expect(numbers.withLock { $0.sorted() } == Array(0..<count))
     }
@@ -249,7 +249,7 @@ struct ClientKitTests {
     @Test("destroy ends a login that is under way with -10018")
     func destroyDuringLogin() async throws {
         let kit = try makeKit { config in
-            // Reserved for documentation: nobody answers there.
+            // This address is reserved for documentation: nobody answers there.
             config.privateConfig = AgoraRtmPrivateConfig()
             config.privateConfig?.serviceType = [.message]
             config.privateConfig?.accessPointHosts = ["tcp://192.0.2.1"]

@@ -118,7 +118,7 @@ struct DelegateTests {
         let places = Mutex<[String?]>([])
         let delegate = Recorder { places.withLock { $0.append(DispatchQueue.getSpecific(key: key)) } }
         kit.addDelegate(delegate)
-        // Nothing needs to listen there: the attempt alone changes the link.
+        // Nothing needs to listen there, because the attempt alone changes the link.
         kit.login(nil) { _, _ in places.withLock { $0.append(DispatchQueue.getSpecific(key: key)) } }
         try await eventually("the link begins to connect") { delegate.heard.first == "connecting" }
         await kit.logout()
@@ -127,7 +127,7 @@ struct DelegateTests {
     }
 }
 
-/// Writes down what it hears: the text of messages, the names of states and types.
+/// Records the events that it gets: the text of messages, the names of states and types.
 private final class Recorder: NSObject, AgoraRtmClientDelegate, Sendable {
     private let contents = Mutex<[String]>([])
     private let onEvent: @Sendable () -> Void

@@ -1,7 +1,7 @@
 import AgoraRtmKit
 import Testing
 
-/// The numbers are part of the contract: apps store them and compare them with other platforms.
+/// The numbers are a part of the contract: apps store them and compare them with other platforms.
 @Suite("Enums")
 struct EnumTests {
     @Test("channel and storage types have the vendor's numbers")

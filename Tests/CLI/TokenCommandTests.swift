@@ -209,7 +209,7 @@ struct TokenCommandTests {
 
     private static let appID = "970CA35de60c44645bbae8a215061b33"
     private static let certificate = "5CFd2fd1755d40ecb72977518be15d3b"
-    /// For `test_user`, issued at 1111111, valid for 600 s.
+    /// A token for `test_user`, issued at 1111111 and valid for 600 s.
     private static let token =
         "007eJxTYOCdJftjyTM2zxW6Xhm/5T0j5LdcUt/xYVt48fb5Mp3PX9coMFiaGzg7GpumpJoZJJuYmJmYJiUlplokGhmaGpgZJ"
         + "hkbu38RYIhgYmBgZABhJiBmBPM5GUpSi0viS4tTiwBZVh6A"

@@ -80,7 +80,7 @@ struct BrokerAppendTests {
         #expect(sources.count == HighWaterMarks.countMax)
         admits(1, 6, false)
         admits(3, 5, false)
-        // It was forgotten.
+        // The log has forgotten this one.
         admits(2, 5, true)
 
         func admits(_ source: UInt64, _ sequence: UInt64, _ expected: Bool) {

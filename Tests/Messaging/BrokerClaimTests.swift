@@ -4,7 +4,7 @@ import Testing
 
 @testable import RTMMessagingServer
 
-/// S-10: an inbox has one session, the newest, in whatever order links come and go.
+/// An inbox has one session, the newest, in whatever order links come and go (S-10).
 @Suite("Who has an inbox")
 struct BrokerClaimTests {
     private typealias Interest = EmbeddedBroker.Interest

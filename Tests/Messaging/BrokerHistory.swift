@@ -6,7 +6,7 @@ import Testing
 @testable import RTMMessagingServer
 
 /// Links come and go, channels are published to, attached, read, swept and forgotten, and the clock jumps in
-/// both directions. A naive model beside the broker keeps every entry that ever was and judges each answer.
+/// both directions. A naive model beside the broker keeps every entry and judges each answer.
 struct BrokerHistory {
     struct Events {
         var deliveries = 0
@@ -46,11 +46,11 @@ struct BrokerHistory {
     private var logs: [ChannelKey: ModelLog] = [:]
     private var sources: [ChannelKey: [UInt64: [(sequence: UInt64, offset: UInt64)]]] = [:]
     private var interests: [EmbeddedBroker.Interest: ChannelKey] = [:]
-    /// Up to where each attached interest has seen its channel.
+    /// The position up to which each attached interest has seen its channel.
     private var seen: [EmbeddedBroker.Interest: StreamPosition] = [:]
-    /// Positions that somebody may come back with.
+    /// Positions with which somebody may come back.
     private var memories: [ChannelKey: [StreamPosition]] = [:]
-    /// What publishers sent, and may send once more.
+    /// What publishers have sent and may send again.
     private var sent: [Sent] = []
     private var nextSequence: UInt64 = 1
     private(set) var events = Events()
@@ -136,7 +136,7 @@ extension BrokerHistory {
             sent.append(Sent(key: key, publisher: publisher, sequence: nextSequence, at: now))
             nextSequence += 1
         }
-        // Some get lost before they reach the broker.
+        // Some messages get lost before they reach the broker.
         if random.chance(1, in: 6) { return }
         try publish(origin, times: times, to: key, by: publisher)
     }
@@ -178,7 +178,7 @@ extension BrokerHistory {
         var log = logs[key] ?? ModelLog(touched: now)
         if entries.offset == 1 {
             if log.head > 0 { forgotten(key) }
-            // Whether this is the log that we know or its successor will be seen by the next position.
+            // The next position will show whether this is the known log or its successor.
             log = ModelLog(touched: now)
         }
         #expect(entries.offset == log.head + 1, "seed \(seed)")
@@ -195,7 +195,7 @@ extension BrokerHistory {
         }
     }
 
-    /// A service appends, or asks again for what it appended before.
+    /// A service appends, or repeats what it appended before.
     private mutating func appendEvent() throws {
         let (key, source) = (anyMessageKey(), UInt64.random(in: 0...3, using: &random))
         let last = sources[key]?[source]?.last?.sequence ?? 0
@@ -224,7 +224,7 @@ extension BrokerHistory {
         var log = logs[key] ?? ModelLog(touched: now)
         #expect(event.position.offset == log.head + 1, "seed \(seed)")
         log.epoch = event.position.epoch
-        // Without a session its user receives it, too: no reader is spared it.
+        // An event without a session is for its user, too: no reader leaves it out.
         log.append(appended.entries, by: session == 0 ? "everybody" : publisher)
         logs[key] = log
         if source != 0 {
@@ -317,7 +317,8 @@ extension BrokerHistory {
 // MARK: - Judging
 
 extension BrokerHistory {
-    /// The broker named a channel's head; a nil position says only that the log is the one we know.
+    /// The broker named the position of a channel's head. A nil position says only that the log is the known
+    /// one.
     private mutating func observe(_ key: ChannelKey, at position: StreamPosition?) {
         guard let position else { return }
         if let log = logs[key], log.epoch.map({ $0 != position.epoch }) ?? (position.offset < log.head) {
@@ -330,7 +331,7 @@ extension BrokerHistory {
         #expect(position.offset == log.head, "seed \(seed): not the head")
     }
 
-    /// Whether a position is a gap in the broker's opinion; the model says whether that can be.
+    /// The broker judged whether a position is a gap. The model decides whether that can be.
     private mutating func judge(_ position: StreamPosition, in key: ChannelKey, isGap: Bool) -> Bool {
         guard let log = logs[key] else { return isGap }
         if isGap {
@@ -355,7 +356,8 @@ extension BrokerHistory {
         #expect(origin.againAfter != nil && appended.interests.isEmpty, "seed \(seed)")
     }
 
-    /// A repeated append was answered with where the event is, or with what it lies before or behind.
+    /// A repeated append was answered with the place of the event, or with the place that it lies before or
+    /// behind.
     private mutating func judgeRepeated(
         _ sequence: UInt64, _ appends: [(sequence: UInt64, offset: UInt64)], at position: StreamPosition,
         of key: ChannelKey
@@ -368,7 +370,7 @@ extension BrokerHistory {
         #expect(position.offset == expected, "seed \(seed): another place than the first time")
     }
 
-    /// A publish that is sent again, and whose first copy can't have left the log yet.
+    /// Whether a repeated publish must be known, because its first copy can't have left the log yet.
     private func mustKnow(_ origin: PublishOrigin, _ key: ChannelKey) -> Bool {
         guard origin.againAfter != nil, let log = logs[key],
             let offset = log.offset(ofSequence: origin.sequence)

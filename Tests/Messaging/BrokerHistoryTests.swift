@@ -1,7 +1,7 @@
 import RTMTestSupport
 import Testing
 
-/// Generated histories against a model that keeps everything and forgets nothing.
+/// Generated histories are compared with a model that keeps everything and forgets nothing.
 @Suite("Histories of the embedded broker")
 struct BrokerHistoryTests {
     private static let seeds = 0..<80 as Range<UInt64>
@@ -15,7 +15,7 @@ struct BrokerHistoryTests {
             history.finish()
             total.add(history.events)
         }
-        // Otherwise the histories would not test what they are for.
+        // Otherwise the histories would not test what they are made for.
         #expect(total.deliveries > 1000)
         #expect(total.replays > 500)
         #expect(total.gaps > 500)

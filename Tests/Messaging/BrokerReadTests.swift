@@ -159,7 +159,7 @@ struct BrokerReadTests {
         broker = EmbeddedBroker(limits: .limits(ageMax: 10, idleMax: 10), firstEpoch: 1)
         for round in 0..<50 as Range<UInt64> {
             _ = try broker.publish("m", to: .message("\(round)"), now: round * 1000)
-            // There is one place, so each look at one place is a look at this log.
+            // There is one place, so each step of the sweep visits this log.
             broker.sweep(1, now: round * 1000)
             #expect(broker.channelCount == 1)
             broker.sweep(1, now: round * 1000 + 500)

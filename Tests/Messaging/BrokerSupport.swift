@@ -21,7 +21,7 @@ extension ChannelKey {
 }
 
 extension EmbeddedBroker {
-    /// Publishes the text so many times, together.
+    /// Publishes the text `count` times in one request.
     mutating func publish(
         _ text: String, times: Int = 1, to key: ChannelKey, by publisher: String = "anna",
         session: UInt64 = 1, needsReceiver: Bool = false, origin: PublishOrigin = .none, now: UInt64
@@ -62,7 +62,7 @@ extension EmbeddedBroker {
 }
 
 extension MessageRun {
-    /// Never given back: the tests have few, and nobody has to hold them then.
+    /// The memory is never given back: the tests need little, and so nobody has to keep it.
     static func messages(_ messages: [MessageView]) -> MessageRun {
         var buffer = ByteBuffer()
         for message in messages { append(message, to: &buffer) }

@@ -182,7 +182,7 @@ struct ChannelLogTests {
 }
 
 extension ChannelLog {
-    /// All that can be read again.
+    /// All entries that can be read again.
     fileprivate var kept: [Entry] {
         let oldest = StreamPosition(epoch: epoch, offset: head - UInt64(tailCount))
         return entries(after: oldest).map(Array.init) ?? []
@@ -196,7 +196,7 @@ extension ChannelLog {
         return append(sizes: [size], retention: retention, now: now)
     }
 
-    /// Frames as long as the messages, each full of its entry's offset.
+    /// Frames as long as the messages, each filled with its entry's offset.
     fileprivate mutating func append(sizes: [Int], retention: Retention, now: UInt64) -> Appended {
         let appended = append(.messages(sizes: sizes), session: 0, feature: .message, now: now) {
             message, offset, _, frames in

@@ -4,7 +4,7 @@ import Testing
 
 @testable import RTMMessagingServer
 
-/// A log of the model: everything, for ever.
+/// A log of the model keeps everything for ever.
 struct ModelLog {
     private struct Entry {
         let timestamp: UInt64
@@ -19,7 +19,7 @@ struct ModelLog {
     private var entries: [Entry] = []
     /// By the sequence of their publish.
     private var offsets: [UInt64: UInt64] = [:]
-    /// By the instance of their publisher: the greatest.
+    /// By the instance of their publisher: the greatest sequence.
     private var sequences: [UInt64: UInt64] = [:]
 
     init(touched: UInt64) { self.touched = touched }
@@ -64,7 +64,7 @@ struct ModelLog {
             .map { UInt64($0) + 1 }
     }
 
-    /// Nothing behind the position can have been trimmed yet.
+    /// Whether the log can't have trimmed anything behind the position yet.
     func mustContinue(
         _ position: StreamPosition, _ retention: ChannelLog.Retention, _ latest: UInt64
     ) -> Bool {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import RTMMessagingServer
 
-/// A client that lost the connection before the answer sends its publish once more.
+/// A client that lost the connection before the answer sends its publish again.
 @Suite("A publish that is sent again")
 struct RepeatedPublishTests {
     private var broker = EmbeddedBroker(limits: .limits(), firstEpoch: 1000)
@@ -114,7 +114,7 @@ struct RepeatedPublishTests {
         for now in 1...5 as ClosedRange<UInt64> {
             _ = try broker.publish("m", to: lobby, origin: origin(now), now: now * 1000)
         }
-        // Entry 2, of the second 2, is the newest that is gone. Ten seconds are for the way to the log.
+        // Entry 2, of second 2, is the newest that is gone. Ten seconds are allowed for the way to the log.
         let refusal = #expect(throws: RTMError.self) {
             try broker.publish("m", to: lobby, origin: origin(1, after: 4_000), now: 5_000)
         }

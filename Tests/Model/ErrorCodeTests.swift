@@ -2,7 +2,7 @@ import RTMModel
 import RTMProtocol
 import Testing
 
-/// The public codes exist twice, as the API's enum and as the schema's. They have to be one list.
+/// The public codes exist twice, in the API's enum and in the schema's. Both must be one list.
 @Suite("Error codes")
 struct ErrorCodeTests {
     @Test("the API's codes are the schema's, number by number")
@@ -13,7 +13,7 @@ struct ErrorCodeTests {
         #expect(wire.subtracting(api).sorted() == [], "missing in Shared/Model/ErrorCode.swift")
     }
 
-    /// The public API spells these otherwise than its documentation, which the schema follows.
+    /// The public API spells these differently from its documentation, which the schema follows.
     static let spelledOtherwise: [Int: String] = [
         -10016: "inconsistentappid", -10022: "servicenotsupported",
     ]

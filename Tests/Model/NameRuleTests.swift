@@ -1,8 +1,8 @@
 import RTMModel
 import Testing
 
-/// The name rules L-1…L-13, byte by byte. The allowed characters are written out here a second time, from the
-/// rules and not from the code, so that a slip in either is seen.
+/// The name rules L-1…L-13, byte by byte. The allowed characters are written here a second time, from the
+/// rules and not from the code, so that a slip in either is noticed.
 @Suite("Names")
 struct NameRuleTests {
     static let lettersDigitsSpace = Set(
@@ -126,7 +126,7 @@ struct NameRuleTests {
         Self.every.filter(condition)
     }
 
-    /// The code that the rule refuses the name with; nil when it accepts it.
+    /// The code with which the rule refuses the name, or nil when it accepts the name.
     private func refusal(_ rule: NameRule, _ bytes: some Collection<UInt8>) -> ErrorCode? {
         do throws(RTMError) {
             try rule.check(bytes)

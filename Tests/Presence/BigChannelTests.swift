@@ -10,7 +10,7 @@ import Testing
 /// Snapshots that don't fit into the answer to a join.
 @Suite("Channels with very many users")
 struct BigChannelTests {
-    /// Whom an edge tells of when it finds the node.
+    /// Members that an edge reports when it finds the node.
     private func fill(_ service: ServiceFixture, _ users: [String]) async throws {
         let batch = 5_000
         for start in stride(from: 0, to: users.count, by: batch) {
@@ -27,7 +27,7 @@ struct BigChannelTests {
         try await ServiceFixture.with(.with { $0.grace = 60_000 }) { service in
             let users = (0..<50_000).map { "a user with some name \(100_000 + $0)" }
             try await fill(service, users)
-            // A snapshot of it has more than a mebibyte, and all of them more than may wait on a link.
+            // One snapshot has more than a mebibyte, and all of them together more than may wait on a link.
             let answers = try await withThrowingTaskGroup { group in
                 for number in 1...100 {
                     group.addTask {
@@ -40,7 +40,7 @@ struct BigChannelTests {
             #expect(answers.allSatisfy { $0.isTooBig && $0.frames.isEmpty })
             var (frames, next) = try await service.roster()
             #expect(next != 0 && frames.allSatisfy(\.more))
-            // Who comes amid it is in the next one.
+            // A user who comes while the parts are sent is in the next snapshot.
             _ = try await service.join("w", session: 999, timeout: .seconds(30))
             while next != 0 {
                 let part = try await service.roster(next)

@@ -67,7 +67,7 @@ struct FadingTableTests {
                 #expect(try await first.channelsTold() == 1)
                 for _ in 0..<2 { try await first.advance(3_600_000) }
                 #expect(try await first.channelsTold() == 0)
-                // It starts from what is in Redis then.
+                // A store that forgot the channel starts from what is in Redis.
                 try await first.enter(.of("anna", session: 2))
                 #expect(try await first.events().last == .joined("anna", except: 2))
             }

@@ -78,7 +78,7 @@ struct PresenceServiceTests {
     func messagingComesLate() async throws {
         try await ServiceFixture.with(messagingListens: false) { service in
             for (number, user) in ["anna", "bob"].enumerated() {
-                // By its code: it wasn't waited for until the caller's timeout.
+                // The error code shows that the call didn't wait for the caller's timeout.
                 let refusal = await code { _ = try await service.join(user, session: UInt64(number + 1)) }
                 #expect(refusal == .presenceOperationFailed)
             }
@@ -128,7 +128,8 @@ struct PresenceServiceTests {
     @Test("who joins while an edge tells its members is told, too: nobody of them is lost (S-42)")
     func joinDuringSync() async throws {
         try await ServiceFixture.with { service in
-            // Dora, whom the edge doesn't tell, is lost: her timeout is later than the others' would be.
+            // The edge doesn't report Dora, so she is lost. Her timeout is later than that of the others
+            // would be.
             let (soon, later) = (Duration.milliseconds(20), Duration.milliseconds(60))
             _ = try await service.join("dora", session: 1, presenceTimeout: later)
             try await service.sync(["anna"], isLast: false, presenceTimeout: soon)

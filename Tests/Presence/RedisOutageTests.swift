@@ -10,7 +10,7 @@ import Testing
 
 @testable import RTMPresenceServer
 
-/// What is promised when Redis goes, comes back, forgets, and when several nodes share it.
+/// The promises for the time when Redis goes, comes back or forgets, and when several nodes share it.
 @Suite("Presence over Redis")
 struct RedisOutageTests {
     @Test("a killed Redis: calls are refused with its cause, readiness is off, and all recovers by itself")
@@ -27,7 +27,7 @@ struct RedisOutageTests {
             let server = try store.redis?.again()
             defer { server?.remove() }
             try await eventually("Redis is back") { store.isReady }
-            // Everything is forgotten: the edge hears of it, and fills the roster without an event.
+            // Redis has forgotten everything: the edge is told, and fills the roster without an event.
             #expect(try await store.renew(7) == false)
             try await store.adopt(.of("anna", lease: 7))
             #expect(try await store.users() == ["anna"])
@@ -48,7 +48,7 @@ struct RedisOutageTests {
             #expect(store.isReady == false)
             store.redis?.goOn()
             try await eventually("Redis is back") { store.isReady }
-            // Its edge is asked to tell its members: pushes may have been lost.
+            // The edge is asked to report its members, because pushes may have been lost.
             #expect(try await store.renew(7) == false)
             #expect(try await store.users().contains("anna"))
         }
@@ -107,7 +107,7 @@ struct RedisOutageTests {
                     try await group.waitForAll()
                 }
                 for node in nodes { try await node.enter(.of("last\(node === first)")) }
-                // A node may tell what the other one has told, too: the numbers make it once.
+                // A node may report what the other one has reported, too: the numbers make it count once.
                 var all: [UInt64: RosterEvent] = [:]
                 for node in nodes {
                     let told = try await node.numbered()

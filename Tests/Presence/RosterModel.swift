@@ -3,8 +3,8 @@ import RTMWire
 
 @testable import RTMPresenceServer
 
-/// The rules of behaviour.md section 5 said as plainly as possible, for one channel: lists that are walked
-/// through, and a batch that remembers all that happened and works out at its end what to say.
+/// The rules of behaviour.md, section 5, in the plainest form, for one channel: lists that are searched from
+/// end to end, and a batch that remembers everything and decides at its end what to announce.
 struct RosterModel {
     enum Phase: Equatable {
         case online
@@ -147,7 +147,7 @@ struct RosterModel {
     }
 
     private mutating func happen(_ happening: Happening, except session: UInt64, _ now: UInt64) {
-        // A takeover goes through the moment in which the user isn't there.
+        // A takeover passes through a moment in which the user isn't there.
         var count = visible.count
         if case .joined = happening {
         } else if case .states = happening {
@@ -228,7 +228,7 @@ extension [UserState] {
     func sorted() -> [UserState] { sorted { $0.userID < $1.userID } }
 }
 
-/// Who is there as a subscriber sees it: a snapshot and the events after it.
+/// The users as a subscriber sees them: a snapshot and the events after it.
 struct SubscriberView {
     private(set) var users: [String: [StateItem]]
 

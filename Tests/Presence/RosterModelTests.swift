@@ -5,8 +5,8 @@ import Testing
 
 @testable import RTMPresenceServer
 
-/// Random joins, returns, takeovers, leaves, losses, states and times against the naive model, through many
-/// switches between announce and interval mode.
+/// Random joins, returns, takeovers, leaves, losses, states and times are compared with the naive model,
+/// through many switches between announce and interval mode.
 @Suite("A roster against its model")
 struct RosterModelTests {
     struct Case: CustomTestStringConvertible, Sendable {
@@ -42,7 +42,7 @@ struct RosterModelTests {
             _ = roster.takeGone()
             if random.chance(1, in: 20) { views.append(SubscriberView(roster.snapshot())) }
         }
-        // When nothing waits any more, every snapshot with its events has come to the same.
+        // When nothing waits any more, every snapshot with the events after it has led to the same users.
         while let deadline = roster.nextDeadline() {
             roster.advance(now: max(now, deadline))
             for event in roster.takeEvents() {
@@ -84,7 +84,7 @@ struct RosterModelTests {
             let isThere = roster.removeStates(user, session: session, keys, now: now)
             #expect(isThere == model.removeStates(user, session: session, keys, now: now))
         default:
-            // Deadlines one by one, so that two at one time can't come in different orders.
+            // Deadlines pass one by one, so that two at the same time can't come in different orders.
             let target = now + .random(in: 0...20, using: &random)
             while let deadline = roster.nextDeadline(), deadline <= target {
                 now = max(now, deadline)

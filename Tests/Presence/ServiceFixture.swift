@@ -76,7 +76,7 @@ final class ServiceFixture: Sendable {
         toMessaging = RawCaller("messaging", messagingEndpoint, loop, logger)
     }
 
-    /// A messaging node with empty logs, which presence has found when this returns.
+    /// Starts a messaging node with empty logs. When this returns, presence has reached it.
     func startMessaging() async throws {
         let logger = self.logger
         let loop = self.loop
@@ -124,7 +124,7 @@ extension ServiceFixture {
         return (response.position.model, try Self.frames(Array(response.frames)), response.tooBig)
     }
 
-    /// A part of a big snapshot, and by which number the next one is asked for.
+    /// A part of a big snapshot, and the number with which the next part is asked for.
     func roster(
         _ snapshot: UInt64 = 0, timeout: Duration = .seconds(30)
     ) async throws -> (frames: [Rtm_Client_PresenceSnapshot], next: UInt64) {
@@ -134,7 +134,7 @@ extension ServiceFixture {
         return (try Self.frames(Array(response.frames)).map(\.presenceSnapshot), response.snapshot)
     }
 
-    /// An edge tells again who is there, each with the session 1.
+    /// Reports members as an edge does after a loss, each with the session 1.
     func sync(
         _ users: [String], isFirst: Bool = true, isLast: Bool = true, presenceTimeout: Duration = .seconds(5)
     ) async throws {
@@ -148,13 +148,13 @@ extension ServiceFixture {
             SyncRequest(lease: 1, memberships: memberships, isFirst: isFirst, isLast: isLast))
     }
 
-    /// An event of another appender.
+    /// Appends an event of another source.
     func appendElsewhere(_ sequence: UInt64) async throws {
         _ = try await toMessaging.request(
             MessagingMethod.append, RawAppend(event: [0x3A, 2, 0x08, 3], sequence: sequence))
     }
 
-    /// What a client's call is answered with.
+    /// Sends a client's call and returns the answer.
     func call(
         _ user: String, session: UInt64, _ body: Rtm_Client_ClientFrame.OneOf_Body
     ) async throws -> Rtm_Client_ServerFrame {
@@ -197,7 +197,7 @@ extension Rtm_Client_StreamPosition {
     var model: StreamPosition { StreamPosition(epoch: epoch, offset: offset) }
 }
 
-/// An AppendRequest whose bytes the test owns.
+/// An `AppendRequest` whose bytes the test owns.
 struct RawAppend: WireMessage, Sendable {
     let event: [UInt8]
     let sequence: UInt64
@@ -213,7 +213,7 @@ struct RawAppend: WireMessage, Sendable {
     }
 }
 
-/// A CallRequest whose bytes the test owns.
+/// A `CallRequest` whose bytes the test owns.
 struct RawCall: WireMessage, Sendable {
     let caller: Caller
     let request: [UInt8]
@@ -224,7 +224,7 @@ struct RawCall: WireMessage, Sendable {
     }
 }
 
-/// An edge's end of a link: requests as calls to be awaited.
+/// An edge's end of a link: requests become calls that can be awaited.
 final class RawCaller: Sendable {
     private final class Link: ServiceLinkClientDelegate {
         typealias Context = EventLoopPromise<[UInt8]>

@@ -5,7 +5,7 @@ import Testing
 
 @testable import RTMPresenceServer
 
-/// The scripts in Redis and the roster in memory say the same, event by event: random histories are done to
+/// The scripts in Redis and the roster in memory agree, event by event. The same random histories run over
 /// both.
 @Suite("Both stores")
 struct StoreAgreementTests {
@@ -32,7 +32,7 @@ struct StoreAgreementTests {
         try await StoreHarness.with(.embedded, rules) { embedded in
             try await StoreHarness.with(.redis, rules) { redis in
                 var random = SeededGenerator(seed: history.seed)
-                // Redis has said by then how old the data are.
+                // Redis knows from here on how old the data are.
                 for store in [embedded, redis] { _ = try await store.renew(1) }
                 var count = 0
                 for step in 0..<250 {
@@ -52,7 +52,7 @@ struct StoreAgreementTests {
         }
     }
 
-    /// Gives the number of events since the last time.
+    /// Returns the number of events since the last call.
     private func compare(_ embedded: StoreHarness, _ redis: StoreHarness, _ place: String) async throws -> Int
     {
         var count = 0
@@ -76,7 +76,7 @@ struct StoreAgreementTests {
         case set(Caller, String, String, ChannelKey)
         case remove(Caller, [String], ChannelKey)
         case renew(UInt64)
-        /// An edge tells these members and no others.
+        /// An edge reports these members and no others.
         case sync(UInt64, [(entry: Entry, channel: ChannelKey)])
         case pass(UInt64)
 
@@ -111,7 +111,7 @@ struct StoreAgreementTests {
                 quiet: random.chance(1, in: 8), timeout: .random(in: 5...60, using: &random))
         }
 
-        /// Gives what the store answered, if that is a yes or a no.
+        /// Returns the store's answer if it is a yes or a no.
         func perform(on store: StoreHarness) async throws -> Bool? {
             switch self {
             case .enter(let entry, let channel): try await store.enter(entry, channel)

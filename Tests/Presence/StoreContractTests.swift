@@ -5,7 +5,7 @@ import Testing
 
 @testable import RTMPresenceServer
 
-/// What every store of rosters promises, whatever keeps it.
+/// The promises that every store of rosters keeps, wherever it keeps them.
 @Suite("The contract of presence stores")
 struct StoreContractTests {
     typealias Kind = StoreHarness.Kind
@@ -60,7 +60,7 @@ struct StoreContractTests {
             try await store.advance(20_000)
             #expect(try await store.events() == [])
             #expect(try await store.states(of: "anna") == [StateItem(key: "a", value: "1")])
-            // The first session is over: what it says now is late.
+            // The first session is over, so what it still sends comes late.
             try await store.leave(.of("anna", session: 1))
             #expect(try await store.users() == ["anna"])
         }
@@ -75,7 +75,7 @@ struct StoreContractTests {
             try await store.enter(.of("anna", session: 2, instance: 6))
             #expect(try await store.events() == [.left("anna", except: 2), .joined("anna", except: 2)])
             #expect(try await store.states(of: "anna") == [])
-            // An unknown instance is never the same.
+            // An unknown instance is never the same as another one.
             try await store.enter(.of("bob", session: 3, instance: 0))
             try await store.enter(.of("bob", session: 4, instance: 0))
             #expect(try await store.events().count == 3)
@@ -181,7 +181,7 @@ struct StoreContractTests {
             #expect(try await store.states(of: "anna", askedBy: "bob") == nil)
             #expect(try await store.states(of: "anna", askedBy: "anna") == [StateItem(key: "a", value: "1")])
             #expect(try await store.events() == [])
-            // Turning visible is a join, turning quiet a leave.
+            // Turning visible is a join, and turning quiet is a leave.
             try await store.enter(.of("anna"))
             try await store.enter(.of("anna", quiet: true))
             try await store.end(.of("anna"), .lost)
@@ -221,7 +221,7 @@ struct StoreContractTests {
 
     @Test("setting the same values again is an event again (P-10)", arguments: Kind.allCases)
     func sameStates(_ kind: Kind) async throws {
-        // In a small channel each is told, in a big one both stand in the list.
+        // In a small channel each change is announced, in a big one both stand in the list.
         for announceMax in [50, 0] {
             try await StoreHarness.with(kind, .with { $0.announce.announceMax = announceMax }) { store in
                 try await store.enter(.of("anna"))
@@ -443,7 +443,7 @@ struct StoreContractTests {
         arguments: Kind.allCases)
     func leases(_ kind: Kind) async throws {
         try await StoreHarness.with(kind, .with { $0.leaseTimeToLive = 15_000 }) { store in
-            // A join names the lease, but the edge has yet to learn whether its other members are known.
+            // A join names the lease, but the edge doesn't know yet whether its other members are known.
             try await store.enter(.of("anna", lease: 7))
             #expect(try await store.renew(7) == false)
             // The answer may have been lost.
@@ -470,7 +470,7 @@ struct StoreContractTests {
                 try await store.enter(.of("u\(number)", lease: 7), room)
                 try await store.enter(.of("v\(number)", lease: 8), room)
             }
-            // One has moved to another edge in time.
+            // One member has moved to another edge in time.
             try await store.enter(.of("u0", session: 2, lease: 8), .room("r0"))
             for number in 0..<10 { _ = try await store.events(.room("r\(number)")) }
             try await store.advance(10_000)
@@ -502,7 +502,7 @@ struct StoreContractTests {
             try await store.advance(15_000)
             #expect(try await store.renew(7) == false)
             try await store.adopt(.of("anna", lease: 7))
-            // One whom presence hasn't heard of is told to the others.
+            // A member that presence didn't know is announced to the others.
             try await store.adopt(.of("carl", lease: 7))
             let kept = ["anna", "carl"].map { MemberKey(channel: .room, user: $0, session: 1) }
             try await store.synced(7, except: Set(kept))
@@ -535,7 +535,7 @@ struct StoreContractTests {
             let rooms = ["a", "b", "c"].map { ChannelKey.room($0) }
             for room in rooms { try await store.enter(.of("anna", lease: 7), room) }
             try await store.advance(15_000)
-            // Before her presence timeout is over.
+            // Her presence timeout is not over yet.
             try await store.advance(4_000)
             #expect(try await store.renew(7) == false)
             for room in rooms { try await store.adopt(.of("anna", lease: 7), room) }
@@ -561,7 +561,7 @@ struct StoreContractTests {
             for user in ["anna", "bob"] { try await store.enter(.of(user, lease: 7)) }
             _ = try await store.events()
             let _: UInt64 = try await store.call { store, done in
-                // Both at once, before anything is answered.
+                // Both calls come at once, before either is answered.
                 store.synced(7, except: []) { _ in }
                 store.enter(.of("anna", session: 2, lease: 7), .room, done)
             }

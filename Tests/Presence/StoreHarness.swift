@@ -13,11 +13,12 @@ import Testing
 
 @testable import RTMPresenceServer
 
-/// A store of either kind on an event loop, with a clock that only tests move, and what it told its observer.
+/// A store of either kind on an event loop, with a clock that only tests move, and the events that it
+/// reported to its observer.
 final class StoreHarness: Sendable {
     enum Kind: String, Sendable, CaseIterable {
         case embedded
-        /// Over a redis-server of its own.
+        /// Redis runs as a process of its own.
         case redis
     }
 
@@ -111,7 +112,7 @@ final class StoreHarness: Sendable {
         try await with(kind, rules, at: server, commandsMax: commandsMax, body)
     }
 
-    /// - Parameter waits: for the store to be usable.
+    /// - Parameter waits: whether to wait until the store is usable.
     static func with(
         _ kind: Kind, _ rules: PresenceRules = StoreHarness.rules, at server: RedisServerProcess?,
         password: String = "", commandsMax: Int = 65_536, waits: Bool = true,
@@ -139,7 +140,7 @@ final class StoreHarness: Sendable {
         if let failure { throw failure }
     }
 
-    /// Another node over the same Redis, with the same clock.
+    /// Makes another node over the same Redis, with the same clock.
     func withSecondNode(_ body: (StoreHarness) async throws -> Void) async throws {
         let second = try await StoreHarness(rules, redis, password: "", on: loop, clock: clock)
         try await eventually("the second node is ready") { second.isReady }
@@ -154,7 +155,7 @@ final class StoreHarness: Sendable {
 
     var isReady: Bool { readiness.snapshot.isReady }
 
-    /// Why it isn't ready.
+    /// Why the store isn't ready.
     var cause: String { readiness.snapshot.probes.map { "\($0.status)" }.joined() }
 
     func command(_ words: String...) async throws {
@@ -194,7 +195,7 @@ final class StoreHarness: Sendable {
         return try await promise.futureResult.get()
     }
 
-    /// The channel's events since the last look.
+    /// The channel's events since the last call.
     func events(_ channel: ChannelKey = .room) async throws -> [RosterEvent] {
         let life = self.life
         return try await loop.submit {
@@ -235,7 +236,7 @@ final class StoreHarness: Sendable {
 // MARK: - What tests say
 
 extension PresenceRules {
-    /// Those of the tests, changed.
+    /// The rules of the tests, with changes.
     static func with(_ change: (inout PresenceRules) -> Void) -> PresenceRules {
         var rules = StoreHarness.rules
         change(&rules)
@@ -322,7 +323,7 @@ extension StoreHarness {
         try await call { $0.snapshot(channel, onlineMax: onlineMax, $1) }
     }
 
-    /// Over all channels; Redis doesn't count them.
+    /// Counts members over all channels. Redis doesn't count them.
     func hasMembers(_ count: Int) async throws {
         guard redis == nil else { return }
         #expect(try await totals.members == count)

@@ -10,7 +10,7 @@ import Testing
 
 @Suite("Admin port over a real socket")
 struct AdminServerTests {
-    /// What a test changes behind the pages.
+    /// The parts behind the pages that a test changes.
     private final class Inside: Sendable {
         let state = Mutex(LifecycleStateMachine.State.ready)
         let readiness = ReadinessRegistry(logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
@@ -165,7 +165,7 @@ struct AdminServerTests {
     }
 }
 
-/// A connection that sends text and collects what comes until the other side closes.
+/// A connection that sends text and collects the answer until the other side closes.
 private enum RawConnection {
     static func exchange(_ request: String, with address: HostPort) async throws -> String {
         let promise = MultiThreadedEventLoopGroup.singleton.next().makePromise(of: String.self)

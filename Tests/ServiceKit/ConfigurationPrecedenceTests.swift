@@ -4,8 +4,8 @@ import Testing
 
 @Suite("Precedence: flags over environment over file over defaults")
 struct ConfigurationPrecedenceTests {
-    /// All sixteen combinations are four bits: which of flag, variable and file give a value; the default
-    /// is always there.
+    /// The sixteen combinations are four bits: which of flag, variable and file give a value. The default is
+    /// always there.
     @Test("the strongest source that gives a value wins and is named as its origin", arguments: 0..<8)
     func strongestWins(combination: Int) throws {
         let (hasFlag, hasVariable, hasFile) = (

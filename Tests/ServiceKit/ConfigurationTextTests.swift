@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Derived texts: printed configuration, help, document")
 struct ConfigurationTextTests {
-    /// Without the origins, which differ by design.
+    /// The text without the origins, which differ by design.
     private func values(_ yaml: String) -> [String] {
         yaml.split(separator: "\n").map { line in
             line.split(separator: "  #", maxSplits: 1).first.map(String.init) ?? ""

@@ -15,7 +15,7 @@ final class Journal: Sendable {
     func note(_ word: String) { words.withLock { $0.append(word) } }
 }
 
-/// A service that says what happens to it and misbehaves on request.
+/// A service that records what happens to it and misbehaves on request.
 struct ScriptedService: Service {
     enum Flaw: Sendable {
         case none
@@ -46,7 +46,7 @@ struct ScriptedService: Service {
 
     func shutdown(deadline: ContinuousClock.Instant) async {
         journal.note("\(name) shutdown")
-        // Deaf to cancellation too.
+        // The service ignores cancellation, too.
         if case .shutdownHangs = flaw {
             await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in }
         }
@@ -64,7 +64,7 @@ struct RunningProgram {
     let journal: Journal
     let lifecycle: Lifecycle
     let run: Task<ExitCode, Never>
-    /// What a second signal would have exited with.
+    /// The exit code that a second signal would have caused.
     let exits: Journal
 
     init(

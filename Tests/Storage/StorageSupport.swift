@@ -26,7 +26,7 @@ extension LockPlace {
     static let lobby = LockPlace(channelType: .message, channel: "lobby")
 }
 
-/// A directory of its own, removed afterwards.
+/// Makes a directory for the body and removes it afterwards.
 func withDirectory<Result>(_ body: (String) async throws -> Result) async throws -> Result {
     let path = FileManager.default.temporaryDirectory.appending(path: "rtm-storage-\(UUID().uuidString)").path
     try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
@@ -34,7 +34,7 @@ func withDirectory<Result>(_ body: (String) async throws -> Result) async throws
     return try await body(path)
 }
 
-/// The code that a call is refused with, nil when it isn't.
+/// The error code with which a call is refused, or nil when it isn't.
 func refusal<Success>(_ body: () throws -> Success) -> RTMError? {
     do {
         _ = try body()

@@ -2,7 +2,7 @@ package import RTMClient
 package import RTMModel
 
 extension RTMEvents.Iterator {
-    /// The next message, whatever else happens meanwhile.
+    /// Waits for the next message, whatever else happens meanwhile.
     package mutating func nextMessage() async -> MessageEvent? {
         while let event = await next() {
             if case .message(let message) = event { return message }
@@ -17,7 +17,7 @@ extension RTMEvents.Iterator {
         return nil
     }
 
-    /// The next presence event; with a channel, of that.
+    /// Waits for the next presence event; with a channel, for one of that channel.
     package mutating func nextPresence(in channel: String? = nil) async -> PresenceEvent? {
         while let event = await next() {
             if case .presence(let presence) = event, channel ?? presence.channelName == presence.channelName {
@@ -56,7 +56,7 @@ extension RTMEvents.Iterator {
     }
 }
 
-/// The code that the call throws; nil if it succeeds.
+/// The code of the error that the call throws, or nil if it succeeds.
 package func code(
     isolation: isolated (any Actor)? = #isolation, of call: () async throws -> Void
 ) async -> ErrorCode? {

@@ -1,8 +1,9 @@
 package import Testing
 
-/// Polls until the condition holds: the only place in the tests where time passes by itself.
+/// Polls until the condition holds. This is the only place in the tests where time passes by itself.
 ///
-/// For what can't be awaited, such as another process's socket. Fails the test at the deadline.
+/// It is for conditions that can't be awaited, such as the socket of another process. It fails the test at
+/// the deadline.
 package func eventually(
     _ what: String, within limit: Duration = .seconds(30), isolation: isolated (any Actor)? = #isolation,
     sourceLocation: SourceLocation = #_sourceLocation, _ condition: () async throws -> Bool
@@ -16,8 +17,8 @@ package func eventually(
     throw EventuallyTimeout(what: what)
 }
 
-/// Lets time pass for those who maltreat a running system for a while: there the time itself is the test.
-/// Never to wait for something.
+/// Lets time pass for tests that put a running system under stress for a while: there the time itself is the
+/// test. It is never used to wait for something.
 package func letPass(_ duration: Duration) async { try? await Task.sleep(for: duration) }
 
 package struct EventuallyTimeout: Error {

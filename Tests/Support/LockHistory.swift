@@ -1,10 +1,10 @@
-/// What many callers have seen of one lock, each call from its begin to its answer by one clock, and
-/// afterwards the question whether it can have had one owner at a time (K-4, K-5).
+/// The observations that many callers made of one lock, with the begin and the answer of each call by one
+/// clock. Afterwards the question is whether the lock can have had one owner at a time (K-4, K-5).
 ///
-/// Whoever has the lock has it at the latest when he is told, and at the earliest until he asks for its
-/// release; the fencing tokens claim the order of the owners.
+/// An owner has the lock at the latest from the answer to its acquire, and at least until it asks for the
+/// release. The fencing tokens state the order of the owners.
 package struct LockHistory: Sendable {
-    /// From the question for the lock to the answer that it was given back.
+    /// The time from the request for the lock to the answer to its release.
     package struct Hold: Sendable {
         package let token: UInt64
         package let asked: ContinuousClock.Instant
@@ -31,14 +31,14 @@ package struct LockHistory: Sendable {
 
     package mutating func add(_ hold: Hold) { holds.append(hold) }
 
-    /// Somebody was told that another one has the lock.
+    /// A caller learned that another one owns the lock.
     package mutating func addRefusal(from begin: ContinuousClock.Instant, to end: ContinuousClock.Instant) {
         refusals.append((begin, end))
     }
 
     package var holdCount: Int { holds.count }
 
-    /// What doesn't fit one owner at a time; empty: everything does.
+    /// The observations that contradict one owner at a time; empty if there are none.
     package var violations: [String] {
         var found: [String] = []
         let inOrder = holds.sorted { $0.token < $1.token }

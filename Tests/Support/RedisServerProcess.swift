@@ -1,13 +1,14 @@
 package import Foundation
 import Testing
 
-/// A redis-server of its own on a unix socket, with data that go with it.
+/// A redis-server of the test's own on a unix socket. Its data go with it.
 package final class RedisServerProcess: Sendable {
     package let socket: String
     private let directory: URL
     private let process: Process
 
-    /// - Parameter password: of the user `rtm`, who may do everything; the default user is off then.
+    /// - Parameter password: the password of the user `rtm`, who may do everything. The default user is then
+    ///   switched off.
     package init(password: String? = nil, directory: URL? = nil) throws {
         let place =
             directory
@@ -35,18 +36,18 @@ package final class RedisServerProcess: Sendable {
         try await eventually("redis-server listens") { FileManager.default.fileExists(atPath: socket) }
     }
 
-    /// Stops answering, without closing anything.
+    /// Makes the server stop answering, without closing anything.
     package func pause() { kill(process.processIdentifier, SIGSTOP) }
     package func goOn() { kill(process.processIdentifier, SIGCONT) }
 
-    /// As a crash: all data are lost.
+    /// Ends the server as a crash does: all data are lost.
     package func end() {
         kill(process.processIdentifier, SIGKILL)
         process.waitUntilExit()
         try? FileManager.default.removeItem(atPath: socket)
     }
 
-    /// All data are lost, and nobody is told.
+    /// Deletes all data without telling any client.
     package func flush() throws {
         let client = Process()
         client.executableURL = URL(fileURLWithPath: "/usr/bin/env")
@@ -59,7 +60,7 @@ package final class RedisServerProcess: Sendable {
         }
     }
 
-    /// Another one at the same place.
+    /// Starts another server at the same place.
     package func again() throws -> RedisServerProcess { try RedisServerProcess(directory: directory) }
 
     package func remove() {

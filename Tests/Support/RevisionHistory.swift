@@ -1,14 +1,14 @@
-/// What many callers have seen of one metadata set, each call from its begin to its answer by one clock, and
-/// afterwards the question whether all of it fits one order that agrees with real time (D-17).
+/// The observations that many callers made of one metadata set, with the begin and the answer of each call by
+/// one clock. Afterwards the question is whether all of them fit one order that agrees with real time (D-17).
 ///
-/// The revisions claim that order, so there is nothing to search: it is enough that each revision has one
-/// writer who had compared with the one before, that readers have seen what its writer wrote, and that no
-/// call has seen less than what had been answered before it began, or what was begun after its end.
+/// The revisions state that order, so nothing has to be searched. It is enough that each revision has one
+/// writer who compared with the revision before, that readers saw what its writer wrote, and that no call saw
+/// less than what had been answered before it began, or anything that began after its end.
 package struct RevisionHistory: Sendable {
     package enum Outcome: Sendable, Hashable {
         /// The write made this revision.
         case wrote(Int64)
-        /// The present revision and value. A refused write has seen the revision alone.
+        /// The present revision and value. A refused write learns only the revision.
         case saw(Int64, value: String?)
         /// Nobody knows whether the write took place.
         case unanswered
@@ -18,7 +18,7 @@ package struct RevisionHistory: Sendable {
         package let begin: ContinuousClock.Instant
         package let end: ContinuousClock.Instant
         package let outcome: Outcome
-        /// Of a write: what it compared with, and what it wanted to be there.
+        /// For a write: the revision that it compared with, and the value that it wanted to write.
         package let write: (compared: Int64, value: String)?
 
         package init(
@@ -31,7 +31,7 @@ package struct RevisionHistory: Sendable {
             self.write = write
         }
 
-        /// What had happened, by what the caller knows.
+        /// What happened, as far as the caller knows.
         fileprivate var revision: Int64? {
             switch outcome {
             case .wrote(let revision), .saw(let revision, _): revision
@@ -48,19 +48,19 @@ package struct RevisionHistory: Sendable {
 
     package mutating func add(_ call: Call) { calls.append(call) }
 
-    /// Of writes that were acknowledged.
+    /// The number of acknowledged writes.
     package var writtenCount: Int { calls.count { $0.written != nil } }
 
-    /// Of writes that were refused because of their revision.
+    /// The number of writes that were refused because of their revision.
     package var refusedCount: Int {
         calls.count { $0.write != nil && $0.revision != nil && $0.written == nil }
     }
 
-    /// What doesn't fit one order; empty: everything does.
+    /// The observations that don't fit one order; empty if all fit.
     ///
     /// - Parameters:
-    ///   - start: the revision that was there before all calls, and its value.
-    ///   - end: the revision that is there after them.
+    /// - start: the revision before all calls, and its value.
+    /// - end: the revision after them.
     package func violations(from start: (revision: Int64, value: String), to end: Int64) -> [String] {
         var found: [String] = []
         var values = [start.revision: start.value]
@@ -86,7 +86,7 @@ package struct RevisionHistory: Sendable {
         return found + misread(values) + outOfTime(begins, from: start.revision)
     }
 
-    /// When the first write began that may have been written over this revision.
+    /// When the first write began that may have overwritten this revision.
     private func unanswered(over revision: Int64) -> ContinuousClock.Instant? {
         calls.filter { $0.outcome == .unanswered && $0.write?.compared == revision }.map(\.begin).min()
     }
@@ -100,8 +100,8 @@ package struct RevisionHistory: Sendable {
         }
     }
 
-    /// Two walks through time: what had been answered before a call began it must have seen, and what begins
-    /// after its end it can't have seen.
+    /// Walks twice through time: a call must have seen everything that had been answered before it began, and
+    /// can't have seen anything that began after its end.
     private func outOfTime(_ begins: [Int64: ContinuousClock.Instant], from start: Int64) -> [String] {
         var found: [String] = []
         let ended = calls.filter { $0.revision != nil }.sorted { $0.end < $1.end }

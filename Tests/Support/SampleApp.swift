@@ -9,8 +9,8 @@ package enum SampleApp {
     package static let otherCertificate = "ffffffffffffffffffffffffffffffff"
 
     /// - Parameters:
-    ///   - endsAt: UTC, in seconds since 1970. Issued ten minutes before.
-    ///   - permissions: makes it an RTM2 token with these lists.
+    /// - endsAt: the end of the token in seconds since 1970 (UTC). It is issued ten minutes before.
+    /// - permissions: lists that make it an RTM2 token.
     package static func token(
         for user: String, endsAt: UInt64, permissions: TokenPermissions? = nil, appID: String = id,
         certificate: String = certificate
@@ -35,7 +35,7 @@ package enum SampleApp {
 }
 
 extension TokenPermissions {
-    /// Lists of message channels, and of users for writing.
+    /// Lists of message channels, and of users to whom the holder may write.
     package static func channels(read: [String], write: [String], users: [String] = []) -> TokenPermissions {
         let (reading, writing) = (Access.read.rawValue, Access.write.rawValue)
         return TokenPermissions([

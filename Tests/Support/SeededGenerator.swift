@@ -1,4 +1,4 @@
-/// Random numbers that can be had again: a failing test names its seed. (SplitMix64.)
+/// Random numbers that can be repeated: a failing test names its seed. (SplitMix64.)
 package struct SeededGenerator: RandomNumberGenerator, Sendable {
     private var state: UInt64
 
@@ -12,13 +12,13 @@ package struct SeededGenerator: RandomNumberGenerator, Sendable {
         return mixed ^ (mixed >> 31)
     }
 
-    /// True in `part` of `whole` cases.
+    /// Returns true in `part` of `whole` cases.
     package mutating func chance(_ part: Int, in whole: Int) -> Bool {
         Int.random(in: 0..<whole, using: &self) < part
     }
 
-    /// Numbers of every width are equally likely, and so are the ends of the ranges where an encoding
-    /// changes.
+    /// Returns numbers of every width with the same probability, and also the ends of the ranges where an
+    /// encoding changes.
     package mutating func number() -> UInt64 {
         let number = next() >> UInt64.random(in: 0..<64, using: &self)
         return chance(1, in: 8)
@@ -30,7 +30,7 @@ package struct SeededGenerator: RandomNumberGenerator, Sendable {
         return (0..<count).map { _ in UInt8.random(in: 0...255, using: &self) }
     }
 
-    /// Text of one to four bytes a character, without NUL.
+    /// Returns text with one to four bytes per character, without NUL.
     package mutating func text(upTo countMax: Int) -> String {
         let characters = Array("abcXYZ09 _-~äß€漢字🎈\u{1}\u{10FFFF}")
         let count = Int.random(in: 0...countMax, using: &self)

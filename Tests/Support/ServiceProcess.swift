@@ -2,20 +2,20 @@ package import Foundation
 import Synchronization
 import Testing
 
-/// One of our executables as a real process: started on ports that the system chooses, found out from its
-/// start line.
+/// One of the project's executables as a real process, started on ports that the system chooses and that its
+/// start line reports.
 package final class ServiceProcess: Sendable {
     package let name: String
     private let process: Mutex<Process>
     private let output: URL
     private let exited = Mutex(false)
 
-    /// Where `swift build` puts executables: beside the test bundle that this code runs in.
+    /// The folder where `swift build` puts executables: beside the test bundle that contains this code.
     package static let executables = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
         .deletingLastPathComponent()
 
-    /// Nothing of the machine that runs the tests, but the settings of a sanitizer: it watches the processes,
-    /// too.
+    /// Takes nothing from the environment of the test run except the settings of a sanitizer, which watches
+    /// the processes, too.
     private static let inherited = ["LD_PRELOAD", "TSAN_OPTIONS", "ASAN_OPTIONS"].reduce(
         into: ["PATH": "/usr/bin:/bin"]
     ) { $0[$1] = ProcessInfo.processInfo.environment[$1] }
@@ -42,10 +42,10 @@ package final class ServiceProcess: Sendable {
     package var pid: Int32 { process.withLock { $0.processIdentifier } }
     package var hasExited: Bool { exited.withLock { $0 } }
 
-    /// Everything it logged.
+    /// Everything that the process has logged.
     package var log: String { (try? String(contentsOf: output, encoding: .utf8)) ?? "" }
 
-    /// The listeners by purpose ("edge", "admin"), once the process says that it has started.
+    /// The listeners by purpose ("edge", "admin"), once the process has reported its start.
     package func listening() async throws -> [String: String] {
         var found: [String: String]?
         try await eventually("\(name) starts: \(log)", within: .seconds(30)) {
@@ -66,13 +66,13 @@ package final class ServiceProcess: Sendable {
 
     package func signal(_ number: Int32) { kill(pid, number) }
 
-    /// Ends it as a power cut would.
+    /// Ends the process as a power cut would.
     package func kill9() async throws {
         signal(SIGKILL)
         try await exit()
     }
 
-    /// Waits for the end; returns the exit status.
+    /// Waits for the end and returns the exit status.
     @discardableResult
     package func exit() async throws -> Int32 {
         try await eventually("\(name) ends", within: .seconds(30)) { hasExited }

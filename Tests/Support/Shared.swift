@@ -10,6 +10,6 @@ package final class Shared<Value: Sendable>: Sendable {
         value.withLock(body)
     }
 
-    /// As it is now.
+    /// The present value.
     package var present: Value { value.withLock { $0 } }
 }

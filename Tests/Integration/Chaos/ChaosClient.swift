@@ -4,13 +4,13 @@ import RTMClient
 import RTMTestSupport
 import Synchronization
 
-/// One of many clients of a maltreated system: publishes, and notes all that it sees.
+/// One of many clients of a system under stress: it publishes, and records everything that it sees.
 protocol ChaosClient: Sendable {
     var user: String { get }
     var isConnected: Bool { get }
-    /// What it has seen, by channel; its inbox is "@" and its name.
+    /// What it has seen, by channel; the name of its inbox is "@" and its user id.
     var views: [DeliveryRecord.View] { get }
-    /// What must not happen to a client, as sentences.
+    /// Events that must not happen to a client, as sentences.
     var complaints: [String] { get }
     /// The states of its link, each with its time and reason.
     var journey: [String] { get }
@@ -32,7 +32,7 @@ extension ChaosClient {
     }
 }
 
-/// What a client has seen, filled as it comes.
+/// What a client has seen, recorded as it comes.
 private final class Sightings: Sendable {
     private struct Contents {
         var byChannel: [String: [DeliveryRecord.Sighting]] = [:]
@@ -96,7 +96,7 @@ final class ChaosRTMClient: ChaosClient {
     func start(channels: [String]) async throws {
         sightings.expect(channels + ["@\(user)"])
         let events = client.events(buffering: .dropOldest(capacity: 1_000_000))
-        // Unstructured: ends with the sequence, which ends when the client is closed.
+        // Unstructured: it ends with the sequence, which ends when the client is closed.
         Task { [sightings] in
             for await event in events { Self.note(event, in: sightings) }
         }
@@ -138,7 +138,7 @@ final class ChaosRTMClient: ChaosClient {
     func close() async { await client.close() }
 }
 
-/// A client of the compatible API, which isn't told of gaps and gets receipts without a timestamp.
+/// A client of the compatible API, which isn't told of gaps and whose receipts have no timestamp.
 final class ChaosKitClient: NSObject, ChaosClient, AgoraRtmClientDelegate {
     let user: String
     private let kit = Mutex<AgoraRtmClientKit?>(nil)

@@ -5,13 +5,13 @@ import RTMClient
 import RTMTestSupport
 import Synchronization
 
-/// Four services as processes, two edges of them, every line between clients, edges and messaging a bad one,
-/// and somebody who kills processes.
+/// Four services as processes, two of them edges; every line between clients, edges and messaging is a bad
+/// one, and processes are killed.
 ///
-/// All chance comes from one seed. It makes the same plan again, though not the same run: processes and the
-/// scheduler have a say, too.
+/// All chance comes from one seed. A seed makes the same plan again, though not the same run, because
+/// processes and the scheduler have an influence, too.
 final class ChaosSystem: Sendable {
-    /// An edge with the bad lines to it and from it to messaging.
+    /// An edge with the bad lines to it, and from it to messaging.
     struct Edge: Sendable {
         let address: String
         let clients: FaultProxy
@@ -20,7 +20,7 @@ final class ChaosSystem: Sendable {
 
     struct Deeds: Sendable {
         var edgeKills = 0
-        /// UTC, in milliseconds since 1970.
+        /// The time in milliseconds since 1970 (UTC).
         var messagingKills: [UInt64] = []
         var lineFaults = 0
     }
@@ -38,7 +38,8 @@ final class ChaosSystem: Sendable {
 
     var deeds: Deeds { done.withLock { $0 } }
 
-    /// Beside the edge that the system has, which stays whole for who needs a good one.
+    /// This edge comes beside the one that the system has, which stays whole for clients that need a good
+    /// one.
     static func start(in system: RunningSystem) async throws -> ChaosSystem {
         var edges: [Edge] = []
         var processes: [ServiceProcess] = []
@@ -55,7 +56,7 @@ final class ChaosSystem: Sendable {
 
     // MARK: Clients
 
-    /// - Parameter number: half of them prefer the one edge, half the other.
+    /// - Parameter number: half of the clients prefer one edge, half the other.
     func client(_ user: String, _ number: Int) throws -> any ChaosClient {
         let addresses = (number % 2 == 0 ? edges : edges.reversed()).map(\.clients.address)
         guard number >= 2 else {
@@ -77,12 +78,12 @@ final class ChaosSystem: Sendable {
 
     // MARK: Chaos
 
-    /// Spoils lines until then, and leaves them whole.
+    /// Spoils lines until that time, and then leaves them whole.
     func spoilLines(until end: ContinuousClock.Instant, _ random: inout SeededGenerator) async {
         while ContinuousClock.now < end {
             await letPass(.milliseconds(Int.random(in: 50...600, using: &random)))
             let edge = edges[Int.random(in: 0..<edges.count, using: &random)]
-            // One line to messaging carries many sessions: it is spoiled less often.
+            // One line to messaging carries many sessions, so it is spoiled less often.
             let line = random.chance(1, in: 4) ? edge.messaging : edge.clients
             await spoil(line, &random)
             done.withLock { $0.lineFaults += 1 }
@@ -104,7 +105,7 @@ final class ChaosSystem: Sendable {
             await letPass(.milliseconds(Int.random(in: 50...2_500, using: &random)))
             line.spoil(.resume)
         case 3:
-            // Held up, given up by one side, and cut while things are on the way.
+            // Lines are held up, given up by one side, or cut while bytes are on the way.
             line.spoil(share, .stall, using: &random)
             await letPass(.milliseconds(Int.random(in: 50...2_500, using: &random)))
             line.spoil(share, .reset, using: &random)
@@ -121,7 +122,7 @@ final class ChaosSystem: Sendable {
         }
     }
 
-    /// Kills processes until then; at the end all run.
+    /// Kills processes until that time. At the end all processes run.
     func killProcesses(until end: ContinuousClock.Instant, _ random: inout SeededGenerator) async throws {
         var turn = 0
         while ContinuousClock.now < end {

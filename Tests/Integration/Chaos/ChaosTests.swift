@@ -4,11 +4,11 @@ import RTMTestSupport
 import Synchronization
 import Testing
 
-/// The promise of the whole, on real processes: whatever dies and whichever line breaks, everybody receives
-/// the log, once and in its order, or is told of the hole; and every call comes to its end.
+/// The promise of the whole, on real processes: whatever dies and whichever line breaks, every subscriber
+/// receives the log, once and in its order, or is told of the gap; and every call comes to its end.
 ///
-/// `make chaos` runs it for ten minutes, `make chaos MINUTES=60 SEED=1` for as long and with as much chance
-/// as one likes. A failure names its seed.
+/// `make chaos` runs it for ten minutes, and `make chaos MINUTES=60 SEED=1` for another time and with a
+/// chosen seed. A failure names its seed.
 @Suite(.serialized) struct ChaosTests {
     private static let channels = ["north", "east", "south", "west"]
     /// No call may take longer: the time for one request, and for its connection before that.
@@ -68,7 +68,7 @@ import Testing
             do {
                 try await Self.settle(clients, witness, ledger, seed)
             } catch {
-                // What was missed is reported there; what it looked like from all sides is to be seen, too.
+                // The fault is reported there; the views of all clients are shown, too.
                 for client in clients + [witness] { Issue.record("\(Self.summary(of: client))") }
             }
             Self.judge(clients + [witness], ledger, chaos, seed)
@@ -105,7 +105,7 @@ import Testing
         }
     }
 
-    /// One message after the other, so that their order is known.
+    /// Publishes one message after the other, so that their order is known.
     private static func publish(
         by client: any ChaosClient, to users: [String], _ ledger: Ledger, until end: ContinuousClock.Instant,
         _ random: inout SeededGenerator
@@ -130,7 +130,7 @@ import Testing
         return "\(client.user) \(client.isConnected ? "connected" : "away"), \(journey): \(ends)"
     }
 
-    /// The lines are whole again: everybody comes back, and the last message of every channel reaches all.
+    /// The lines are whole again: every client comes back, and the last message of every channel reaches all.
     private static func settle(
         _ clients: [any ChaosClient], _ witness: any ChaosClient, _ ledger: Ledger, _ seed: UInt64
     ) async throws {
@@ -143,8 +143,8 @@ import Testing
         for channel in channels + clients.map({ "@\($0.user)" }) {
             let viewers = clients.filter { $0.views.contains { $0.channel == channel } }
             var attempt = 0
-            // An edge that finds messaging again a moment later tells of a gap that such a message lies in:
-            // then the next one counts.
+            // An edge that finds messaging again a moment later reports a gap in which such a message lies.
+            // Then the next message counts.
             try await eventually("all hear the end of \(channel) (seed \(seed))", within: .seconds(60)) {
                 attempt += 1
                 let last = "witness \(channel) \(attempt)"

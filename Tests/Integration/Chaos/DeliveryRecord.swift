@@ -1,18 +1,18 @@
 import Foundation
 
-/// What was published and what arrived, gathered from outside while a system is maltreated, and whether the
-/// two agree with what is promised: everybody receives the log, in its order, nothing twice, and a hole only
-/// where it was told of one.
+/// What was published and what arrived, gathered from outside while a system is under stress, and whether the
+/// two agree with the promise: every subscriber receives the log, in its order, nothing twice, with a gap
+/// only where it was told of one.
 ///
-/// The log itself is nowhere to be seen from outside. It is put together from the acknowledgements and from
-/// what anybody received, by the timestamps, which increase strictly within a channel.
+/// The log itself can't be seen from outside. It is put together from the acknowledgements and from
+/// everything that any client received, by the timestamps, which increase strictly within a channel.
 struct DeliveryRecord {
     enum Outcome: Equatable {
-        /// - Parameter timestamp: nil where the API doesn't tell it.
+        /// - Parameter timestamp: nil where the API doesn't report it.
         case acknowledged(timestamp: UInt64?)
-        /// It may be in the log or not.
+        /// The message may be in the log or not.
         case unknown
-        /// It was refused before it left.
+        /// The message was refused before it left.
         case refused
     }
 
@@ -33,12 +33,12 @@ struct DeliveryRecord {
     struct View {
         var viewer: String
         var channel: String
-        /// Where it isn't told (AgoraRtmKit), a hole has to lie around the end of an epoch.
+        /// A client that isn't told of gaps (AgoraRtmKit) may have one only around the end of an epoch.
         var isToldOfGaps = true
         var sightings: [Sighting] = []
     }
 
-    /// When logs ended and began anew, in milliseconds since 1970. Only there may anything be lost.
+    /// When logs ended and began anew, in milliseconds since 1970. Only there may messages be lost.
     var epochEnds: [UInt64] = []
     var published: [Published] = []
     var views: [View] = []
@@ -66,7 +66,7 @@ struct DeliveryRecord {
 
     var gaps: Int { views.reduce(0) { $0 + $1.sightings.count { $0 == .gap } } }
 
-    /// A gap is told where an epoch began, and nowhere else: what was there is always replayed.
+    /// A gap is reported where an epoch began, and nowhere else: what the log still has is always replayed.
     func needlessGaps() -> [String] {
         views.filter { $0.sightings.count { $0 == .gap } > epochEnds.count }
             .map { "\($0.viewer) was told of more gaps in \($0.channel) than there were" }
@@ -105,7 +105,7 @@ struct DeliveryRecord {
             .map { "'\($0.text)' was refused, and is in \($0.channel) nevertheless" }
     }
 
-    /// Order, repetition, and what a client must not get.
+    /// Checks the order, repetitions, and messages that a client must not get.
     private func disorder(in view: View, _ sources: [String: Published]) -> [String] {
         var breaches: [String] = []
         var last: UInt64 = 0
@@ -138,7 +138,7 @@ struct DeliveryRecord {
         }.map { "\(view.viewer) in \(view.channel): '\($1)' at \($0) is missing, and no gap was told" }
     }
 
-    /// Acknowledgements without a timestamp say that the message is somewhere.
+    /// Acknowledgements without a timestamp say only that the message is somewhere in the log.
     private func unheard(by view: View, log: [UInt64: String], mayHaveLost: Bool) -> [String] {
         let texts = Set(log.values)
         return published.filter {
@@ -149,7 +149,7 @@ struct DeliveryRecord {
 
     private func isOwn(_ text: String, of view: View) -> Bool { text.hasPrefix("\(view.viewer) ") }
 
-    /// From the last message before each gap to the first one after it.
+    /// The ranges from the last message before each gap to the first one after it.
     private static func gaps(of view: View) -> [ClosedRange<UInt64>] {
         var gaps: [ClosedRange<UInt64>] = []
         var last: UInt64 = 0
@@ -171,7 +171,7 @@ struct DeliveryRecord {
         epochEnds.contains { span.contains($0) }
     }
 
-    /// From one message to the next where an epoch ended between the two.
+    /// The ranges from one message to the next between which an epoch ended.
     private func jumps(of view: View) -> [ClosedRange<UInt64>] {
         let places: [UInt64] = view.sightings.compactMap { sighting in
             if case .message(_, _, let timestamp) = sighting { timestamp } else { nil }

@@ -1,8 +1,8 @@
 import Testing
 
-/// The judge of the chaos tests has to see what it is there for.
+/// The judge of the chaos tests has to find the faults that it is made for.
 struct DeliveryRecordTests {
-    /// Alice publishes 1, 2, 3 to a channel; Bob and the witness saw what is given.
+    /// Alice publishes 1, 2, 3 to a channel. The arguments say what Bob and the witness saw.
     private func breaches(
         _ sightings: [DeliveryRecord.Sighting], witness: [DeliveryRecord.Sighting]? = nil,
         epochEnds: [UInt64] = [],

@@ -3,23 +3,23 @@ import RTMModel
 import RTMTestSupport
 import Testing
 
-/// An edge dies with everybody who is on it. What hangs on its leases goes with it: each user is told to each
-/// other subscriber as timed out, once, and within the bound that docs/metrics.md states.
+/// An edge dies with all its users. Everything under its leases goes with it: each other subscriber is told
+/// that each user timed out, once, and within the bound that docs/metrics.md states.
 @Suite(.serialized, .timeLimit(.minutes(4))) struct KilledEdgeTests {
     private static let roomsMax = 100
     private static let usersMax = 1_000
-    /// The shortest that a client may ask for (L-45).
+    /// The shortest presence timeout that a client may ask for (L-45).
     private static let presenceTimeout = Duration.seconds(5)
     private static let lease = Duration.seconds(3)
-    /// The lease, the users' timeout, two sweeps.
+    /// The lease, the users' timeout, and two sweeps.
     private static let bound = lease + presenceTimeout + .milliseconds(2 * 250)
 
-    /// Each user is in two rooms, never the same one twice: so there are twenty in each.
+    /// Each user is in two rooms, never in the same one twice, so each room has twenty users.
     private static func rooms(of user: Int) -> [String] {
         ["room\(user % roomsMax)", "room\((user * 7 + 1) % roomsMax)"]
     }
 
-    /// Who was in each room, by name.
+    /// The users of each room, by name.
     private static func crowds() -> [String: [String]] {
         var crowds: [String: [String]] = [:]
         for user in 0..<usersMax {
@@ -28,7 +28,7 @@ import Testing
         return crowds.mapValues { $0.sorted() }
     }
 
-    /// Two who watch the same rooms: as many as one client may (L-24).
+    /// Two users watch the same rooms: as many as one client may (L-24).
     private struct Watch {
         let rooms: [String]
         let names: [String]
@@ -80,7 +80,7 @@ import Testing
             #expect(asked.users.map(\.userID) == watches[0].names)
             #expect(try await watches[0].clients[0].whereNow("user0") == [])
             let metrics = try await system.get("http://\(system.address("rtm-presence admin"))/metrics").body
-            // 3 + 300 + 30 + 0.75, and the claim.
+            // 3 + 300 + 30 + 0.75 seconds, and the claim.
             let bound = memory == .redis ? 339 : 334
             #expect(metrics.contains("\nrtm_presence_gone_bound_seconds \(bound)\n"))
             for watch in watches { for client in watch.clients { await client.close() } }
@@ -96,7 +96,7 @@ import Testing
                 record.all.count { $0.text.hasPrefix("timeout") } >= 1_000
             }
         }
-        // Whatever presence said a second time would come before this.
+        // An event that presence sent twice would come before this one.
         for room in watch.rooms {
             try await watch.clients[1].setState(["the": "end"], in: room)
             try await watch.records[0].first("state \(watch.names[1])[the=end]", in: room)
@@ -111,7 +111,7 @@ import Testing
             }
             let delays = timeouts.map { $0.at - start }
             #expect(try #require(delays.min()) >= Self.presenceTimeout)
-            // And time for a machine that is slow.
+            // The rest is time for a slow machine.
             #expect(try #require(delays.max()) <= Self.bound + .seconds(30))
             #expect(!record.all.contains { $0.text.hasPrefix("leave") })
         }

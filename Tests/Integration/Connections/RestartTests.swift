@@ -3,7 +3,7 @@ import RTMClient
 import RTMTestSupport
 import Testing
 
-/// A process dies and comes back: everything reconnects by itself, and what was lost is said.
+/// A process dies and comes back: every client reconnects by itself, and losses are reported.
 @Suite(.serialized) struct RestartTests {
     @Test(
         "An edge is killed: clients come back, and receive what was published meanwhile, in order, once (S-19, S-20, M-25)"
@@ -14,7 +14,7 @@ import Testing
             try await bob.login()
             var heard = bob.events().makeAsyncIterator()
             try await bob.subscribe(to: "lobby", features: .message)
-            // Alice lives on an edge of her own, which survives.
+            // Alice uses an edge of her own, which survives.
             let first = system.address("edge")
             try await system.launchEdge()
             let alice = try system.client("alice")
@@ -46,7 +46,7 @@ import Testing
                 try await alice.publish("before", to: .channel("lobby"))
                 #expect(await heard.nextMessage()?.payload == .text("before"))
                 try await system.restart("messaging")
-                // The inbox is told too: messages to bob may have been lost just as well.
+                // The inbox reports a gap, too, because messages to Bob may have been lost just as well.
                 var gaps: Set<String> = []
                 while gaps.count < 2 { gaps.insert(try #require(await heard.nextGap()).channelName) }
                 #expect(gaps == ["bob", "lobby"])

@@ -4,7 +4,7 @@ import RTMProtocol
 import RTMTestSupport
 import Testing
 
-/// S-10 … S-12: per user at most one session; the newer login wins.
+/// A user has at most one session, and the newer login wins (S-10 … S-12).
 @Suite(.serialized) struct TakeoverTests {
     @Test(
         "the older session ends as failed, serverReject, sameUidLogin, and doesn't come back by itself (S-11)",
@@ -37,7 +37,7 @@ import Testing
                     if case .loggedIn(let answer) = frame.body { position = answer.inboxPosition }
                 }
                 for number in 0..<100 { try await clients[0].publish("\(number)", to: .user("bob")) }
-                // As if its socket had died without its having read anything.
+                // This looks as if its socket had died before it read anything.
                 let second = try await RawConnection.open(system.address("edge"))
                 try await second.logIn("bob", inboxAfter: position)
                 try await clients[0].publish("100", to: .user("bob"))
@@ -49,13 +49,13 @@ import Testing
                     if heard.count == 101 { break }
                 }
                 #expect(heard == (0...100).map(String.init))
-                // The edge has closed the first.
+                // The edge has closed the first connection.
                 try await second.close()
             }
         }
     }
 
-    /// Somebody logs in at the server, then the same user at the system's newest edge.
+    /// One client logs in at the server, then the same user logs in at the system's newest edge.
     private func takeover(_ system: RunningSystem, of server: String) async throws {
         let address = try ServerAddress(server)
         try await system.withClients("alice") { clients in

@@ -7,11 +7,11 @@ import RTMTestSupport
 import Synchronization
 import Testing
 
-/// Tokens from a client's configuration to the end of its session. Their ends are near, so that nobody waits.
+/// Tokens from a client's configuration to the end of its session. They end soon, so that nobody has to wait.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct TokenTests {
     private static let flags = ["--apps", "dev,\(SampleApp.id):\(SampleApp.certificate)"]
 
-    /// The next second but one: one to two seconds from now.
+    /// The second after the next one: one to two seconds from now.
     private static var soon: UInt64 { WallClock.milliseconds() / 1000 + 2 }
     private static var later: UInt64 { WallClock.milliseconds() / 1000 + 500 }
 
@@ -54,7 +54,7 @@ import Testing
                     try SampleApp.token(for: "anna", endsAt: Self.later, appID: SampleApp.otherCertificate),
                     .loginInconsistentAppId, .inconsistentAppId, "another app id"
                 ),
-                // 2.2.2: a token of the wrong kind.
+                // A token of the wrong kind (release note 2.2.2).
                 (
                     try SampleApp.token(endsAt: Self.later, [streams]), .loginNotAuthorized,
                     .loginNotAuthorized, "no rtm service"
@@ -95,7 +95,8 @@ import Testing
             try await anna.subscribe(to: "lobby", features: .message)
             let notice = try #require(await events.nextTokenNotice())
             #expect(notice.remaining > .zero && notice.remaining <= .seconds(2))
-            // 2.2.6: the next event is the end, not a second warning. Presence wasn't asked for (P-7).
+            // The next event is the end and not a second warning (release note 2.2.6). Presence wasn't asked
+            // for (P-7).
             var next = await events.next()
             if case .presence = next { next = await events.next() }
             guard case .linkState(let change) = next else {
@@ -134,7 +135,7 @@ import Testing
             try await anna.renewToken(SampleApp.token(for: "anna", endsAt: Self.later))
             try await eventually("the first token has ended") {
                 try await bert.publish("in between", to: .channel("lobby"))
-                // A quarter of a second is how late an edge may notice.
+                // An edge may notice the end a quarter of a second late.
                 return WallClock.milliseconds() > end * 1000 + 300
             }
             try await anna.publish("still here", to: .user("bert"))
@@ -142,7 +143,7 @@ import Testing
             var others = 0
             while let event = await events.next() {
                 guard case .message(let message) = event else {
-                    // Of presence nothing was asked for, and it says so (P-7).
+                    // Presence wasn't asked for, and the event says so (P-7).
                     if case .presence = event { continue }
                     others += 1
                     continue

@@ -3,7 +3,7 @@ import RTMClient
 import RTMTestSupport
 import Testing
 
-/// Our client library, our command line, and a client that nobody here wrote, over WebSocket.
+/// The project's client library, its command line, and a foreign client, over WebSocket.
 @Suite(.serialized) struct WebSocketClientTests {
     @Test(
         "Over WebSocket, in the clear and with TLS, and over TCP, users reach each other; large messages pass whole"
@@ -24,7 +24,7 @@ import Testing
             }
             for client in [alice, bob, carol] { try await client.subscribe(to: "lobby", features: .message) }
             let large = String(repeating: "a", count: Limits.messageBytesMax)
-            // More at once than fits into one message of a WebSocket, in either direction.
+            // This is more at once than fits into one message of a WebSocket, in either direction.
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for _ in 0..<20 {
                     group.addTask { _ = try await alice.publish(large, to: .channel("lobby")) }
@@ -113,7 +113,7 @@ import Testing
         }
     }
 
-    /// The other half of Tests/Python/websocket_client.py, which says in its head what is said.
+    /// The other half of Tests/Python/websocket_client.py, whose head describes the exchange.
     private func converse(_ system: RunningSystem, _ arguments: [String]) async throws {
         try await system.withClients("alice") { clients in
             let alice = clients[0]
@@ -121,7 +121,7 @@ import Testing
             try await alice.subscribe(to: "lobby", features: .message)
             async let outcome = {
                 let outcome = try await ForeignClient.run("websocket_client.py", arguments)
-                // Then nothing more will be heard.
+                // After this no more events come.
                 if outcome.status != 0 { await alice.close() }
                 return outcome
             }()

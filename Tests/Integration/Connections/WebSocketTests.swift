@@ -7,7 +7,7 @@ import RTMTestSupport
 import SwiftProtobuf
 import Testing
 
-/// The edge's WebSocket as a client sees it that is not ours, over real sockets.
+/// The edge's WebSocket as a foreign client sees it, over real sockets.
 @Suite(.serialized) struct WebSocketTests {
     private func withWebSocket(
         _ edge: [String] = [], _ body: (RunningSystem, String) async throws -> Void
@@ -139,7 +139,7 @@ import Testing
             }
             #expect(answer.requestID == 3)
 
-            // An empty message carries no frame, and a pong nobody asked for means nothing.
+            // An empty message carries no frame, and an unexpected pong means nothing.
             try await webSocket.send(.binary, [])
             try await webSocket.send(.pong, [])
             try await webSocket.send(.connectionClose, [0x03, 0xE9])
@@ -246,7 +246,7 @@ import Testing
             #expect(try await metrics(system).contains("rtm_edge_disconnects_total{code=\"slowConsumer\"} 1"))
             await alice.close()
             await bob.close()
-            // It doesn't read the farewell either, and is not waited for without end.
+            // It doesn't read the disconnect either, and the server doesn't wait for it without end.
             try await eventually("nobody is left") {
                 try await metrics(system).contains("rtm_edge_connections 0")
             }

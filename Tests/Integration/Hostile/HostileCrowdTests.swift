@@ -6,10 +6,11 @@ import RTMTestSupport
 import SwiftProtobuf
 import Testing
 
-/// Clients that mean harm by how many they are, how slow, or by vanishing: what it costs them, and that it
-/// costs nobody else anything. What a single frame can do wrong is in `HostileInputTests`.
+/// Clients that do harm by their number, by being slow, or by vanishing: what it costs them, and that it
+/// costs nobody else anything. `HostileInputTests` tests what a single frame can do wrong.
 @Suite(.serialized) struct HostileCrowdTests {
-    /// Runs the body while one user talks to another; every message of theirs has to arrive in the meantime.
+    /// Runs the body while one user sends messages to another. Every one of these messages has to arrive in
+    /// the meantime.
     private func besideOthers(
         _ edge: [String] = [], _ body: (RunningSystem) async throws -> Void
     ) async throws {
@@ -64,15 +65,15 @@ import Testing
             let hello = try RawConnection.frame(1, .hello(.with { ($0.versionMin, $0.versionMax) = (1, 1) }))
             let request = Array("GET /rtm HTTP/1.1\r\nHost: a\r\nX-Slow: ".utf8)
             let slower = try await RawConnection.open(system.address("edge.webSocket"))
-            // Every byte is a sign of life, and none of them puts the end off.
+            // Every byte is a sign of life, and none of them delays the end.
             try await dribble(hello + [0, 0, 0xEA, 0x60] + Array(repeating: 0, count: 500), over: slow)
             try await dribble(request + Array(repeating: 0x61, count: 500), over: slower)
             var last: Rtm_Client_ServerFrame?
             for await frame in slow.frames { last = frame }
             #expect(last?.disconnect.code == .disconnectHandshakeTimeout)
             for await _ in slower.frames {}
-            // The head of a TLS record with a ClientHello of 16,380 bytes, which never comes to its end.
-            // Why it is ended can't be said there: the attempt costs five seconds more.
+            // The head of a TLS record with a ClientHello of 16,380 bytes that never comes to its end. The
+            // reason for the end can't be sent there, and the attempt takes five seconds more.
             let record: [UInt8] = [0x16, 3, 1, 0x40, 0, 1, 0, 0x3F, 0xFC, 3, 3]
             let slowest = try await RawConnection.open(system.address("edge.tls"))
             try await dribble(record + Array(repeating: 0, count: 3_000), over: slowest)
@@ -80,7 +81,7 @@ import Testing
         }
     }
 
-    /// Until the other side has had enough.
+    /// Sends until the other side closes.
     private func dribble(_ bytes: [UInt8], over connection: RawConnection) async throws {
         for byte in bytes where connection.channel.isActive {
             try? await connection.send(bytes: [byte])
@@ -105,7 +106,7 @@ import Testing
             proxy.spoil(.stall)
             let carol = try system.client("carol")
             try await carol.login()
-            // So long the server can't know, and takes messages for the user.
+            // For this long the server can't know that the user is gone, and accepts messages for the user.
             try await carol.publish("hello?", to: .user("mallory"))
             try await eventually("mallory is offline", within: .seconds(90)) {
                 await code { try await carol.publish("hello?", to: .user("mallory")) }
@@ -115,7 +116,7 @@ import Testing
             #expect(time > .seconds(14), "5 s and 10 s of grace: \(time)")
             let count = "rtm_edge_disconnects_total{code=\"heartbeatTimeout\"}"
             #expect(try await value(count, system) == 1)
-            // Nobody reads the farewell.
+            // Nobody reads the disconnect.
             try await eventually("its socket is closed") {
                 try await value("rtm_edge_connections", system) == 3
             }
@@ -128,7 +129,7 @@ import Testing
         "A flood of connections: each beyond the limit is told so, by address and in all; sessions go on meanwhile",
         arguments: ["--edge-connections-max", "--edge-connections-per-address-max"])
     func flood(limit: String) async throws {
-        // Nobody is to be ended for another reason, however long all of them take.
+        // No session may be ended for another reason, however long all of them take.
         try await besideOthers([limit, "20", "--edge-handshake-timeout", "300s"]) { system in
             let carol = try system.client("carol")
             try await carol.login()
@@ -136,7 +137,7 @@ import Testing
             var open: [RawConnection] = []
             for _ in 0..<400 {
                 let connection = try await RawConnection.open(system.address("edge"))
-                // An answer to Hello, or the refusal.
+                // The answer to Hello, or the refusal.
                 try? await connection.hello()
                 var answers = connection.frames.makeAsyncIterator()
                 switch await answers.next()?.body {
@@ -233,7 +234,8 @@ import Testing
                 }
                 var connections: [RawConnection] = []
                 for try await connection in group { connections.append(connection) }
-                // Half of the channels are everybody's, the others each session's own; and "lobby".
+                // Half of the channels are shared by all, the others are each session's own; and there is
+                // "lobby".
                 let channels = try await value("rtm_edge_channels", system) ?? 0
                 #expect(channels > 5_000)
                 for connection in connections { try await connection.close() }

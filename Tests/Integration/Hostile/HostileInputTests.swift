@@ -5,9 +5,9 @@ import RTMProtocol
 import RTMTestSupport
 import Testing
 
-/// Bad input ends that session or gets its error; the others notice nothing.
+/// Bad input ends its session or gets an error; the other sessions notice nothing.
 @Suite(.serialized) struct HostileInputTests {
-    /// Runs the body while two well-behaved users talk; afterwards they still do.
+    /// Runs the body while two well-behaved users exchange messages. Afterwards they still can.
     private func amongOthers(edge: [String] = [], _ body: (RunningSystem) async throws -> Void) async throws {
         try await RunningSystem.with(.standalone, edge: edge) { system in
             try await system.withClients("alice", "bob") { clients in
@@ -68,7 +68,7 @@ import Testing
             let second = try await RawConnection.open(system.address("edge"))
             try await second.hello()
             try await second.send(2, .publish(.init()))
-            // Field 200 of the frame: a request of another version.
+            // Field 200 of the frame is a request of another version.
             try await second.send(bytes: [0, 0, 0, 5, 0x08, 0x03, 0xC2, 0x0C, 0x00])
             var answers = second.frames.makeAsyncIterator()
             _ = await answers.next()
@@ -204,7 +204,7 @@ import Testing
                 var heard = clients[1].events(buffering: .dropOldest(capacity: 2_000)).makeAsyncIterator()
                 try await clients[1].subscribe(to: "firehose", features: .message)
                 let payload = String(repeating: "x", count: 30_000)
-                // 30 MB, more than the sockets between us hold.
+                // 30 MB are more than the sockets in between hold.
                 for _ in 0..<1_000 { try await clients[0].publish(payload, to: .channel("firehose")) }
                 for _ in 0..<1_000 { #expect(await heard.nextMessage()?.payload == .text(payload)) }
             }

@@ -32,7 +32,7 @@ import Testing
             try await first.send(bytes: bytes + bytes)
             var answers = first.frames.makeAsyncIterator()
             #expect(await answers.next()?.welcome.version == 1)
-            // The login is answered, or the end comes before it is; the end comes in any case.
+            // The login is answered, or the end comes before the answer. The end comes in any case.
             var last: Rtm_Client_ServerFrame?
             while let answer = await answers.next() { last = answer }
             #expect(last?.disconnect.code == .disconnectProtocolError)
@@ -74,7 +74,7 @@ import Testing
             }
             #expect(codes["other"] == nil)
             #expect(codes["refused", default: 0] >= 10, "\(codes)")
-            // Of all those only one is a session.
+            // Of all these connections only one is a session.
             var ended = 0
             for connection in open.dropLast() {
                 var last: Rtm_Client_DisconnectCode?
@@ -121,7 +121,7 @@ import Testing
                 #expect(await second.end().disconnect == .disconnectProtocolError)
                 #expect(await heard.nextMessage()?.payload == .text("three"))
 
-                // Nothing of what stood behind the garbage was performed.
+                // No request behind the garbage was carried out.
                 let witness = try system.client("witness")
                 try await witness.login()
                 try await witness.publish("last", to: .channel("lobby"))

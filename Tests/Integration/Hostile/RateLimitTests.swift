@@ -3,7 +3,7 @@ import RTMModel
 import RTMTestSupport
 import Testing
 
-/// Rates of behaviour.md 1.3 as a client meets them. What the buckets do is in Tests/Edge/RateTests.
+/// The rates of behaviour.md 1.3 as a client meets them. Tests/Edge/RateTests tests the buckets.
 @Suite(.serialized) struct RateLimitTests {
     @Test("R-2: the message too many is refused with the limit and a time to wait, and reaches nobody")
     func publish() async throws {
@@ -14,7 +14,8 @@ import Testing
                 try await bob.subscribe(to: "lobby", features: .message)
                 var accepted: [String] = []
                 var refusals: [RTMError] = []
-                // As fast as it goes, until one is refused and a later one is accepted again.
+                // Publishes as fast as possible, until one message is refused and a later one is accepted
+                // again.
                 var number = 0
                 while refusals.isEmpty || accepted.last != "\(number - 1)" {
                     do throws(RTMError) {
@@ -27,7 +28,7 @@ import Testing
                 }
                 let refusal = try #require(refusals.first)
                 #expect(refusal.code == .channelPublishMessageTooFrequent)
-                // 5 a second: one comes back every 200 ms.
+                // At 5 per second, one becomes available every 200 ms.
                 let wait = try #require(refusal.retryAfter)
                 #expect(wait > .zero && wait <= .milliseconds(201))
                 #expect(refusal.limit == .init(name: "messages per second", value: 5))

@@ -4,9 +4,9 @@ import RTMTestSupport
 import Synchronization
 import Testing
 
-/// The compatible API against the real system: what an app written for the reference sees.
+/// The compatible API against the real system: what an app that was written for the reference sees.
 @Suite(.serialized) struct AgoraRtmKitTests {
-    /// Everything that a delegate hears, in order.
+    /// Everything that a delegate gets, in order.
     private final class Listener: NSObject, AgoraRtmClientDelegate, Sendable {
         let messages = Mutex<[String]>([])
         let links = Mutex<[AgoraRtmLinkState]>([])
@@ -73,7 +73,7 @@ import Testing
                 try await hearsBob.hears(3) == [
                     "lobby alice PlainText Hello, Agora!", "lobby alice  4 bytes", "bob alice  psst",
                 ])
-            // Presence was asked for by default: who is there comes first (P-1, M-4).
+            // Presence is on by default, so the snapshot comes first (P-1, M-4).
             try await eventually("the snapshot") { hearsBob.presence.withLock { $0 } == [.snapshot] }
             #expect(hearsBob.links.withLock { $0 } == [.connecting, .connected])
 
@@ -130,7 +130,7 @@ import Testing
             let alice = try kit(system, "alice", hearsAlice)
             let bob = try kit(system, "bob", hearsBob)
             for client in [alice, bob] { #expect(await client.login(nil).1 == nil) }
-            // It is there and says nothing.
+            // The server is there and doesn't answer.
             let presence = try system.process("rtm-presence")
             presence.signal(SIGSTOP)
             let (response, error) = await bob.subscribe(channelName: "lobby", option: nil)
@@ -141,7 +141,7 @@ import Testing
             }
             #expect(await alice.publish(channelName: "lobby", message: "still", option: nil).1 == nil)
             #expect(try await hearsBob.hears(1) == ["lobby alice  still"])
-            // It is not there at all, which is known at once.
+            // The server is not there at all, which is known at once.
             try await presence.kill9()
             let away = "http://\(system.address("rtm-edge admin"))/metrics"
             try await eventually("the edge notices") {
@@ -153,7 +153,7 @@ import Testing
                 await bob.getPresence()?.whoNow(
                     channelName: "lobby", channelType: .message, options: nil) ?? (nil, nil)
             #expect(call?.errorCode == .presenceOperationFailed)
-            // Who doesn't ask for presence misses nothing.
+            // A user who doesn't ask for presence misses nothing.
             let options = AgoraRtmSubscribeOptions()
             options.features = [.message]
             #expect(await alice.subscribe(channelName: "lobby", option: options).1 == nil)

@@ -3,7 +3,7 @@ import RTMClient
 import RTMTestSupport
 import Testing
 
-/// The main job, through real processes and the client library.
+/// The main task, through real processes and the client library.
 @Suite(.serialized) struct MessagingTests {
     @Test(
         "Two users log in, subscribe, publish and receive (M-20, M-21, M-22, M-23, M-24)",
@@ -46,7 +46,7 @@ import Testing
                 try await withThrowingTaskGroup(of: Void.self) { group in
                     for publisher in publishers {
                         group.addTask {
-                            // 32 at a time, so that order and concurrency are both tried.
+                            // 32 at a time, so that both order and concurrency are tested.
                             for start in stride(from: 0, to: perPublisher, by: 32) {
                                 try await Self.publish(start..<min(start + 32, perPublisher), by: publisher)
                             }
@@ -117,7 +117,7 @@ import Testing
                 let refused = await code { try await clients[0].publish("anyone?", to: .user("carol")) }
                 #expect(refused == .channelReceiverOffline)
                 try await clients[1].logout()
-                // Bob's edge and Alice's loop hear of it on different ways.
+                // Bob's edge and Alice's loop learn of it on different ways.
                 try await eventually("bob is offline") {
                     await code { try await clients[0].publish("still there?", to: .user("bob")) }
                         == .channelReceiverOffline

@@ -17,7 +17,7 @@ import Testing
             let publishing = system.address("edge")
             let alice = try system.client("alice") { $0.requestTimeout = .seconds(60) }
             try await alice.login()
-            // Bob lives on an edge of his own, which survives.
+            // Bob uses an edge of his own, which survives.
             try await system.launchEdge()
             let bob = try system.client("bob")
             try await bob.login()
@@ -34,7 +34,8 @@ import Testing
                             receipts.add(try await alice.publishOnceConnected(text), of: text)
                         }
                     }
-                    // In the middle of them: some have their answer, some have been published, some haven't.
+                    // The kill comes in the middle: some messages have their answer, some have been
+                    // published, some haven't.
                     try await eventually("the first answers") {
                         receipts.offsets.count > round * Self.perRound
                     }
@@ -62,14 +63,14 @@ import Testing
 private final class Receipts: Sendable {
     private let contents = Mutex<[String: UInt64]>([:])
 
-    /// By text.
+    /// The messages by text.
     var offsets: [String: UInt64] { contents.withLock { $0 } }
 
     func add(_ receipt: PublishReceipt, of text: String) { contents.withLock { $0[text] = receipt.offset } }
 }
 
 extension RTMClient {
-    /// Calls again what S-8 refused, for that was never sent.
+    /// Repeats calls that S-8 refused, because they were never sent.
     fileprivate func publishOnceConnected(_ text: String) async throws -> PublishReceipt {
         var receipt: PublishReceipt?
         while receipt == nil {

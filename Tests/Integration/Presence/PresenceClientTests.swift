@@ -3,8 +3,8 @@ import RTMModel
 import RTMTestSupport
 import Testing
 
-/// Presence as apps see it, against the real system: who comes, goes and shows what. What it does when the
-/// network or a process fails is in `PresenceLossTests` and `PresenceRecoveryTests`.
+/// Presence as apps see it, against the real system: who comes, goes and shows which states.
+/// `PresenceLossTests` and `PresenceRecoveryTests` show what it does when the network or a process fails.
 @Suite(.serialized, .timeLimit(.minutes(3))) struct PresenceClientTests {
     private func withClients(
         _ users: [String], on deployment: Deployment = .standalone,
@@ -59,7 +59,7 @@ import Testing
         try await withClients(["anna", "ben"], presence: ["--debounce", "60s"]) { clients, records, _ in
             for client in clients { try await client.subscribe(to: "lobby") }
             try await clients[1].unsubscribe(from: "lobby")
-            // He is listed no more, though nobody was told that he left.
+            // He is not listed any more, though nobody was told that he left.
             #expect(try await clients[0].whoNow(in: "lobby").users.map(\.userID) == ["anna"])
             try await clients[1].subscribe(to: "lobby")
             try await clients[1].setState(["a": "1"], in: "lobby")
@@ -81,7 +81,7 @@ import Testing
             try await anna.setState(["b": "2"], in: "lobby")
             try await records[1].expect(["snapshot anna", "state anna[b=2]"])
             try await ben.unsubscribe(from: "lobby")
-            // Had she heard of him, then before her own next snapshot.
+            // If she had been told of him, then before her own next snapshot.
             try await anna.unsubscribe(from: "lobby")
             try await anna.subscribe(to: "lobby")
             try await records[0].expect(["snapshot anna", "snapshot anna"])
@@ -150,7 +150,7 @@ import Testing
                 let snapshot = snapshots()[0]
                 let isWhole = (names + [user]).allSatisfy { snapshot.contains($0) }
                 #expect(isWhole)
-                // The others are there already, or come with the next interval.
+                // The others are in the snapshot already, or come with the next interval.
                 var updates = client.roster(of: "crowd").makeAsyncIterator()
                 let everybody = (names + users).sorted()
                 while let update = await updates.next(), update.members.keys.sorted() != everybody {}
@@ -173,7 +173,7 @@ import Testing
                 let told = records[0].texts().joined(separator: " ")
                 return told.contains("dora[a=1]") && told.contains("cleo[b=2]")
             }
-            // One more period begins with this, and its batch is told before what follows the switch.
+            // This begins one more period, and its batch is sent before the events that follow the switch.
             try await clients[1].setState(["c": "3"], in: "lobby")
             try await clients[3].unsubscribe(from: "lobby")
             try await clients[1].setState(["c": "4"], in: "lobby")
@@ -184,7 +184,7 @@ import Testing
                 texts.dropFirst(3).dropLast().allSatisfy { $0.hasPrefix("interval") || $0 == "leave dora" })
             let told = texts.joined(separator: " ")
             #expect(told.contains("ben[c=3]") && (told.contains("-dora") || told.contains("leave dora")))
-            // Whoever has put the intervals together knows the same as who asks.
+            // A client that has combined the intervals knows the same as one that asks.
             var updates = clients[0].roster(of: "lobby").makeAsyncIterator()
             #expect(await updates.next()?.members.keys.sorted() == ["anna", "ben", "cleo"])
         }
@@ -220,7 +220,7 @@ import Testing
             #expect(try await clients[1].state(of: "ben", in: "lobby") == ["a": "1", "b": "2"])
             try await clients[1].subscribe(to: "lobby")
             try await records[0].expect(["snapshot anna", "join ben", "state ben[a=1,b=2]"])
-            // P-42: gone with the subscription, for oneself, too.
+            // The states are gone with the subscription, even for the user itself (P-42).
             try await clients[1].unsubscribe(from: "lobby")
             try await clients[1].subscribe(to: "lobby")
             try await records[1].expect(["snapshot anna ben", "snapshot anna ben"])

@@ -3,11 +3,11 @@ import RTMModel
 import RTMTestSupport
 import Testing
 
-/// Who is lost, who only seems so, and who comes back: the network fails between a client and its edge.
-/// Times are the shortest that are allowed. That nothing happens too early is asserted to the moment; how
-/// late things may happen is up to the machine.
+/// Users who are lost, who only seem so, and who come back: the network fails between a client and its edge.
+/// Times are the shortest that are allowed. The tests assert to the moment that nothing happens too early;
+/// how late things may happen depends on the machine.
 @Suite(.serialized, .timeLimit(.minutes(3))) struct PresenceLossTests {
-    /// Anna watches; ben's line goes through the proxy.
+    /// Anna watches, and Ben's line goes through the proxy.
     private func withBen(
         presenceTimeout: Duration, heartbeat: Duration = .seconds(5),
         _ body: (_ anna: RTMClient, _ ben: RTMClient, [PresenceRecord], FaultProxy) async throws -> Void
@@ -45,7 +45,7 @@ import Testing
             proxy.spoil(.reset)
             #expect(await links.nextLinkState(.disconnected) != nil)
             let away = try await anna.whoNow(in: "lobby", includeState: true).users
-            // S-44, unless this machine needed 5 s to ask.
+            // The rule is S-44: the lost user is still listed, unless this machine needed 5 s to ask.
             if ContinuousClock.now - start < .seconds(5) {
                 #expect(away.map(\.userID) == ["anna", "ben"] && away.last?.states == ["a": "1"])
             }
@@ -78,7 +78,7 @@ import Testing
                 try await records[1].expect(
                     ["snapshot anna ben"] + (0..<round).map { _ in "snapshot anna ben[a=1]" })
             }
-            // A call that is told to her comes after all that was told before it.
+            // The answer to a call comes after everything that was sent to her before it.
             try await ben.setState(["b": "2"], in: "lobby")
             try await records[0].expect([
                 "snapshot anna", "join ben", "state ben[a=1]", "state ben[a=1,b=2]",
@@ -90,12 +90,12 @@ import Testing
     func halfDead() async throws {
         try await withBen(presenceTimeout: .seconds(5)) { anna, ben, records, proxy in
             var links = ben.events().makeAsyncIterator()
-            // The server hears nothing of the end, and takes the old line for a living one.
+            // The server doesn't notice the end and takes the old line for a living one.
             proxy.spoil(.stall)
             ben.networkChanged()
             #expect(await links.nextLinkState(.connected)?.operation == .reconnected)
             try await records[1].expect(["snapshot anna ben", "snapshot anna ben[a=1]"])
-            // Longer than the old session's heartbeat, its grace and its presence timeout together.
+            // This is longer than the old session's heartbeat, its grace and its presence timeout together.
             let start = ContinuousClock.now
             while ContinuousClock.now - start < .seconds(21) {
                 #expect(ben.linkState == .connected)
@@ -116,7 +116,8 @@ import Testing
             let start = ContinuousClock.now
             proxy.refuse(true)
             proxy.spoil(.stall)
-            // 10 s and 10 s of grace after the last heartbeat, which is 10 s old at most; then 5 s.
+            // The last heartbeat is at most 10 s old; it is followed by 10 s until the next one, 10 s of
+            // grace, and 5 s of timeout.
             let timeout = try await records[0].first("timeout ben", within: .seconds(90))
             #expect(timeout - start >= .seconds(10 + 5))
             #expect(records[0].texts().filter { $0 == "timeout ben" }.count == 1)

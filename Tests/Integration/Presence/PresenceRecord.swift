@@ -3,7 +3,7 @@ import RTMTestSupport
 import Synchronization
 import Testing
 
-/// Everything that one client hears of presence, in order, and when; as texts that tests compare.
+/// All presence events of one client, in order and with their times, as texts that tests compare.
 final class PresenceRecord: Sendable {
     struct Entry: Sendable, Hashable {
         var channel: String
@@ -14,7 +14,7 @@ final class PresenceRecord: Sendable {
     private let entries = Mutex<[Entry]>([])
     private let reading = Mutex<Task<Void, Never>?>(nil)
 
-    /// Records from now on, until the client is closed.
+    /// Records events until the client is closed.
     init(_ client: RTMClient) {
         let events = client.events()
         // Unstructured: it ends with the client's events.
@@ -31,12 +31,12 @@ final class PresenceRecord: Sendable {
 
     var all: [Entry] { entries.withLock { $0 } }
 
-    /// What was heard of a channel.
+    /// The events of a channel.
     func texts(of channel: String = "lobby") -> [String] {
         all.filter { $0.channel == channel }.map(\.text)
     }
 
-    /// Waits for so many, and checks that they are these, in this order.
+    /// Waits for as many events as are given, and checks that they are these, in this order.
     func expect(
         _ texts: [String], in channel: String = "lobby", sourceLocation: SourceLocation = #_sourceLocation
     ) async throws {
@@ -46,7 +46,7 @@ final class PresenceRecord: Sendable {
         #expect(self.texts(of: channel) == texts, sourceLocation: sourceLocation)
     }
 
-    /// Waits for this one, whatever comes before it, and says when it came.
+    /// Waits for this event, whatever comes before it, and returns when it came.
     @discardableResult
     func first(
         _ text: String, in channel: String = "lobby", within limit: Duration = .seconds(60),
@@ -62,7 +62,7 @@ final class PresenceRecord: Sendable {
 }
 
 extension PresenceEvent.Change {
-    /// "join ben", "state ben mood=good", "snapshot anna ben[mood=good]".
+    /// The text of an event: "join ben", "state ben mood=good", "snapshot anna ben[mood=good]".
     fileprivate var text: String {
         switch self {
         case .snapshot(let users): (["snapshot"] + users.map(\.text)).joined(separator: " ")

@@ -3,10 +3,10 @@ import RTMModel
 import RTMTestSupport
 import Testing
 
-/// A process of presence's dies, or its memory does: who is there stays there, nobody is told a false leave,
-/// and what really happened meanwhile is known in the end (docs/decisions: leases, not counters).
+/// A presence process dies, or its memory does. Users who are there stay there, nobody is told a false leave,
+/// and in the end everybody knows what happened meanwhile (docs/decisions: leases, not counters).
 @Suite(.serialized, .timeLimit(.minutes(4))) struct PresenceRecoveryTests {
-    /// Where the rosters are.
+    /// Where the rosters are kept.
     enum Memory: CaseIterable, Sendable { case embedded, redis }
 
     private static let options = ["--debounce", "0s", "--lease-ttl", "3s"]
@@ -24,7 +24,7 @@ import Testing
         }
     }
 
-    /// Three users with states, of whom one leaves while presence can't hear it.
+    /// Three users with states. One of them leaves while presence can't be reached.
     private func heals(
         _ system: RunningSystem, _ outage: (RTMClient) async throws -> Void
     ) async throws {
@@ -43,7 +43,7 @@ import Testing
         try await eventually("presence knows everybody again", within: .seconds(60)) {
             await (try? clients[0].whoNow(in: "lobby", includeState: true))?.users == expected
         }
-        // It has long answered; what it had to tell about the outage was told before this.
+        // The client answered long ago, and the events about the outage were sent before this.
         try await eventually("presence knows ben's edge again", within: .seconds(60)) {
             (try? await clients[1].setState(["of": "later"], in: "lobby")) != nil
         }
@@ -125,7 +125,7 @@ import Testing
             #expect(subscription.unavailableFeatures == .presence)
             try await ben.logout()
             try await system.launchPresence()
-            // P-7: with a snapshot presence is back for who had none.
+            // A snapshot ends the state of P-7 for users without presence.
             try await heard.expect(["out of service: unavailable", "snapshot anna cleo"])
             try await eventually("presence knows who is there") {
                 await (try? anna.whoNow(in: "lobby"))?.users.map(\.userID) == ["anna", "cleo"]

@@ -3,7 +3,7 @@ import RTMModel
 import RTMTestSupport
 import Testing
 
-/// The command line as a script uses it: JSON lines out, exit statuses.
+/// The command line as a script uses it: JSON lines and exit statuses.
 @Suite(.serialized) struct CommandLineTests {
     @Test("subscribe says when it is live, shows each message as one object, ends after --count")
     func subscribe() async throws {

@@ -3,7 +3,7 @@ import RTMModel
 import RTMTestSupport
 import Testing
 
-/// Limits that an operator has changed, and rates as they are by default, as a client meets them.
+/// Limits that an operator has changed, and default rates, as a client meets them.
 @Suite(.serialized) struct ConfiguredLimitTests {
     @Test(
         "L-24: as many channels as the operator allows, be it more or fewer than usual", arguments: [3, 60])

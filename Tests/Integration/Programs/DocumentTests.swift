@@ -2,7 +2,7 @@ import Foundation
 import RTMTestSupport
 import Testing
 
-/// The operator's pages say what the programs do.
+/// The operator's documents say what the programs do.
 @Suite(.serialized) struct DocumentTests {
     private static let docs = URL(fileURLWithPath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()

@@ -3,9 +3,11 @@ import RTMModel
 import RTMTestSupport
 import Testing
 
-/// Storage is away for a while: who subscribes or comes back meanwhile is not left without what it keeps.
+/// Storage is away for a while. A client that subscribes or comes back meanwhile still gets what storage
+/// keeps.
 @Suite(.serialized, .timeLimit(.minutes(4))) struct StorageAwayTests {
-    /// The loops of an edge have links of their own; that of this client may come later than the other's.
+    /// Each loop of an edge has links of its own, and this client's loop may connect later than the other
+    /// one.
     private func write(
         _ items: KeyValuePairs<String, String>, to target: MetadataTarget, by client: RTMClient
     ) async throws {

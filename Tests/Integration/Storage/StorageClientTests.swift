@@ -123,7 +123,7 @@ import Testing
             try await clients[0].setLock("manage", in: "lobby")
             _ = try await clients[0].acquireLock("manage", in: "lobby")
             let given = Task { try await clients[1].acquireLock("manage", in: "lobby", retry: true) }
-            // Nothing shows who waits; by the last answer the request has long been sent.
+            // Nothing shows who waits. When the last answer has come, the request was sent long ago.
             for _ in 0..<20 { _ = try await clients[1].ping() }
             given.cancel()
             #expect(await code { _ = try await given.value } == .lockOperationFailed)

@@ -83,7 +83,7 @@ import Testing
             let lost = try await system.end(holder)
             #expect(lost.status == 1 && lost.errors.last?.contains("-14006") == true, "\(lost.errors)")
             #expect(try parse(lost.output.first)["fencingToken"] as? Int == token)
-            // The next one dies with the lock: it stays hers for the ttl.
+            // The next owner dies while it has the lock, which stays hers for the ttl.
             let dying = try system.command(acquire)
             let newer = try await heldBy("anna", system)
             #expect(newer > token)
@@ -104,7 +104,7 @@ import Testing
         }
     }
 
-    /// Waits for the owner; returns the fencing token.
+    /// Waits until the command owns the lock, and returns the fencing token.
     private func heldBy(_ user: String, _ system: RunningSystem) async throws -> Int {
         var token: Int?
         try await eventually("\(user) has it") {

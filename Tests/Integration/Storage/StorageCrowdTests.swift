@@ -3,8 +3,8 @@ import RTMModel
 import RTMTestSupport
 import Testing
 
-/// A hundred clients, each with its own login and connection, over an edge to the storage process: what they
-/// have seen is recorded and judged afterwards.
+/// A hundred clients, each with its own login and connection, use the storage process over an edge. Their
+/// observations are recorded and judged afterwards.
 @Suite(.serialized, .timeLimit(.minutes(4))) struct StorageCrowdTests {
     private static let count = 100
     private static let auction = MetadataTarget.channel("auction")
@@ -24,7 +24,7 @@ import Testing
         }
     }
 
-    /// All at once.
+    /// Does the calls all at once.
     private static func all(
         _ clients: [RTMClient], _ work: @escaping @Sendable (RTMClient, Int) async throws -> Void
     ) async throws {
@@ -145,7 +145,7 @@ import Testing
         }
     }
 
-    /// Counts up without comparing: the lock alone keeps others away.
+    /// Counts up without comparing: only the lock keeps others away.
     private static func hold(_ client: RTMClient) async throws -> LockHistory.Hold {
         let asked = ContinuousClock.now
         let token = try await client.acquireLock("hammer", in: "auction", retry: true)

@@ -3,7 +3,8 @@ import RTMModel
 import RTMTestSupport
 import Testing
 
-/// Services die while metadata are written: what was acknowledged is there and was told, and nothing twice.
+/// Services die while metadata are written. Every acknowledged write is there and was announced, and none
+/// twice.
 @Suite(.serialized, .timeLimit(.minutes(4))) struct StorageRestartTests {
     @Test(
         "kill -9 while metadata are written: each change is told once, or is in the snapshot after a gap",

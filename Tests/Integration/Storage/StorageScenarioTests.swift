@@ -3,10 +3,11 @@ import RTMModel
 import RTMTestSupport
 import Testing
 
-/// Locks whose owners are lost or leave, and history, as the scenarios of the reference and the defects that
-/// others admit have it. Real time: 10 s is the shortest that a lock outlives its owner (L-40).
+/// Locks whose owners are lost or leave, and history, after the scenarios of the reference and the defects
+/// that others admit. The tests run in real time: 10 s is the shortest time that a lock outlives its owner
+/// (L-40).
 @Suite(.serialized, .timeLimit(.minutes(3))) struct StorageScenarioTests {
-    /// Anna's line goes through the proxy; cleo watches the locks.
+    /// Anna's line goes through the proxy, and Cleo watches the locks.
     private func withClients(
         _ body: (_ anna: RTMClient, _ ben: RTMClient, _ cleo: RTMClient, FaultProxy) async throws -> Void
     ) async throws {
@@ -50,7 +51,7 @@ import Testing
             proxy.refuse(true)
             proxy.spoil(.stall)
             #expect(await next(2, &events) == ["released manage anna", "acquired manage ben"])
-            // Her last heartbeat was 5 s old at most, and she has 15 s from it; then the lock's 10 s.
+            // Her last heartbeat was at most 5 s old. She has 15 s from it, and then the 10 s of the lock.
             #expect(ContinuousClock.now - start >= .seconds(10 + 10))
             _ = try await wait.value
             proxy.refuse(false)
@@ -102,7 +103,7 @@ import Testing
             try await anna.releaseLock("manage", in: "lobby")
             try await anna.removeLock("manage", in: "lobby")
             #expect(await code { try await anna.removeLock("manage", in: "lobby") } == .lockNotExist)
-            // Whatever there was twice would come before this.
+            // An event that came twice would come before this one.
             try await anna.setLock("end", in: "lobby")
             #expect(
                 await next(6, &events) == [

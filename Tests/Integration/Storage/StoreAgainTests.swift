@@ -5,7 +5,7 @@ import RTMProtocol
 import RTMTestSupport
 import Testing
 
-/// A client that lost the connection before the answer sends its message once more.
+/// A client that lost the connection before the answer sends its message again.
 @Suite struct StoreAgainTests {
     @Test(
         "M-25, M-32: a message for somebody offline is stored once, however often its client sends it",
@@ -21,7 +21,7 @@ import Testing
                 try await publish("and this", sequence: 2, isAgain: false, at: system.address("edge"))
                     == .channelReceiverOfflineButMessageStoreSucceeded)
             try await system.withClients("bob") { clients in
-                // Now he is there: it is delivered, and still stored once.
+                // Now he is online: the message is delivered, and still stored once.
                 let refusal = try await publish(
                     "for later", sequence: 1, isAgain: true, at: system.address("edge"))
                 #expect(refusal == nil)
@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    /// Over a connection of its own, each time as the same client object; returns the refusal.
+    /// Sends the message over a new connection, each time as the same client object, and returns the refusal.
     private func publish(
         _ text: String, sequence: UInt64, isAgain: Bool, at edge: String
     ) async throws -> ErrorCode? {

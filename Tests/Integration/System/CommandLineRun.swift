@@ -36,7 +36,7 @@ extension RunningSystem {
             errors: lines(process.standardError))
     }
 
-    /// The first line that it writes, as soon as it is there; `end` has the others.
+    /// The first line that the program writes, as soon as it is there; `end` has the others.
     func firstLine(of process: Process) async -> String {
         guard let output = (process.standardOutput as? Pipe)?.fileHandleForReading else { return "" }
         return await withCheckedContinuation { line in

@@ -2,22 +2,21 @@ import NIOCore
 import NIOPosix
 import Synchronization
 
-/// A TCP proxy that does to the connections through it what networks do: cuts them, holds them up, delays
-/// them.
+/// A TCP proxy that does to its connections what networks do: it cuts them, holds them up, and delays them.
 ///
-/// Who connects through it can't tell it from a bad line. It adds no bytes and loses none as long as a
-/// connection lives.
+/// A client that connects through it can't tell it from a bad line. It adds no bytes, and loses none as long
+/// as a connection lives.
 final class FaultProxy: Sendable {
-    /// What happens to the connections that it is asked to spoil.
+    /// What happens to the connections that it spoils.
     enum Fault: Sendable {
-        /// Both sides get a FIN, after what has arrived so far.
+        /// Both sides get a FIN, after the bytes that have arrived so far.
         case close
-        /// Both sides get a RST; what is under way is lost.
+        /// Both sides get a RST, and the bytes that are under way are lost.
         case reset
         /// Nothing passes any more, in neither direction, and nobody is told: a side that goes away isn't
         /// missed by the other one.
         case stall
-        /// What was held up passes again, in order.
+        /// The bytes that were held up pass again, in order.
         case resume
         /// Everything takes this much longer, in order.
         case delay(TimeAmount)
@@ -26,7 +25,7 @@ final class FaultProxy: Sendable {
     private struct Connections {
         var lastID = 0
         var open: [Int: NIOLoopBound<ProxiedConnection>] = [:]
-        /// What new connections begin with.
+        /// The fault with which new connections begin.
         var delay = TimeAmount.zero
         var refuses = false
     }
@@ -52,12 +51,13 @@ final class FaultProxy: Sendable {
         return proxy
     }
 
-    /// Where to connect instead of to the target.
+    /// The address to connect to instead of the target's.
     var address: String { "127.0.0.1:\(listener.withLock { $0?.localAddress?.port } ?? 0)" }
 
     var connectionCount: Int { connections.withLock { $0.open.count } }
 
-    /// - Parameter share: how many of the connections, chosen by chance, the newest and the oldest alike.
+    /// - Parameter share: the share of the connections. They are chosen by chance, the newest and the oldest
+    ///   alike.
     func spoil(_ share: Double = 1, _ fault: Fault, using random: inout some RandomNumberGenerator) {
         let open = connections.withLock { $0.open.sorted { $0.key < $1.key }.map(\.value) }
         for connection in open where share >= 1 || Double.random(in: 0..<1, using: &random) < share {
@@ -79,12 +79,12 @@ final class FaultProxy: Sendable {
     /// New connections are closed as soon as they come.
     func refuse(_ refuses: Bool) { connections.withLock { $0.refuses = refuses } }
 
-    /// Ends everything.
+    /// Ends the listener and all connections.
     func stop() async throws {
         refuse(true)
         spoil(.reset)
         let channel = listener.withLock { $0.take() }
-        // Resetting its lines may have closed it already: it is closed either way.
+        // Resetting its lines may have closed the channel already; it is closed either way.
         do { try await channel?.close() } catch is ChannelError {}
     }
 
@@ -102,7 +102,7 @@ final class FaultProxy: Sendable {
         channel.closeFuture.whenComplete { _ in
             self.connections.withLock { _ = $0.open.removeValue(forKey: id) }
         }
-        // Not before the accepted side is active: otherwise the other one may be ready sooner than it is.
+        // The accepted side must be active first; otherwise the other one may be ready sooner.
         let client = ProxiedSide(of: connection, .client) { self.connect(bound) }
         try channel.pipeline.syncOperations.addHandler(client)
     }

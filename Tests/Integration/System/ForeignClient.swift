@@ -2,8 +2,8 @@ import Foundation
 import RTMTestSupport
 import Testing
 
-/// A client in another language, of Tests/Python. The first use installs what it needs; a failure to do so is
-/// a failure of the test.
+/// A client in another language, from Tests/Python. The first use installs what it needs; if that fails, the
+/// test fails.
 enum ForeignClient {
     typealias Outcome = (status: Int32, output: String)
 
@@ -20,7 +20,7 @@ enum ForeignClient {
             [folder.appending(path: script).path] + arguments)
     }
 
-    /// Runs a program to its end; its output is what it wrote to both streams.
+    /// Runs a program to its end. The output is what it wrote to both streams.
     static func run(
         _ program: URL, _ arguments: [String], within limit: Duration = .seconds(60)
     ) async throws -> Outcome {

@@ -6,14 +6,14 @@ import NIOCore
     import Darwin
 #endif
 
-/// One connection through a `FaultProxy`: its two sockets, and what is on the way between them. Belongs to
-/// one event loop.
+/// One connection through a `FaultProxy`: its two sockets, and the bytes on the way between them. It belongs
+/// to one event loop.
 final class ProxiedConnection {
     enum Side { case client, server }
 
-    /// What came from one side and goes to the other.
+    /// The bytes that came from one side and go to the other.
     private struct Lane {
-        /// Nil at the end: the side it came from is closed.
+        /// Nil at the end, when the side that sent them has closed.
         var waiting: [(due: NIODeadline, bytes: ByteBuffer?)] = []
     }
 
@@ -36,7 +36,7 @@ final class ProxiedConnection {
     }
 
     func received(_ bytes: ByteBuffer?, from side: Side) {
-        // The first of what waits decides when the rest may go: order is kept whatever the delay does.
+        // The first waiting bytes decide when the rest may go, so the order is kept whatever the delay does.
         let due = NIODeadline.now() + delay
         switch side {
         case .client: fromClient.waiting.append((due, bytes))
@@ -54,7 +54,7 @@ final class ProxiedConnection {
             for channel in [client, server].compactMap({ $0 }) {
                 let linger = linger(l_onoff: 1, l_linger: 0)
                 guard let socket = channel as? any SocketOptionProvider else { continue }
-                // Closed already: there is nothing left to reset.
+                // The socket is closed already, so there is nothing left to reset.
                 socket.setSoLinger(linger).whenComplete { _ in channel.close(promise: nil) }
             }
         case .stall:
@@ -69,7 +69,7 @@ final class ProxiedConnection {
         }
     }
 
-    /// While nothing passes nothing is read either, as on a line whose buffers are full.
+    /// While nothing passes, nothing is read either, as on a line whose buffers are full.
     private func read() {
         for channel in [client, server].compactMap({ $0 }) {
             channel.setOption(.autoRead, value: !isStalled).whenFailure { _ in }
@@ -82,7 +82,7 @@ final class ProxiedConnection {
         pass(\.fromServer, to: client)
     }
 
-    /// A write that fails comes back here: the lane is left before anything is written.
+    /// A failed write comes back here, so the bytes leave the lane before anything is written.
     private func pass(_ lane: ReferenceWritableKeyPath<ProxiedConnection, Lane>, to channel: any Channel) {
         let now = NIODeadline.now()
         let ready = self[keyPath: lane].waiting.prefix { $0.due <= now }
@@ -94,7 +94,7 @@ final class ProxiedConnection {
             if let bytes {
                 channel.write(bytes, promise: nil)
             } else {
-                // A FIN comes after what was sent before it.
+                // A FIN comes after everything that was sent before it.
                 channel.writeAndFlush(ByteBuffer()).whenComplete { _ in channel.close(promise: nil) }
             }
         }

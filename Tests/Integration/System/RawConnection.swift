@@ -3,10 +3,10 @@ import NIOPosix
 import RTMProtocol
 import SwiftProtobuf
 
-/// A client that may do everything wrong: bytes out, frames in, over a real socket.
+/// A client that may do everything wrong: it sends bytes and receives frames over a real socket.
 struct RawConnection {
     let channel: any Channel
-    /// Ends when the server closes the connection.
+    /// Returns when the server closes the connection.
     let frames: AsyncStream<Rtm_Client_ServerFrame>
 
     static func open(_ address: String) async throws -> RawConnection {

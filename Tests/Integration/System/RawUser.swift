@@ -4,13 +4,13 @@ import RTMTestSupport
 import SwiftProtobuf
 import Testing
 
-/// A user who subscribes to some channels and then only is there: no client, one socket, no heartbeats for
+/// A user who subscribes to some channels and then does nothing: no client, one socket, no heartbeats for
 /// half an hour. Many of them fit into a test.
 struct RawUser {
     let name: String
     let connection: RawConnection
 
-    /// - Parameter presenceTimeout: in seconds.
+    /// - Parameter presenceTimeout: the presence timeout in seconds.
     static func enter(
         _ name: String, _ channels: [String], at address: String, presenceTimeout: UInt32
     ) async throws -> RawUser {
@@ -44,7 +44,7 @@ struct RawUser {
         return RawUser(name: name, connection: connection)
     }
 
-    /// Some at a time.
+    /// Makes many users, some at a time.
     static func enter(
         _ users: [(name: String, channels: [String])], at address: String, presenceTimeout: UInt32
     ) async throws -> [RawUser] {

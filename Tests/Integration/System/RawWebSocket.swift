@@ -5,7 +5,8 @@ import NIOWebSocket
 import RTMProtocol
 import SwiftProtobuf
 
-/// A WebSocket client that may do everything wrong: single frames of WebSocket out, all kinds of them in.
+/// A WebSocket client that may do everything wrong: it sends single WebSocket frames and receives all kinds
+/// of them.
 struct RawWebSocket {
     enum Event: Equatable {
         case frame(Rtm_Client_ServerFrame)
@@ -15,7 +16,7 @@ struct RawWebSocket {
     }
 
     let channel: any Channel
-    /// Ends when the server closes the connection.
+    /// Returns when the server closes the connection.
     let events: AsyncStream<Event>
 
     static func open(_ address: String, path: String = "/rtm") async throws -> RawWebSocket {
@@ -75,7 +76,7 @@ struct RawWebSocket {
             })
     }
 
-    /// Logs in; nil if that isn't answered as it should.
+    /// Logs in. Returns nil if the answer is not the expected one.
     func logIn(_ user: String, _ events: inout AsyncStream<Event>.Iterator) async throws
         -> Rtm_Client_LoggedIn?
     {
@@ -88,7 +89,7 @@ struct RawWebSocket {
         return answer
     }
 
-    /// What the server says at the end: the code of Disconnect, and that of its close frame.
+    /// What the server sends at the end: the code of Disconnect, and that of its close frame.
     func end() async -> End {
         var end = End()
         for await event in events {
@@ -108,7 +109,7 @@ struct RawWebSocket {
     }
 }
 
-/// Answers no close frame: who wants that sends one.
+/// Doesn't answer a close frame; a test that wants an answer sends one.
 private final class EventCollector: ChannelInboundHandler {
     typealias InboundIn = WebSocketFrame
 
@@ -139,7 +140,7 @@ private final class EventCollector: ChannelInboundHandler {
     func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
 }
 
-/// Sends bytes over TCP; returns all that comes until the server closes.
+/// Sends bytes over TCP, and returns everything that comes until the server closes.
 func answer(to request: String, at address: String) async throws -> String {
     let parts = address.split(separator: ":")
     let (chunks, continuation) = AsyncStream.makeStream(of: ByteBuffer.self)

@@ -8,7 +8,7 @@ import Testing
     import FoundationNetworking
 #endif
 
-/// How the system under test is deployed. The same tests run against both.
+/// How the system under test is deployed. The same tests run against both deployments.
 enum Deployment: CaseIterable, Sendable {
     case standalone
     case fourProcesses
@@ -19,9 +19,9 @@ final class RunningSystem: Sendable {
     let directory: URL
     private let processes = Mutex<[ServiceProcess]>([])
     private let addresses = Mutex<[String: String]>([:])
-    /// Where edges are sent instead of to the service itself.
+    /// The addresses to which edges are sent instead of the service itself.
     private let detours = Mutex<[String: String]>([:])
-    /// What presence is started with, each time.
+    /// The options with which presence is started each time.
     private let presence: [String]
 
     private init(directory: URL, presence: [String]) {
@@ -29,8 +29,8 @@ final class RunningSystem: Sendable {
         self.presence = presence
     }
 
-    /// Runs the body against a started system; ends every process afterwards, and shows their logs if a test
-    /// failed.
+    /// Runs the body against a started system. Afterwards every process is ended, and the logs are shown if a
+    /// test failed.
     ///
     /// - Parameter presence: options of presence, as its own program knows them ("--debounce").
     static func with(
@@ -75,7 +75,7 @@ final class RunningSystem: Sendable {
         try await ready()
     }
 
-    /// Where a service finds those that it calls, and how it is set.
+    /// The addresses of the services that a service calls, and its settings.
     private func callees(of service: String) -> [String] {
         switch service {
         case "presence": ["--messaging", address("messaging")] + presence
@@ -85,7 +85,7 @@ final class RunningSystem: Sendable {
         }
     }
 
-    /// One more edge beside what is there.
+    /// Starts one more edge.
     @discardableResult
     func launchEdge(_ arguments: [String] = [], listen: String = "127.0.0.1:0") async throws -> ServiceProcess
     {
@@ -97,17 +97,17 @@ final class RunningSystem: Sendable {
             ] + Self.unlimited("") + arguments)
     }
 
-    /// Presence where it was before, without waiting for anything.
+    /// Starts presence where it was before, without waiting for anything.
     func launchPresence() async throws {
         try await launch("rtm-presence", ["--listen", address("presence")] + callees(of: "presence"))
     }
 
-    /// Storage where it was before.
+    /// Starts storage where it was before.
     func launchStorage() async throws {
         try await launch("rtm-storage", ["--listen", address("storage")] + callees(of: "storage"))
     }
 
-    /// Tests are in a greater hurry than clients may be. Those about the rates set them.
+    /// Lifts the rate limits, because tests call faster than clients may. The tests about rates set them.
     private static func unlimited(_ prefix: String) -> [String] {
         ["publish", "calls", "subscribe", "login"].flatMap { ["--\(prefix)rates-\($0)", "0"] }
     }
@@ -150,7 +150,7 @@ final class RunningSystem: Sendable {
         try await ready()
     }
 
-    /// Waits until the edge says that it is ready.
+    /// Waits until the edge reports that it is ready.
     func ready() async throws {
         let program =
             processes.withLock { $0.contains { $0.name == "rtm-standalone" } } ? "rtm-standalone" : "rtm-edge"
@@ -177,7 +177,7 @@ final class RunningSystem: Sendable {
         return try RTMClient(configuration)
     }
 
-    /// Clients that are logged in, closed after the body.
+    /// Makes clients that are logged in, and closes them after the body.
     func withClients(
         _ users: String..., body: ([RTMClient]) async throws -> Void
     ) async throws {

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// A certificate for this machine, made for one test; it is its own authority.
+/// A certificate for this machine, made for one test. It is its own authority.
 struct TestCertificate {
     let certificate: String
     let key: String
@@ -23,7 +23,7 @@ struct TestCertificate {
         try #require(openssl.terminationStatus == 0, "openssl made no certificate")
     }
 
-    /// Makes one for the time of the body.
+    /// Makes a certificate for the time of the body.
     static func with(_ body: (TestCertificate) async throws -> Void) async throws {
         let directory = FileManager.default.temporaryDirectory.appending(path: "rtm-tls-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)

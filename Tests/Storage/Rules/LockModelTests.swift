@@ -5,12 +5,11 @@ import Testing
 
 @testable import RTMStorageServer
 
-/// Generated histories of one lock, against what can be said about it without knowing how it works: the
-/// events tell a story in which the lock has one owner at a time, everybody who waits is served or told, and
-/// tokens only grow.
+/// Generated histories of one lock are compared with what must hold in every implementation: in the events
+/// the lock has one owner at a time, every waiter gets the lock or an error, and tokens only grow.
 @Suite("Locks under generated histories")
 struct LockModelTests {
-    /// What an observer of the events believes.
+    /// The state that an observer concludes from the events.
     private struct Story {
         var exists = false
         var owner = ""

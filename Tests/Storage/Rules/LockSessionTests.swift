@@ -4,8 +4,8 @@ import Testing
 
 @testable import RTMStorageServer
 
-/// Which sessions storage has to know because of their locks: those whose end concerns somebody, and no
-/// others, however long they live and however many channels they use.
+/// Storage remembers the sessions whose end concerns a lock, and no others, however long they live and
+/// however many channels they use.
 @Suite("Sessions that use locks")
 struct LockSessionTests {
     private static let anna = Caller.user("anna", session: 1)
@@ -49,21 +49,21 @@ struct LockSessionTests {
         for number in 0..<20 {
             let channel = "channel \(number)"
             run(write(.set(ttlSeconds: 10), by: anna, in: channel))
-            // Given back, and handed over to one who waits.
+            // The lock was given back, and handed over to a waiter.
             run(write(Self.acquire, by: anna, in: channel))
             run(write(Self.wait, by: ben, in: channel))
             #expect(writer.registry.sessionCount == 2)
             run(write(.release(withdraw: false), by: anna, in: channel))
             #expect(writer.registry.sessionCount == 1)
-            // Taken away.
+            // The lock was taken away.
             run(write(.revoke(owner: "ben"), by: anna, in: channel))
             #expect(writer.registry.sessionCount == 0)
-            // Left to itself until its ttl is over.
+            // The lock was left alone until its ttl was over.
             run(write(Self.acquire, by: anna, in: channel), push(.left, of: anna, in: channel))
             steady += 11_000
             run()
             #expect(writer.registry.sessionCount == 0)
-            // Given up, and removed under those who have it and who wait.
+            // The lock was given up, and removed while it had an owner and waiters.
             run(write(Self.acquire, by: anna, in: channel), write(Self.wait, by: ben, in: channel))
             run(write(.release(withdraw: true), by: ben, in: channel))
             #expect(writer.registry.sessionCount == 1)

@@ -169,7 +169,7 @@ struct LockTableTests {
         try table.set("l", ttlSeconds: 30, &step)
         _ = try acquire("anna")
         _ = try acquire("ben", session: 2, retry: true, ticket: 7)
-        // What the edge says at S-41: the session's end, whatever timeout it has.
+        // At S-41 the edge reports the end of the session, whatever timeout the session has.
         table.left(SessionID(rawValue: 1), now: 15_000, &step)
         #expect(table.nextDeadline == 45_000)
         #expect(45_000 < 15_000 + presenceTimeout)

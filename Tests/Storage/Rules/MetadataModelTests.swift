@@ -5,7 +5,7 @@ import Testing
 
 @testable import RTMStorageServer
 
-/// Generated writes against a model that is as simple as the rules can be told.
+/// Generated writes are compared with a model that is as simple as the rules.
 @Suite("Metadata against a naive model")
 struct MetadataModelTests {
     /// The set as a list, changed one item at a time on a copy.

@@ -146,7 +146,7 @@ struct MetadataSetTests {
         _ = try apply(write(.set, [("a", ""), ("b", "")]), to: &set, limits: limits)
         let more = refusal { try apply(write(.set, [("c", "")]), to: &set, limits: limits) }
         #expect(more?.code == .storageMetadataItemExceedLimitation)
-        // What is too much since the cap was lowered can be taken away bit by bit.
+        // A set that is too large since the cap was lowered can be reduced bit by bit.
         let lower = MetadataSet.Limits(itemsMax: 0, bytesMax: 1)
         _ = try apply(write(.update, [("a", "")]), to: &set, limits: lower)
         _ = try apply(write(.remove, [("b", "")]), to: &set, limits: lower)

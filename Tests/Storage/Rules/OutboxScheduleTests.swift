@@ -14,7 +14,7 @@ struct OutboxScheduleTests {
             event: Array(repeating: 0, count: bytes))
     }
 
-    /// With an empty store.
+    /// A schedule over an empty store.
     private func schedule(_ limits: OutboxSchedule.Limits = .init()) -> OutboxSchedule {
         var schedule = OutboxSchedule(limits: limits)
         _ = schedule.nextFetch()

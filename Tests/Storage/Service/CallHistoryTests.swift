@@ -1,7 +1,7 @@
 import RTMTestSupport
 import Testing
 
-/// What judges recorded histories finds what is wrong in them.
+/// The judges of recorded histories find what is wrong in them.
 @Suite("The judges of recorded histories")
 struct CallHistoryTests {
     private let zero = ContinuousClock.now

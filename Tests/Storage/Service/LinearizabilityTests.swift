@@ -6,8 +6,8 @@ import Testing
 
 @testable import RTMStorageServer
 
-/// Histories of real calls over a few real links, with callers made up by the test; those of whole clients
-/// are in IntegrationTests.
+/// Histories of real calls over a few real links, with callers that the test makes up. Histories of whole
+/// clients are in IntegrationTests.
 @Suite("Concurrent histories are linearizable")
 struct LinearizabilityTests {
     private static let clients = 100

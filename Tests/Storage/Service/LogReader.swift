@@ -9,7 +9,7 @@ import SwiftProtobuf
 import Synchronization
 import Testing
 
-/// Whoever is subscribed to channels at messaging, and writes down what comes.
+/// A subscriber of channels at messaging, which writes down what arrives.
 final class LogReader: Sendable {
     private let loop: any EventLoop
     private let end: NIOLoopBound<End>

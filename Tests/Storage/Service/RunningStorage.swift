@@ -24,8 +24,8 @@ final class RunningStorage: Sendable {
     }
 
     /// - Parameters:
-    ///   - directory: keeps the database from one run to the next.
-    ///   - arguments: flags of the storage keys, such as `--storage-history-retention`.
+    /// - directory: keeps the database from one run to the next.
+    /// - arguments: flags of the storage keys, such as `--storage-history-retention`.
     static func with(
         _ directory: String, _ arguments: [String] = [], _ body: (RunningStorage) async throws -> Void
     ) async throws {
@@ -87,7 +87,7 @@ final class RunningStorage: Sendable {
         try await LogReader.attached(to: channels, at: .inProcess(messaging), on: group.next())
     }
 
-    /// With one caller, which is closed afterwards.
+    /// Runs the body with one caller, which is closed afterwards.
     static func withCaller(
         _ arguments: [String] = [], _ body: (RunningStorage, StorageCaller) async throws -> Void
     ) async throws {

@@ -9,7 +9,7 @@ import SwiftProtobuf
 import Synchronization
 import Testing
 
-/// An edge as storage sees it: calls for many users over one link, and hears who got which lock.
+/// An edge as storage sees it: it calls for many users over one link, and learns who gets which lock.
 final class StorageCaller: Sendable {
     private let loop: any EventLoop
     private let end: NIOLoopBound<End>
@@ -47,8 +47,8 @@ final class StorageCaller: Sendable {
 
     func close() async throws { try await loop.submit { self.end.value.link.shutdown() }.get() }
 
-    /// A client's request by its one field, and the frame that answers it. A wait in line lasts until its
-    /// end.
+    /// Sends a client's request with its one field, and returns the frame that answers it. A wait in line
+    /// lasts until its end.
     func call(
         _ body: Rtm_Client_ClientFrame.OneOf_Body, by caller: RTMWire.Caller
     ) async throws -> Rtm_Client_ServerFrame {
@@ -95,7 +95,7 @@ final class StorageCaller: Sendable {
         }
     }
 
-    /// Requests that stand in line for a lock.
+    /// How many requests stand in line for a lock.
     var inLine: Int { get async throws { try await loop.submit { self.end.value.tickets.count }.get() } }
 
     func push(_ caller: RTMWire.Caller, _ change: SessionChange, _ channel: ChannelKey? = nil) async throws {
@@ -141,7 +141,7 @@ private final class End: ServiceLinkClientDelegate {
     private let state: CallerState
     private let arena = DecodeArena()
     var waiting: [Int: Waiting] = [:]
-    /// Requests that stand in line, by ticket.
+    /// The requests that stand in line, by ticket.
     private(set) var tickets: [UInt64: Int] = [:]
 
     init(_ link: ServiceLinkClient<Int>, state: CallerState) {
@@ -196,7 +196,7 @@ private final class End: ServiceLinkClientDelegate {
     }
 }
 
-/// Frames behind their length prefixes.
+/// Splits frames by their length prefixes.
 func frames(_ bytes: [UInt8]) throws -> [Rtm_Client_ServerFrame] {
     var frames: [Rtm_Client_ServerFrame] = []
     var rest = bytes[...]

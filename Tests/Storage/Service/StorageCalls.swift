@@ -105,7 +105,7 @@ extension StorageCaller {
     }
 }
 
-/// The error of a call, nil when it succeeded.
+/// The error of a call, or nil when it succeeded.
 func failure<Success>(_ body: () async throws -> Success) async -> RTMError? {
     do {
         _ = try await body()

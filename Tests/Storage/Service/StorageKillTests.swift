@@ -14,10 +14,10 @@ import Testing
 
 @testable import RTMStorageServer
 
-/// A real `rtm-storage` that is killed while clients write, again and again over one directory.
+/// A real `rtm-storage` is killed while clients write, again and again over one directory.
 @Suite("Storage is killed under load", .serialized)
 struct StorageKillTests {
-    /// `SOAK=100 swift test --filter StorageKillTests` is the long form.
+    /// `SOAK=100 swift test --filter StorageKillTests` runs the long form.
     private static let rounds = ProcessInfo.processInfo.environment["SOAK"].flatMap { Int($0) } ?? 5
     private static let writers = 12
 
@@ -41,7 +41,7 @@ struct StorageKillTests {
 
     /// What a writer knows of its channel.
     private struct Ledger: Sendable {
-        /// Values by revision, as they were acknowledged.
+        /// The values by revision, as they were acknowledged.
         var acknowledged: [Int64: String] = [:]
         var attempted: Set<String> = []
     }
@@ -121,7 +121,7 @@ struct StorageKillTests {
         #expect(Set(found.map { $0.items[0].value }).count == found.count, "no write took place twice")
     }
 
-    /// Times of messages, which say all of them.
+    /// The timestamps of messages; each message carries its own in its text.
     private struct Stored: Sendable {
         var attempted: Set<UInt64> = []
         var acknowledged: Set<UInt64> = []
@@ -159,7 +159,8 @@ struct StorageKillTests {
         }
     }
 
-    /// Stores messages until the link is lost. A later round's times may be those of an earlier one.
+    /// Stores messages until the link is lost. The timestamps of a later round may repeat those of an earlier
+    /// one.
     private func store(from first: UInt64, _ caller: StorageCaller, _ stored: Shared<Stored>) async {
         for time in stride(from: first, to: .max, by: 4) {
             guard stored.withLock({ $0.attempted.insert(time).inserted }) else { continue }
@@ -197,7 +198,7 @@ struct StorageKillTests {
                 for round in 0..<Self.rounds {
                     try await host.withStorage(directory) { process, caller in
                         if round == 0 { try await caller.setLock() }
-                        // Nobody is away long enough to lose it, so each owner hands it over itself.
+                        // Nobody is away long enough to lose the lock, so each owner hands it over itself.
                         let previous = Caller.user("user \(round - 1)", session: 1)
                         if round > 0 {
                             #expect(
@@ -218,7 +219,7 @@ struct StorageKillTests {
     }
 }
 
-/// Messaging at a port of this process, so that its logs outlive the storage processes that announce to it.
+/// Messaging at a port of this process, so that its logs outlive the storage processes that append to it.
 final class LogHost: Sendable {
     private let group: MultiThreadedEventLoopGroup
     private let messaging: HostPort

@@ -169,7 +169,7 @@ struct StorageServiceTests {
                     try await caller.appendHistory(
                         to: ChannelKey(appID: "app", type: .stream, name: "s"), by: "ben", at: 1, [])
                 }?.code == .invalidChannelType)
-            // Messages of 1970 are far beyond every retention but the permanent one.
+            // A message of 1970 is expired under every retention but the permanent one.
             #expect(try await caller.history().messages.isEmpty)
         }
         try await RunningStorage.withCaller(["--storage-history-retention", "permanent"]) { _, caller in
@@ -203,7 +203,7 @@ struct StorageServiceTests {
                 try await caller.appendHistory(
                     to: inbox, by: "ben", at: time, Array("hi".utf8), origin: first)
             }
-            // The same words as another message, of the same client or of another one.
+            // The same words are sent as another message, of the same client or of another one.
             for (instance, sequence) in [(7, 2), (8, 1)] as [(UInt64, UInt64)] {
                 try await caller.appendHistory(
                     to: inbox, by: "ben", at: 2_000, Array("hi".utf8),

@@ -24,7 +24,8 @@ struct StorageTroubleTests {
             try await caller.write([("a", "1")])
             try await eventually("ready") { isReady(running) }
             var refused: RTMError?
-            // As old as possible, so that what fills the file is removed within a second or so.
+            // The message is as old as possible, so that what fills the file is removed within about a
+            // second.
             let time = WallClock.milliseconds() - 86_400_000 + 3_000
             for number in 0..<500 as Range<UInt64> where refused == nil {
                 refused = await failure {
@@ -91,7 +92,7 @@ struct StorageTroubleTests {
             try Data(repeating: 0x41, count: 8_192).write(to: URL(fileURLWithPath: directory + "/storage.db"))
             await #expect(throws: ServiceFailure.self) { try await RunningStorage.with(directory) { _ in } }
         }
-        // /proc takes no files, whoever asks: the tests may run as root, whom no permission stops.
+        // /proc takes no files from anybody. The tests may run as root, whom no permission stops.
         await #expect(throws: ServiceFailure.self) {
             try await RunningStorage.with("/proc/rtm-storage") { _ in }
         }

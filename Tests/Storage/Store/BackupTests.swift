@@ -7,7 +7,7 @@ import Testing
 
 @testable import RTMStorageServer
 
-/// What docs/operations/storage.md tells an operator to do, with the real program.
+/// The steps of docs/operations/storage.md for an operator, with the real program.
 @Suite("Backup and restore by the command line", .serialized)
 struct BackupTests {
     @Test("a backup of a busy service is one state of it; restored, the service goes on from there")
@@ -36,7 +36,7 @@ struct BackupTests {
                     let log = try await host.reader([.message("lobby")])
                     let next = try await caller.write([("a", "restored"), ("b", "restored")])
                     #expect(next == set.majorRevision + 1)
-                    // Its number was given before, to an event of the database that is gone.
+                    // The number was given before, to an event of the database that is gone.
                     try await eventually("the event is announced") {
                         log.storageEvents.contains { $0.items.allSatisfy { $0.value == "restored" } }
                     }
@@ -65,7 +65,8 @@ struct BackupTests {
         }
     }
 
-    /// Writes two items with one value, again and again, until the body has ended; returns how often.
+    /// Writes two items with one value, again and again, until the body has ended. Returns how often it
+    /// wrote.
     private func writeDuring(
         _ caller: StorageCaller, _ body: () async throws -> Void
     ) async throws -> Int {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import RTMStorageServer
 
-/// The store is an interface: the rules do over another engine what they do over SQLite.
+/// The store is an interface: the rules do the same over another engine as over SQLite.
 @Suite("Two engines under the same rules")
 struct EngineTests {
     private static let now = StorageNow(wall: 1_000_000, steady: 1_000)

@@ -4,7 +4,7 @@ import RTMWire
 
 @testable import RTMStorageServer
 
-/// Groups of writes of every kind to a few channels, so that most of them meet something.
+/// Groups of writes of every kind to a few channels, so that most of them meet existing data.
 struct GeneratedWrites {
     private static let users = ["anna", "ben"]
 
@@ -14,7 +14,7 @@ struct GeneratedWrites {
 
     init(seed: UInt64) { random = SeededGenerator(seed: seed &+ 1 << 32) }
 
-    /// - Parameter contents: what the store holds.
+    /// - Parameter contents: the present contents of the store.
     mutating func group(_ contents: StoreContents) -> [StorageWrite] {
         (0..<Int.random(in: 1...6, using: &random)).map { _ in
             number += 1

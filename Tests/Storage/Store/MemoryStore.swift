@@ -3,7 +3,7 @@ import RTMWire
 
 @testable import RTMStorageServer
 
-/// Another engine: everything in dictionaries. What the rules do must be the same over it as over SQLite.
+/// Another engine, which keeps everything in dictionaries. The rules must do the same over it as over SQLite.
 final class MemoryStore {
     private struct State {
         var counter: UInt64 = 0
@@ -83,7 +83,7 @@ extension MemoryStore: WritableStore {
         return expired.count
     }
 
-    /// There are no rows for them.
+    /// This store keeps no rows for channels, so there is nothing to remove.
     func removeUnusedChannels(limit: Int) {}
 
     func usage(of app: String) -> AppUsage { state.usages[app] ?? AppUsage() }
@@ -115,7 +115,7 @@ extension MemoryStore: ReadableStore {
 }
 
 extension HistorySelection {
-    /// What a store finds.
+    /// The matches that a store finds.
     func matches(among messages: [HistoryMessage]) -> HistoryMatches {
         var found = HistoryMatches(of: self)
         for message in messages.sorted(by: { $0.timestampMilliseconds > $1.timestampMilliseconds })

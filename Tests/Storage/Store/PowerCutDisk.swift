@@ -1,20 +1,20 @@
 import CSQLite
 import RTMTestSupport
 
-/// A disk that loses its power: what SQLite has written without syncing it may be there afterwards, or not,
-/// or in part.
+/// A disk that loses its power: after that, data that SQLite has written without syncing may be there, or
+/// not, or in part.
 ///
-/// It is a file system of SQLite's (a VFS) before the usual one: everything is done there as asked, and
+/// It is a file system of SQLite's (a VFS) in front of the usual one. Everything is done there as asked, and
 /// beside it each file of the database is kept as the last sync left it, with the writes since. At the cut a
 /// part of those is chosen, in pieces of 512 bytes and in no order, as disks do it. What a process sees while
-/// it runs is no matter of the disk, so shared memory and locks are the usual ones.
+/// it runs doesn't depend on the disk, so shared memory and locks are the usual ones.
 final class PowerCutDisk {
-    /// As `SQLiteOptions.fileSystem`.
+    /// The name for `SQLiteOptions.fileSystem`.
     let name: String
     /// When the power is cut: at the write, truncation or sync with this number.
     let cutAt: Int
     private(set) var steps = 0
-    /// By path: what is left after the cut; nil before it.
+    /// By path: the file's content after the cut; nil before it.
     private(set) var remains: [String: [UInt8]]?
     private var random: SeededGenerator
     private var images: [String: Image] = [:]
@@ -81,7 +81,7 @@ final class PowerCutDisk {
         return SQLITE_OK
     }
 
-    /// What is there when a file is opened has been there for long.
+    /// A file that is there when it is opened has been there for long.
     private func image(_ path: String, of file: UnsafeMutablePointer<sqlite3_file>) -> Image {
         if let known = images[path] { return known }
         let image = Image()
@@ -115,7 +115,7 @@ private final class Image {
         case truncate(Int)
     }
 
-    /// What becomes of changes that were not synced.
+    /// What happens to changes that were not synced.
     enum Loss: CaseIterable {
         case all, none, latest, some
     }
@@ -168,7 +168,7 @@ private final class Image {
     }
 }
 
-/// What SQLite holds for an open file; the usual file system's part lies behind it.
+/// What SQLite holds for an open file; the part of the usual file system lies behind it.
 private struct CutFile {
     /// Where SQLite finds the methods.
     var base: sqlite3_file
@@ -196,7 +196,7 @@ private struct CutFile {
 extension PowerCutDisk {
     fileprivate static var methods: sqlite3_io_methods {
         var methods = sqlite3_io_methods()
-        // With shared memory, without files that are mapped into it.
+        // This file system has shared memory, but no files that are mapped into it.
         methods.iVersion = 2
         methods.xClose = { file in
             let file = CutFile.of(file)
@@ -222,7 +222,7 @@ extension PowerCutDisk {
         methods.xSync = { file, _ in
             let file = CutFile.of(file)
             guard let image = file.image?.takeUnretainedValue() else { return SQLITE_OK }
-            // Nothing is asked of the true disk: no true power is cut.
+            // The true disk is not asked to sync, because no true power is cut.
             file.disk.takeUnretainedValue().step()
             image.sync()
             return SQLITE_OK

@@ -6,8 +6,8 @@ import Testing
 
 @testable import RTMStorageServer
 
-/// Generated histories of groups of writes on a disk that loses its power at any of their steps, in every
-/// life of the store anew. What is found afterwards is compared with what the store held after each group.
+/// Generated histories of groups of writes run on a disk that loses its power at any of their steps, in each
+/// life of the store again. What is found afterwards is compared with what the store held after each group.
 @Suite("Power cuts")
 struct PowerCutTests {
     @Test(
@@ -22,7 +22,7 @@ struct PowerCutTests {
     func normal() async throws {
         var lost = 0
         for seed in 0..<20 as Range<UInt64> { lost += try await lives(seed, .normal) }
-        // And so this disk does lose what wasn't synced.
+        // This shows that the disk does lose what wasn't synced.
         #expect(lost > 0)
     }
 
@@ -41,7 +41,7 @@ struct PowerCutTests {
     }
 }
 
-/// Lives of a store, each ended by a power cut.
+/// The lives of a store, each ended by a power cut.
 private struct PowerCutHistory {
     private static let now = StorageNow(wall: 1_000_000, steady: 1_000)
 
@@ -49,7 +49,7 @@ private struct PowerCutHistory {
     private let synchronous: Synchronous
     private var random: SeededGenerator
     private var writes: GeneratedWrites
-    /// What the last life left; nil before the first.
+    /// The files that the last life left; nil before the first.
     private var left: StoreContents?
 
     init(seed: UInt64, synchronous: Synchronous) {
@@ -59,8 +59,8 @@ private struct PowerCutHistory {
         writes = GeneratedWrites(seed: seed)
     }
 
-    /// Writes until the power is cut, and leaves what the disk has then in `next`. Returns how many
-    /// acknowledged groups are missing there.
+    /// Writes until the power is cut, and leaves the disk's content of that moment in `next`. Returns how
+    /// many acknowledged groups are missing there.
     mutating func live(at directory: String, next: String) throws -> Int {
         let disk = try #require(
             PowerCutDisk(cutAt: .random(in: 1...400, using: &random), seed: random.next()))
@@ -71,7 +71,7 @@ private struct PowerCutHistory {
         let store = try SQLiteWriter(options)
         let reader = try SQLiteReader(options)
         var writer = try StorageWriter(store, rules: StorageRules(), now: Self.now)
-        // What it is found with, and after each group.
+        // The state at the start, and the state after each group.
         var states = [try StoreContents(reader)]
         if let left { #expect(states == [left], "seed \(seed): reading has changed it") }
         var acknowledged = 0
@@ -97,7 +97,7 @@ private struct PowerCutHistory {
         #expect(try SQLiteMaintenance.check(path) == [])
         reader.close()
         store.close()
-        // The next life finds what the cut has left, and not what this look has made of it.
+        // The next life finds what the cut has left, and not what this check has made of it.
         try leave(remains, in: next)
         left = found
         let state = try #require(states.lastIndex(of: found), "seed \(seed): such a state has never been")

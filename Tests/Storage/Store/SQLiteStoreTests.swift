@@ -331,7 +331,7 @@ struct SQLiteStoreTests {
     }
 }
 
-/// Why the store refused, nil when it didn't.
+/// Why the store refused, or nil when it didn't.
 func storeFailure<Success>(_ body: () throws -> Success) -> StoreFailure? {
     do {
         _ = try body()

@@ -4,8 +4,8 @@ import Testing
 
 @testable import RTMStorageServer
 
-/// Whoever uses ever new channels must not fill the file with their names, and a channel that is used again
-/// must not go back to numbers that it had.
+/// A client that uses ever new channels must not fill the file with their names, and a channel that is used
+/// again must not go back to its earlier numbers.
 @Suite("Channels that nothing hangs on")
 struct UnusedChannelTests {
     private static let now = StorageNow(wall: 1_000, steady: 1_000)
@@ -26,7 +26,7 @@ struct UnusedChannelTests {
             event: [1])
     }
 
-    /// Names of the channels that have a row.
+    /// The names of the channels that have a row.
     private func names(_ directory: String) throws -> [String] {
         let connection = try options(directory).openReader()
         defer { connection.close() }
@@ -149,7 +149,7 @@ struct UnusedChannelTests {
                 #expect(try names(directory).isEmpty)
             }
             #expect(sequences.count == 8 && sequences == Array(Set(sequences)).sorted())
-            // Before its first acquisition a lock has none.
+            // A lock has no token before its first acquisition.
             #expect(tokens.count == 6 && tokens[4] > tokens[1] && tokens[1] > 0)
             writer.close()
         }
