@@ -5,23 +5,23 @@ import Testing
 
 @Suite("Relations between the timings of presence")
 struct PresenceConfigurationTests {
-    private func problems(_ arguments: String...) throws -> [String] {
+    private func problems(_ arguments: String...) -> [String] {
         let schema = ConfigurationSchema(PresenceKeys.own + PresenceKeys.redis, section: "presence")
         let loader = ConfigurationLoader(schema: schema, rules: PresenceDefinition.service.rules) { _ in "" }
         do {
             _ = try loader.load(arguments: arguments, environment: [:])
             return []
-        } catch let error as ConfigurationError {
+        } catch {
             return error.problems.map(\.description)
         }
     }
 
     @Test("a lease lasts at least two sweeps, so that its end is noticed in time")
-    func leaseAndSweep() throws {
-        #expect(try problems().isEmpty)
-        #expect(try problems("--lease-ttl", "4s", "--sweep-interval", "2s").isEmpty)
+    func leaseAndSweep() {
+        #expect(problems().isEmpty)
+        #expect(problems("--lease-ttl", "4s", "--sweep-interval", "2s").isEmpty)
         #expect(
-            try problems("--lease-ttl", "3s", "--sweep-interval", "2s") == [
+            problems("--lease-ttl", "3s", "--sweep-interval", "2s") == [
                 "presence.leaseTtl (--lease-ttl): the value 3s is too short for presence.sweepInterval, which "
                     + "is 2s: edges renew a lease three times in its life, and a sweep has to notice its end in "
                     + "time. Set presence.leaseTtl to at least 4s, or lower presence.sweepInterval"
@@ -29,18 +29,18 @@ struct PresenceConfigurationTests {
     }
 
     @Test("changes are collected for at least one sweep, which announces them (P-22)")
-    func intervalAndSweep() throws {
-        #expect(try problems("--interval", "250ms").isEmpty)
-        let found = try problems("--interval", "249ms")
+    func intervalAndSweep() {
+        #expect(problems("--interval", "250ms").isEmpty)
+        let found = problems("--interval", "249ms")
         #expect(found.count == 1)
         #expect(found.first?.contains("Set presence.interval to at least 250ms") == true)
     }
 
     @Test("a command to Redis fails before the lease that it renews ends; without Redis nothing is refused")
-    func leaseAndRedis() throws {
+    func leaseAndRedis() {
         let timings = ["--lease-ttl", "2s", "--redis-timeout", "3s"]
-        #expect(try problems(timings[0], timings[1], timings[2], timings[3]).isEmpty)
-        let found = try problems(
+        #expect(problems(timings[0], timings[1], timings[2], timings[3]).isEmpty)
+        let found = problems(
             timings[0], timings[1], timings[2], timings[3], "--redis-address", "127.0.0.1:6379")
         #expect(found.count == 1)
         #expect(found.first?.contains("Set presence.leaseTtl to at least 3s") == true)

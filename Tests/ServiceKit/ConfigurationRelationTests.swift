@@ -9,24 +9,24 @@ struct ConfigurationRelationTests {
         "relay.linger", default: .seconds(1), in: .zero ... .seconds(60), "How long it lingers.")
     private static let schema = ConfigurationSchema(RelayKeys.all + [linger.declaration], section: "relay")
 
-    private func problems(_ arguments: [String], _ rule: ConfigurationRule) throws -> [String] {
+    private func problems(_ arguments: [String], _ rule: ConfigurationRule) -> [String] {
         do {
             _ = try ConfigurationLoader(schema: Self.schema, rules: [rule]) { _ in "" }
                 .load(arguments: arguments, environment: [:])
             return []
-        } catch let error as ConfigurationError {
+        } catch {
             return error.problems.map(\.description)
         }
     }
 
     @Test("a time that must be a multiple of another one names both keys, both values and the remedy")
-    func multiple() throws {
+    func multiple() {
         let rule = ConfigurationRule(
             RelayKeys.handshakeDeadline, isAtLeast: 2, times: Self.linger, because: "it would come too late")
-        #expect(try problems([], rule).isEmpty)
-        #expect(try problems(["--handshake-deadline", "2s"], rule).isEmpty)
+        #expect(problems([], rule).isEmpty)
+        #expect(problems(["--handshake-deadline", "2s"], rule).isEmpty)
         #expect(
-            try problems(["--handshake-deadline", "3s", "--linger", "2s"], rule) == [
+            problems(["--handshake-deadline", "3s", "--linger", "2s"], rule) == [
                 "relay.handshakeDeadline (--handshake-deadline): the value 3s is too short for relay.linger, "
                     + "which is 2s: it would come too late. Set relay.handshakeDeadline to at least 4s, "
                     + "or lower relay.linger"
@@ -34,21 +34,21 @@ struct ConfigurationRelationTests {
     }
 
     @Test("a relation that doesn't matter in a configuration refuses nothing")
-    func condition() throws {
+    func condition() {
         let rule = ConfigurationRule(
             RelayKeys.handshakeDeadline, times: Self.linger, because: "it would come too late",
             when: { $0[RelayKeys.eager] })
-        #expect(try problems(["--linger", "9s"], rule).isEmpty)
-        #expect(try problems(["--linger", "9s", "--eager"], rule).count == 1)
+        #expect(problems(["--linger", "9s"], rule).isEmpty)
+        #expect(problems(["--linger", "9s", "--eager"], rule).count == 1)
     }
 
     @Test("a time that must outlast a fixed one names that and its value")
-    func fixed() throws {
+    func fixed() {
         let rule = ConfigurationRule(
             Self.linger, isAtLeast: .seconds(10), of: "the goodbye", because: "it would be cut off")
-        #expect(try problems(["--linger", "10s"], rule).isEmpty)
+        #expect(problems(["--linger", "10s"], rule).isEmpty)
         #expect(
-            try problems(["--linger", "9500ms"], rule) == [
+            problems(["--linger", "9500ms"], rule) == [
                 "relay.linger (--linger): the value 9500ms is shorter than the goodbye, which is 10s: "
                     + "it would be cut off. Set relay.linger to at least 10s"
             ])
