@@ -43,15 +43,15 @@ struct FadingTableTests {
             metrics: PresenceMetrics(MetricsRegistry()), messagingProbe: nil,
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
         node.sweep()
-        node.positions[.room] = StreamPosition(epoch: 1, offset: 2)
+        node.events.positions[.room] = StreamPosition(epoch: 1, offset: 2)
         loop.advanceTime(by: .minutes(59))
         node.sweep()
-        #expect(node.positions.count == 1)
+        #expect(node.events.positions.count == 1)
         for _ in 0..<2 {
             loop.advanceTime(by: .hours(1))
             node.sweep()
         }
-        #expect(node.positions.count == 0)
+        #expect(node.events.positions.count == 0)
     }
 
     @Test("a node forgets which events of an idle channel it was told when another node has seen its end")

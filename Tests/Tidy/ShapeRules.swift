@@ -14,10 +14,10 @@ enum ShapeRules {
     static let bigFolders: [String: Int] = [:]
 
     /// By name, with the lines of all extensions.
-    static let bigTypes = ["PresenceNode": 589, "RedisPresenceStore": 545]
+    static let bigTypes: [String: Int] = [:]
 
     /// Comments that consist of a rule's id alone, by room.
-    static let bareCitations = ["Services/Edge/Server": 2, "Shared/Model": 12]
+    static let bareCitations = ["Services/Edge/Server": 2]
 
     // MARK: Folders
 

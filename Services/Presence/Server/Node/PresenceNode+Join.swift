@@ -4,42 +4,22 @@ import RTMModel
 import RTMServiceLink
 import RTMWire
 
-/// A join whose answer waits until its events are in the log. The request for the snapshot of a big channel
-/// waits in the same way.
-struct PendingJoin {
-    let request: UInt64
-    let link: AcceptedServiceLink
-    let channel: ChannelKey
-    let wantsSnapshot: Bool
-    /// Nobody joins; only the snapshot is wanted, and it may be of any size.
-    var isForRoster = false
-    /// Whether the snapshot is too big for the answer to a join.
-    var isTooBig = false
-    /// Whether the join waits for an answer of messaging.
-    var needsMessaging = false
-    /// The users, once the snapshot was taken; the events before it may still be on their way.
-    var snapshot: RosterSnapshot?
-}
-
 extension PresenceNode {
     func join(_ join: JoinRequest, _ id: UInt64, timeout: Duration, _ link: AcceptedServiceLink)
         throws(RTMError)
     {
-        try check(join.channel.type)
-        try checkBacklog(of: join.channel)
-        lastJoin += 1
-        let number = lastJoin
-        joins[number] = PendingJoin(
+        try PresenceCalls.check(join.channel.type)
+        try checkBacklog(join.channel)
+        let pending = PendingJoin(
             request: id, link: link, channel: join.channel, wantsSnapshot: join.wantsSnapshot)
+        let number = joins.add(pending, timeout: timeout, now: now)
         // A sync that is under way may have passed this session already, so the join counts as a report of
         // it.
         syncs[SyncKey(link: link.id, lease: join.lease)]?.insert(MemberKey(join.caller, join.channel))
-        // The deadline comes before the caller's own, so that the caller is told the cause.
-        joinDeadlines.set(now + timeout.milliseconds * 3 / 4, for: number)
         store.enter(Entry(join), join.channel) { [self] outcome in
             switch outcome {
             case .success(let through): wait(number, through: through)
-            case .failure(let error): finish(number)?.fail(error)
+            case .failure(let error): joins.finish(number)?.fail(error)
             }
         }
     }
@@ -48,8 +28,8 @@ extension PresenceNode {
     /// log.
     func wait(_ number: UInt64, through: UInt64) {
         guard let join = joins[number] else { return }
-        let last = max(through, outbox.last(of: join.channel) ?? 0)
-        if outbox.wait(number, for: join.channel, through: last) {
+        let last = max(through, events.last(of: join.channel) ?? 0)
+        if events.wait(number, for: join.channel, through: last) {
             joins[number]?.needsMessaging = false
             joinSettled(number)
         } else {
@@ -61,20 +41,7 @@ extension PresenceNode {
     /// again.
     private func waitForMessaging(_ number: UInt64) {
         joins[number]?.needsMessaging = true
-        if !messaging.isUp { failUnreachable(number) }
-    }
-
-    func failWaitingJoins() {
-        for (number, join) in joins.sorted(by: { $0.key < $1.key }) where join.needsMessaging {
-            failUnreachable(number)
-        }
-    }
-
-    private func failUnreachable(_ number: UInt64) {
-        finish(number)?.fail(
-            RTMError(
-                .presenceOperationFailed, "presence can't reach messaging at the moment",
-                retryAfter: .seconds(1)))
+        if !events.isUp { joins.finish(number)?.fail(PendingJoin.unreachable) }
     }
 
     // MARK: The log's head
@@ -88,12 +55,10 @@ extension PresenceNode {
         headWaiters[channel, default: []].append(number)
         guard headWaiters[channel]?.count == 1 else { return }
         do throws(RTMError) {
-            try messaging.append(
-                AppendRequest(channel: channel, source: 0, events: EventRun()),
-                context: .head(channel))
+            try events.askForHead(of: channel)
         } catch {
             headWaiters[channel] = nil
-            finish(number)?.fail(error)
+            joins.finish(number)?.fail(error)
         }
     }
 
@@ -101,11 +66,11 @@ extension PresenceNode {
         let waiters = headWaiters.removeValue(forKey: channel) ?? []
         switch outcome {
         case .success(let position):
-            if positions[channel] == nil { positions[channel] = position }
+            if events.positions[channel] == nil { events.positions[channel] = position }
             for number in waiters { wait(number, through: 0) }
         case .failure(let failure):
             let error = RTMError(failure, .presenceOperationFailed, timeout: .presenceOperationTimeout)
-            for number in waiters { finish(number)?.fail(error) }
+            for number in waiters { joins.finish(number)?.fail(error) }
         }
     }
 
@@ -115,16 +80,16 @@ extension PresenceNode {
         if join.wantsSnapshot && join.snapshot == nil && !join.isTooBig {
             return takeSnapshot(number, for: join)
         }
-        guard let join = finish(number) else { return }
+        guard let join = joins.finish(number) else { return }
         // An answer without a snapshot needs no exact position.
         let position =
-            join.snapshot?.position ?? positions[join.channel]
+            join.snapshot?.position ?? events.positions[join.channel]
             ?? StreamPosition(epoch: 0, offset: 0)
         if join.isForRoster { giveRoster(join, position) } else { join.succeed(position, settings.snapshots) }
     }
 
     private func takeSnapshot(_ number: UInt64, for join: PendingJoin) {
-        guard positions[join.channel] != nil else { return askForHead(number, of: join.channel) }
+        guard events.positions[join.channel] != nil else { return askForHead(number, of: join.channel) }
         let onlineMax = join.isForRoster ? Int.max >> 1 : settings.snapshots.joinUsersMax
         store.snapshot(join.channel, onlineMax: onlineMax) { [self] outcome in
             switch outcome {
@@ -134,56 +99,13 @@ extension PresenceNode {
             case .success(nil):
                 joins[number]?.isTooBig = true
                 joinSettled(number)
-            case .failure(let error): finish(number)?.fail(error)
+            case .failure(let error): joins.finish(number)?.fail(error)
             }
         }
     }
 
-    func joinTimedOut(_ number: UInt64) {
-        finish(number)?.fail(
-            RTMError(
-                .presenceOperationTimeout, "the join's events did not reach the channel's log in time",
-                retryAfter: .seconds(1)))
-    }
-
-    private func finish(_ number: UInt64) -> PendingJoin? {
-        joinDeadlines.set(nil, for: number)
-        return joins.removeValue(forKey: number)
-    }
-
-    /// Limit: waiting events of a channel, see `EventOutbox`.
-    func checkBacklog(of channel: ChannelKey) throws(RTMError) {
-        guard outbox.backlog(of: channel) >= settings.backlogMax else { return }
-        throw RTMError(
-            .presenceOperationFailed, "too many events of the channel wait for messaging",
-            retryAfter: .seconds(1),
-            limit: .init(name: "waiting presence events", value: UInt64(settings.backlogMax)))
-    }
-
-    func check(_ type: ChannelType?) throws(RTMError) {
-        guard type == .message || type == .stream else {
-            throw RTMError(.invalidChannelType, "only message and stream channels have presence")
-        }
-    }
-}
-
-extension PendingJoin {
-    func fail(_ error: RTMError) { link.fail(request, error) }
-
-    func succeed(_ position: StreamPosition, _ limits: SnapshotLimits) {
-        var frames = ByteBuffer()
-        var isTooBig = isTooBig
-        if let snapshot {
-            let bytesMax = min(limits.joinBytesMax, limits.joinQueueMax - link.queuedBytes)
-            let whole = SnapshotText(users: snapshot.users, channel: channel, position: position)
-            isTooBig = whole.bytes > bytesMax
-            if !isTooBig { _ = whole.write(from: 0, bytesMax: .max, into: &frames) }
-        }
-        frames.withUnsafeReadableBytes { bytes in
-            link.respond(
-                to: request,
-                JoinResponse(position: position, frames: WireText(bytes), isTooBig: isTooBig))
-        }
+    func checkBacklog(_ channel: ChannelKey) throws(RTMError) {
+        try events.checkBacklog(of: channel, max: settings.backlogMax)
     }
 }
 

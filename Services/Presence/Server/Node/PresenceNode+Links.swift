@@ -45,6 +45,13 @@ extension PresenceNode: ServiceLinkHandler {
         }
     }
 
+    private func call(_ call: CallRequest, _ id: UInt64, _ link: AcceptedServiceLink) throws {
+        let calls = PresenceCalls(store: store, states: settings.states)
+        try calls.perform(
+            try PresenceCall(call.request.bytes, in: callArena), of: call.caller,
+            CallAnswer(request: id, link: link, metrics: metrics), checkBacklog: checkBacklog)
+    }
+
     func push(method: UInt32, body: UnsafeRawBufferPointer, from link: AcceptedServiceLink) {
         switch method {
         case PresenceMethod.leave:

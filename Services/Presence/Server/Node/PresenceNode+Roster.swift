@@ -12,7 +12,7 @@ extension PresenceNode {
     func roster(
         _ request: RosterRequest, _ id: UInt64, timeout: Duration, _ link: AcceptedServiceLink
     ) throws(RTMError) {
-        try check(request.channel.type)
+        try PresenceCalls.check(request.channel.type)
         guard request.snapshot == 0 else {
             guard let held = heldSnapshots.take(request.snapshot, of: link.id) else {
                 throw RTMError(
@@ -27,12 +27,9 @@ extension PresenceNode {
                 .presenceOperationFailed, "\(countMax) snapshots are under way", retryAfter: .seconds(1),
                 limit: .init(name: "snapshots under way", value: UInt64(countMax)))
         }
-        lastJoin += 1
-        let number = lastJoin
-        joins[number] = PendingJoin(
+        let pending = PendingJoin(
             request: id, link: link, channel: request.channel, wantsSnapshot: true, isForRoster: true)
-        joinDeadlines.set(now + timeout.milliseconds * 3 / 4, for: number)
-        wait(number, through: 0)
+        wait(joins.add(pending, timeout: timeout, now: now), through: 0)
     }
 
     func giveRoster(_ join: PendingJoin, _ position: StreamPosition) {

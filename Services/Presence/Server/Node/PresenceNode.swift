@@ -34,18 +34,10 @@ final class PresenceNode {
     /// Decodes the payload of a client's call while `arena` holds the call itself.
     let callArena = DecodeArena()
     private let eventLoop: any EventLoop
-    let messaging: MessagingAppender<PresenceNode>
+    let events: EventAppender
     private let messagingProbe: ReadinessProbe?
     private var isSweeping = false
-    var outbox = EventOutbox()
-    /// By channel: the log position of the last event that this node has appended. For an idle channel the
-    /// position is asked for again.
-    var positions = FadingTable<ChannelKey, StreamPosition>(lifetime: 3_600_000)
-    /// Channels whose roster is gone while their events are on their way.
-    private var emptied: Set<ChannelKey> = []
-    var joins: [UInt64: PendingJoin] = [:]
-    var lastJoin: UInt64 = 0
-    var joinDeadlines = DeadlineQueue<UInt64>()
+    var joins = PendingJoins()
     /// By channel: the joins that wait for the position of the channel's log.
     var headWaiters: [ChannelKey: [UInt64]] = [:]
     var syncs: [SyncKey: Set<MemberKey>] = [:]
@@ -61,21 +53,22 @@ final class PresenceNode {
         self.metrics = metrics
         self.messagingProbe = messagingProbe
         self.logger = logger
-        messaging = MessagingAppender(
-            to: settings.messaging, settings.link, node: "presence", timeout: settings.appendTimeout,
-            endOfTurn: EndOfTurn.shared(on: eventLoop), logger: logger)
+        events = EventAppender(
+            MessagingAppender(
+                to: settings.messaging, settings.link, node: "presence", timeout: settings.appendTimeout,
+                endOfTurn: EndOfTurn.shared(on: eventLoop), logger: logger))
     }
 
     /// Connects the node to the store and to messaging. A started node lives until `shutdown`.
     func start() {
         store.observer = self
         store.start()
-        messagingProbe?.notReady("no connection to messaging at \(messaging.address)")
-        messaging.start(caller: self)
+        messagingProbe?.notReady("no connection to messaging at \(events.messaging.address)")
+        events.messaging.start(caller: self)
     }
 
     func shutdown() {
-        messaging.shutdown()
+        events.messaging.shutdown()
         store.shutdown()
         store.observer = nil
     }
@@ -86,12 +79,12 @@ final class PresenceNode {
     /// Does what is due. `PresenceLife` calls it several times a second.
     func sweep() {
         sweepStore()
-        for channel in messaging.isUp ? outbox.waiting : [] { sendNext(of: channel) }
-        while let id = joinDeadlines.popDue(now: now) { joinTimedOut(id) }
+        events.sendWaiting()
+        while let join = joins.takeTimedOut(now: now) { join.fail(PendingJoin.timedOut) }
         heldSnapshots.forgetOld(now: now)
-        positions.forgetIdle(now: now)
+        events.positions.forgetIdle(now: now)
         metrics.show(store.totals)
-        metrics.waiting.set(outbox.count)
+        metrics.waiting.set(events.count)
     }
 
     private func sweepStore() {
@@ -104,7 +97,6 @@ final class PresenceNode {
             }
         }
     }
-
 }
 
 // MARK: - Events
@@ -112,69 +104,31 @@ final class PresenceNode {
 extension PresenceNode: PresenceStoreObserver {
     func rosterChanged(_ channel: ChannelKey, _ change: NumberedEvents) {
         for (_, event) in change.events { metrics.count(event.event) }
-        outbox.add(change, to: channel)
-        if change.isEmpty { emptied.insert(channel) } else { emptied.remove(channel) }
-        forgetIfOver(channel)
-        sendNext(of: channel)
+        events.add(change, to: channel)
     }
 
     func leasesExpired(_ leases: Int) {
         metrics.expiredLeases.increment(by: leases)
         logger.notice("leases of edges have ended", metadata: ["leases": "\(leases)"])
     }
-
-    private func sendNext(of channel: ChannelKey) {
-        guard messaging.isUp, let append = outbox.next(of: channel) else { return }
-        do throws(RTMError) {
-            try send(append)
-        } catch {
-            // The next sweep tries again.
-            outbox.failed(channel)
-        }
-    }
-
-    private func send(_ append: EventOutbox.Append) throws(RTMError) {
-        var run = ByteBuffer()
-        append.event.event.eventField.withUnsafeReadableBytes { event in
-            append.event.user.withWireText { user in
-                EventRun.append(
-                    AppendedEvent(
-                        publisher: user, publisherSession: append.event.exceptSession, feature: .presence,
-                        event: WireText(event), sequence: append.sequence), to: &run)
-            }
-        }
-        let outcome = run.withUnsafeReadableBytes { run in
-            Result { () throws(RTMError) in
-                try messaging.append(
-                    AppendRequest(channel: append.channel, source: append.source, events: EventRun(run)),
-                    context: .event(append))
-            }
-        }
-        try outcome.get()
-    }
 }
 
 extension PresenceNode: AppendCaller {
-    /// What messaging was asked to do.
-    enum Append {
-        case event(EventOutbox.Append)
-        /// Report the position of the channel's log.
-        case head(ChannelKey)
-    }
-
     func messagingIsUp() {
         messagingProbe?.ready()
-        for channel in outbox.waiting { sendNext(of: channel) }
+        events.sendWaiting()
     }
 
     func messagingIsDown(_ reason: ServiceLinkDownReason) {
-        messagingProbe?.notReady("no connection to messaging at \(messaging.address): \(reason)")
+        messagingProbe?.notReady("no connection to messaging at \(events.messaging.address): \(reason)")
         // Messaging may come back with other logs.
-        positions.removeAll()
-        failWaitingJoins()
+        events.positions.removeAll()
+        for join in joins.waitingForMessaging { joins.finish(join)?.fail(PendingJoin.unreachable) }
     }
 
-    func messagingAppended(_ append: Append, _ outcome: Result<AppendResponse, ServiceLinkRequestFailure>) {
+    func messagingAppended(
+        _ append: EventAppender.Append, _ outcome: Result<AppendResponse, ServiceLinkRequestFailure>
+    ) {
         switch append {
         case .event(let event): appended(event, outcome)
         case .head(let channel): headAnswered(channel, outcome.map(\.position))
@@ -186,7 +140,7 @@ extension PresenceNode: AppendCaller {
     ) {
         switch outcome {
         case .success(let response):
-            positions[append.channel] = response.position
+            events.positions[append.channel] = response.position
             store.acknowledge(append.channel, through: append.sequence, at: response.position)
             settle(append.channel)
         case .failure(.refused(let error)) where !error.isRetryable:
@@ -195,21 +149,11 @@ extension PresenceNode: AppendCaller {
             settle(append.channel)
         case .failure:
             metrics.repeated.increment()
-            outbox.failed(append.channel)
+            events.failed(append.channel)
         }
     }
 
-    /// Forgets the position of a channel without a roster: nobody will ask for it.
-    private func forgetIfOver(_ channel: ChannelKey) {
-        guard emptied.contains(channel), outbox.last(of: channel) == nil else { return }
-        emptied.remove(channel)
-        positions[channel] = nil
-    }
-
     private func settle(_ channel: ChannelKey) {
-        let ready = outbox.settled(channel)
-        forgetIfOver(channel)
-        sendNext(of: channel)
-        for join in ready { joinSettled(join) }
+        for join in events.settled(channel) { joinSettled(join) }
     }
 }

@@ -19,7 +19,7 @@ extension RedisPresenceStore {
     private func enter(
         _ entry: Entry, _ channel: ChannelKey, silently: Bool, _ done: @escaping Completion<RosterReply>
     ) {
-        index(entry.user, entry.lease, channel)
+        members.add(entry.user, entry.lease, channel)
         for loss in losses[entry.lease] ?? [] { loss.spared.insert(RedisKeys.field(channel, entry.user)) }
         // A lease that the edge hasn't renewed yet ends by itself, too.
         send(
@@ -32,7 +32,7 @@ extension RedisPresenceStore {
                 RedisArgument(entry.lease), RedisArgument(entry.isQuiet), RedisArgument(entry.timeout),
                 RedisArgument(silently),
             ], done)
-        index(entry.user, entry.lease, channel)
+        members.add(entry.user, entry.lease, channel)
     }
 
     package func leave(_ caller: Caller, _ channel: ChannelKey, _ done: @escaping Completion<Void>) {
@@ -68,7 +68,7 @@ extension RedisPresenceStore {
     package func end(_ caller: Caller, _ end: SessionEnd, _ done: @escaping Completion<Void>) {
         let user = UserKey(appID: caller.appID, userID: caller.userID)
         client.send(RedisCommand("SMEMBERS", .text(keys.channels(of: user)))) { [self] outcome in
-            forEach(outcome, RedisKeys.parse, done) { [self] place, done in
+            RedisTurns.forEach(outcome, RedisKeys.parse, done) { [self] place, done in
                 switch end {
                 case .lost:
                     lose(
@@ -114,120 +114,21 @@ extension RedisPresenceStore {
     package func states(
         of user: String, askedBy asker: String, _ channel: ChannelKey,
         _ done: @escaping Completion<[StateItem]?>
-    ) {
-        let roster = keys.roster(channel)
-        var row: RosterRow?
-        client.send(RedisCommand("HGET", .text(roster[0]), .text(user))) { outcome in
-            if case .success(let reply) = outcome { row = RosterRow(reply) }
-        }
-        client.send(RedisCommand("HGET", .text(roster[1]), .text(user))) { outcome in
-            done(
-                outcome.mapError(RTMError.init).map { reply in
-                    guard let row, !row.isLeaving, !row.isQuiet || user == asker else { return nil }
-                    guard case .string(let bytes) = reply else { return [] }
-                    return RosterReply.states(bytes[...])
-                })
-        }
-    }
+    ) { queries.states(of: user, askedBy: asker, channel, done) }
 
     package func users(
         _ channel: ChannelKey, after user: String?, countMax: Int, _ done: @escaping Completion<[UserState]>
-    ) {
-        let roster = keys.roster(channel)
-        client.run(
-            PresenceScripts.page, keys: [roster[2], roster[1]],
-            [.text(user.map { "(\($0)" } ?? "-"), RedisArgument(UInt64(countMax))]
-        ) { outcome in
-            done(outcome.mapError(RTMError.init).map { Self.users(($0.elements ?? [])[...]) })
-        }
-    }
+    ) { queries.users(channel, after: user, countMax: countMax, done) }
 
     package func onlineCount(_ channel: ChannelKey, _ done: @escaping Completion<Int>) {
-        client.send(RedisCommand("ZCARD", .text(keys.roster(channel)[2]))) { outcome in
-            done(outcome.mapError(RTMError.init).map { Int($0.number ?? 0) })
-        }
+        queries.onlineCount(channel, done)
     }
 
     package func channels(of user: UserKey, _ done: @escaping Completion<[ChannelKey]>) {
-        var found: [ChannelKey] = []
-        client.send(RedisCommand("SMEMBERS", .text(keys.channels(of: user)))) { [self] outcome in
-            forEach(outcome, RedisKeys.parse, { done($0.map { found.sorted() }) }) { [self] place, done in
-                let command = RedisCommand(
-                    "HGET", .text(keys.roster(place.channel)[0]), .text(user.userID))
-                client.send(command) { outcome in
-                    if case .success(let reply) = outcome, let row = RosterRow(reply), !row.isQuiet,
-                        !row.isLeaving
-                    {
-                        found.append(place.channel)
-                    }
-                    done(outcome.mapError(RTMError.init).map { _ in })
-                }
-            }
-        }
+        queries.channels(of: user, done)
     }
 
     package func snapshot(
         _ channel: ChannelKey, onlineMax: Int, _ done: @escaping Completion<RosterSnapshot?>
-    ) {
-        let roster = keys.roster(channel)
-        client.run(
-            PresenceScripts.snapshot, keys: [roster[2], roster[3], roster[0], roster[1], roster[4]],
-            [RedisArgument(isFilling), RedisArgument(UInt64(onlineMax))]
-        ) { outcome in
-            done(
-                outcome.mapError(RTMError.init).map { reply in
-                    let parts = reply.elements ?? []
-                    guard parts.count >= 3 else { return nil }
-                    let through = parts[0].number ?? 0
-                    let isInLog = (parts[1].number ?? 0) >= through
-                    return RosterSnapshot(
-                        users: Self.users(parts[3...]).sorted {
-                            $0.userID.utf8.lexicographicallyPrecedes($1.userID.utf8)
-                        }, through: through, position: isInLog ? Self.position(parts[2]) : nil)
-                })
-        }
-    }
-
-    /// The reply lists users and their states in turns.
-    private static func users(_ parts: ArraySlice<RedisReply>) -> [UserState] {
-        stride(from: parts.startIndex, to: parts.endIndex - 1, by: 2).map { index in
-            var items: [StateItem] = []
-            if case .string(let bytes) = parts[index + 1] { items = RosterReply.states(bytes[...]) }
-            return UserState(userID: parts[index].string ?? "", items: items)
-        }
-    }
-
-    private static func position(_ reply: RedisReply) -> StreamPosition? {
-        let numbers = reply.string?.split(separator: " ").compactMap { UInt64($0) } ?? []
-        return numbers.count == 2 ? StreamPosition(epoch: numbers[0], offset: numbers[1]) : nil
-    }
-
-    // MARK: -
-
-    /// Does something for every element of a reply, `atOnce` elements at a time. Completes when all are done
-    /// or one has failed.
-    func forEach<Element>(
-        _ outcome: Result<RedisReply, RedisFailure>, _ parse: (RedisReply) -> Element?, atOnce: Int = .max,
-        _ done: @escaping Completion<Void>, _ body: @escaping (Element, @escaping Completion<Void>) -> Void
-    ) {
-        switch outcome {
-        case .failure(let failure): done(.failure(RTMError(failure)))
-        case .success(let reply):
-            inTurns((reply.elements ?? []).compactMap(parse)[...], atOnce: atOnce, done, body)
-        }
-    }
-
-    private func inTurns<Element>(
-        _ elements: ArraySlice<Element>, atOnce: Int, _ done: @escaping Completion<Void>,
-        _ body: @escaping (Element, @escaping Completion<Void>) -> Void
-    ) {
-        let turn = elements.prefix(atOnce)
-        let rest = elements.dropFirst(turn.count)
-        let all = Gathering(count: turn.count + 1) { [self] outcome in
-            guard case .success = outcome, !rest.isEmpty else { return done(outcome) }
-            inTurns(rest, atOnce: atOnce, done, body)
-        }
-        for element in turn { body(element, all.finished) }
-        all.finished(.success(()))
-    }
+    ) { queries.snapshot(channel, isFilling: isFilling, onlineMax: onlineMax, done) }
 }

@@ -57,7 +57,7 @@ extension RedisPresenceStore {
     ) {
         // A kept member has just been reported again, so its session is the present one.
         let keptFields = Set(kept.map { RedisKeys.field($0.channel, $0.user) })
-        let loss = Loss()
+        let loss = LeaseLoss()
         losses[lease, default: []].append(loss)
         let command = RedisCommand("SMEMBERS", .text(keys.members(under: lease)))
         client.send(command) { [self] outcome in
@@ -71,18 +71,11 @@ extension RedisPresenceStore {
                 if losses[lease]?.isEmpty == true { losses[lease] = nil }
                 done(outcome.map { !loss.spared.isEmpty })
             }
-            forEach(outcome, parse, atOnce: Self.losesAtOnce, ended) { [self] member, done in
+            RedisTurns.forEach(outcome, parse, atOnce: Self.losesAtOnce, ended) { [self] member, done in
                 guard !loss.spared.contains(member.field) else { return done(.success(())) }
                 lose(member.place.user, member.place.channel, session: nil, lease: lease, done)
             }
         }
-    }
-
-    /// The members under a lease are being declared lost, some at a time.
-    final class Loss {
-        /// Members that have come in under the lease since. They are not lost, although their session isn't
-        /// compared.
-        var spared: Set<String> = []
     }
 
     package func sweep(_ done: @escaping Completion<Void>) {
@@ -103,7 +96,7 @@ extension RedisPresenceStore {
             PresenceScripts.expire, keys: [keys.leases, keys.knownLeases],
             [RedisArgument(now), until, RedisArgument(UInt64(Self.leasesPerSweep))]
         ) { [self] outcome in
-            forEach(outcome, \.number, done) { [self] lease, done in
+            RedisTurns.forEach(outcome, \.number, done) { [self] lease, done in
                 loseMembers(under: lease, except: []) { [self] outcome in
                     guard case .success(let isUsed) = outcome else { return done(outcome.map { _ in }) }
                     observer?.leasesExpired(1)
@@ -124,7 +117,8 @@ extension RedisPresenceStore {
             PresenceScripts.claim, keys: [keys.due],
             [RedisArgument(now), until, RedisArgument(UInt64(Self.channelsPerSweep))]
         ) { [self] outcome in
-            forEach(outcome, RedisKeys.parse, atOnce: Self.channelsAtOnce, done) { [self] place, done in
+            RedisTurns.forEach(outcome, RedisKeys.parse, atOnce: Self.channelsAtOnce, done) {
+                [self] place, done in
                 change(place.channel, PresenceScripts.advance, [], marksDue: false) { [self] outcome in
                     guard case .success(let reply) = outcome else { return done(outcome.map { _ in }) }
                     client.run(
@@ -142,4 +136,11 @@ extension RedisPresenceStore {
         guard let due = [reply.due, retry].compactMap(\.self).min() else { return "" }
         return RedisArgument(due)
     }
+}
+
+/// The members under a lease are being declared lost, some at a time.
+final class LeaseLoss {
+    /// Members that have come in under the lease since. They are not lost, although their session isn't
+    /// compared.
+    var spared: Set<String> = []
 }

@@ -16,19 +16,18 @@ package final class RedisPresenceStore: PresenceStore {
     package var observer: (any PresenceStoreObserver)?
     let client: RedisClient
     let keys: RedisKeys
+    let queries: RedisRosterQueries
+    let members: RedisMemberIndex
     let rules: PresenceRules
     let clock: () -> UInt64
     private let probe: ReadinessProbe?
     private let logger: Logger
-    /// By channel: up to which event of which source the observer was told. A forgotten entry is an hour old,
-    /// so its events were acknowledged long ago or are still in Redis.
-    private var told = FadingTable<ChannelKey, (source: UInt64, sequence: UInt64)>(lifetime: 3_600_000)
-    private var emptied: Set<ChannelKey> = []
+    private var told = ToldEvents()
     /// Leases whose members were reported over the present connection to Redis. All other leases may have
     /// changed while the connection was away, so their edges are asked to report their members.
     var trustedLeases: Set<UInt64> = []
     /// By lease: the losses that are under way at this node.
-    var losses: [UInt64: [Loss]] = [:]
+    var losses: [UInt64: [LeaseLoss]] = [:]
     /// When the data in Redis began. After Redis has lost all data, edges fill the rosters without events.
     var born: UInt64?
     /// Before this time no lease ends, because edges couldn't renew their leases while Redis or this node was
@@ -43,6 +42,8 @@ package final class RedisPresenceStore: PresenceStore {
     ) {
         client = RedisClient(redis, scripts: PresenceScripts.all, on: eventLoop, logger: logger)
         keys = RedisKeys(prefix: prefix)
+        queries = RedisRosterQueries(client: client, keys: keys)
+        members = RedisMemberIndex(client: client, keys: keys)
         self.rules = rules
         self.clock = clock
         self.probe = probe
@@ -80,8 +81,8 @@ package final class RedisPresenceStore: PresenceStore {
             switch outcome {
             case .failure(let failure): done(.failure(RTMError(failure)))
             case .success(let reply):
-                guard let reply = RosterReply(reply) else { return done(.failure(Self.unreadable)) }
-                cleanUp(after: reply, channel)
+                guard let reply = RosterReply(reply) else { return done(.failure(RosterReply.unreadable)) }
+                members.remove(reply.gone, channel)
                 report(reply, channel) { failure in
                     done(failure.map { .failure($0) } ?? .success(reply))
                 }
@@ -89,11 +90,10 @@ package final class RedisPresenceStore: PresenceStore {
         }
     }
 
-    /// Reports the events up to the reply's last one to the observer, including earlier events of other
-    /// nodes.
+    /// Reports the events up to the reply's last one to the observer, including earlier events of other nodes.
     private func report(_ reply: RosterReply, _ channel: ChannelKey, _ done: @escaping (RTMError?) -> Void) {
-        if reply.isEmpty { emptied.insert(channel) } else { emptied.remove(channel) }
-        let base = base(channel, reply)
+        told.rosterSeen(channel, isEmpty: reply.isEmpty)
+        let base = told.base(channel, reply)
         let own = reply.events.filter { $0.sequence > base }
         guard reply.sequence > base, own.first?.sequence != base + 1 else {
             tell(channel, reply, own)
@@ -104,7 +104,7 @@ package final class RedisPresenceStore: PresenceStore {
             switch outcome {
             case .failure(let failure): done(RTMError(failure))
             case .success(let pending):
-                let base = self.base(channel, reply)
+                let base = told.base(channel, reply)
                 let events = (pending.elements ?? []).compactMap(RosterReply.event)
                 tell(channel, reply, events.filter { $0.sequence > base })
                 done(nil)
@@ -112,22 +112,8 @@ package final class RedisPresenceStore: PresenceStore {
         }
     }
 
-    /// The last event that the observer knows or doesn't need to know.
-    private func base(_ channel: ChannelKey, _ reply: RosterReply) -> UInt64 {
-        guard let told = told[channel], told.source == reply.source else { return reply.acknowledged }
-        return max(told.sequence, reply.acknowledged)
-    }
-
-    private func tell(
-        _ channel: ChannelKey, _ reply: RosterReply, _ events: [(sequence: UInt64, event: RosterEvent)]
-    ) {
-        let last = max(events.last?.sequence ?? 0, base(channel, reply))
-        if reply.isEmpty && events.isEmpty && last <= reply.acknowledged {
-            told[channel] = nil
-            emptied.remove(channel)
-        } else {
-            told[channel] = (reply.source, last)
-        }
+    private func tell(_ channel: ChannelKey, _ reply: RosterReply, _ events: RosterReply.Events) {
+        told.tell(channel, reply, events)
         guard !events.isEmpty || reply.isEmpty else { return }
         observer?.rosterChanged(
             channel, NumberedEvents(source: reply.source, events: events, isEmpty: reply.isEmpty))
@@ -136,49 +122,23 @@ package final class RedisPresenceStore: PresenceStore {
     func forgetIdle() { told.forgetIdle(now: clock()) }
 
     package func acknowledge(_ channel: ChannelKey, through sequence: UInt64, at position: StreamPosition) {
-        guard let known = told[channel] else { return }
+        guard let source = told.source(of: channel) else { return }
         let roster = keys.roster(channel)
         client.run(
             PresenceScripts.acknowledge, keys: [roster[4], roster[7]],
             [
-                RedisArgument(known.source), RedisArgument(sequence),
+                RedisArgument(source), RedisArgument(sequence),
                 .text("\(position.epoch) \(position.offset)"),
             ]
         ) { _ in
             // If it fails, the event stays in the outbox and is appended again, and messaging knows it then.
         }
-        if sequence >= known.sequence, emptied.remove(channel) != nil { told[channel] = nil }
-    }
-
-    // MARK: - The indexes of users and leases
-
-    /// A member's entries are written before and after it enters. They are removed after it has gone, unless
-    /// it is in the channel again. So an entry is never missing, and a superfluous one does no harm.
-    func index(_ user: String, _ lease: UInt64, _ channel: ChannelKey) {
-        let key = UserKey(appID: channel.appID, userID: user)
-        send("SADD", .text(keys.channels(of: key)), .text(RedisKeys.field(channel)))
-        send("SADD", .text(keys.members(under: lease)), .text(RedisKeys.field(channel, user)))
-    }
-
-    private func cleanUp(after reply: RosterReply, _ channel: ChannelKey) {
-        for (user, lease) in reply.gone {
-            let key = UserKey(appID: channel.appID, userID: user)
-            send("SREM", .text(keys.channels(of: key)), .text(RedisKeys.field(channel)))
-            send("SREM", .text(keys.members(under: lease)), .text(RedisKeys.field(channel, user)))
-            client.send(RedisCommand("HGET", .text(keys.roster(channel)[0]), .text(user))) { [self] outcome in
-                guard case .success(let reply) = outcome, let row = RosterRow(reply) else { return }
-                index(user, row.lease, channel)
-            }
-        }
+        told.acknowledged(channel, through: sequence)
     }
 
     /// Sends a command whose answer changes nothing: when the connection is lost, all other commands fail,
     /// too.
-    func send(_ arguments: RedisArgument...) { client.send(RedisCommand(arguments)) { _ in } }
-
-    static var unreadable: RTMError {
-        RTMError(.presenceOperationFailed, "Redis gave an answer that no script of this version gives")
-    }
+    func send(_ arguments: RedisArgument...) { client.sendOnly(arguments) }
 }
 
 extension RedisPresenceStore: RedisClientDelegate {

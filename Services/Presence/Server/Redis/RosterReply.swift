@@ -4,6 +4,8 @@ import RTMWire
 
 /// The answer of a roster script (Scripts/roster.lua, `finish`).
 struct RosterReply {
+    typealias Events = [(sequence: UInt64, event: RosterEvent)]
+
     let outcome: Int
     let source: UInt64
     /// The number of the channel's last event.
@@ -13,8 +15,12 @@ struct RosterReply {
     /// When the channel is due for a visit.
     let due: UInt64?
     /// The events that this run of the script has made.
-    let events: [(sequence: UInt64, event: RosterEvent)]
+    let events: Events
     let gone: [(user: String, lease: UInt64)]
+
+    static var unreadable: RTMError {
+        RTMError(.presenceOperationFailed, "Redis gave an answer that no script of this version gives")
+    }
 
     /// Returns nil for a reply that no script writes.
     init?(_ reply: RedisReply) {

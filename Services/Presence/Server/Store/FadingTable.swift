@@ -7,7 +7,7 @@
 struct FadingTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     private var recent: [Key: Value] = [:]
     private var earlier: [Key: Value] = [:]
-    /// In milliseconds.
+    /// How long an unused value is kept at least, in milliseconds.
     private let lifetime: UInt64
     private var turnsAt: UInt64?
 

@@ -1,32 +1,40 @@
 import NIOCore
 import RTMModel
+import RTMServiceKit
 import RTMServiceLink
 import RTMWire
 
-/// The calls of clients (P-30 to P-45).
-extension PresenceNode {
-    func call(_ call: CallRequest, _ id: UInt64, _ link: AcceptedServiceLink) throws {
-        let caller = call.caller
-        switch try PresenceCall(call.request.bytes, in: callArena) {
-        case .whoNow(let request): try whoNow(request, caller, Answer(id, link, self))
-        case .whereNow(let user): try whereNow(user, caller, Answer(id, link, self))
+/// The calls of clients (P-30 to P-45), answered out of the store.
+struct PresenceCalls {
+    let store: any PresenceStore
+    let states: StateLimits
+
+    /// - Parameter checkBacklog: refuses a change while too many events of its channel wait for messaging.
+    func perform(
+        _ call: PresenceCall, of caller: Caller, _ answer: CallAnswer,
+        checkBacklog: (ChannelKey) throws(RTMError) -> Void
+    ) throws(RTMError) {
+        switch call {
+        case .whoNow(let request): try whoNow(request, caller, answer)
+        case .whereNow(let user): try whereNow(user, caller, answer)
         case .setState(let channel, let items):
             let key = try self.key(of: channel, caller)
-            let states = try settings.states.checked(items)
-            try checkBacklog(of: key)
-            store.setStates(caller, key, states, answerDone(key, Answer(id, link, self)))
+            let states = try self.states.checked(items)
+            try checkBacklog(key)
+            store.setStates(caller, key, states, done(answer))
         case .removeState(let channel, let keys):
             let key = try self.key(of: channel, caller)
-            try checkBacklog(of: key)
-            store.removeStates(
-                caller, key, keys.map(\.string), answerDone(key, Answer(id, link, self)))
+            try checkBacklog(key)
+            store.removeStates(caller, key, keys.map(\.string), done(answer))
         case .getState(let channel, let user):
-            try getState(user, try key(of: channel, caller), caller, Answer(id, link, self))
+            try getState(user, try key(of: channel, caller), caller, answer)
         case .unknown: throw RTMError(.serviceNotSupport, "presence doesn't know this call")
         }
     }
 
-    private func whoNow(_ request: PresenceCall.WhoNow, _ caller: Caller, _ answer: Answer) throws(RTMError) {
+    private func whoNow(_ request: PresenceCall.WhoNow, _ caller: Caller, _ answer: CallAnswer)
+        throws(RTMError)
+    {
         let channel = try key(of: request.channel, caller)
         guard request.includesUserID || !request.includesState else {
             throw RTMError(.presenceInvalidArgument, "states can't be asked for without user ids (P-34)")
@@ -54,7 +62,7 @@ extension PresenceNode {
             total: UInt64(count))
     }
 
-    private func whereNow(_ user: WireText, _ caller: Caller, _ answer: Answer) throws(RTMError) {
+    private func whereNow(_ user: WireText, _ caller: Caller, _ answer: CallAnswer) throws(RTMError) {
         try NameRule.user.check(user.bytes)
         let key = UserKey(appID: caller.appID, userID: user.string)
         store.channels(of: key) { outcome in
@@ -65,7 +73,7 @@ extension PresenceNode {
     }
 
     private func getState(
-        _ user: WireText, _ channel: ChannelKey, _ caller: Caller, _ answer: Answer
+        _ user: WireText, _ channel: ChannelKey, _ caller: Caller, _ answer: CallAnswer
     ) throws(RTMError) {
         try NameRule.user.check(user.bytes)
         let userID = user.string
@@ -78,9 +86,7 @@ extension PresenceNode {
         }
     }
 
-    private func answerDone(
-        _ channel: ChannelKey, _ answer: Answer
-    ) -> (Result<Bool, RTMError>) -> Void {
+    private func done(_ answer: CallAnswer) -> (Result<Bool, RTMError>) -> Void {
         { outcome in
             let done = outcome.flatMap { isThere -> Result<Done, RTMError> in
                 isThere ? .success(Done()) : .failure(Self.isNotThere)
@@ -96,24 +102,24 @@ extension PresenceNode {
     }
 
     private func key(of channel: PresenceChannel, _ caller: Caller) throws(RTMError) -> ChannelKey {
-        try check(channel.type)
+        try Self.check(channel.type)
         try NameRule.channel.check(channel.name.bytes)
         return ChannelKey(
             appID: caller.appID, type: channel.type ?? .none, name: channel.name.string)
     }
+
+    static func check(_ type: ChannelType?) throws(RTMError) {
+        guard type == .message || type == .stream else {
+            throw RTMError(.invalidChannelType, "only message and stream channels have presence")
+        }
+    }
 }
 
 /// The answer to one call; it is given once.
-private struct Answer {
-    private let id: UInt64
-    private let link: AcceptedServiceLink
-    private let node: PresenceNode
-
-    init(_ id: UInt64, _ link: AcceptedServiceLink, _ node: PresenceNode) {
-        self.id = id
-        self.link = link
-        self.node = node
-    }
+struct CallAnswer {
+    let request: UInt64
+    let link: AcceptedServiceLink
+    let metrics: PresenceMetrics
 
     func give<Value, Body: ServerFrameBody>(
         _ outcome: Result<Value, RTMError>, _ body: (Value) -> Body
@@ -121,9 +127,11 @@ private struct Answer {
         switch outcome {
         case .success(let value):
             body(value).field.withUnsafeReadableBytes { bytes in
-                link.respond(to: id, CallResponse(response: WireText(bytes)))
+                link.respond(to: request, CallResponse(response: WireText(bytes)))
             }
-        case .failure(let error): node.refuse(id, error, link)
+        case .failure(let error):
+            metrics.refused.increment()
+            link.fail(request, error)
         }
     }
 }

@@ -1,0 +1,36 @@
+import RTMModel
+import RTMRedis
+
+/// The channels of each user, and the members under each lease.
+///
+/// A member's entries are written before and after it enters. They are removed after it has gone, unless it is
+/// in the channel again. So an entry is never missing, and a superfluous one does no harm.
+struct RedisMemberIndex {
+    let client: RedisClient
+    let keys: RedisKeys
+
+    func add(_ user: String, _ lease: UInt64, _ channel: ChannelKey) {
+        let key = UserKey(appID: channel.appID, userID: user)
+        client.sendOnly(["SADD", .text(keys.channels(of: key)), .text(RedisKeys.field(channel))])
+        client.sendOnly(["SADD", .text(keys.members(under: lease)), .text(RedisKeys.field(channel, user))])
+    }
+
+    func remove(_ gone: [(user: String, lease: UInt64)], _ channel: ChannelKey) {
+        for (user, lease) in gone {
+            let key = UserKey(appID: channel.appID, userID: user)
+            client.sendOnly(["SREM", .text(keys.channels(of: key)), .text(RedisKeys.field(channel))])
+            client.sendOnly([
+                "SREM", .text(keys.members(under: lease)), .text(RedisKeys.field(channel, user)),
+            ])
+            client.send(RedisCommand("HGET", .text(keys.roster(channel)[0]), .text(user))) { outcome in
+                guard case .success(let reply) = outcome, let row = RosterRow(reply) else { return }
+                add(user, row.lease, channel)
+            }
+        }
+    }
+}
+
+extension RedisClient {
+    /// Sends a command whose answer changes nothing: when the connection is lost, all other commands fail, too.
+    func sendOnly(_ arguments: [RedisArgument]) { send(RedisCommand(arguments)) { _ in } }
+}

@@ -1,0 +1,34 @@
+import RTMModel
+import RTMRedis
+
+/// Work on the elements of a reply, some at a time.
+enum RedisTurns {
+    typealias Completion = (Result<Void, RTMError>) -> Void
+
+    /// Does something for every element of a reply, `atOnce` elements at a time. Completes when all are done
+    /// or one has failed.
+    static func forEach<Element>(
+        _ outcome: Result<RedisReply, RedisFailure>, _ parse: (RedisReply) -> Element?, atOnce: Int = .max,
+        _ done: @escaping Completion, _ body: @escaping (Element, @escaping Completion) -> Void
+    ) {
+        switch outcome {
+        case .failure(let failure): done(.failure(RTMError(failure)))
+        case .success(let reply):
+            inTurns((reply.elements ?? []).compactMap(parse)[...], atOnce: atOnce, done, body)
+        }
+    }
+
+    private static func inTurns<Element>(
+        _ elements: ArraySlice<Element>, atOnce: Int, _ done: @escaping Completion,
+        _ body: @escaping (Element, @escaping Completion) -> Void
+    ) {
+        let turn = elements.prefix(atOnce)
+        let rest = elements.dropFirst(turn.count)
+        let all = Gathering(count: turn.count + 1) { outcome in
+            guard case .success = outcome, !rest.isEmpty else { return done(outcome) }
+            inTurns(rest, atOnce: atOnce, done, body)
+        }
+        for element in turn { body(element, all.finished) }
+        all.finished(.success(()))
+    }
+}
