@@ -1,5 +1,6 @@
 import RTMModel
 import RTMServiceKit
+import RTMServiceLink
 import Testing
 
 @testable import RTMMessagingServer

@@ -1,4 +1,5 @@
 import RTMServiceKit
+import RTMServiceLink
 import Testing
 
 @testable import RTMPresenceServer
