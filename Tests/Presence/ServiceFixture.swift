@@ -97,7 +97,7 @@ final class ServiceFixture: Sendable {
         try await toMessaging.start()
         let node = self.node
         try await eventually("presence reaches messaging") {
-            try await loop.submit { node.value.messaging.isUp }.get()
+            try await loop.submit { node.value.events.messaging.isUp }.get()
         }
     }
 
