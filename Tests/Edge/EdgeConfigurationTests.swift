@@ -81,7 +81,7 @@ struct EdgeConfigurationTests {
         #expect(problems(["--connections-max", "200000"]).isEmpty)
         #expect(
             problems(["--connections-max", "200001"]) == [
-                "shutdown.timeout (built-in): the value 20s is too short for edge.connections.max, which is "
+                "shutdown.timeout (default): the value 20s is too short for edge.connections.max, which is "
                     + "200001: an edge that ends sends 10000 sessions away per second. Set shutdown.timeout to "
                     + "at least 21s, or lower edge.connections.max"
             ])

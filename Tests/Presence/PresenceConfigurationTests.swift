@@ -24,8 +24,8 @@ struct PresenceConfigurationTests {
         #expect(
             problems("--lease-ttl", "3s", "--sweep-interval", "2s") == [
                 "presence.leaseTtl (--lease-ttl): the value 3s is too short for presence.sweepInterval, which "
-                    + "is 2s: edges renew a lease three times in its life, and a sweep has to notice its end in "
-                    + "time. Set presence.leaseTtl to at least 4s, or lower presence.sweepInterval"
+                    + "is 2s: a sweep has to notice the end of a lease in time. Set presence.leaseTtl to at "
+                    + "least 4s, or lower presence.sweepInterval"
             ])
     }
 

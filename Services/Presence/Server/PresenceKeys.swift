@@ -78,7 +78,7 @@ package enum PresenceKeys {
     static let rules = [
         ConfigurationRule(
             leaseTimeToLive, isAtLeast: 2, times: sweepInterval,
-            because: "edges renew a lease three times in its life, and a sweep has to notice its end in time"),
+            because: "a sweep has to notice the end of a lease in time"),
         ConfigurationRule(
             interval, times: sweepInterval,
             because: "the changes of a big channel are announced by a sweep"),

@@ -3,8 +3,8 @@ import RTMRedis
 
 /// The channels of each user, and the members under each lease.
 ///
-/// A member's entries are written before and after it enters. They are removed after it has gone, unless it is
-/// in the channel again. So an entry is never missing, and a superfluous one does no harm.
+/// A member's entries are written before and after it enters. They are removed after it has gone, unless it
+/// is in the channel again. So an entry is never missing, and a superfluous one does no harm.
 struct RedisMemberIndex {
     let client: RedisClient
     let keys: RedisKeys
@@ -31,6 +31,7 @@ struct RedisMemberIndex {
 }
 
 extension RedisClient {
-    /// Sends a command whose answer changes nothing: when the connection is lost, all other commands fail, too.
+    /// Sends a command whose answer changes nothing: when the connection is lost, all other commands fail,
+    /// too.
     func sendOnly(_ arguments: [RedisArgument]) { send(RedisCommand(arguments)) { _ in } }
 }

@@ -90,7 +90,7 @@ package final class RedisPresenceStore: PresenceStore {
         }
     }
 
-    /// Reports the events up to the reply's last one to the observer, including earlier events of other nodes.
+    /// Reports the events up to the reply's last one, including earlier events of other nodes.
     private func report(_ reply: RosterReply, _ channel: ChannelKey, _ done: @escaping (RTMError?) -> Void) {
         told.rosterSeen(channel, isEmpty: reply.isEmpty)
         let base = told.base(channel, reply)
