@@ -1,8 +1,8 @@
 import Foundation
 import Testing
 
-/// What is generated from protocol/schema is committed, so that a build needs no generator. It has to be what the
-/// generators write.
+/// What is generated from protocol/schema is committed, so that a build needs no generator. It has to be what
+/// the generators write.
 @Suite("Generated code")
 struct GeneratedCodeTests {
     @Test(
