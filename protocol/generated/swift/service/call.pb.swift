@@ -8,7 +8,7 @@
 // For information on using the generated types, please see the documentation:
 //   https://github.com/apple/swift-protobuf/
 
-/// Requests of clients that an edge passes on: it has checked who asks, what for and how often, the service does the rest.
+/// Requests of clients that an edge passes on. The edge has checked who asks, what for and how often; the service does the rest.
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials
@@ -38,7 +38,7 @@ package nonisolated struct Rtm_Service_Caller: Sendable {
 
   package var sessionID: UInt64 = 0
 
-  /// Login.instance
+  /// the client's Login.instance
   package var instance: UInt64 = 0
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -75,7 +75,7 @@ package nonisolated struct Rtm_Service_CallResponse: Sendable {
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// the one field of ServerFrame.body, with its key; the edge puts the request id in front
+  /// the one field of ServerFrame.body, with its key; the edge writes the request id before it
   package var response: Data = Data()
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()

@@ -32,14 +32,14 @@ package nonisolated enum Rtm_Service_ServiceLinkGoAwayReason: SwiftProtobuf.Enum
   package typealias RawValue = Int
   case serviceLinkGoAwayUnspecified // = 0
 
-  /// connect again
+  /// the peer shall connect again
   case serviceLinkGoAwayDraining // = 1
   case serviceLinkGoAwayVersion // = 2
   case serviceLinkGoAwayWrongService // = 3
   case serviceLinkGoAwayWrongSecret // = 4
   case serviceLinkGoAwayProtocolError // = 5
 
-  /// the peer reads too slowly; its queue is full
+  /// the peer reads too slowly, and the queue of what waits for it is full
   case serviceLinkGoAwayOverflow // = 6
   case UNRECOGNIZED(Int)
 
@@ -174,7 +174,7 @@ package nonisolated struct Rtm_Service_ServiceLinkFrame: Sendable {
   package init() {}
 }
 
-/// First frame of the caller.
+/// The first frame of the caller.
 package nonisolated struct Rtm_Service_ServiceLinkHello: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -197,7 +197,7 @@ package nonisolated struct Rtm_Service_ServiceLinkHello: Sendable {
   package init() {}
 }
 
-/// The called service accepts the link. Otherwise it sends ServiceLinkGoAway and closes.
+/// The called service accepts the link with this frame. Otherwise it sends ServiceLinkGoAway and closes.
 package nonisolated struct Rtm_Service_ServiceLinkWelcome: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -207,7 +207,7 @@ package nonisolated struct Rtm_Service_ServiceLinkWelcome: Sendable {
 
   package var service: String = String()
 
-  /// random for each start of the process: another number means its memory is gone
+  /// random for each start of the process; if it differs from last time, the process has forgotten everything
   package var incarnation: UInt64 = 0
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -237,7 +237,7 @@ package nonisolated struct Rtm_Service_ServiceLinkRequest: Sendable {
   package init() {}
 }
 
-/// Exactly one for each request.
+/// There is exactly one response for each request.
 package nonisolated struct Rtm_Service_ServiceLinkResponse: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -245,7 +245,7 @@ package nonisolated struct Rtm_Service_ServiceLinkResponse: Sendable {
 
   package var id: UInt64 = 0
 
-  /// set: the request failed, and there is no body
+  /// if it is set, the request failed and there is no body
   package var error: Rtm_Client_Error {
     get {_error ?? Rtm_Client_Error()}
     set {_error = newValue}
@@ -265,7 +265,7 @@ package nonisolated struct Rtm_Service_ServiceLinkResponse: Sendable {
   fileprivate var _error: Rtm_Client_Error? = nil
 }
 
-/// Sent without being asked and without an answer.
+/// A message that answers no request and has no answer.
 package nonisolated struct Rtm_Service_ServiceLinkPush: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for

@@ -116,8 +116,8 @@ package nonisolated struct Rtm_Service_ChannelKey: Sendable {
   package init() {}
 }
 
-/// From the response on, every entry of the log is pushed to this link, in order, exactly once. With `after`, what
-/// follows that position is pushed before the response.
+/// From the response on, every entry of the log is pushed to this link, in order and exactly once. With `after`, the
+/// entries that follow that position are pushed before the response.
 package nonisolated struct Rtm_Service_AttachRequest: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -132,10 +132,10 @@ package nonisolated struct Rtm_Service_AttachRequest: Sendable {
   /// Clears the value of `channel`. Subsequent reads from it will return its default value.
   package mutating func clearChannel() {self._channel = nil}
 
-  /// chosen by the caller; comes back in each DeliveryPush
+  /// chosen by the caller; it comes back in each DeliveryPush
   package var interest: UInt64 = 0
 
-  /// absent: from the log's head
+  /// if it is absent, deliveries start at the log's head
   package var after: Rtm_Client_StreamPosition {
     get {_after ?? Rtm_Client_StreamPosition()}
     set {_after = newValue}
@@ -145,19 +145,19 @@ package nonisolated struct Rtm_Service_AttachRequest: Sendable {
   /// Clears the value of `after`. Subsequent reads from it will return its default value.
   package mutating func clearAfter() {self._after = nil}
 
-  /// one holder at a time, the newest: an inbox has one session (S-10)
+  /// only the newest holder receives entries, because an inbox has one session (S-10)
   package var exclusive: Bool = false
 
-  /// of a holder that attaches again: its number; 0 = a new holder
+  /// the number of a holder that attaches again; 0 = a new holder
   package var claim: UInt64 = 0
 
-  /// with `exclusive`: who it is, for the one who loses its place; an edge says Login.instance
+  /// with `exclusive`: the client's Login.instance, which the one who loses its place is told
   package var holder: UInt64 = 0
 
-  /// the holder has had it before: refused if another one has had it since (S-10)
+  /// the holder had the claim before; it is refused if another one has had it since (S-10)
   package var returns: Bool = false
 
-  /// of a new claim: grows with each of this holder; refused if a greater one came before; 0 = not counted
+  /// of a new claim: grows with each claim of this holder; refused if a greater one came before; 0 = not counted
   package var attempt: UInt64 = 0
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -196,7 +196,7 @@ package nonisolated struct Rtm_Service_AttachResponse: Sendable {
   fileprivate var _position: Rtm_Client_StreamPosition? = nil
 }
 
-/// To the holder of an exclusive interest: a newer one has taken its place, nothing more will come.
+/// Tells the holder of an exclusive interest that a newer one has taken its place and that nothing more will come.
 package nonisolated struct Rtm_Service_SupersededPush: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -224,8 +224,8 @@ package nonisolated struct Rtm_Service_DetachPush: Sendable {
   package init() {}
 }
 
-/// Messages that one session publishes to one channel, one behind the other: they get consecutive offsets, or are refused
-/// together. A sequence that isn't above the last one of its instance in the log comes late, behind newer ones, and is refused.
+/// Messages that one session publishes to one channel, one behind the other. They get consecutive offsets, or are refused
+/// together. A sequence that isn't above the last one of its instance in the log has come late, behind newer ones, and is refused.
 package nonisolated struct Rtm_Service_PublishRequest: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -251,10 +251,10 @@ package nonisolated struct Rtm_Service_PublishRequest: Sendable {
   /// at least one
   package var messages: [Rtm_Client_Message] = []
 
-  /// of the publishing client; 0 = its messages are never sent again
+  /// the Login.instance of the publishing client; 0 = its messages are never sent again
   package var instance: UInt64 = 0
 
-  /// of the first message at this instance; each further one has one more
+  /// the number of the first message at this instance; each further message has one more
   package var sequence: UInt64 = 0
 
   /// one message that may be in the log already: then nothing is appended, and the first
@@ -264,7 +264,7 @@ package nonisolated struct Rtm_Service_PublishRequest: Sendable {
   /// doesn't reach back far enough to know
   package var ageMs: UInt32 = 0
 
-  /// of one that is sent again: of a log that the client knew then. If this node never had it, another
+  /// of a message that is sent again: the epoch of a log that the client knew then. If this node never had it, another
   package var epoch: UInt64 = 0
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -274,7 +274,7 @@ package nonisolated struct Rtm_Service_PublishRequest: Sendable {
   fileprivate var _channel: Rtm_Service_ChannelKey? = nil
 }
 
-/// Of the first message; each further one has both greater by one.
+/// The place of the first message. For each further message both numbers are greater by one.
 package nonisolated struct Rtm_Service_PublishResponse: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -305,10 +305,10 @@ package nonisolated struct Rtm_Service_AppendRequest: Sendable {
   /// Clears the value of `channel`. Subsequent reads from it will return its default value.
   package mutating func clearChannel() {self._channel = nil}
 
-  /// who appends, by a number of its own; 0 = doesn't ask twice
+  /// who appends, by a number of its own; 0 = the source never sends an event twice
   package var source: UInt64 = 0
 
-  /// none: only asks where the log stands
+  /// a request without events only asks where the log stands
   package var events: [Rtm_Service_AppendedEvent] = []
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -335,7 +335,7 @@ package nonisolated struct Rtm_Service_AppendedEvent: Sendable {
   /// the one field of Publication.event, with its key
   package var event: Data = Data()
 
-  /// of this source, growing for each channel: what isn't above the last one was appended before
+  /// of this source; it grows for each channel, and an event that isn't above the last one was appended before
   package var sequence: UInt64 = 0
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -348,7 +348,7 @@ package nonisolated struct Rtm_Service_AppendResponse: Sendable {
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// of the last event, also when it was appended before; of the log's head when there was none
+  /// of the last event, also if it was appended before, or of the log's head if there was no event
   package var position: Rtm_Client_StreamPosition {
     get {_position ?? Rtm_Client_StreamPosition()}
     set {_position = newValue}
@@ -426,7 +426,7 @@ package nonisolated struct Rtm_Service_ReadResponse: Sendable {
   /// `after` can't be continued
   package var gap: Bool = false
 
-  /// entries remain: read again after `position`
+  /// more entries follow; the caller reads again after `position`
   package var more: Bool = false
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -436,7 +436,7 @@ package nonisolated struct Rtm_Service_ReadResponse: Sendable {
   fileprivate var _position: Rtm_Client_StreamPosition? = nil
 }
 
-/// Consecutive entries of a log that one session published, for whoever is subscribed at the caller.
+/// Consecutive entries of a log that one session published, for the subscribers at the caller.
 package nonisolated struct Rtm_Service_DeliveryPush: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for

@@ -103,13 +103,13 @@ package nonisolated enum Rtm_Service_SessionEnd: SwiftProtobuf.Enum, Swift.CaseI
   package typealias RawValue = Int
   case unspecified // = 0
 
-  /// it leaves its channels now
+  /// the user leaves the session's channels at once
   case loggedOut // = 1
 
   /// its presence timeouts begin (S-42)
   case lost // = 2
 
-  /// it leaves its channels now: another instance of the user has logged in
+  /// the user leaves them at once, because another instance of the user has logged in
   case superseded // = 3
   case UNRECOGNIZED(Int)
 
@@ -148,7 +148,7 @@ package nonisolated enum Rtm_Service_SessionEnd: SwiftProtobuf.Enum, Swift.CaseI
 }
 
 /// A session's user enters a channel, or changes how it is there. The same user with the same instance in another session
-/// has come back: nobody hears of it. With another instance it is a takeover: the old one leaves first (S-12).
+/// has come back, and nobody is told. With another instance it is a takeover, and the old session leaves first (S-12).
 package nonisolated struct Rtm_Service_JoinRequest: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -178,7 +178,7 @@ package nonisolated struct Rtm_Service_JoinRequest: Sendable {
 
   package var presenceTimeoutMs: UInt32 = 0
 
-  /// answer with who is there
+  /// the answer shall list the users who are there
   package var snapshot: Bool = false
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -194,7 +194,7 @@ package nonisolated struct Rtm_Service_JoinResponse: Sendable {
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// in the channel's log: events up to here are in the snapshot
+  /// in the channel's log; the snapshot contains the events up to here
   package var position: Rtm_Client_StreamPosition {
     get {_position ?? Rtm_Client_StreamPosition()}
     set {_position = newValue}
@@ -207,7 +207,7 @@ package nonisolated struct Rtm_Service_JoinResponse: Sendable {
   /// the snapshot: ServerFrames with their length prefixes
   package var frames: Data = Data()
 
-  /// it doesn't fit in here: ask for it (RosterRequest)
+  /// the snapshot doesn't fit into the answer, so the edge has to ask for it (RosterRequest)
   package var tooBig: Bool = false
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -217,8 +217,8 @@ package nonisolated struct Rtm_Service_JoinResponse: Sendable {
   fileprivate var _position: Rtm_Client_StreamPosition? = nil
 }
 
-/// Asks for the snapshot of a channel with very many users, part by part: the next one when the last one is here. Whoever
-/// has joined before the first is asked for is in it, so one snapshot serves all who wait for one at that time.
+/// Asks for the snapshot of a channel with very many users, part by part: for the next part when the last one has arrived. It
+/// contains everybody who joined before its first part was asked for, so one snapshot serves all who wait for one at that time.
 package nonisolated struct Rtm_Service_RosterRequest: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -233,7 +233,7 @@ package nonisolated struct Rtm_Service_RosterRequest: Sendable {
   /// Clears the value of `channel`. Subsequent reads from it will return its default value.
   package mutating func clearChannel() {self._channel = nil}
 
-  /// of the response before; 0 = from the beginning
+  /// the number from the response before; 0 = from the beginning
   package var snapshot: UInt64 = 0
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -251,7 +251,7 @@ package nonisolated struct Rtm_Service_RosterResponse: Sendable {
   /// as in JoinResponse
   package var frames: Data = Data()
 
-  /// there is more of it, for half a minute; 0 = this was the last part
+  /// the number with which the next part is asked for within half a minute; 0 = this was the last part
   package var snapshot: UInt64 = 0
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -314,7 +314,7 @@ package nonisolated struct Rtm_Service_SessionEndedPush: Sendable {
   fileprivate var _caller: Rtm_Service_Caller? = nil
 }
 
-/// One event loop of an edge holds one lease; its sessions hang on it. When it isn't renewed in time they are lost.
+/// Each event loop of an edge holds one lease for all its sessions. If the lease isn't renewed in time, they are lost.
 package nonisolated struct Rtm_Service_LeaseRequest: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -333,10 +333,10 @@ package nonisolated struct Rtm_Service_LeaseResponse: Sendable {
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// renew well before
+  /// how long the lease lasts from now on
   package var ttlMs: UInt32 = 0
 
-  /// false: this presence knows nothing under the lease, tell it (SyncRequest)
+  /// false: presence knows nothing under the lease, and the edge has to send it (SyncRequest)
   package var known: Bool = false
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -344,7 +344,8 @@ package nonisolated struct Rtm_Service_LeaseResponse: Sendable {
   package init() {}
 }
 
-/// All memberships under a lease, in as many requests as it takes: what isn't among them is lost when the last has come.
+/// All memberships under a lease, in as many requests as it takes. A membership that isn't among them is lost when the last
+/// request has come.
 package nonisolated struct Rtm_Service_SyncRequest: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for

@@ -135,8 +135,8 @@ package nonisolated enum Rtm_Service_SessionChange: SwiftProtobuf.Enum, Swift.Ca
 
 }
 
-/// A message that its publisher wants to be found later. Sent after the message has its place in the channel's log.
-/// Kept once, however often it is sent: it is known again by instance and sequence, or else by its time and content.
+/// A message that its publisher wants to be found later. It is sent when the message has its place in the channel's log, and
+/// kept once, however often it is sent: instance and sequence identify it, or else its time and content.
 package nonisolated struct Rtm_Service_AppendHistoryRequest: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -153,7 +153,7 @@ package nonisolated struct Rtm_Service_AppendHistoryRequest: Sendable {
 
   package var publisher: String = String()
 
-  /// when another message of the channel has it, one behind the newest is taken
+  /// if another message of the channel has this time, storage takes the one after the newest
   package var timestampMs: UInt64 = 0
 
   package var message: Rtm_Client_Message {
@@ -184,10 +184,10 @@ package nonisolated struct Rtm_Service_StorageCallResponse: Sendable {
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// as in CallResponse; empty: the caller waits in line for a lock
+  /// as in CallResponse; empty if the caller waits in line for a lock
   package var response: Data = Data()
 
-  /// then the answer comes with this number in a LockGrantedPush
+  /// if the caller waits, the answer comes with this number in a LockGrantedPush
   package var ticket: UInt64 = 0
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -195,7 +195,7 @@ package nonisolated struct Rtm_Service_StorageCallResponse: Sendable {
   package init() {}
 }
 
-/// How the wait for a lock ended.
+/// Says how the wait for a lock ended.
 package nonisolated struct Rtm_Service_LockGrantedPush: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -206,7 +206,7 @@ package nonisolated struct Rtm_Service_LockGrantedPush: Sendable {
   /// as in CallResponse
   package var response: Data = Data()
 
-  /// instead of it
+  /// instead of a response
   package var error: Rtm_Client_Error {
     get {_error ?? Rtm_Client_Error()}
     set {_error = newValue}
@@ -223,13 +223,13 @@ package nonisolated struct Rtm_Service_LockGrantedPush: Sendable {
   fileprivate var _error: Rtm_Client_Error? = nil
 }
 
-/// What a new subscriber begins with: events with greater revisions continue it.
+/// Asks for what a new subscriber begins with. Events with greater revisions continue it.
 package nonisolated struct Rtm_Service_SnapshotRequest: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// type none: a user's metadata
+  /// a channel of type none stands for a user's metadata
   package var channel: Rtm_Service_ChannelKey {
     get {_channel ?? Rtm_Service_ChannelKey()}
     set {_channel = newValue}

@@ -32,7 +32,7 @@ struct  Rtm__Service__Caller
   char *user_id;
   uint64_t session_id;
   /*
-   * Login.instance
+   * the client's Login.instance
    */
   uint64_t instance;
 };
@@ -59,7 +59,7 @@ struct  Rtm__Service__CallResponse
 {
   ProtobufCMessage base;
   /*
-   * the one field of ServerFrame.body, with its key; the edge puts the request id in front
+   * the one field of ServerFrame.body, with its key; the edge writes the request id before it
    */
   ProtobufCBinaryData response;
 };

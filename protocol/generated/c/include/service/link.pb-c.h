@@ -32,7 +32,7 @@ typedef struct Rtm__Service__ServiceLinkGoAway Rtm__Service__ServiceLinkGoAway;
 typedef enum _Rtm__Service__ServiceLinkGoAwayReason {
   RTM__SERVICE__SERVICE_LINK_GO_AWAY_REASON__SERVICE_LINK_GO_AWAY_UNSPECIFIED = 0,
   /*
-   * connect again
+   * the peer shall connect again
    */
   RTM__SERVICE__SERVICE_LINK_GO_AWAY_REASON__SERVICE_LINK_GO_AWAY_DRAINING = 1,
   RTM__SERVICE__SERVICE_LINK_GO_AWAY_REASON__SERVICE_LINK_GO_AWAY_VERSION = 2,
@@ -40,7 +40,7 @@ typedef enum _Rtm__Service__ServiceLinkGoAwayReason {
   RTM__SERVICE__SERVICE_LINK_GO_AWAY_REASON__SERVICE_LINK_GO_AWAY_WRONG_SECRET = 4,
   RTM__SERVICE__SERVICE_LINK_GO_AWAY_REASON__SERVICE_LINK_GO_AWAY_PROTOCOL_ERROR = 5,
   /*
-   * the peer reads too slowly; its queue is full
+   * the peer reads too slowly, and the queue of what waits for it is full
    */
   RTM__SERVICE__SERVICE_LINK_GO_AWAY_REASON__SERVICE_LINK_GO_AWAY_OVERFLOW = 6
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(RTM__SERVICE__SERVICE_LINK_GO_AWAY_REASON)
@@ -82,7 +82,7 @@ struct  Rtm__Service__ServiceLinkFrame
 
 
 /*
- * First frame of the caller.
+ * The first frame of the caller.
  */
 struct  Rtm__Service__ServiceLinkHello
 {
@@ -110,7 +110,7 @@ struct  Rtm__Service__ServiceLinkHello
 
 
 /*
- * The called service accepts the link. Otherwise it sends ServiceLinkGoAway and closes.
+ * The called service accepts the link with this frame. Otherwise it sends ServiceLinkGoAway and closes.
  */
 struct  Rtm__Service__ServiceLinkWelcome
 {
@@ -118,7 +118,7 @@ struct  Rtm__Service__ServiceLinkWelcome
   uint32_t version;
   char *service;
   /*
-   * random for each start of the process: another number means its memory is gone
+   * random for each start of the process; if it differs from last time, the process has forgotten everything
    */
   uint64_t incarnation;
 };
@@ -153,14 +153,14 @@ struct  Rtm__Service__ServiceLinkRequest
 
 
 /*
- * Exactly one for each request.
+ * There is exactly one response for each request.
  */
 struct  Rtm__Service__ServiceLinkResponse
 {
   ProtobufCMessage base;
   uint64_t id;
   /*
-   * set: the request failed, and there is no body
+   * if it is set, the request failed and there is no body
    */
   Rtm__Client__Error *error;
   /*
@@ -174,7 +174,7 @@ struct  Rtm__Service__ServiceLinkResponse
 
 
 /*
- * Sent without being asked and without an answer.
+ * A message that answers no request and has no answer.
  */
 struct  Rtm__Service__ServiceLinkPush
 {

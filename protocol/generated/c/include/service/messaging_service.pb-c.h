@@ -84,39 +84,39 @@ struct  Rtm__Service__ChannelKey
 
 
 /*
- * From the response on, every entry of the log is pushed to this link, in order, exactly once. With `after`, what
- * follows that position is pushed before the response.
+ * From the response on, every entry of the log is pushed to this link, in order and exactly once. With `after`, the
+ * entries that follow that position are pushed before the response.
  */
 struct  Rtm__Service__AttachRequest
 {
   ProtobufCMessage base;
   Rtm__Service__ChannelKey *channel;
   /*
-   * chosen by the caller; comes back in each DeliveryPush
+   * chosen by the caller; it comes back in each DeliveryPush
    */
   uint64_t interest;
   /*
-   * absent: from the log's head
+   * if it is absent, deliveries start at the log's head
    */
   Rtm__Client__StreamPosition *after;
   /*
-   * one holder at a time, the newest: an inbox has one session (S-10)
+   * only the newest holder receives entries, because an inbox has one session (S-10)
    */
   protobuf_c_boolean exclusive;
   /*
-   * of a holder that attaches again: its number; 0 = a new holder
+   * the number of a holder that attaches again; 0 = a new holder
    */
   uint64_t claim;
   /*
-   * with `exclusive`: who it is, for the one who loses its place; an edge says Login.instance
+   * with `exclusive`: the client's Login.instance, which the one who loses its place is told
    */
   uint64_t holder;
   /*
-   * the holder has had it before: refused if another one has had it since (S-10)
+   * the holder had the claim before; it is refused if another one has had it since (S-10)
    */
   protobuf_c_boolean returns;
   /*
-   * of a new claim: grows with each of this holder; refused if a greater one came before; 0 = not counted
+   * of a new claim: grows with each claim of this holder; refused if a greater one came before; 0 = not counted
    */
   uint64_t attempt;
 };
@@ -147,7 +147,7 @@ struct  Rtm__Service__AttachResponse
 
 
 /*
- * To the holder of an exclusive interest: a newer one has taken its place, nothing more will come.
+ * Tells the holder of an exclusive interest that a newer one has taken its place and that nothing more will come.
  */
 struct  Rtm__Service__SupersededPush
 {
@@ -174,8 +174,8 @@ struct  Rtm__Service__DetachPush
 
 
 /*
- * Messages that one session publishes to one channel, one behind the other: they get consecutive offsets, or are refused
- * together. A sequence that isn't above the last one of its instance in the log comes late, behind newer ones, and is refused.
+ * Messages that one session publishes to one channel, one behind the other. They get consecutive offsets, or are refused
+ * together. A sequence that isn't above the last one of its instance in the log has come late, behind newer ones, and is refused.
  */
 struct  Rtm__Service__PublishRequest
 {
@@ -196,11 +196,11 @@ struct  Rtm__Service__PublishRequest
   size_t n_messages;
   Rtm__Client__Message **messages;
   /*
-   * of the publishing client; 0 = its messages are never sent again
+   * the Login.instance of the publishing client; 0 = its messages are never sent again
    */
   uint64_t instance;
   /*
-   * of the first message at this instance; each further one has one more
+   * the number of the first message at this instance; each further message has one more
    */
   uint64_t sequence;
   /*
@@ -212,11 +212,11 @@ struct  Rtm__Service__PublishRequest
    * doesn't reach back far enough to know
    */
   /*
-   * of one that is sent again: how long ago the client sent it first
+   * of a message that is sent again: how long ago the client sent it first
    */
   uint32_t age_ms;
   /*
-   * of one that is sent again: of a log that the client knew then. If this node never had it, another
+   * of a message that is sent again: the epoch of a log that the client knew then. If this node never had it, another
    */
   uint64_t epoch;
 };
@@ -226,7 +226,7 @@ struct  Rtm__Service__PublishRequest
 
 
 /*
- * Of the first message; each further one has both greater by one.
+ * The place of the first message. For each further message both numbers are greater by one.
  */
 struct  Rtm__Service__PublishResponse
 {
@@ -250,11 +250,11 @@ struct  Rtm__Service__AppendRequest
    */
   Rtm__Service__ChannelKey *channel;
   /*
-   * who appends, by a number of its own; 0 = doesn't ask twice
+   * who appends, by a number of its own; 0 = the source never sends an event twice
    */
   uint64_t source;
   /*
-   * none: only asks where the log stands
+   * a request without events only asks where the log stands
    */
   size_t n_events;
   Rtm__Service__AppendedEvent **events;
@@ -284,7 +284,7 @@ struct  Rtm__Service__AppendedEvent
    */
   ProtobufCBinaryData event;
   /*
-   * of this source, growing for each channel: what isn't above the last one was appended before
+   * of this source; it grows for each channel, and an event that isn't above the last one was appended before
    */
   uint64_t sequence;
 };
@@ -297,7 +297,7 @@ struct  Rtm__Service__AppendResponse
 {
   ProtobufCMessage base;
   /*
-   * of the last event, also when it was appended before; of the log's head when there was none
+   * of the last event, also if it was appended before, or of the log's head if there was no event
    */
   Rtm__Client__StreamPosition *position;
   uint64_t timestamp_ms;
@@ -345,7 +345,7 @@ struct  Rtm__Service__ReadResponse
    */
   protobuf_c_boolean gap;
   /*
-   * entries remain: read again after `position`
+   * more entries follow; the caller reads again after `position`
    */
   protobuf_c_boolean more;
 };
@@ -355,7 +355,7 @@ struct  Rtm__Service__ReadResponse
 
 
 /*
- * Consecutive entries of a log that one session published, for whoever is subscribed at the caller.
+ * Consecutive entries of a log that one session published, for the subscribers at the caller.
  */
 struct  Rtm__Service__DeliveryPush
 {

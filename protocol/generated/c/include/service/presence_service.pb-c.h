@@ -68,7 +68,7 @@ typedef enum _Rtm__Service__PresenceMethod {
 typedef enum _Rtm__Service__SessionEnd {
   RTM__SERVICE__SESSION_END__SESSION_END_UNSPECIFIED = 0,
   /*
-   * it leaves its channels now
+   * the user leaves the session's channels at once
    */
   RTM__SERVICE__SESSION_END__SESSION_END_LOGGED_OUT = 1,
   /*
@@ -76,7 +76,7 @@ typedef enum _Rtm__Service__SessionEnd {
    */
   RTM__SERVICE__SESSION_END__SESSION_END_LOST = 2,
   /*
-   * it leaves its channels now: another instance of the user has logged in
+   * the user leaves them at once, because another instance of the user has logged in
    */
   RTM__SERVICE__SESSION_END__SESSION_END_SUPERSEDED = 3
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(RTM__SERVICE__SESSION_END)
@@ -86,7 +86,7 @@ typedef enum _Rtm__Service__SessionEnd {
 
 /*
  * A session's user enters a channel, or changes how it is there. The same user with the same instance in another session
- * has come back: nobody hears of it. With another instance it is a takeover: the old one leaves first (S-12).
+ * has come back, and nobody is told. With another instance it is a takeover, and the old session leaves first (S-12).
  */
 struct  Rtm__Service__JoinRequest
 {
@@ -97,7 +97,7 @@ struct  Rtm__Service__JoinRequest
   protobuf_c_boolean quiet;
   uint32_t presence_timeout_ms;
   /*
-   * answer with who is there
+   * the answer shall list the users who are there
    */
   protobuf_c_boolean snapshot;
 };
@@ -110,7 +110,7 @@ struct  Rtm__Service__JoinResponse
 {
   ProtobufCMessage base;
   /*
-   * in the channel's log: events up to here are in the snapshot
+   * in the channel's log; the snapshot contains the events up to here
    */
   Rtm__Client__StreamPosition *position;
   /*
@@ -118,7 +118,7 @@ struct  Rtm__Service__JoinResponse
    */
   ProtobufCBinaryData frames;
   /*
-   * it doesn't fit in here: ask for it (RosterRequest)
+   * the snapshot doesn't fit into the answer, so the edge has to ask for it (RosterRequest)
    */
   protobuf_c_boolean too_big;
 };
@@ -128,15 +128,15 @@ struct  Rtm__Service__JoinResponse
 
 
 /*
- * Asks for the snapshot of a channel with very many users, part by part: the next one when the last one is here. Whoever
- * has joined before the first is asked for is in it, so one snapshot serves all who wait for one at that time.
+ * Asks for the snapshot of a channel with very many users, part by part: for the next part when the last one has arrived. It
+ * contains everybody who joined before its first part was asked for, so one snapshot serves all who wait for one at that time.
  */
 struct  Rtm__Service__RosterRequest
 {
   ProtobufCMessage base;
   Rtm__Service__ChannelKey *channel;
   /*
-   * of the response before; 0 = from the beginning
+   * the number from the response before; 0 = from the beginning
    */
   uint64_t snapshot;
 };
@@ -153,7 +153,7 @@ struct  Rtm__Service__RosterResponse
    */
   ProtobufCBinaryData frames;
   /*
-   * there is more of it, for half a minute; 0 = this was the last part
+   * the number with which the next part is asked for within half a minute; 0 = this was the last part
    */
   uint64_t snapshot;
 };
@@ -188,7 +188,7 @@ struct  Rtm__Service__SessionEndedPush
 
 
 /*
- * One event loop of an edge holds one lease; its sessions hang on it. When it isn't renewed in time they are lost.
+ * Each event loop of an edge holds one lease for all its sessions. If the lease isn't renewed in time, they are lost.
  */
 struct  Rtm__Service__LeaseRequest
 {
@@ -207,11 +207,11 @@ struct  Rtm__Service__LeaseResponse
 {
   ProtobufCMessage base;
   /*
-   * renew well before
+   * how long the lease lasts from now on
    */
   uint32_t ttl_ms;
   /*
-   * false: this presence knows nothing under the lease, tell it (SyncRequest)
+   * false: presence knows nothing under the lease, and the edge has to send it (SyncRequest)
    */
   protobuf_c_boolean known;
 };
@@ -221,7 +221,8 @@ struct  Rtm__Service__LeaseResponse
 
 
 /*
- * All memberships under a lease, in as many requests as it takes: what isn't among them is lost when the last has come.
+ * All memberships under a lease, in as many requests as it takes. A membership that isn't among them is lost when the last
+ * request has come.
  */
 struct  Rtm__Service__SyncRequest
 {

@@ -73,8 +73,8 @@ typedef enum _Rtm__Service__SessionChange {
 /* --- messages --- */
 
 /*
- * A message that its publisher wants to be found later. Sent after the message has its place in the channel's log.
- * Kept once, however often it is sent: it is known again by instance and sequence, or else by its time and content.
+ * A message that its publisher wants to be found later. It is sent when the message has its place in the channel's log, and
+ * kept once, however often it is sent: instance and sequence identify it, or else its time and content.
  */
 struct  Rtm__Service__AppendHistoryRequest
 {
@@ -82,7 +82,7 @@ struct  Rtm__Service__AppendHistoryRequest
   Rtm__Service__ChannelKey *channel;
   char *publisher;
   /*
-   * when another message of the channel has it, one behind the newest is taken
+   * if another message of the channel has this time, storage takes the one after the newest
    */
   uint64_t timestamp_ms;
   Rtm__Client__Message *message;
@@ -104,11 +104,11 @@ struct  Rtm__Service__StorageCallResponse
 {
   ProtobufCMessage base;
   /*
-   * as in CallResponse; empty: the caller waits in line for a lock
+   * as in CallResponse; empty if the caller waits in line for a lock
    */
   ProtobufCBinaryData response;
   /*
-   * then the answer comes with this number in a LockGrantedPush
+   * if the caller waits, the answer comes with this number in a LockGrantedPush
    */
   uint64_t ticket;
 };
@@ -118,7 +118,7 @@ struct  Rtm__Service__StorageCallResponse
 
 
 /*
- * How the wait for a lock ended.
+ * Says how the wait for a lock ended.
  */
 struct  Rtm__Service__LockGrantedPush
 {
@@ -129,7 +129,7 @@ struct  Rtm__Service__LockGrantedPush
    */
   ProtobufCBinaryData response;
   /*
-   * instead of it
+   * instead of a response
    */
   Rtm__Client__Error *error;
 };
@@ -139,13 +139,13 @@ struct  Rtm__Service__LockGrantedPush
 
 
 /*
- * What a new subscriber begins with: events with greater revisions continue it.
+ * Asks for what a new subscriber begins with. Events with greater revisions continue it.
  */
 struct  Rtm__Service__SnapshotRequest
 {
   ProtobufCMessage base;
   /*
-   * type none: a user's metadata
+   * a channel of type none stands for a user's metadata
    */
   Rtm__Service__ChannelKey *channel;
   protobuf_c_boolean metadata;
