@@ -17,7 +17,7 @@ enum ShapeRules {
     static let bigTypes: [String: Int] = [:]
 
     /// Comments that consist of a rule's id alone, by room.
-    static let bareCitations = ["Services/Edge/Server": 2]
+    static let bareCitations: [String: Int] = [:]
 
     // MARK: Folders
 

@@ -1,8 +1,8 @@
 import NIOCore
 import RTMWire
 
-/// When a connection ends: a silent one (S-41, and the handshake's limit), and one whose token expires
-/// (S-51). Pure: it is told the time.
+/// When a connection has to end: because its client is silent (S-41), because no login was accepted in time,
+/// or because its token has expired (S-51). Pure: it is told the time.
 ///
 /// A connection has one place in its loop's `DeadlineWheel`, at the deadline that `check` returned last. A
 /// sign of life only moves the deadline; whoever asks finds out then, so a busy connection costs no timer
@@ -11,7 +11,7 @@ struct ConnectionDeadline {
     private var deadline: NIODeadline
     /// How long the client may be silent; nil until it has logged in.
     private var silenceMax: TimeAmount?
-    /// Nil for a session without a token, and until a client has logged in.
+    /// Nil if the session has no token, and until the client has logged in.
     private var token: TokenClock?
 
     /// - Parameter handshakeTimeout: time from the connection's start to an accepted login.
@@ -30,9 +30,9 @@ struct ConnectionDeadline {
         if let silenceMax { deadline = now + silenceMax }
     }
 
-    /// At login and at every renewal.
+    /// Called at login and at every renewal.
     ///
-    /// - Parameter expiresAt: UTC, milliseconds since 1970; nil where there is no token that could expire.
+    /// - Parameter expiresAt: UTC, in milliseconds since 1970; nil if there is no token that could expire.
     mutating func tokenAccepted(expiresAt: UInt64?) {
         guard let expiresAt else {
             token = nil
@@ -44,7 +44,7 @@ struct ConnectionDeadline {
 
     enum Verdict: Equatable {
         case alive(until: NIODeadline)
-        /// The client is to be told, once; check again then.
+        /// The client has to be told, once. `check` has to be called again then.
         case tokenWillExpire(in: Duration)
         case expired(Disconnect)
     }

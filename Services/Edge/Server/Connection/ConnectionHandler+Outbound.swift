@@ -9,7 +9,7 @@ extension ConnectionHandler: SessionConnection, Flushable, DeadlineWheelMember {
     func send(_ frames: ByteBuffer) {
         guard !machine.isEnded else { return }
         if frames.readableBytes > Self.roomBytesMax, !isWriting {
-            // Nor are the snapshots of big channels, which the loop's sessions share, too.
+            // The snapshots of big channels aren't copied either: the loop's sessions share them.
             flush()
             return put(frames)
         }
@@ -67,7 +67,7 @@ extension ConnectionHandler: SessionConnection, Flushable, DeadlineWheelMember {
 
     private var isWriting: Bool { writes > 0 }
 
-    /// Small things that wait for the end of the turn don't count.
+    /// A few bytes that wait for the end of the turn don't count.
     var hasRoom: Bool { machine.isEnded || !isWriting && outbound.readableBytes <= Self.roomBytesMax }
 
     func whenRoom(_ body: @escaping () -> Void) {
@@ -83,7 +83,7 @@ extension ConnectionHandler: SessionConnection, Flushable, DeadlineWheelMember {
         for waiter in waiters { waiter() }
     }
 
-    /// What was not written is dropped: the client knows its positions, and can continue from there.
+    /// What was not written is dropped: the client knows its positions and can continue from there.
     private func cutOff() {
         outbound = ByteBuffer()
         let bytesMax = loop.configuration.limits.outboundBytesMax

@@ -5,31 +5,32 @@ import RTMModel
 import RTMServiceLink
 import RTMWire
 
-/// One connection of a client: bytes in, frames out. The last handler of its pipeline: below it are the
-/// socket, TLS, WebSocket, or both.
+/// One connection of a client: bytes come in, frames go out. It is the last handler of its pipeline; below it
+/// are the socket, and TLS, WebSocket or both.
 ///
 /// Frames are read where they arrived. What goes out is gathered and written once per turn of the event loop,
-/// however many entries are due: straight to the socket, and through NIO what the socket doesn't take at once
-/// (docs/decisions/0008). A client that reads too slowly holds memory up to `outboundBytesMax`, then it is
-/// cut off, aloud: others never wait for it.
+/// however many entries are due. The bytes go straight to the socket, and what the socket doesn't take at
+/// once goes through NIO (docs/decisions/0008). A client that reads too slowly holds memory up to
+/// `outboundBytesMax`. Then it is cut off and told why; others never wait for it.
 final class ConnectionHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
-    /// Limit: bytes that wait for the socket, up to which the next snapshot or page of a catch-up is given.
+    /// Limit: the next snapshot or page of a catch-up is given only while no more bytes than this wait for
+    /// the socket.
     static let roomBytesMax = 64 * 1024
 
-    // What a delivery needs comes first and side by side: with many connections memory is what costs.
+    // What a delivery needs comes first and side by side: with many connections, memory is what costs.
     let loop: EdgeLoop
     var outbound = ByteBuffer()
     var isScheduled = false
-    /// How many the socket has not taken yet; two at most.
+    /// Writes through NIO that the socket has not taken yet; two at most.
     var writes: UInt8 = 0
-    /// Who has something to send when there is room.
+    /// What is to be called when there is room.
     var roomWaiters: [() -> Void] = []
     private let isOnSocket: Bool
     var machine = ConnectionStateMachine()
-    /// Nil where TLS or WebSocket lies between us and the socket, and before and after the connection.
+    /// Nil if TLS or WebSocket lies between the handler and the socket, and while the channel isn't active.
     var socket: DirectSocket?
     var context: ChannelHandlerContext?
     private var session: Session?
@@ -37,9 +38,9 @@ final class ConnectionHandler: ChannelInboundHandler {
     private var reader: FrameReader
     var wheelPlace = DeadlineWheelPlace()
 
-    /// Its time to log in begins here, which may be before it has a pipeline.
+    /// The client's time to log in begins here, which may be before the handler has a pipeline.
     ///
-    /// - Parameter isOnSocket: nothing lies between it and the socket.
+    /// - Parameter isOnSocket: whether nothing lies between the handler and the socket.
     init(loop: EdgeLoop, isOnSocket: Bool) {
         self.loop = loop
         self.isOnSocket = isOnSocket
@@ -49,7 +50,7 @@ final class ConnectionHandler: ChannelInboundHandler {
     }
 
     func handlerAdded(context: ChannelHandlerContext) {
-        // Behind a handshake of WebSocket the channel has been active for a while.
+        // After a handshake of WebSocket the channel has been active for a while.
         if context.channel.isActive { begin(context) }
     }
 
@@ -186,7 +187,7 @@ final class ConnectionHandler: ChannelInboundHandler {
             grace: .seconds(Int64(Limits.heartbeatGrace)))
         deadline.tokenAccepted(expiresAt: session.tokenExpiresAt)
         answer(requestID, loop.logins.loggedIn(session, inbox: position, gap: gap))
-        // The end of the handshake, which is still waited for, may be later than the first heartbeat.
+        // The deadline of the handshake, which is still armed, may be later than that of the first heartbeat.
         checkDeadline(now: loop.eventLoop.now)
     }
 
@@ -211,7 +212,7 @@ final class ConnectionHandler: ChannelInboundHandler {
 
     // MARK: The end
 
-    /// Says why, and closes once that is written, or when the client doesn't read it.
+    /// Tells the client why, and closes once that is written, or when the client doesn't read it.
     func disconnect(_ reason: Disconnect) {
         guard !machine.isEnded, let context else { return }
         ended(SessionEnd(reason.code))
@@ -223,7 +224,7 @@ final class ConnectionHandler: ChannelInboundHandler {
         loop.deadlines.remind(self, at: loop.eventLoop.now + loop.configuration.limits.lingerTimeout)
     }
 
-    /// The session is not logged out: its memberships pass to the one that has come.
+    /// The session is not logged out: its memberships pass to the session that has come.
     func replaced() {
         guard !machine.isEnded else { return }
         ended(.lost)
@@ -246,7 +247,7 @@ final class ConnectionHandler: ChannelInboundHandler {
 
     // MARK: Deadlines
 
-    /// Called at the time that it was last told, or before.
+    /// Called at the deadline that was returned last, or before it.
     func checkDeadline(now: NIODeadline) {
         guard !machine.isEnded else { return close() }
         switch deadline.check(now: now, utc: loop.wallClock()) {
@@ -260,7 +261,7 @@ final class ConnectionHandler: ChannelInboundHandler {
 }
 
 extension SessionEnd {
-    /// Everything but a logout and a takeover is a loss, the end of a token too (S-51).
+    /// Everything but a logout and a takeover counts as a loss, also the end of a token (S-51).
     fileprivate init(_ code: Disconnect.Code) {
         switch code {
         case .loggedOut: self = .loggedOut

@@ -1,7 +1,7 @@
 import Synchronization
 
-/// Counts connections, in total and by address of the other side. Shared by all loops, and asked only when a
-/// connection begins and ends.
+/// Counts connections, in total and by the address of the other side. All loops share it, and it is asked
+/// only when a connection begins and ends.
 final class ConnectionLimiter: Sendable {
     enum Verdict: Equatable {
         case admitted
@@ -22,7 +22,7 @@ final class ConnectionLimiter: Sendable {
         self.perAddressMax = perAddressMax
     }
 
-    /// An admitted connection is to be given back with `release`.
+    /// `release` has to follow for each admitted connection.
     func admit(_ address: String) -> Verdict {
         counts.withLock { counts in
             guard counts.total < totalMax else {

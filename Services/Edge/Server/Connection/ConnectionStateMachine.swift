@@ -9,15 +9,15 @@ struct ConnectionStateMachine {
     static let versions: ClosedRange<UInt32> = 1...1
 
     private enum State {
-        /// Nothing came yet. Followed by `greeted`, or the end.
+        /// Nothing has come yet. Followed by `greeted`, or the end.
         case new
-        /// Hello was accepted. Login may come, heartbeats too. Followed by `admitting`.
+        /// Hello was accepted. A login may come, and heartbeats. Followed by `admitting`.
         case greeted
-        /// Login is being worked on: its user's inbox is being attached. Followed by `active`, or the end.
+        /// The login is under way: its user's inbox is being attached. Followed by `active`, or the end.
         case admitting
-        /// Logged in. Followed by the end.
+        /// The client is logged in. Followed by the end.
         case active
-        /// The last frame was sent; whatever still arrives is ignored.
+        /// The last frame was sent. Whatever still arrives is ignored.
         case ended
     }
 

@@ -1,13 +1,13 @@
 import NIOCore
 
-/// Something that wants to be looked at when its time comes.
+/// Something that has to be looked at when its time comes.
 protocol DeadlineWheelMember: AnyObject {
-    /// Where it stands in the wheel; the wheel's own business.
+    /// The member's place in the wheel. Only the wheel uses it.
     var wheelPlace: DeadlineWheelPlace { get set }
 }
 
 struct DeadlineWheelPlace {
-    /// Nil: in no wheel.
+    /// Nil if the member is in no wheel.
     fileprivate var tick: Int?
     fileprivate var index = 0
 
@@ -17,10 +17,11 @@ struct DeadlineWheelPlace {
 /// The deadlines of all connections of a loop, in slots of a quarter of a second: adding, moving and removing
 /// one is O(1), and the loop has one timer however many connections there are.
 ///
-/// (A timer of the event loop for each connection costs a promise, a closure and a place in a heap; to cancel
-/// one walks through all of them.) A member is due at the end of the slot that its deadline falls into, never
-/// before it. A deadline beyond the wheel's horizon is due at the horizon: whoever is told too early says
-/// when to ask again, as he has to anyway, because a sign of life moves his deadline without moving him.
+/// (A timer of the event loop for each connection costs a promise, a closure and a place in a heap, and
+/// cancelling one walks through all of them.) A member is due at the end of the slot that its deadline falls
+/// into, never before it. A deadline beyond the wheel's horizon is due at the horizon: a member that is told
+/// too early says when to ask again. It has to do that anyway, because a sign of life moves its deadline
+/// without moving the member.
 ///
 /// A value without a clock: it is told the time.
 struct DeadlineWheel<Member: DeadlineWheelMember> {
@@ -38,7 +39,7 @@ struct DeadlineWheel<Member: DeadlineWheelMember> {
         slots = Array(repeating: [], count: Self.slotCount)
     }
 
-    /// Adds a member, or moves it. Returns when it will be due.
+    /// Adds a member, or moves it. Returns the time at which it will be due.
     @discardableResult
     mutating func insert(_ member: Member, deadline: NIODeadline) -> NIODeadline {
         remove(member)
@@ -67,11 +68,11 @@ struct DeadlineWheel<Member: DeadlineWheelMember> {
         count -= 1
     }
 
-    /// Takes out and returns who is due.
+    /// Takes out the members that are due, and returns them.
     mutating func advance(to now: NIODeadline) -> [Member] {
         let target = Int((now - start).nanoseconds / Self.resolution.nanoseconds)
         var due: [Member] = []
-        // After a long sleep every slot is looked at once.
+        // After a long sleep every slot is looked at only once.
         for tick in passed..<max(passed, min(target, passed + Self.slotCount)) {
             let slot = (tick + 1) % Self.slotCount
             due.append(contentsOf: slots[slot])
@@ -83,7 +84,7 @@ struct DeadlineWheel<Member: DeadlineWheelMember> {
         return due
     }
 
-    /// When somebody is due next.
+    /// The time at which a member is due next; nil if there is none.
     var nextDue: NIODeadline? {
         guard count > 0 else { return nil }
         let tick = (passed + 1..<passed + Self.slotCount).first { !slots[$0 % Self.slotCount].isEmpty }

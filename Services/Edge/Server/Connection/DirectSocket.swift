@@ -4,7 +4,7 @@ import NIOPosix
 #if canImport(Darwin)
     import Darwin
 
-    // NIO has told the socket already that it shall not signal.
+    // NIO has already told the socket not to raise a signal.
     private let flags: CInt = 0
     private let systemSend = Darwin.send
 #else
@@ -14,7 +14,7 @@ import NIOPosix
     private let systemSend = Glibc.send
 #endif
 
-/// A client's socket without what NIO puts before it.
+/// A client's socket, without the layers that NIO puts before it.
 ///
 /// A write through NIO costs as much again as the system call below it (measured: a fifth of the processor
 /// time of a fan-out with one message a turn), and nearly always the socket takes everything at once. So the
@@ -23,7 +23,7 @@ import NIOPosix
 struct DirectSocket {
     private let descriptor: CInt
 
-    /// Nil where the channel is no socket.
+    /// Nil if the channel is no socket.
     init?(of context: ChannelHandlerContext) {
         let descriptor = try? context.pipeline.syncOperations.withUnsafeTransportIfAvailable {
             (descriptor: NIOBSDSocket.Handle) in descriptor
@@ -32,10 +32,11 @@ struct DirectSocket {
         self.descriptor = descriptor
     }
 
-    /// Returns how many bytes the socket took: 0 also when it failed, which NIO finds out with the rest.
+    /// Returns how many bytes the socket took. It is 0 also when the socket failed; NIO finds that out with
+    /// the rest of the bytes.
     ///
-    /// To be called on the channel's event loop, with nothing under way through NIO (bytes must not overtake
-    /// each other), and never again after `channelInactive`: a closed channel's descriptor may belong to
+    /// Call it on the channel's event loop, while nothing is under way through NIO (bytes must not overtake
+    /// each other), and never after `channelInactive`: the descriptor of a closed channel may belong to
     /// another connection. A handler hears of that within the call that closes the descriptor, before
     /// anything else can run on the loop (DirectSocketTests).
     func send(_ bytes: ByteBuffer) -> Int {

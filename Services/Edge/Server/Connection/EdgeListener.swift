@@ -8,8 +8,8 @@ import RTMServiceLink
 import RTMWire
 import Synchronization
 
-/// Where clients connect: one address, in the clear or with TLS, for TCP or for WebSocket. Every accepted
-/// connection belongs to the loop that it is accepted on, for life.
+/// An address where clients connect: in the clear or with TLS, for TCP or for WebSocket. Every accepted
+/// connection belongs to the loop that accepted it, for life.
 struct EdgeListener: Service {
     let name: String
     private let purpose: String
@@ -22,8 +22,8 @@ struct EdgeListener: Service {
     private let bound = BoundChannel()
 
     /// - Parameters:
-    ///   - tls: nil: in the clear.
-    ///   - webSocket: nil: the frames travel over TCP as they are.
+    ///   - tls: nil if clients talk in the clear.
+    ///   - webSocket: nil if the frames travel over TCP as they are.
     init(
         purpose: String, address: HostPort, tls: NIOSSLContext?, webSocket: WebSocketGate?, loops: EdgeLoops,
         limiter: ConnectionLimiter, logger: Logger
@@ -54,7 +54,7 @@ struct EdgeListener: Service {
         }
     }
 
-    /// Takes no more connections. Those that there are belong to the loops.
+    /// Accepts no more connections. The open ones belong to the loops.
     func shutdown(deadline: ContinuousClock.Instant) async {
         let channel = bound.channel.withLock { $0.take() }
         try? await channel?.close()
@@ -68,7 +68,7 @@ struct EdgeListener: Service {
     }
 
     private func accept(_ channel: any Channel) throws {
-        // Here rather than as a child option: for those the bootstrap makes a chain of futures each time.
+        // This isn't a child option because the bootstrap makes a chain of futures for those each time.
         try channel.syncOptions?.setOption(.tcpOption(.tcp_nodelay), value: 1)
         let pipeline = channel.pipeline.syncOperations
         if let tls { try pipeline.addHandler(NIOSSLServerHandler(context: tls)) }
@@ -85,7 +85,7 @@ struct EdgeListener: Service {
                 try pipeline.addHandler(connection)
             }
         case .refused(let reason):
-            // With TLS the refusal waits for the client's handshake, which may never come.
+            // With TLS the refusal waits for the client's handshake, and that may never come.
             let timeout = loops.loop(of: channel.eventLoop).configuration.limits.lingerTimeout
             let end = channel.eventLoop.scheduleTask(in: timeout) { channel.close(promise: nil) }
             channel.closeFuture.whenComplete { _ in end.cancel() }

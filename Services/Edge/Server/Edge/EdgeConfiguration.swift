@@ -1,11 +1,11 @@
 import NIOCore
 import RTMModel
 
-/// What an operator decides about an edge. Keys, units and ranges: EdgeKeys.
+/// What an operator decides about an edge. `EdgeKeys` has the keys, units and ranges.
 struct EdgeConfiguration: Sendable {
     var applications: [Application]
     var limits: EdgeLimits
-    /// Name and version, as told to clients.
+    /// The name and version that clients are told.
     var serverName: String
 }
 

@@ -124,7 +124,8 @@ package enum EdgeKeys {
         configuration[tlsCertificate] != nil && configuration[tlsKey] != nil
     }
 
-    /// Without this an app would start that lets nobody in: who makes tokens refuses these.
+    /// Without this check an app could be served that lets nobody in: builders of tokens refuse such ids and
+    /// certificates.
     @Sendable private static func unusable(_ apps: [AppRecord]) -> String? {
         for (place, app) in apps.enumerated() {
             guard let certificate = app.certificate else { continue }
@@ -155,7 +156,7 @@ extension EdgeConfiguration {
 }
 
 extension Application {
-    /// What the app's record doesn't say holds for every app.
+    /// What the app's record leaves out is taken from the keys that hold for every app.
     fileprivate init(_ record: AppRecord, _ configuration: Configuration) {
         id = record.id
         certificate = record.certificate?.revealed

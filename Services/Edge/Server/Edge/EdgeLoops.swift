@@ -44,7 +44,7 @@ struct EdgeLoops: Service {
         }
     }
 
-    /// Sends everybody away, at a pace that the successor can take, then lets the links go.
+    /// Sends all sessions away, at a pace that other edges can take, and then closes the links.
     func shutdown(deadline: ContinuousClock.Instant) async {
         for eventLoop in group.makeIterator() {
             let drained = eventLoop.makePromise(of: Void.self)

@@ -1,7 +1,7 @@
 import RTMServiceKit
 import RTMWire
 
-/// What an edge counts. One value for all its loops; every update is one relaxed add.
+/// What an edge counts. All loops share one value, and every update is one relaxed addition.
 struct EdgeMetrics: Sendable {
     private let connections: Gauge
     private let sessions: Gauge

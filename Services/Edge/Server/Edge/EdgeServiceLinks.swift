@@ -12,7 +12,8 @@ struct EdgeServiceLinks: Sendable {
     var link: ServiceLinkConfiguration
     /// The edge's name, for the logs of the services.
     var node: String
-    /// Of every call to a service. Shorter than a client's own patience, so that the client hears the cause.
+    /// The timeout of every call to a service. It is shorter than a client's own timeout, so that the client
+    /// hears the cause.
     var timeout: Duration = .seconds(5)
 
     init(

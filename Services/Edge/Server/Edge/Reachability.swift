@@ -1,11 +1,11 @@
 import RTMServiceKit
 import Synchronization
 
-/// Which services the loops of an edge reach. Each loop has links of its own; a service counts as reached
-/// when all have.
+/// Which services the loops of an edge reach. Each loop has links of its own, and a service counts as reached
+/// when every loop reaches it.
 ///
-/// Without messaging an edge is of no use, so that decides readiness. Presence and storage show in the
-/// metrics only: without them messages still flow.
+/// An edge is of no use without messaging, so messaging decides whether the edge is ready. Presence and
+/// storage show in the metrics only, because messages flow without them.
 final class Reachability: Sendable {
     enum Dependency: String, MetricLabel {
         case messaging, presence, storage
@@ -13,8 +13,8 @@ final class Reachability: Sendable {
     }
 
     private let loops: Int
-    /// Loops with a link to messaging. What is said of them is said while it is held: of two loops that
-    /// change at once the slower one would have the last word otherwise, with a number that is over.
+    /// The number of loops with a link to messaging. The probe is told while the lock is held: otherwise, of
+    /// two loops that change at once, the slower one would have the last word with an outdated number.
     private let up = Mutex(0)
     private let messaging: ReadinessProbe
     private let links: Family<Dependency, Gauge>

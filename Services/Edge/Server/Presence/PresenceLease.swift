@@ -1,26 +1,27 @@
 import RTMModel
 import RTMWire
 
-/// What presence knows of a loop's sessions hangs on one lease, and this says when it has to be told anew:
-/// after every loss of the link (what was pushed meanwhile didn't arrive), when it knows nothing under the
-/// lease (it was started anew), and when a join came to nothing. And it says who gets a new snapshot:
-/// everybody when presence knew nothing, else only the subscriptions that lack one.
+/// What presence knows of a loop's sessions hangs on one lease. This value says when presence has to be told
+/// everything anew: after every loss of the link (what was pushed meanwhile didn't arrive), when presence
+/// knows nothing under the lease (it was started anew), and when a join came to nothing. It also says who
+/// gets a new snapshot: everybody if presence knew nothing, and otherwise only the subscriptions that lack
+/// one.
 ///
 /// A value without I/O.
 struct PresenceLease {
-    /// Limit: memberships in one request of a sync.
+    /// Limit: a request of a sync ends with the session that brings it to this many memberships.
     static let syncBatch = 512
     /// Limit: sessions that get a new snapshot at the same time.
     static let refreshesMax = 32
     /// Limit: subscriptions remembered that lack a snapshot. When there are more, all get a new one.
     static let lackingMax = 65_536
-    /// How long to wait with a renewal when the last one failed.
+    /// How long the next renewal waits after one that failed.
     static let retryDelay = Duration.seconds(1)
-    /// Limit: departures remembered while presence is away. Who goes beyond it is lost to presence with the
-    /// next sync, and gone when the presence timeout is over.
+    /// Limit: departures remembered while presence is away. Presence misses a departure beyond it in the next
+    /// sync, and lets that user go when the presence timeout is over.
     static let untoldMax = 10_000
-    /// How long a presence that has forgotten everything gets to hear of the other edges before its snapshots
-    /// replace what subscribers know: links come back after at most so long.
+    /// How long a presence that has forgotten everything has to hear of the other edges, before its snapshots
+    /// replace what subscribers know. Links come back within this time.
     static let othersDelay = Duration.seconds(5)
 
     /// A session has left a channel, or has ended.
@@ -33,27 +34,27 @@ struct PresenceLease {
     private var isSyncNeeded = true
     private var isSyncing = false
     private var isSyncFirst = true
-    /// All snapshots mean nothing any more.
+    /// No subscriber's snapshot is valid any more.
     private var isRefreshNeeded = false
-    /// Subscriptions that lack a snapshot, by their sessions.
+    /// The places of the subscriptions that lack a snapshot, by their sessions.
     private var lacking: [SessionKey: Set<Int>] = [:]
     private var lackingCount = 0
     /// How long the new snapshots have to wait after a sync.
     private(set) var refreshDelay = Duration.zero
-    /// Sessions that the sync has yet to tell of.
+    /// The sessions that the sync has yet to tell presence of.
     private var unsynced: [SessionKey] = []
-    /// Those that have yet to get new snapshots, the last one first. Nil: in all places where it wants them,
-    /// which it is asked when its turn comes.
+    /// The sessions that have yet to get new snapshots, the last one first. The places are nil for a session
+    /// that gets one wherever it wants presence; that is looked up when its turn comes.
     private var unrefreshed: [(session: SessionKey, places: [Int]?)] = []
     private var refreshing = 0
-    /// In order.
+    /// Departures that presence has yet to be told of, in their order.
     private var untold: [Departure] = []
-    /// Told over this link, but perhaps not heard: the answer to a renewal that was asked for later says that
-    /// they were, because the link keeps the order.
+    /// Departures that were sent over this link and may not have arrived. The answer to a renewal that was
+    /// sent behind them shows that they have, because the link keeps the order.
     private var unconfirmed: [Departure] = []
-    /// How many of them were told before the renewal that is under way.
+    /// How many of these were sent before the renewal that is under way.
     private var toldBeforeRenewal = 0
-    /// What was unconfirmed when the link was lost.
+    /// The departures that were unconfirmed when the link was lost.
     private var doubtful: [Departure] = []
 
     init(id: UInt64) { self.id = id }
@@ -85,7 +86,7 @@ struct PresenceLease {
         if untold.count < Self.untoldMax { untold.append(departure) }
     }
 
-    /// To be told before a sync: a user who unsubscribed has left, and is not lost.
+    /// These have to be told before a sync: a user who unsubscribed has left, and is not lost.
     mutating func takeUntold() -> [Departure] {
         defer { untold = [] }
         return untold
@@ -96,20 +97,20 @@ struct PresenceLease {
         if unconfirmed.count < Self.untoldMax { unconfirmed.append(departure) }
     }
 
-    /// To be told again before those: a second time it changes nothing. Who has come into the channel again
-    /// since, in the same session, is there.
+    /// These have to be told once more, before the untold ones. A departure that is told twice changes
+    /// nothing. A session that has come into the channel again since then must be left out.
     mutating func takeDoubtful() -> [Departure] {
         defer { doubtful = [] }
         return doubtful
     }
 
-    /// A renewal is asked for.
+    /// A renewal is about to be sent.
     mutating func renewing() { toldBeforeRenewal = unconfirmed.count }
 
-    /// A membership that presence was not told of, or not for certain.
+    /// Presence was not told of a membership, or may not have heard of it.
     mutating func missed() { isSyncNeeded = true }
 
-    /// To be given one with the next renewal.
+    /// The subscription gets a snapshot with the next renewal.
     mutating func lacksSnapshot(_ session: SessionKey, at place: Int) {
         guard !isRefreshNeeded else { return }
         guard lackingCount < Self.lackingMax else {
@@ -128,7 +129,7 @@ struct PresenceLease {
         lackingCount = 0
     }
 
-    /// Whether a sync begins, which is about these sessions.
+    /// Returns whether a sync of these sessions begins.
     mutating func renewed(isKnown: Bool, _ sessions: @autoclosure () -> [SessionKey]) -> Bool {
         unconfirmed.removeFirst(toldBeforeRenewal)
         toldBeforeRenewal = 0
@@ -145,8 +146,8 @@ struct PresenceLease {
         return true
     }
 
-    /// The next part of the sync. Sessions are asked when their turn comes: what they have left meanwhile
-    /// presence knows already.
+    /// The next part of the sync. The memberships of a session are looked up when its turn comes: presence
+    /// already knows what the session has left meanwhile.
     mutating func nextSync(_ memberships: (SessionKey) -> [Membership]) -> SyncRequest {
         var batch: [Membership] = []
         while batch.count < Self.syncBatch, let session = unsynced.popLast() {
@@ -159,7 +160,7 @@ struct PresenceLease {
 
     enum Synced: Equatable {
         case more
-        /// Presence knows everything; these sessions get new snapshots, if any.
+        /// Presence knows everything. New snapshots are given now if there is a need.
         case done(refreshes: Bool)
     }
 
@@ -179,7 +180,8 @@ struct PresenceLease {
 
     // MARK: New snapshots
 
-    /// With a renewal that needs no sync. What failed the last time is tried again, and nothing else.
+    /// Called with a renewal that needs no sync. Only snapshots that failed the last time are asked for
+    /// again.
     ///
     /// - Returns: whether new snapshots are to be given now.
     mutating func beginRefreshes(_ sessions: @autoclosure () -> [SessionKey]) -> Bool {
@@ -198,7 +200,7 @@ struct PresenceLease {
         return !unrefreshed.isEmpty
     }
 
-    /// The next subscription to get one; nil when enough are under way, or all have got theirs.
+    /// The next subscription to get a snapshot; nil if enough are under way, or if there are no more.
     mutating func nextRefresh(_ places: (SessionKey) -> [Int]) -> (session: SessionKey, place: Int)? {
         guard refreshing < Self.refreshesMax else { return nil }
         while let next = unrefreshed.popLast() {

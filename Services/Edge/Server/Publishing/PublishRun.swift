@@ -2,14 +2,14 @@ import NIOCore
 import RTMModel
 import RTMWire
 
-/// The publishes of one session to one channel that arrived one behind the other in one read: they go to the
+/// The publishes of one session to one channel that arrived one behind the other in one read. They go to the
 /// log as one request.
 ///
-/// A publisher in a hurry fills a read with many messages, and everything that is paid per request (names,
-/// lookups, the way to messaging and back) is then paid once. The order of a session's messages stays what it
-/// was, because a run ends where anything else begins. The frames that the messages came in are gone when
-/// the read is done with, so they are copied here, into memory that every run of the loop uses again (and
-/// which is why this is a class: a value would be copied at each question).
+/// A fast publisher fills a read with many messages, and what a request costs (names, lookups, the way to
+/// messaging and back) is then paid once. The order of a session's messages stays as it was, because a run
+/// ends where anything else begins. The frames that the messages came in are gone after the read, so the
+/// messages are copied here, into memory that every run of the loop uses again. That is why this is a class:
+/// a value would be copied at each question.
 final class PublishRun {
     /// A longer run is sent in pieces, so that one publisher's read doesn't become one large turn of the log.
     private static let countMax = 256
@@ -27,8 +27,8 @@ final class PublishRun {
 
     var isFull: Bool { count >= Self.countMax || messages.readableBytes >= Self.bytesMax }
 
-    /// Whether the request follows the run's last one, to the same channel. What is sent again stands alone:
-    /// the log may have it already.
+    /// Whether the request follows the run's last one and goes to the same channel. A publish that is sent
+    /// again never does, because the log may have it already.
     func continues(_ session: SessionID, _ request: ClientRequest.Publish, _ requestID: UInt64) -> Bool {
         guard count > 0, publisher?.session == session, requestID == firstRequestID &+ UInt64(count),
             request.channelType == type, !request.storeInHistory, request.againAfter == nil,
@@ -40,7 +40,7 @@ final class PublishRun {
         }
     }
 
-    /// Begins a run. The one before has been taken.
+    /// Begins a run. The run before it has been taken.
     func begin(
         _ publisher: Caller, _ requestID: UInt64, _ type: ChannelType, _ request: ClientRequest.Publish
     ) {

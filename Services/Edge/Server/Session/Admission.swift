@@ -7,15 +7,15 @@ struct Application: Sendable, Hashable {
     let id: String
     /// The key that its tokens are signed with. Without one the app id itself is the credential (S-2).
     let certificate: String?
-    /// Message channels that one session may be subscribed to (L-24).
+    /// How many message channels one session may be subscribed to (L-24).
     let subscriptionsMax: Int
     let rates: ApplicationRates
 
-    /// What the credential gives to the user: for an app with a certificate a token's grant, for others nil,
-    /// which ends and restricts nothing.
+    /// What the credential gives to the user. For an app with a certificate that is the grant of a token; for
+    /// other apps it is nil, which means that nothing expires and nothing is restricted.
     ///
     /// - Parameter nowMilliseconds: UTC, since 1970.
-    /// - Throws: the first check of S-3 that fails, in words.
+    /// - Throws: the first check of a token that fails, in words (S-3).
     func grant(for credential: String, userID: String, nowMilliseconds: UInt64) throws(RTMError)
         -> TokenGrant?
     {
@@ -32,7 +32,7 @@ struct Application: Sendable, Hashable {
     }
 }
 
-/// Decides who may log in (S-1 … S-3). Pure: the apps come from the configuration.
+/// Decides who may log in (S-1 to S-3). Pure: the apps come from the configuration.
 struct Admission: Sendable {
     private let applications: [String: Application]
 
@@ -40,8 +40,8 @@ struct Admission: Sendable {
         self.applications = Dictionary(applications.map { ($0.id, $0) }) { _, last in last }
     }
 
-    /// The app that the login is for, and what its token gives. Throws the refusal that the client gets as
-    /// the answer.
+    /// Returns the app that the login is for, and what its token gives. Throws the refusal that the client
+    /// gets as its answer.
     @discardableResult
     func admit(
         appID: String, userID: String, token: String, nowMilliseconds: UInt64

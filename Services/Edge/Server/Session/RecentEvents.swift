@@ -1,9 +1,10 @@
 import NIOCore
 
-/// A strict limit: never more than so many events of one key within any stretch of so long. Pure: it is told
-/// the time.
+/// A strict limit: within any stretch of a given length there are never more than so many events of one key.
+/// Pure: it is told the time.
 ///
-/// For small counts: it remembers when each event was, and a key no longer than the stretch.
+/// It is meant for small counts, because it remembers the time of each event, for as long as the
+/// stretch.
 struct RecentEvents<Key: Hashable> {
     private static var pruneMin: Int { 64 }
 
@@ -15,7 +16,7 @@ struct RecentEvents<Key: Hashable> {
 
     var keyCount: Int { times.count }
 
-    /// Counts an event in. Otherwise returns how long it takes until there is room for one.
+    /// Counts an event, or returns how long it takes until there is room for one.
     mutating func take(_ key: Key, countMax: Int, now: NIODeadline) -> TimeAmount? {
         if times.count >= pruneAt {
             times = times.filter { $0.value.contains { now - $0 < stretch } }

@@ -4,7 +4,7 @@ import RTMWire
 
 /// What the session's token allows. A token without permissions restricts nothing.
 extension Session {
-    /// Of a message channel. The name has been checked.
+    /// Whether the session may read a message channel. The name has been checked before.
     func checkMayRead(_ channel: WireText) throws(RTMError) {
         guard let grant, !grant.allows(.read, to: .messageChannels, named: channel.bytes) else { return }
         throw RTMError(
@@ -12,7 +12,7 @@ extension Session {
             "the token doesn't allow to subscribe to channel \"\(channel.string)\"")
     }
 
-    /// To a message channel or a user. The name has been checked.
+    /// Whether the session may publish to a message channel or a user. The name has been checked before.
     func checkMayWrite(_ type: ChannelType, _ name: WireText) throws(RTMError) {
         let resource = type == .user ? TokenPermissions.Resource.users : .messageChannels
         guard let grant, !grant.allows(.write, to: resource, named: name.bytes) else { return }
@@ -22,7 +22,8 @@ extension Session {
             "the token doesn't allow to publish to \(noun) \"\(name.string)\"")
     }
 
-    /// The name has been checked.
+    /// Whether the session may read or change what belongs to a channel or a user. The name has been checked
+    /// before.
     func checkMay(
         _ access: TokenPermissions.Access, _ resource: TokenPermissions.Resource, _ name: WireText,
         else code: ErrorCode
@@ -37,11 +38,11 @@ extension Session {
 // MARK: - Calls that are passed on
 
 extension Session {
-    /// Whether the call may be passed on: its channel or user has a name that can be (L-1, L-4) and a type
-    /// that has what is asked for (M-35), and the token allows it.
+    /// Whether the call may be passed on: the name of its channel or user is valid (L-1, L-4), a channel of
+    /// its type has what is asked for (M-35), and the token allows it.
     func check(_ call: ClientCall) throws(RTMError) {
         let resource = try Self.checkTarget(of: call)
-        // Without a name a user's metadata are one's own, which nobody has to allow.
+        // An empty name means the session's own user, whose metadata nobody has to allow.
         guard !call.target.isEmpty else { return }
         try checkMay(call.kind.isQuery ? .read : .write, resource, call.target, else: call.kind.notAllowed)
     }
@@ -67,7 +68,7 @@ extension Session {
 }
 
 extension ClientCall.Kind {
-    /// Presence and locks have no code of their own for it.
+    /// Presence and locks have no code of their own for a missing permission.
     fileprivate var notAllowed: ErrorCode {
         switch service {
         case .presence, .locks:

@@ -2,28 +2,31 @@ import NIOCore
 import RTMModel
 import RTMWire
 
-/// How often the users of an app may do what (behaviour.md 1.3). 0 means without limit.
+/// How often the users of an app may do what (docs/behaviour.md). 0 means that there is no limit.
 struct ApplicationRates: Sendable, Hashable {
-    /// messages of one session to one channel or user, per second.
+    /// Messages of one session to one channel or user, per second.
     var publish: Rate
-    /// all other calls of one session, per second.
+    /// All other calls of one session, per second.
     var calls: Rate
-    /// subscribes of one session to the same channel within five seconds.
+    /// Subscribes of one session to the same channel within five seconds.
     var subscribesMax: Int
-    /// logins of one user, per second.
+    /// Logins of one user, per second.
     var login: Rate
-    /// of channels and of users. So many per second in the long run, and twice that at once.
+    /// Calls for the metadata of channels and of users: so many per second in the long run, and
+    /// twice as many at once.
     var channelMetadata: Rate
     var userMetadata: Rate
-    /// R-7, for following users: as many more at once as a client that comes back takes up again (S-19).
+    /// Subscribes to the metadata of users. A client that comes back takes all of them up again (S-19),
+    /// so that many more may come at once.
     var userMetadataSubscribes: Rate
-    /// to verify a token costs more than to send one.
+    /// Renewals of the session's token, per second. Verifying a token costs more than sending one.
     var renewal: Rate
-    /// As many more at once as a client that comes back claims again, or waits for anew (K-6, K-12).
+    /// Acquires of locks, per second. A client that comes back claims its locks again, or waits for
+    /// them anew (K-6, K-12), so that many more may come at once.
     var acquireLock: Rate
 
-    /// - Parameter subscriptionsMax: so many calls more may come at once: a client that comes back takes all
-    ///   its subscriptions up again.
+    /// - Parameter subscriptionsMax: that many more calls may come at once, because a client that comes back
+    ///   takes all its subscriptions up again.
     init(
         publish: Int, calls: Int, subscribesMax: Int, login: Int, subscriptionsMax: Int,
         channelMetadata: Int = 10, userMetadata: Int = 10, acquireLock: Int = 10, renewal: Int = 2
@@ -45,8 +48,8 @@ struct ApplicationRates: Sendable, Hashable {
         userMetadata: 0, acquireLock: 0, renewal: 0)
 }
 
-/// How often a session has done what lately. Each refusal names the limit, its value, and when to try again;
-/// the call has had no effect then.
+/// How often a session has done what lately. Each refusal names the limit, its value, and when to try again.
+/// A call that is refused has no effect.
 struct SessionRates {
     private struct Target: Hashable {
         let type: ChannelType
@@ -131,9 +134,9 @@ struct SessionRates {
             limit: .init(name: "messages per second", value: UInt64(rates.publish.perSecond)))
     }
 
-    /// Whether one more publish that is sent again goes without the rates: the session that sent it first has
-    /// paid for it, and to refuse it now would call a message unpublished that was published. As many as a
-    /// client keeps; logins have a rate of their own.
+    /// Whether one more publish that is sent again passes without the rates. The session that sent it first
+    /// has paid for it, and a refusal now would call a message unpublished that was published. A session has
+    /// as many of these as a client keeps; logins have a rate of their own.
     mutating func repeats() -> Bool {
         guard repeated < Limits.repeatedPublishesMax else { return false }
         repeated += 1

@@ -2,7 +2,7 @@ import NIOCore
 
 /// How often something may happen: `perSecond` in the long run, and `burst` at once after a rest.
 struct Rate: Sendable, Hashable {
-    /// 0: no limit.
+    /// 0 if there is no limit.
     var perSecond: Int
     var burst: Int
 
@@ -14,8 +14,8 @@ struct Rate: Sendable, Hashable {
     var isUnlimited: Bool { perSecond == 0 }
 }
 
-/// A limit of rate that forgets by itself: it holds `burst` tokens, an event takes one, and `perSecond` of
-/// them come back every second. Pure: it is told the time.
+/// A rate limit that forgets by itself: it holds `burst` tokens, an event takes one, and `perSecond` tokens
+/// come back every second. Pure: it is told the time.
 struct TokenBucket {
     private var tokens: Double
     private var updated: NIODeadline
@@ -25,7 +25,7 @@ struct TokenBucket {
         updated = now
     }
 
-    /// Takes a token. Otherwise returns how long it takes until there is one.
+    /// Takes a token, or returns how long it takes until there is one.
     mutating func take(_ rate: Rate, now: NIODeadline) -> TimeAmount? {
         refill(rate, now: now)
         guard tokens < 1 else {
@@ -35,7 +35,7 @@ struct TokenBucket {
         return .nanoseconds(Int64((1 - tokens) / Double(rate.perSecond) * 1e9) + 1)
     }
 
-    /// Whether it is full again: then to forget it changes nothing.
+    /// Whether it is full again. A full bucket can be forgotten without any effect.
     func isFull(_ rate: Rate, now: NIODeadline) -> Bool {
         var copy = self
         copy.refill(rate, now: now)
@@ -50,8 +50,8 @@ struct TokenBucket {
     }
 }
 
-/// A bucket for each of many keys. Full ones are forgotten, so the memory is bounded by what happens within
-/// the time that a bucket takes to fill.
+/// A bucket for each of many keys. Full buckets are forgotten, so the memory is bounded by what happens
+/// within the time that a bucket takes to fill.
 struct TokenBuckets<Key: Hashable> {
     private static var pruneMin: Int { 64 }
 
@@ -60,7 +60,7 @@ struct TokenBuckets<Key: Hashable> {
 
     var count: Int { buckets.count }
 
-    /// As `TokenBucket.take`, for one key.
+    /// Does what `TokenBucket.take` does, for one key.
     mutating func take(_ key: Key, _ rate: Rate, now: NIODeadline) -> TimeAmount? {
         if buckets.count >= pruneAt {
             buckets = buckets.filter { !$0.value.isFull(rate, now: now) }

@@ -1,10 +1,10 @@
 import RTMModel
 
-/// How long a token lets its session live, and when its holder is to be warned (S-50, S-51). Pure: it is told
-/// the time.
+/// How long a token lets its session live, and when its holder has to be warned (S-50, S-51). Pure: it is
+/// told the time.
 ///
-/// The time is that of the wall clock, because tokens are dated by it. It is asked at every check, so that a
-/// clock that was set meanwhile is followed by the next one.
+/// The time is that of the wall clock, because tokens are dated by it. Every check asks for it anew, so a
+/// clock that was set meanwhile takes effect with the next check.
 struct TokenClock {
     private static let warning = UInt64(Limits.tokenWarning) * 1000
 
@@ -14,8 +14,9 @@ struct TokenClock {
 
     init(expiresAt: UInt64) { self.expiresAt = expiresAt }
 
-    /// S-52. Another end is warned of again; the same one isn't, so that a client that answers the warning
-    /// with the token that it has already is not warned for ever.
+    /// The session has a new token (S-52). The holder is warned again if the new token ends at another time.
+    /// If it doesn't, there is no new warning: a client that answers every warning with the token that it
+    /// already has would be warned for ever.
     mutating func renewed(expiresAt: UInt64) {
         if expiresAt != self.expiresAt { self = TokenClock(expiresAt: expiresAt) }
     }
@@ -23,7 +24,7 @@ struct TokenClock {
     enum Verdict: Equatable {
         /// Nothing is due for this long.
         case valid(for: Duration)
-        /// The holder is to be told that this is left of it. Said once.
+        /// The holder has to be told how much time is left. This verdict comes once.
         case willExpire(in: Duration)
         case expired
     }

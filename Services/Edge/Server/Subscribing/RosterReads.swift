@@ -4,15 +4,15 @@ import RTMModel
 /// The snapshots of big channels that a loop is getting from presence, each in parts and for all sessions
 /// that wait for one. Pure.
 ///
-/// A session is in the snapshots that begin after its join. So whoever comes while one is being read waits
-/// for the next one, together with all others: however many come at once, a channel's snapshot is read once
-/// after the other, and those who share one share its bytes.
+/// A session appears in the snapshots that begin after its join. So a session that comes while a snapshot is
+/// being read waits for the next one, together with all others. However many come at once, the snapshots of a
+/// channel are read one after the other, and the sessions that share a snapshot share its bytes.
 struct RosterReads<Reader> {
     /// Limit: snapshots read at the same time.
     static var atOnceMax: Int { 2 }
 
     private var waiting: [ChannelKey: [Reader]] = [:]
-    /// Channels that somebody waits for, the one that has waited longest first.
+    /// The channels that a session waits for, the longest wait first.
     private var order: [ChannelKey] = []
     private var reads: [ChannelKey: (readers: [Reader], frames: ByteBuffer)] = [:]
 
@@ -21,7 +21,7 @@ struct RosterReads<Reader> {
         waiting[channel, default: []].append(reader)
     }
 
-    /// The channel whose snapshot is to be asked for now, from the beginning.
+    /// The channel whose snapshot has to be asked for now, from the beginning.
     mutating func begin() -> ChannelKey? {
         guard reads.count < Self.atOnceMax, let index = order.firstIndex(where: { reads[$0] == nil }) else {
             return nil
@@ -35,7 +35,7 @@ struct RosterReads<Reader> {
         _ = reads[channel]?.frames.writeBytes(frames)
     }
 
-    /// All parts are here, or no more will come.
+    /// All parts have come, or no more will.
     mutating func end(_ channel: ChannelKey) -> (readers: [Reader], frames: ByteBuffer) {
         reads.removeValue(forKey: channel) ?? ([], ByteBuffer())
     }

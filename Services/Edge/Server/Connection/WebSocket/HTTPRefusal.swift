@@ -4,7 +4,7 @@ import NIOHTTP1
 /// An answer to a request that will not become a WebSocket. The connection ends with it.
 struct HTTPRefusal: Sendable {
     let status: HTTPResponseStatus
-    /// For whoever debugs a client or a proxy; it becomes the body.
+    /// The body of the answer, for whoever debugs a client or a proxy.
     let reason: String
     private let headers: [(String, String)]
 

@@ -6,19 +6,19 @@ import RTMWire
 /// Frames of the protocol above, WebSocket below: a binary message carries whole frames as they are over TCP,
 /// so that the buffer that all subscribers of a channel share goes out as it is, behind a header of its own.
 ///
-/// It stands where TLS stands, below the `ConnectionHandler`, and adds what WebSocket has beside messages:
-/// pings are answered, and the end is said with a close frame from both sides. A client that breaks a rule is
-/// refused by the connection (which says why in the protocol's own words, too); the code closes behind that.
+/// It stands where TLS stands, below the `ConnectionHandler`, and adds what WebSocket has beside messages: it
+/// answers pings, and both sides end the connection with a close frame. When a client breaks a rule, the
+/// connection first says why in the protocol's own words, and then the close frame follows with its code.
 final class WebSocketCodec: ChannelDuplexHandler {
     typealias InboundIn = WebSocketFrame
     typealias InboundOut = ByteBuffer
     typealias OutboundIn = ByteBuffer
     typealias OutboundOut = WebSocketFrame
 
-    /// What goes out is cut into messages of this size, between frames: some clients refuse a message of a
-    /// megabyte, which is what may have gathered for one that reads slowly.
+    /// What goes out is cut into messages of this size, between frames. As much as a megabyte may have
+    /// gathered for a client that reads slowly, and some clients refuse such a message.
     static let messageBytesMax = 64 * 1024
-    /// What a close frame may say beside its code.
+    /// The longest reason that a close frame may carry beside its code, in bytes.
     private static let closeReasonBytesMax = 123
 
     private enum State {
@@ -53,7 +53,8 @@ final class WebSocketCodec: ChannelDuplexHandler {
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         let frame = unwrapInboundIn(data)
         guard case .open = state else {
-            // What comes behind a violation or our close frame is of no interest, but for the answer to that.
+            // What comes after a violation or our close frame is ignored, except for the client's close
+            // frame.
             if case .closing = state, frame.opcode == .connectionClose { context.close(promise: nil) }
             return
         }
@@ -78,15 +79,15 @@ final class WebSocketCodec: ChannelDuplexHandler {
             return violated(WebSocketViolation(error, bytesMax: assembly.bytesMax), context)
         }
         guard case .open = state else {
-            // The decoder repeats that it has failed with all that still comes.
+            // The decoder reports its failure again with everything that still comes.
             return
         }
         state = .broken
         context.fireErrorCaught(error)
     }
 
-    /// The connection, above, hears it as an error and ends itself; what it has to say goes out before the
-    /// close frame.
+    /// The connection above gets it as an error and ends itself. Its last frame goes out before the close
+    /// frame.
     private func violated(_ violation: WebSocketViolation, _ context: ChannelHandlerContext) {
         guard case .open = state else { return }
         state = .violated(violation)
@@ -122,19 +123,19 @@ final class WebSocketCodec: ChannelDuplexHandler {
     // MARK: The end
 
     func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
-        // A socket that has taken nothing for a while will not take the farewell either.
+        // A socket that has taken nothing for a while will not take the close frame either.
         guard mode == .all, context.channel.isWritable, let farewell = farewell() else {
             return context.close(mode: mode, promise: promise)
         }
         context.channel.closeFuture.cascade(to: promise)
         sayClose(farewell, context) {
-            // The other direction stays open for the client's close frame: to close it with bytes unread
-            // would destroy what is on its way to the client.
+            // The other direction stays open for the client's close frame. Closing it with unread bytes would
+            // destroy what is on its way to the client.
             context.close(mode: .output, promise: nil)
         }
     }
 
-    /// What to say at the end; nil where that is said, or can't be.
+    /// The close frame to send; nil if it was sent, or can't be.
     private func farewell() -> ByteBuffer? {
         switch state {
         case .open: return Self.closeFrame(.normalClosure)
@@ -144,7 +145,7 @@ final class WebSocketCodec: ChannelDuplexHandler {
         }
     }
 
-    /// The client wants to end: it gets its code back, and the server closes first (RFC 6455, 7.1.1).
+    /// The client closes: it gets its code back, and the server closes the socket first (RFC 6455, 7.1.1).
     private func answerClose(_ reason: ByteBuffer, _ context: ChannelHandlerContext) {
         var reason = reason
         sayClose(reason.readWebSocketErrorCode().map { Self.closeFrame($0) } ?? ByteBuffer(), context) {
@@ -171,13 +172,13 @@ final class WebSocketCodec: ChannelDuplexHandler {
     }
 }
 
-/// The pings that wait for their answer: one is being answered, and of those behind it only the newest is
-/// kept (RFC 6455, 5.5.3), so a client that pings and doesn't read costs nothing.
+/// The pings that wait for their answer. One is being answered, and only the newest of the others is kept
+/// (RFC 6455, 5.5.3), so a client that pings and doesn't read costs nothing.
 private struct PongQueue {
     private var isWriting = false
     private var next: ByteBuffer?
 
-    /// Returns the ping if it is to be answered now.
+    /// Returns the ping if it has to be answered now.
     mutating func add(_ ping: ByteBuffer) -> ByteBuffer? {
         guard isWriting else {
             isWriting = true
@@ -187,7 +188,7 @@ private struct PongQueue {
         return nil
     }
 
-    /// The answer left; returns the ping to answer next.
+    /// The answer was written. Returns the ping to answer next.
     mutating func written() -> ByteBuffer? {
         defer { next = nil }
         isWriting = next != nil

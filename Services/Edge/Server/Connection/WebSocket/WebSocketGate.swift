@@ -6,9 +6,9 @@ import NIOHTTP1
 /// has gained nothing: the origin of a page is of no importance unless the operator names those that are
 /// wanted.
 struct WebSocketGate: Sendable {
-    /// The path of the WebSocket; a query behind it is not looked at.
+    /// The path of the WebSocket. A query behind it is ignored.
     let path: String
-    /// Lower case. Empty: any.
+    /// The origins that are allowed, in lower case. Every origin is if there are none.
     private let origins: Set<String>
 
     init(path: String, origins: [String] = []) {
@@ -16,7 +16,7 @@ struct WebSocketGate: Sendable {
         self.origins = Set(origins.map { $0.lowercased() })
     }
 
-    /// Nil for a request that may be upgraded, as far as NIO hasn't checked it.
+    /// Returns nil for a request that may be upgraded. NIO has checked the rest of the head.
     func refusal(of request: HTTPRequestHead) -> HTTPRefusal? {
         guard request.uri.prefix(while: { $0 != "?" }) == path else {
             return HTTPRefusal(.notFound, "there is nothing but a WebSocket, at \(path)")
@@ -42,7 +42,7 @@ struct WebSocketGate: Sendable {
         return nil
     }
 
-    /// Only web pages have an origin. Whatever else connects could claim any, so it isn't asked.
+    /// Only web pages have an origin. Other clients could claim any origin, so it isn't required of them.
     private func isWanted(_ headers: HTTPHeaders) -> Bool {
         origins.isEmpty || headers["Origin"].allSatisfy { origins.contains($0.lowercased()) }
     }

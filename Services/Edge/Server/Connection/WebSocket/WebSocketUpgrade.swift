@@ -5,11 +5,10 @@ import NIOWebSocket
 import RTMWire
 
 /// The beginning of a client connection over WebSocket: one HTTP request, which becomes the WebSocket or is
-/// refused. Nothing but that is spoken here, and a connection belongs to its `ConnectionHandler` from then
-/// on.
+/// refused. After it the connection belongs to its `ConnectionHandler`.
 ///
-/// The connection's time to log in runs already. The limits below hold until then; NIO answers 400 to a head
-/// that goes beyond them, and to what isn't HTTP at all.
+/// The connection's time to log in has begun already. The limits below hold until then; NIO answers 400 to a
+/// head that goes beyond them, and to what isn't HTTP at all.
 enum WebSocketUpgrade {
     /// Limits of the head of the request. Browsers send half a kilobyte, and the cookies of the site.
     static let headBytesMax = 16 * 1024
@@ -56,15 +55,16 @@ enum WebSocketUpgrade {
         }
     }
 
-    /// A connection that goes beyond the limits of this server is told so at once, whatever it asks for.
+    /// A connection beyond the limits of this server is told so at once, whatever it asks for.
     static func refuse(_ channel: any Channel, _ reason: String) throws {
         let pipeline = channel.pipeline.syncOperations
         try pipeline.addHandlers([HTTPResponseEncoder(), RefusedUpgrade(reason)])
     }
 }
 
-/// Stands before NIO's handshake until the WebSocket is open: watches the time, and lets pass only a request
-/// that will become one. NIO keeps the head of others to itself, so they couldn't be answered behind it.
+/// Stands before NIO's handshake until the WebSocket is open. It watches the time, and lets only a request
+/// pass that will become a WebSocket. NIO keeps the head of other requests to itself, so they couldn't be
+/// answered behind it.
 private final class UpgradeRequestHandler: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias InboundOut = HTTPServerRequestPart
