@@ -18,9 +18,9 @@ enum Cores {
         // Presence and storage
         "EventOutbox", "HistorySelection", "LockTable", "MetadataSet", "RosterRegistry",
         // Edge
-        "Admission", "ChannelTable", "ConnectionStateMachine", "DeliveryBatch", "EdgeChannel", "PresenceLease",
-        "PublishBarrier", "SessionLocks", "SessionRates", "SessionSeats", "SubscribeMachine", "SubscribeReply",
-        "SubscriptionIndex", "TokenClock", "UpToDateEntrants",
+        "Admission", "ChannelTable", "ConnectionStateMachine", "DeliveryBatch", "EdgeChannel",
+        "PresenceLease", "PublishBarrier", "SessionLocks", "SessionRates", "SessionSeats",
+        "SubscribeMachine", "SubscribeReply", "SubscriptionIndex", "TokenClock", "UpToDateEntrants",
         // RTMClient
         "ChannelRoster", "HeartbeatSchedule", "HeldEvents", "LinkPhase", "LinkStateMachine", "LockLedger",
         "Outage", "PublishQueue", "RestorationProgress", "Retries", "RevisionFloor", "StateCache",

@@ -9,11 +9,9 @@ import Testing
 
 /// Performing what the index wants done, and judging what the sessions are sent.
 extension EdgeHistory {
-    /// What was gathered goes out before anything changes who is subscribed.
     mutating func change(
         _ event: (inout SubscriptionIndex, _ hasRoom: Bool) -> [SubscribeAction]
     ) {
-        flush()
         let hasRoom = hasRoom()
         perform(event(&index, hasRoom))
         lookWhoIsLive()
@@ -47,6 +45,7 @@ extension EdgeHistory {
         case .retry(let id, _):
             events.retries += 1
             delayed.append(id)
+        case .fanOut(let fanOut): deliveries += connections.send(fanOut)
         case .answer(let session, let requestID, let answer): give(answer, to: session, requestID)
         case .send(let session, let frames):
             var rest = frames
@@ -144,7 +143,7 @@ extension EdgeHistory {
         for viewer in viewers.values { viewer.look(messaging.archive) }
     }
 
-    /// Who has become a subscriber has missed nothing, and goes live exactly behind what it was given.
+    /// Who has become a subscriber, or was taken out to come in again, has missed nothing up to there.
     private mutating func lookWhoIsLive() {
         look()
         for viewer in viewers.values {
@@ -153,9 +152,8 @@ extension EdgeHistory {
                 let isLive = if case .live = index.seats[viewer.key, place] { true } else { false }
                 guard isLive != viewer.isLive(key) else { continue }
                 viewer.isLive(key, isLive)
-                guard isLive else { continue }
-                events.admissions += 1
                 expectUpToDate(viewer, on: key)
+                if isLive { events.admissions += 1 }
             }
         }
         countSparedPages()

@@ -217,13 +217,14 @@ extension EdgeHistory {
     mutating func unsubscribe() {
         let (viewer, key) = (anyViewer(), anyKey())
         guard index.isSubscribed(viewer.key, to: key) else { return }
-        change { index, _ in index.leave(viewer.key, key) ?? [] }
         leaves(viewer, key)
+        change { index, _ in index.leave(viewer.key, key) ?? [] }
     }
 
     mutating func endSession(_ viewer: Viewer) {
-        change { index, _ in index.ended(viewer.key) }
+        look()
         for key in viewer.channels { leaves(viewer, key) }
+        change { index, _ in index.ended(viewer.key) }
         viewers[viewer.id] = nil
         connections[viewer.key.slot] = nil
         #expect(index.seats.all(of: viewer.key).isEmpty, "\(what)")
@@ -231,7 +232,9 @@ extension EdgeHistory {
         events.gaps += viewer.gapCount
     }
 
+    /// What arrived in this turn may come too late for the one who leaves.
     private mutating func leaves(_ viewer: Viewer, _ key: ChannelKey) {
+        look()
         if let seen = viewer.seen(key) { memories[key, default: []].append(seen) }
         viewer.ends(key)
     }

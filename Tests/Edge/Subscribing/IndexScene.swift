@@ -93,7 +93,6 @@ struct IndexScene {
     }
 
     mutating func change(_ event: (inout SubscriptionIndex) -> [SubscribeAction]) {
-        flush()
         perform(event(&index))
     }
 
@@ -116,6 +115,7 @@ struct IndexScene {
             case .goOn(let id): goOn(id)
             case .awaitRoom(let id, _): waiting.append(id)
             case .retry(let id, _): retries.append(id)
+            case .fanOut(let fanOut): deliveries += connections.send(fanOut)
             case .answer(_, let requestID, let answer): answers[requestID] = answer
             case .send(let session, let frames): connections[session.slot]?.send(frames)
             case .gap(_, _, let position): gaps.append(position)

@@ -72,6 +72,21 @@ struct SubscribeMachineTests {
         #expect(scene.taken(session).isEmpty)
     }
 
+    @Test("of many who come at once only those that may see an entry have to read the log")
+    mutating func manyEntrants() throws {
+        let interest = try scene.subscribe(scene.session(1))
+        scene.presenceAnswers = false
+        let quiet = (2...4).map { scene.session($0) }
+        let curious = (5...7).map { scene.session($0) }
+        for session in quiet { scene.enter(session, features: .message) }
+        for session in curious { scene.enter(session, features: [.message, .presence]) }
+        // The join of the first of the curious ones: he is the only one of them who may not see it.
+        scene.gather(8, interest: interest, from: 5, feature: .presence)
+        for (id, _) in scene.questions.dropFirst() { scene.presenceAnswered(id) }
+        #expect(scene.reads.map(\.question.session) == Array(curious.dropFirst()))
+        for session in quiet + curious.prefix(1) { #expect(scene.isLive(session)) }
+    }
+
     @Test("what came meanwhile and is to be seen is read, from the position that the answer says")
     mutating func read() throws {
         let session = scene.session(1)

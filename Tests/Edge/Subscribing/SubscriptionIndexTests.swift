@@ -120,6 +120,25 @@ struct SubscriptionIndexTests {
         #expect(scene.index.isSubscribed(after, to: .test("a")))
     }
 
+    @Test("L-24, L-38: what counts against a limit is what is subscribed, or on its way, and not the inbox")
+    mutating func counts() throws {
+        let session = scene.session(1)
+        let owner = InboxOwner(session: session, instance: 1, attempt: 0, isReturn: false)
+        scene.enter(session, ChannelKey(appID: "app", type: .user, name: "1"), purpose: .login(owner))
+        try scene.subscribe(session)
+        scene.enter(session, .test("b"))
+        scene.enter(session, ChannelKey(appID: "app", type: .none, name: "bob"), purpose: .userMetadata)
+        #expect(scene.index.count(of: session, in: .message) == 2)
+        #expect(scene.index.count(of: session, in: .none) == 1)
+        scene.enter(session)
+        #expect(scene.index.count(of: session, in: .message) == 2, "it comes in again")
+        scene.leave(session)
+        scene.leave(session, .test("b"))
+        #expect(scene.index.count(of: session, in: .message) == 0)
+        scene.change { $0.ended(session) }
+        #expect(scene.index.count(of: session, in: .none) == 0)
+    }
+
     // MARK: Delivery
 
     @Test(

@@ -28,6 +28,9 @@ final class ConnectionHandler: ChannelInboundHandler {
     var writes: UInt8 = 0
     /// What is to be called when there is room.
     var roomWaiters: [() -> Void] = []
+    /// Its frames are being read. Nothing is written meanwhile: a socket that fails would end the session,
+    /// and read on, in the middle of a request.
+    var isReading = false
     private let isOnSocket: Bool
     var machine = ConnectionStateMachine()
     /// Nil if TLS or WebSocket lies between the handler and the socket, and while the channel isn't active.
@@ -81,6 +84,8 @@ final class ConnectionHandler: ChannelInboundHandler {
         deadline.heard(now: loop.endOfTurn.now)
         let chunk = unwrapInboundIn(data)
         loop.metrics.bytesReceived(chunk.readableBytes)
+        isReading = true
+        defer { isReading = false }
         do throws(WireError) {
             try reader.read(chunk) { frame in
                 received(frame)

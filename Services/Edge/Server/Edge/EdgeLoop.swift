@@ -59,9 +59,9 @@ final class EdgeLoop {
         let number = self.random.next()
         let lease = number | 1
 
-        messaging = links.client(endOfTurn, logger)
-        presence = links.client(endOfTurn, logger)
-        storage = links.client(endOfTurn, logger)
+        messaging = links.messagingClient(endOfTurn, logger)
+        presence = links.presenceClient(endOfTurn, logger)
+        storage = links.storageClient(endOfTurn, logger)
 
         locks = Locks(storage: storage, sessions: sessions, metrics: metrics)
         memberships = Memberships(

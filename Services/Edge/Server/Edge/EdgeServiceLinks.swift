@@ -29,17 +29,17 @@ struct EdgeServiceLinks: Sendable {
 }
 
 extension EdgeServiceLinks {
-    func client(_ endOfTurn: EndOfTurn, _ logger: Logger) -> MessagingClient<ServiceEvents> {
+    func messagingClient(_ endOfTurn: EndOfTurn, _ logger: Logger) -> MessagingClient<ServiceEvents> {
         MessagingClient(
             to: messaging, link, node: node, timeout: timeout, endOfTurn: endOfTurn, logger: logger)
     }
 
-    func client(_ endOfTurn: EndOfTurn, _ logger: Logger) -> PresenceClient<ServiceEvents> {
+    func presenceClient(_ endOfTurn: EndOfTurn, _ logger: Logger) -> PresenceClient<ServiceEvents> {
         PresenceClient(
             to: presence, link, node: node, timeout: timeout, endOfTurn: endOfTurn, logger: logger)
     }
 
-    func client(_ endOfTurn: EndOfTurn, _ logger: Logger) -> StorageClient<ServiceEvents> {
+    func storageClient(_ endOfTurn: EndOfTurn, _ logger: Logger) -> StorageClient<ServiceEvents> {
         StorageClient(
             to: storage, link, node: node, timeout: timeout, endOfTurn: endOfTurn, logger: logger)
     }

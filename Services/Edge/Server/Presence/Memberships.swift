@@ -24,8 +24,9 @@ final class Memberships {
     private let eventLoop: any EventLoop
     private let presence: PresenceClient<ServiceEvents>
     private let sessions: Sessions
-    /// Set before the link to presence is up. It outlives that link.
-    weak var subscriptions: (any RefreshedSubscriptions)?
+    /// Set before the link to presence is up. The loop holds both objects. The reference is not weak, for the
+    /// reason that `SnapshotReads.reader` gives.
+    unowned var subscriptions: (any RefreshedSubscriptions)?
     private var lease: PresenceLease
     private var timer: Scheduled<Void>?
     private var isRefreshing = false

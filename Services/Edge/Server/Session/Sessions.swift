@@ -53,7 +53,8 @@ struct SessionConnections {
         }
     }
 
-    /// Gives a batch to all of its subscribers.
+    /// Gives a batch to all of its subscribers. A session may end meanwhile, which changes the loop's table
+    /// and not this copy of it.
     ///
     /// - Returns: how many entries they got in all.
     func send(_ fanOut: FanOut) -> Int {

@@ -44,13 +44,15 @@ final class ChannelRequests {
     /// A session may be subscribed to so many channels (L-24).
     private func checkRoom(for key: ChannelKey, of session: Session) throws(RTMError) {
         let limit = session.application.subscriptionsMax
-        try subscribing.checkRoom(
-            for: key, of: session,
-            underWay: RTMError(.duplicateOperation, "a subscribe to \"\(key.name)\" is under way"),
-            countMax: limit,
-            full: RTMError(
+        switch subscribing.room(for: key, of: session, countMax: limit) {
+        case .free: return
+        case .underWay:
+            throw RTMError(.duplicateOperation, "a subscribe to \"\(key.name)\" is under way")
+        case .full:
+            throw RTMError(
                 .channelSubscribeFailed, "\(limit) channels are subscribed, which is the limit",
-                limit: .init(name: "subscribed channels", value: UInt64(limit))))
+                limit: .init(name: "subscribed channels", value: UInt64(limit)))
+        }
     }
 
     func unsubscribe(_ session: Session, _ channel: WireText, _ requestID: UInt64) {

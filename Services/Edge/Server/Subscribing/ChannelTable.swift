@@ -92,15 +92,13 @@ extension ChannelTable {
         }
     }
 
-    /// Messaging has answered an attach. Returns nil if the channel is gone.
-    mutating func attached(_ interest: UInt64, _ response: AttachResponse) -> Int? {
-        guard let place = place(of: interest) else { return nil }
+    /// Messaging has answered an attach.
+    mutating func attached(_ place: Int, _ response: AttachResponse) {
         assert(!channels[place].hasBatch, "entries from before the answer belong before what follows it")
         if response.gap { channels[place].entrants.removeAll() }
         channels[place].attachment = .attached
         channels[place].position = response.position
         channels[place].claim = response.claim
-        return place
     }
 
     /// The attach came to nothing. Returns nil if the channel is gone.

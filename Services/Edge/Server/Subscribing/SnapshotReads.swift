@@ -19,8 +19,10 @@ final class SnapshotReads {
     private let storage: StorageClient<ServiceEvents>
     /// The loop's lease, under which its members are listed.
     private let lease: UInt64
-    /// Set before the first question. It outlives this object's questions.
-    weak var reader: (any SnapshotReader)?
+    /// Set before the first question. The loop holds both objects, and no question is open when it lets go of
+    /// them. A weak reference would make each retain of the reader slow, and the reader is on the way of a
+    /// message (docs/decisions/0008).
+    unowned var reader: (any SnapshotReader)?
     private var rosterReads = RosterReads<SubscribeID>()
     private var isReadingRosters = false
 
@@ -45,7 +47,6 @@ final class SnapshotReads {
     private func join(
         _ id: SubscribeID, _ join: SnapshotQuestions.Join, _ channel: ChannelKey, _ session: Session
     ) {
-        session.isMember = true
         guard presence.isUp else {
             reader?.presenceAnswered(id, nil)
             return

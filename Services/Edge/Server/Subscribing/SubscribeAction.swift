@@ -22,7 +22,10 @@ enum SubscribeAction {
     /// `goOn` has to follow after this time.
     case retry(SubscribeID, after: Duration)
 
-    // MARK: To the session
+    // MARK: To sessions
+
+    /// What was gathered in a channel goes to those who were subscribed until now.
+    case fanOut(FanOut)
 
     case answer(SessionKey, requestID: UInt64, SubscribeAnswer)
     case send(SessionKey, ByteBuffer)

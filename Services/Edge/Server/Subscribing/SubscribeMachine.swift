@@ -43,8 +43,8 @@ struct SubscribeMachine {
         case returning
     }
 
-    /// How the channel stands when an event comes.
-    struct Standing {
+    /// The channel and the session's socket as an event finds them.
+    struct ChannelView {
         let position: StreamPosition?
         let isAttached: Bool
         /// The session's client has taken nearly all that was sent to it.
@@ -82,14 +82,14 @@ struct SubscribeMachine {
     }
 
     /// It was live with these features until now. What follows the position has not been sent to it.
-    mutating func returns(from position: StreamPosition, with features: SubscriptionFeatures) {
+    mutating func comeBack(from position: StreamPosition, with features: SubscriptionFeatures) {
         kind = .returning
         given = position
         added = request.features.subtracting(features).union(request.renewed)
     }
 
     /// It takes over from one that was coming in again and isn't wanted any more.
-    mutating func replaces(_ other: SubscribeMachine) {
+    mutating func takeOver(from other: SubscribeMachine) {
         kind = .returning
         given = other.given
         missedRefresh = other.missedRefresh
@@ -119,25 +119,25 @@ extension SubscribeMachine {
     }
 
     /// Goes as far as it can: the channel is attached, there is room, or it is time to try again.
-    mutating func goOn(_ standing: Standing) -> Step {
+    mutating func goOn(_ view: ChannelView) -> Step {
         switch state {
-        case .attaching where request.isLogin: begin(standing)
-        case .attaching: ask(standing)
-        case .standing, .waitingForRoom(nil): begin(standing)
-        case .waitingForRoom(let page?): give(page, standing)
+        case .attaching where request.isLogin: begin(view)
+        case .attaching: ask(view)
+        case .standing, .waitingForRoom(nil): begin(view)
+        case .waitingForRoom(let page?): give(page, view)
         case .preparing, .reading: Step()
         }
     }
 
     /// Nothing that the subscriber may see has come since it began.
-    mutating func keptUp(with position: StreamPosition?) { given = position }
+    mutating func advance(to position: StreamPosition?) { given = position }
 
     // MARK: Preparing
 
     /// Whoever is subscribed is a member of a message channel (M-3), so everybody waits for presence:
     /// "subscribed" means "listed".
-    private mutating func ask(_ standing: Standing) -> Step {
-        given = given ?? standing.position
+    private mutating func ask(_ view: ChannelView) -> Step {
+        given = given ?? view.position
         let wanted = request.features.intersection(added)
         let questions = SnapshotQuestions(
             session: request.session, channel: request.channel,
@@ -153,17 +153,17 @@ extension SubscribeMachine {
 
     /// - Parameter frames: nil if presence can't be asked at present. What can't be had is said, not waited
     ///   for; the lease's sync tells presence of the membership later.
-    mutating func presenceAnswered(_ frames: ByteBuffer?, _ standing: Standing) -> Step {
+    mutating func presenceAnswered(_ frames: ByteBuffer?, _ view: ChannelView) -> Step {
         guard case .preparing(var preparation) = state else { return Step() }
         preparation.awaitsPresence = false
         state = .preparing(preparation)
-        guard let frames else { return prepared(standing, withoutPresence()) }
+        guard let frames else { return prepared(view, withoutPresence()) }
         reply.presenceFrames = frames
-        return prepared(standing)
+        return prepared(view)
     }
 
     mutating func storageAnswered(
-        _ outcome: Result<ByteBuffer, ServiceLinkRequestFailure>, _ standing: Standing
+        _ outcome: Result<ByteBuffer, ServiceLinkRequestFailure>, _ view: ChannelView
     ) -> Step {
         guard case .preparing(var preparation) = state else { return Step() }
         preparation.awaitsStorage = false
@@ -177,16 +177,16 @@ extension SubscribeMachine {
             reply.unavailable.formUnion(request.features.intersection([.metadata, .lock]))
         }
         state = .preparing(preparation)
-        return prepared(standing)
+        return prepared(view)
     }
 
-    private mutating func prepared(_ standing: Standing, _ actions: [SubscribeAction] = []) -> Step {
+    private mutating func prepared(_ view: ChannelView, _ actions: [SubscribeAction] = []) -> Step {
         guard case .preparing(let preparation) = state else { return Step() }
         guard !preparation.awaitsPresence, !preparation.awaitsStorage else { return Step(actions: actions) }
-        guard let refusal = preparation.refusal else { return begin(standing, actions) }
+        guard let refusal = preparation.refusal else { return begin(view, actions) }
         guard kind == .returning else { return Step(actions: actions, next: .giveUp(refusal)) }
         // It stays subscribed; only the snapshot that it asked for can't be had.
-        return begin(standing, actions + reply.refuse(refusal))
+        return begin(view, actions + reply.refuse(refusal))
     }
 
     /// Presence knows the membership of a subscriber that only lacks a new snapshot. So a refresh needs no
@@ -199,14 +199,14 @@ extension SubscribeMachine {
     // MARK: Reading
 
     /// The snapshots are there: the session is live at once, or first reads what it missed.
-    private mutating func begin(_ standing: Standing, _ actions: [SubscribeAction] = []) -> Step {
-        guard standing.hasRoom else { return awaitRoom(holding: nil, actions) }
-        guard let given, given != standing.position else {
+    private mutating func begin(_ view: ChannelView, _ actions: [SubscribeAction] = []) -> Step {
+        guard view.hasRoom else { return awaitRoom(holding: nil, actions) }
+        guard let given, given != view.position else {
             return Step(actions: actions, next: .goLive(gap: false))
         }
         // A page would reach beyond the position of a channel that isn't attached, and what lies between
         // would come twice.
-        guard standing.isAttached else {
+        guard view.isAttached else {
             state = .standing
             return Step(actions: actions, next: .awaitAttachment)
         }
@@ -217,9 +217,9 @@ extension SubscribeMachine {
         return Step(actions: actions, next: .read(question))
     }
 
-    mutating func pageRead(_ page: SubscribePage, _ standing: Standing) -> Step {
+    mutating func pageRead(_ page: SubscribePage, _ view: ChannelView) -> Step {
         guard case .reading = state else { return Step() }
-        switch (page.gap, standing.hasRoom) {
+        switch (page.gap, view.hasRoom) {
         case (true, true): return Step(next: .goLive(gap: true))
         case (true, false): return awaitRoom(holding: nil)
         case (false, false): return awaitRoom(holding: page)
@@ -232,8 +232,8 @@ extension SubscribeMachine {
     }
 
     /// A page that was held is given as soon as there is room, and then the next one is read.
-    private mutating func give(_ page: SubscribePage, _ standing: Standing) -> Step {
-        guard standing.hasRoom else { return Step(next: .awaitRoom) }
+    private mutating func give(_ page: SubscribePage, _ view: ChannelView) -> Step {
+        guard view.hasRoom else { return Step(next: .awaitRoom) }
         let actions = take(page)
         state = .standing
         return Step(actions: actions, next: .goOn)
@@ -248,18 +248,18 @@ extension SubscribeMachine {
 
     /// Whoever was let in already isn't turned away, and isn't told of a gap either while the log has what it
     /// missed: it stands still until the log can be read.
-    mutating func readFailed(_ failure: ServiceLinkRequestFailure, _ standing: Standing) -> Step {
+    mutating func readFailed(_ failure: ServiceLinkRequestFailure, _ view: ChannelView) -> Step {
         guard case .reading = state else { return Step() }
         guard reply.isGiven || kind == .returning else {
             return Step(next: .giveUp(request.error(failure)))
         }
         if case .refused(let error) = failure, !error.isRetryable { return Step(next: .goLive(gap: true)) }
         state = .standing
-        return Step(actions: standing.hasRoom ? reply.giveAll(at: given) : [], next: .retry)
+        return Step(actions: view.hasRoom ? reply.giveAll(at: given) : [], next: .retry)
     }
 
     /// The channel could not be attached. A subscriber that was to come in again stays what it was.
-    mutating func attachFailed(_ failure: ServiceLinkRequestFailure, _ standing: Standing) -> Step {
+    mutating func attachFailed(_ failure: ServiceLinkRequestFailure, _ view: ChannelView) -> Step {
         switch state {
         case .attaching, .standing: break
         case .preparing, .waitingForRoom, .reading: return Step()
@@ -270,8 +270,8 @@ extension SubscribeMachine {
         var actions: [SubscribeAction] = []
         if case .attaching = state { actions = withoutSnapshots() }
         state = .standing
-        if given == standing.position { return begin(standing, actions) }
-        if standing.hasRoom { actions += reply.giveAll(at: given) }
+        if given == view.position { return begin(view, actions) }
+        if view.hasRoom { actions += reply.giveAll(at: given) }
         return Step(actions: actions, next: .awaitNextAttachment)
     }
 
@@ -305,8 +305,8 @@ extension SubscribeMachine {
 
 extension SubscribeMachine {
     /// The session is a subscriber from this position on.
-    mutating func isLive(at position: StreamPosition, gap: Bool) -> [SubscribeAction] {
-        var actions = reply.isLive(at: position, gap: gap)
+    mutating func goLive(at position: StreamPosition, gap: Bool) -> [SubscribeAction] {
+        var actions = reply.goLive(at: position, gap: gap)
         if request.purpose == .subscribe, kind != .returning {
             actions.append(.entered(request.session, request.channel))
         }
@@ -322,7 +322,7 @@ extension SubscribeMachine {
     }
 
     /// The subscribe is over and the session isn't a subscriber.
-    mutating func isGivenUp(_ error: RTMError) -> [SubscribeAction] {
+    mutating func giveUp(_ error: RTMError) -> [SubscribeAction] {
         (holdsRefresh ? [.refreshed] : []) + reply.refuse(error)
     }
 }

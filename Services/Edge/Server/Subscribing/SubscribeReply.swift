@@ -12,10 +12,7 @@ struct SubscribeReply {
         case given
     }
 
-    private let session: SessionKey
-    private let requestID: UInt64
-    private let channel: ChannelKey
-    private let purpose: SubscribeRequest.Purpose
+    private let request: SubscribeRequest
     private var state: State
     /// Features that were asked for and can't be had at present.
     var unavailable: SubscriptionFeatures = []
@@ -24,10 +21,7 @@ struct SubscribeReply {
     var storageFrames = ByteBuffer()
 
     init(to request: SubscribeRequest) {
-        session = request.session
-        requestID = request.requestID
-        channel = request.channel
-        purpose = request.purpose
+        self.request = request
         state = request.purpose == .refresh ? .notDue : .due
     }
 
@@ -38,12 +32,12 @@ struct SubscribeReply {
         guard state == .due, let position else { return [] }
         state = .given
         let answer: SubscribeAnswer =
-            switch purpose {
+            switch request.purpose {
             case .login: .loggedIn(position, gap: gap)
             case .userMetadata: .userMetadataSubscribed(position, gap: gap)
             case .subscribe, .refresh: .subscribed(position, unavailable: unavailable, gap: gap)
             }
-        return [.answer(session, requestID: requestID, answer)]
+        return [.answer(request.session, requestID: request.requestID, answer)]
     }
 
     /// What follows the position is sent from here on, behind the snapshots.
@@ -52,24 +46,25 @@ struct SubscribeReply {
     }
 
     /// As `giveAll`. A gap is news also to a client that was answered before.
-    mutating func isLive(at position: StreamPosition, gap: Bool) -> [SubscribeAction] {
+    mutating func goLive(at position: StreamPosition, gap: Bool) -> [SubscribeAction] {
         var actions = answer(at: position, gap: gap)
-        if gap, actions.isEmpty { actions = [.gap(session, channel, position)] }
+        if gap, actions.isEmpty { actions = [.gap(request.session, request.channel, position)] }
         return actions + giveSnapshots()
     }
 
     mutating func refuse(_ error: RTMError) -> [SubscribeAction] {
         guard state == .due else { return [] }
         state = .given
-        if case .login = purpose {
+        if request.isLogin {
             let refusal = RTMError(.loginNoServerResources, error.reason, retryAfter: .seconds(1))
-            return [.answer(session, requestID: requestID, .loginRefused(refusal))]
+            return [.answer(request.session, requestID: request.requestID, .loginRefused(refusal))]
         }
-        return [.answer(session, requestID: requestID, .refused(error))]
+        return [.answer(request.session, requestID: request.requestID, .refused(error))]
     }
 
     private mutating func giveSnapshots() -> [SubscribeAction] {
         defer { (presenceFrames, storageFrames) = (ByteBuffer(), ByteBuffer()) }
-        return [presenceFrames, storageFrames].filter { $0.readableBytes > 0 }.map { .send(session, $0) }
+        return [presenceFrames, storageFrames].filter { $0.readableBytes > 0 }
+            .map { .send(request.session, $0) }
     }
 }

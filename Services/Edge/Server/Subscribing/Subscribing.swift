@@ -72,20 +72,27 @@ extension Subscribing {
 
     func enter(_ request: SubscribeRequest) { change { $0.enter(request) } }
 
-    /// A client may have one subscribe to a channel under way (M-8), and so many subscriptions in all.
-    func checkRoom(
-        for key: ChannelKey, of session: Session, underWay: @autoclosure () -> RTMError,
-        countMax: Int, full: @autoclosure () -> RTMError
-    ) throws(RTMError) {
-        guard !index.isSubscribing(session.key, to: key) else { throw underWay() }
-        guard !index.isSubscribed(session.key, to: key) else { return }
-        guard index.subscriptions(of: session.key, in: key.type).count < countMax else { throw full() }
+    enum Room {
+        case free
+        /// A subscribe of the session to that channel has yet to be answered (M-8).
+        case underWay
+        /// The session has as many subscriptions as it may have.
+        case full
+    }
+
+    /// Whether the session may subscribe to the channel.
+    ///
+    /// - Parameter countMax: how many channels of that type it may be subscribed to.
+    func room(for key: ChannelKey, of session: Session, countMax: Int) -> Room {
+        if index.isSubscribing(session.key, to: key) { return .underWay }
+        if index.isSubscribed(session.key, to: key) { return .free }
+        return index.count(of: session.key, in: key.type) < countMax ? .free : .full
     }
 
     /// Returns false if the session isn't subscribed to the channel.
     func leave(_ session: Session, _ key: ChannelKey) -> Bool {
-        guard index.isSubscribed(session.key, to: key) else { return false }
-        change { $0.leave(session.key, key) ?? [] }
+        guard let actions = index.leave(session.key, key) else { return false }
+        perform(actions)
         return true
     }
 
@@ -95,13 +102,7 @@ extension Subscribing {
 // MARK: - Performing
 
 extension Subscribing {
-    /// What was gathered goes out before anything changes who is subscribed.
-    private func change(_ event: (inout SubscriptionIndex) -> [SubscribeAction]) {
-        flush()
-        perform(event(&index))
-        metrics.channelsChanged(by: index.channelCount - channelsReported)
-        channelsReported = index.channelCount
-    }
+    private func change(_ event: (inout SubscriptionIndex) -> [SubscribeAction]) { perform(event(&index)) }
 
     /// An event of one subscribe, with the room that its session has now.
     private func step(
@@ -116,6 +117,8 @@ extension Subscribing {
 
     private func perform(_ actions: [SubscribeAction]) {
         for action in actions { perform(action) }
+        metrics.channelsChanged(by: index.channelCount - channelsReported)
+        channelsReported = index.channelCount
     }
 
     private func perform(_ action: SubscribeAction) {
@@ -129,6 +132,7 @@ extension Subscribing {
             sessions[session]?.connection?.whenRoom { [self] in goOn(id) }
         case .retry(let id, let delay):
             eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(delay)) { self.goOn(id) }
+        case .fanOut(let fanOut): metrics.delivered(sessions.connections.send(fanOut))
         case .answer(let session, let requestID, let answer):
             if let session = sessions[session] { give(answer, to: session, requestID) }
         case .send(let session, let frames):
@@ -151,6 +155,7 @@ extension Subscribing {
 
     private func ask(_ id: SubscribeID, _ questions: SnapshotQuestions) {
         guard let session = sessions[questions.session] else { return }
+        if questions.join != nil { session.isMember = true }
         snapshots.ask(id, questions, for: session)
     }
 
@@ -211,7 +216,6 @@ extension Subscribing: RefreshedSubscriptions {
     func placesToRefresh(of session: SessionKey) -> [Int] { index.placesToRefresh(of: session) }
 
     func refresh(_ session: SessionKey, at place: Int) -> Bool {
-        flush()
         guard let actions = index.refresh(session, at: place) else { return false }
         perform(actions)
         return true
@@ -305,15 +309,11 @@ extension Subscribing: Flushable {
 
     func flushAtEndOfTurn() {
         isScheduled = false
-        flush()
-    }
-
-    private func flush() {
         var deliveries = 0
         while let fanOut = index.nextFanOut() {
             deliveries += sessions.connections.send(fanOut)
             index.sent(fanOut)
         }
-        if deliveries > 0 { metrics.delivered(deliveries) }
+        metrics.delivered(deliveries)
     }
 }

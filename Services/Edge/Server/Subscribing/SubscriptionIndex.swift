@@ -11,9 +11,6 @@ import RTMWire
 /// and a log has one owner: when the answer to an attach arrives, every entry up to its position has arrived
 /// too, and everything that arrives later follows it (docs/decisions/0006). So a session becomes a subscriber
 /// exactly at a known position.
-///
-/// Invariant: what was gathered has been handed out (`nextFanOut`) before any other event that changes who is
-/// subscribed. Otherwise a subscriber would receive what came before it.
 struct SubscriptionIndex {
     private(set) var channels = ChannelTable()
     private(set) var seats = SessionSeats()
@@ -52,6 +49,9 @@ extension SubscriptionIndex {
         return subscribes[id].map { $0.request.purpose != .refresh } ?? false
     }
 
+    /// How many channels of this type the session is subscribed to, or on its way to be.
+    func count(of session: SessionKey, in type: ChannelType) -> Int { seats.count(of: session, in: type) }
+
     /// What the session is subscribed to, or on its way to be, among the channels of this type.
     func subscriptions(
         of session: SessionKey, in type: ChannelType
@@ -88,30 +88,44 @@ extension SubscriptionIndex {
         let id = SubscribeID(rawValue: lastID)
         var machine = SubscribeMachine(request, at: place)
         channels[place].enteringCount += 1
-        let actions = takeOut(request.session, at: place, for: &machine)
-        seats[request.session, place] = .entering(id)
+        let (before, after) = takeOut(request.session, at: place, for: &machine)
+        seats.set(.entering(id), of: request.session, at: place, in: request.channel.type)
         subscribes[id] = machine
-        return actions + awaitAttachment(id, at: place)
+        return before + awaitAttachment(id, at: place) + after
     }
 
+    /// - Returns: what has to be done before the session comes in again, and what after that.
     private mutating func takeOut(
         _ session: SessionKey, at place: Int, for machine: inout SubscribeMachine
-    ) -> [SubscribeAction] {
+    ) -> (before: [SubscribeAction], after: [SubscribeAction]) {
         switch seats[session, place] {
         case .live(let seat):
-            guard let position = channels[place].position else { return [] }
-            machine.returns(from: position, with: channels[place].subscribers[seat].features)
+            guard let position = channels[place].position else { break }
+            let fanOut = fanOut(at: place)
+            machine.comeBack(from: position, with: channels[place].subscribers[seat].features)
             unseat(seat, at: place)
+            return (fanOut, [])
         case .entering(let id):
-            guard let other = subscribes.removeValue(forKey: id) else { return [] }
-            channels[place].enteringCount -= 1
-            channels[place].entrants.remove(id)
-            machine.replaces(other)
-            if other.holdsRefresh { return [.refreshed] }
+            guard let other = removeSubscribe(id) else { break }
+            machine.takeOver(from: other)
+            return ([], other.holdsRefresh ? [.refreshed] : [])
         case nil:
             break
         }
-        return []
+        return ([], [])
+    }
+
+    /// What was gathered goes out before anything changes who is subscribed. So a subscriber receives nothing
+    /// from before its position, and one that is taken out has received everything up to there.
+    private mutating func fanOut(at place: Int) -> [SubscribeAction] {
+        channels[place].takeFanOut().map { [.fanOut($0)] } ?? []
+    }
+
+    private mutating func removeSubscribe(_ id: SubscribeID) -> SubscribeMachine? {
+        guard let machine = subscribes.removeValue(forKey: id) else { return nil }
+        channels[machine.place].enteringCount -= 1
+        channels[machine.place].entrants.remove(machine.request.subscriber)
+        return machine
     }
 
     /// The session gets a new snapshot of presence, unless it has left or doesn't want any. Returns nil then.
@@ -126,7 +140,7 @@ extension SubscriptionIndex {
                     features: features, after: nil))
         case .entering(let id):
             // It gets the snapshot when it is live.
-            missesRefresh(id)
+            missRefresh(id)
             return nil
         case nil:
             return nil
@@ -141,13 +155,13 @@ extension SubscriptionIndex {
             case .live(let seat):
                 return channels[place].subscribers[seat].features.contains(.presence) ? place : nil
             case .entering(let id):
-                missesRefresh(id)
+                missRefresh(id)
                 return nil
             }
         }
     }
 
-    private mutating func missesRefresh(_ id: SubscribeID) {
+    private mutating func missRefresh(_ id: SubscribeID) {
         if subscribes[id]?.kind == .returning { subscribes[id]?.missedRefresh = true }
     }
 }
@@ -193,15 +207,17 @@ extension SubscriptionIndex {
 
     private mutating func step(
         _ id: SubscribeID, _ hasRoom: Bool,
-        _ event: (inout SubscribeMachine, SubscribeMachine.Standing) -> SubscribeMachine.Step
+        _ event: (inout SubscribeMachine, SubscribeMachine.ChannelView) -> SubscribeMachine.Step
     ) -> [SubscribeAction] {
         guard let index = subscribes.index(forKey: id) else { return [] }
         let place = subscribes.values[index].place
         let position = channels[place].position
-        if channels[place].entrants.contains(id) { subscribes.values[index].keptUp(with: position) }
-        let standing = SubscribeMachine.Standing(
+        if channels[place].entrants.contains(subscribes.values[index].request.subscriber) {
+            subscribes.values[index].advance(to: position)
+        }
+        let view = SubscribeMachine.ChannelView(
             position: position, isAttached: channels[place].attachment == .attached, hasRoom: hasRoom)
-        let step = event(&subscribes.values[index], standing)
+        let step = event(&subscribes.values[index], view)
         return step.actions + perform(step.next, of: id, at: place)
     }
 
@@ -222,7 +238,7 @@ extension SubscriptionIndex {
         case .awaitRoom:
             return session(of: id).map { [.awaitRoom(id, $0)] } ?? []
         case .read(let question):
-            channels[place].entrants.remove(id)
+            if let machine = subscribes[id] { channels[place].entrants.remove(machine.request.subscriber) }
             return [.read(id, question)]
         case .goOn:
             return [.goOn(id)]
@@ -247,18 +263,19 @@ extension SubscriptionIndex {
     /// nothing of that needs no page.
     private mutating func keepUpToDate(_ id: SubscribeID, at place: Int) {
         guard let machine = subscribes[id], machine.given == channels[place].position else { return }
-        channels[place].entrants.add(id, machine.request.subscriber)
+        channels[place].entrants.add(machine.request.subscriber)
     }
 
     private mutating func goLive(_ id: SubscribeID, at place: Int, gap: Bool) -> [SubscribeAction] {
-        guard var machine = subscribes.removeValue(forKey: id), let position = channels[place].position else {
+        guard let position = channels[place].position else {
             preconditionFailure("a session can't be a subscriber of a channel that was never attached")
         }
-        channels[place].enteringCount -= 1
-        channels[place].entrants.remove(id)
-        let seat = channels[place].add(machine.request.subscriber)
-        seats[machine.request.session, place] = .live(seat)
-        return machine.isLive(at: position, gap: gap)
+        guard var machine = removeSubscribe(id) else { return [] }
+        let fanOut = fanOut(at: place)
+        let request = machine.request
+        let seat = channels[place].add(request.subscriber)
+        seats.set(.live(seat), of: request.session, at: place, in: request.channel.type)
+        return fanOut + machine.goLive(at: position, gap: gap)
     }
 
     private mutating func giveUp(
@@ -271,16 +288,14 @@ extension SubscriptionIndex {
                 .hasNotEntered(request.session, request.channel, isContinued: kind == .continued)
             ]
         }
-        seats[request.session, place] = nil
+        seats.set(nil, of: request.session, at: place, in: request.channel.type)
         return actions + end(id, at: place, error)
     }
 
     private mutating func end(_ id: SubscribeID, at place: Int, _ error: RTMError) -> [SubscribeAction] {
-        guard var machine = subscribes.removeValue(forKey: id) else { return [] }
-        channels[place].enteringCount -= 1
-        channels[place].entrants.remove(id)
+        guard var machine = removeSubscribe(id) else { return [] }
         let detach = channels.vacateIfUnused(place).map { [SubscribeAction.detach($0)] } ?? []
-        return detach + machine.isGivenUp(error)
+        return detach + machine.giveUp(error)
     }
 }
 
@@ -290,7 +305,7 @@ extension SubscriptionIndex {
     /// Returns nil if the session isn't subscribed to the channel. A subscribe that is under way is refused.
     mutating func leave(_ session: SessionKey, _ key: ChannelKey) -> [SubscribeAction]? {
         guard let place = channels.place(of: key), let seat = seats[session, place] else { return nil }
-        seats[session, place] = nil
+        seats.set(nil, of: session, at: place, in: key.type)
         return leave(seat, at: place)
     }
 
@@ -311,7 +326,7 @@ extension SubscriptionIndex {
 
     private mutating func unseat(_ seat: Int, at place: Int) {
         guard let moved = channels[place].remove(at: seat) else { return }
-        seats[moved, place] = .live(seat)
+        seats.set(.live(seat), of: moved, at: place, in: channels[place].key.type)
     }
 }
 
@@ -319,12 +334,14 @@ extension SubscriptionIndex {
 
 extension SubscriptionIndex {
     mutating func attached(_ interest: UInt64, _ response: AttachResponse) -> [SubscribeAction] {
-        guard let place = channels.attached(interest, response) else { return [] }
-        var actions: [SubscribeAction] = []
+        guard let place = channels.place(of: interest) else { return [] }
+        // Entries that were sent again because of our old position belong before what follows.
+        var actions = fanOut(at: place)
+        channels.attached(place, response)
         if response.gap {
             // Messaging lost what lay between. Every subscriber is told, nobody is left to guess.
             let channel = channels[place]
-            actions = [.gapForAll(channel.subscribers, place: place, channel.key, response.position)]
+            actions.append(.gapForAll(channel.subscribers, place: place, channel.key, response.position))
         }
         return actions + channels.takeWaiting(place).map { .goOn($0) }
     }

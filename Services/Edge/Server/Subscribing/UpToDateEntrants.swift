@@ -7,41 +7,34 @@ import RTMWire
 /// A user's own join is such an entry. It moves the log behind nearly every subscribe, and without this list
 /// the edge would ask messaging for a page that is empty.
 struct UpToDateEntrants {
-    private struct Entrant {
-        let id: SubscribeID
-        let session: SessionID
-        let features: SubscriptionFeatures
-    }
+    /// The sessions by what they want to see. So an entry costs as much as there are sets of features,
+    /// however many sessions come at once. A session has one subscribe to a channel at a time.
+    private var sessions: [SubscriptionFeatures: Set<SessionID>] = [:]
 
-    private var entrants: [Entrant] = []
-    /// An entry of another feature is for none of the entrants.
-    private var features: SubscriptionFeatures = []
+    var isEmpty: Bool { sessions.isEmpty }
 
-    var isEmpty: Bool { entrants.isEmpty }
-
-    /// A subscribe stands at the channel's position.
-    mutating func add(_ id: SubscribeID, _ subscriber: Subscriber) {
-        entrants.append(Entrant(id: id, session: subscriber.session.id, features: subscriber.features))
-        features.formUnion(subscriber.features)
+    /// The subscribe of this session stands at the channel's position.
+    mutating func add(_ subscriber: Subscriber) {
+        sessions[subscriber.features, default: []].insert(subscriber.session.id)
     }
 
     /// Entries arrived. Whoever may see them has missed something now, so it has to read the log.
     mutating func missed(_ delivery: DeliveryPush) {
-        guard features.contains(delivery.feature) else { return }
-        entrants.removeAll {
-            $0.features.contains(delivery.feature) && $0.session.rawValue != delivery.publisherSession
+        let publisher = SessionID(rawValue: delivery.publisherSession)
+        for features in Array(sessions.keys) where features.contains(delivery.feature) {
+            sessions[features] = sessions[features]?.contains(publisher) == true ? [publisher] : nil
         }
-        features = entrants.reduce(into: []) { $0.formUnion($1.features) }
     }
 
-    func contains(_ id: SubscribeID) -> Bool { entrants.contains { $0.id == id } }
+    func contains(_ subscriber: Subscriber) -> Bool {
+        sessions[subscriber.features]?.contains(subscriber.session.id) ?? false
+    }
 
-    mutating func remove(_ id: SubscribeID) {
-        guard !entrants.isEmpty else { return }
-        entrants.removeAll { $0.id == id }
-        if entrants.isEmpty { features = [] }
+    mutating func remove(_ subscriber: Subscriber) {
+        sessions[subscriber.features]?.remove(subscriber.session.id)
+        if sessions[subscriber.features]?.isEmpty == true { sessions[subscriber.features] = nil }
     }
 
     /// The log was lost up to a new position.
-    mutating func removeAll() { self = UpToDateEntrants() }
+    mutating func removeAll() { sessions = [:] }
 }

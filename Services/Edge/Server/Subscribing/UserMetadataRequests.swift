@@ -57,14 +57,16 @@ final class UserMetadataRequests {
     /// A session may watch so many users (L-38).
     private func checkRoom(for key: ChannelKey, of session: Session) throws(RTMError) {
         let limit = Limits.userMetadataSubscriptionsMax
-        try subscribing.checkRoom(
-            for: key, of: session,
-            underWay: RTMError(
-                .duplicateOperation, "a subscribe to the metadata of \"\(key.name)\" is under way"),
-            countMax: limit,
-            full: RTMError(
+        switch subscribing.room(for: key, of: session, countMax: limit) {
+        case .free: return
+        case .underWay:
+            throw RTMError(
+                .duplicateOperation, "a subscribe to the metadata of \"\(key.name)\" is under way")
+        case .full:
+            throw RTMError(
                 .storageSubscribeUserExceedLimitation,
                 "the metadata of \(limit) users is subscribed, which is the limit",
-                limit: .init(name: "user metadata subscriptions", value: UInt64(limit))))
+                limit: .init(name: "user metadata subscriptions", value: UInt64(limit)))
+        }
     }
 }
