@@ -131,6 +131,22 @@ struct SubscriptionTableTests {
         #expect(running.restorations.first?.features == .default)
     }
 
+    @Test func `P-42: a subscribe that fails while the channel is being left is over when it is left`() throws
+    {
+        let table = Table()
+        try table.subscribe(to: "lobby", features: .default, request: 1)
+        table.beginLeaving("lobby")
+        #expect(!table.abandon("lobby", request: 1))
+        #expect(!table.isActive("lobby") && table.restorations.isEmpty)
+        #expect(table.finishLeaving("lobby"), "what belongs to it is forgotten now")
+        #expect(!table.contains("lobby"))
+        try table.subscribe(to: "hall", features: .default, request: 2)
+        table.beginLeaving("hall")
+        #expect(!table.abandon("hall", request: 2))
+        table.stay("hall")
+        #expect(!table.contains("hall"), "there is nothing that could go on")
+    }
+
     @Test func `2.1.11: a subscribe right after an unsubscribe survives the late answer to the unsubscribe`()
         throws
     {
@@ -176,6 +192,8 @@ private final class Table {
         table.skip(channel, to: position)
     }
     func beginLeaving(_ channel: String) { table.beginLeaving(channel) }
-    func finishLeaving(_ channel: String) { table.finishLeaving(channel) }
+    @discardableResult
+    func finishLeaving(_ channel: String) -> Bool { table.finishLeaving(channel) }
+    func isActive(_ channel: String) -> Bool { table.isActive(channel) }
     func stay(_ channel: String) { table.stay(channel) }
 }

@@ -116,20 +116,26 @@ struct SubscriptionTable: Sendable {
             channelType: kind.channelType, channelName: channel, lastSeen: seen, continuesAfter: position)
     }
 
-    /// The subscribe failed, or nobody waits for it any more.
+    /// The subscribe failed, or nobody waits for it any more. A subscription that is being left ends with the
+    /// answer to that, so that what belongs to it is forgotten then.
     ///
     /// - Returns: whether nothing of the subscription remains.
     mutating func abandon(_ channel: String, request: UInt64) -> Bool {
         guard var entry = entries[channel], entry.pending?.request == request else { return false }
         entry.pending = nil
-        entries[channel] = entry.isActive ? entry : nil
-        return !entry.isActive
+        let remains = entry.isActive || entry.isLeaving
+        entries[channel] = remains ? entry : nil
+        return !remains
     }
 
     mutating func beginLeaving(_ channel: String) { entries[channel]?.isLeaving = true }
 
     /// The server refused to end the subscription, which therefore goes on.
-    mutating func stay(_ channel: String) { entries[channel]?.isLeaving = false }
+    mutating func stay(_ channel: String) {
+        guard var entry = entries[channel] else { return }
+        entry.isLeaving = false
+        entries[channel] = entry.isActive || entry.pending != nil ? entry : nil
+    }
 
     /// Ends a subscription, unless it began anew since it was left.
     ///

@@ -94,7 +94,7 @@ final class Subscriptions {
             link.requests.tell { $0.unsubscribe.channel = channel }
             return false
         }
-        return table.contains(channel)
+        return table.isActive(channel)
     }
 
     /// An unsubscribe is over. Unless the channel was subscribed again meanwhile, nothing of it remains.
