@@ -18,9 +18,9 @@ extension EdgeHistory {
     }
 
     mutating func flush() {
-        while let fanOut = index.nextFanOut() {
+        while var fanOut = index.nextFanOut() {
             deliveries += connections.send(fanOut)
-            index.sent(fanOut)
+            index.sent(&fanOut)
         }
         look()
         for viewer in viewers.values {

@@ -97,9 +97,9 @@ struct IndexScene {
     }
 
     mutating func flush() {
-        while let fanOut = index.nextFanOut() {
+        while var fanOut = index.nextFanOut() {
             deliveries += connections.send(fanOut)
-            index.sent(fanOut)
+            index.sent(&fanOut)
         }
     }
 

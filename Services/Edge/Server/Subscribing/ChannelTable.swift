@@ -169,5 +169,5 @@ extension ChannelTable {
         return nil
     }
 
-    mutating func sent(_ fanOut: consuming FanOut) { spares.giveBack(fanOut.batch) }
+    mutating func sent(_ fanOut: inout FanOut) { spares.takeBack(from: &fanOut) }
 }

@@ -77,8 +77,12 @@ extension DeliveryBatch {
 
         mutating func take() -> DeliveryBatch { batches.popLast() ?? DeliveryBatch() }
 
-        mutating func giveBack(_ batch: consuming DeliveryBatch) {
+        /// Takes the batch out of a fan-out that was sent. Nobody else may hold it then: clearing arrays that
+        /// are shared would allocate new ones.
+        mutating func takeBack(from fanOut: inout FanOut) {
             guard batches.count < Self.countMax else { return }
+            var batch = DeliveryBatch()
+            swap(&batch, &fanOut.batch)
             batch.clear()
             batches.append(batch)
         }
@@ -87,6 +91,6 @@ extension DeliveryBatch {
 
 /// A batch, and who gets it. The loop sends it to their connections.
 struct FanOut {
-    let batch: DeliveryBatch
+    fileprivate(set) var batch: DeliveryBatch
     let subscribers: ContiguousArray<Subscriber>
 }

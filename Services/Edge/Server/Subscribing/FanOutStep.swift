@@ -54,9 +54,9 @@ package struct FanOutStep {
     package mutating func gather(_ delivery: DeliveryPush) { index.gather(delivery) }
 
     package mutating func flush() {
-        while let fanOut = index.nextFanOut() {
+        while var fanOut = index.nextFanOut() {
             deliveries += connections.send(fanOut)
-            index.sent(fanOut)
+            index.sent(&fanOut)
         }
     }
 

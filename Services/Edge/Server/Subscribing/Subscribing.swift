@@ -310,9 +310,9 @@ extension Subscribing: Flushable {
     func flushAtEndOfTurn() {
         isScheduled = false
         var deliveries = 0
-        while let fanOut = index.nextFanOut() {
+        while var fanOut = index.nextFanOut() {
             deliveries += sessions.connections.send(fanOut)
-            index.sent(fanOut)
+            index.sent(&fanOut)
         }
         metrics.delivered(deliveries)
     }

@@ -366,5 +366,5 @@ extension SubscriptionIndex {
     /// The next batch of what was gathered; nil if there is none. `sent` has to follow for each.
     mutating func nextFanOut() -> FanOut? { channels.nextFanOut() }
 
-    mutating func sent(_ fanOut: consuming FanOut) { channels.sent(fanOut) }
+    mutating func sent(_ fanOut: inout FanOut) { channels.sent(&fanOut) }
 }
