@@ -81,10 +81,9 @@ extension DeliveryBatch {
         /// are shared would allocate new ones.
         mutating func takeBack(from fanOut: inout FanOut) {
             guard batches.count < Self.countMax else { return }
-            var batch = DeliveryBatch()
-            swap(&batch, &fanOut.batch)
-            batch.clear()
-            batches.append(batch)
+            fanOut.batch.clear()
+            batches.append(DeliveryBatch())
+            swap(&batches[batches.count - 1], &fanOut.batch)
         }
     }
 }

@@ -108,7 +108,9 @@ struct EdgeChannel {
     /// The batch of this turn for those who are subscribed now. The next entry begins a new batch.
     mutating func takeFanOut() -> FanOut? {
         guard !batch.isEmpty else { return nil }
-        defer { batch = DeliveryBatch() }
-        return FanOut(batch: batch, subscribers: subscribers)
+        // Swapped rather than copied: a batch has five references to count.
+        var taken = DeliveryBatch()
+        swap(&taken, &batch)
+        return FanOut(batch: taken, subscribers: subscribers)
     }
 }
