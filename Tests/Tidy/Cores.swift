@@ -20,7 +20,8 @@ enum Cores {
         // Edge
         "Admission", "ChannelTable", "ConnectionStateMachine", "DeliveryBatch", "EdgeChannel",
         "PresenceLease", "PublishBarrier", "SessionLocks", "SessionRates", "SessionSeats",
-        "SubscribeMachine", "SubscribeReply", "SubscriptionIndex", "TokenClock", "UpToDateEntrants",
+        "SubscribeMachine", "SubscribeReply", "SubscriptionIndex", "TokenClock", "TurnBatches",
+        "UpToDateEntrants",
         // RTMClient
         "ChannelRoster", "HeartbeatSchedule", "HeldEvents", "LinkPhase", "LinkStateMachine", "LockLedger",
         "Outage", "PublishQueue", "RestorationProgress", "Retries", "RevisionFloor", "StateCache",

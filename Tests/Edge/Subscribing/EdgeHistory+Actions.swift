@@ -18,9 +18,8 @@ extension EdgeHistory {
     }
 
     mutating func flush() {
-        while var fanOut = index.nextFanOut() {
-            deliveries += connections.send(fanOut)
-            index.sent(&fanOut)
+        index.endTurn { batch, subscribers in
+            deliveries += connections.send(batch, to: subscribers)
         }
         look()
         for viewer in viewers.values {
@@ -45,7 +44,7 @@ extension EdgeHistory {
         case .retry(let id, _):
             events.retries += 1
             delayed.append(id)
-        case .fanOut(let fanOut): deliveries += connections.send(fanOut)
+        case .fanOut(let fanOut): deliveries += connections.send(fanOut.batch, to: fanOut.subscribers)
         case .answer(let session, let requestID, let answer): give(answer, to: session, requestID)
         case .send(let session, let frames):
             var rest = frames

@@ -97,9 +97,8 @@ struct IndexScene {
     }
 
     mutating func flush() {
-        while var fanOut = index.nextFanOut() {
-            deliveries += connections.send(fanOut)
-            index.sent(&fanOut)
+        index.endTurn { batch, subscribers in
+            deliveries += connections.send(batch, to: subscribers)
         }
     }
 
@@ -115,7 +114,7 @@ struct IndexScene {
             case .goOn(let id): goOn(id)
             case .awaitRoom(let id, _): waiting.append(id)
             case .retry(let id, _): retries.append(id)
-            case .fanOut(let fanOut): deliveries += connections.send(fanOut)
+            case .fanOut(let fanOut): deliveries += connections.send(fanOut.batch, to: fanOut.subscribers)
             case .answer(_, let requestID, let answer): answers[requestID] = answer
             case .send(let session, let frames): connections[session.slot]?.send(frames)
             case .gap(_, _, let position): gaps.append(position)

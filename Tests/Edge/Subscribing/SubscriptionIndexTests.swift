@@ -247,6 +247,21 @@ struct SubscriptionIndexTests {
         #expect(scene.taken(new) == [9])
     }
 
+    @Test(
+        "a channel in the place of one that everybody left in the same turn gets none of its entries")
+    mutating func placeTakenMidTurn() throws {
+        let (old, new) = (scene.session(1), scene.session(2))
+        let interest = try scene.subscribe(old)
+        scene.gather(8, interest: interest)
+        scene.leave(old)
+        let taken = try scene.subscribe(new, to: .test("b"))
+        #expect(UInt32(truncatingIfNeeded: taken) == UInt32(truncatingIfNeeded: interest), "the same place")
+        scene.gather(8, interest: taken)
+        scene.flush()
+        #expect(scene.taken(old).isEmpty)
+        #expect(scene.taken(new) == [8])
+    }
+
     @Test("leaving in any order leaves the others what is theirs")
     mutating func leavingOrder() throws {
         for order in [[0, 1, 2, 3], [3, 2, 1, 0], [1, 3, 0, 2], [2, 0, 3, 1]] {

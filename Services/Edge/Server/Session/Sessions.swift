@@ -57,14 +57,14 @@ struct SessionConnections {
     /// and not this copy of it.
     ///
     /// - Returns: how many entries they got in all.
-    func send(_ fanOut: FanOut) -> Int {
+    func send(_ batch: DeliveryBatch, to subscribers: ContiguousArray<Subscriber>) -> Int {
         var deliveries = 0
-        for subscriber in fanOut.subscribers {
-            if fanOut.batch.isWhole(for: subscriber) {
-                self[subscriber.session.slot]?.send(fanOut.batch.frames)
-                deliveries += fanOut.batch.count
+        for subscriber in subscribers {
+            if batch.isWhole(for: subscriber) {
+                self[subscriber.session.slot]?.send(batch.frames)
+                deliveries += batch.count
             } else {
-                deliveries += sendSelection(of: fanOut.batch, to: subscriber)
+                deliveries += sendSelection(of: batch, to: subscriber)
             }
         }
         return deliveries

@@ -14,10 +14,7 @@ struct ChannelTable {
     /// The interests of channels that lost their attachment. Some of them may have got it back, or may be
     /// gone.
     private var detachedInterests: [UInt64] = []
-    /// The places of channels with entries of this turn, from `nextDirty` on.
-    private var dirty: [Int] = []
-    private var nextDirty = 0
-    private var spares = DeliveryBatch.Spares()
+    private var turn = TurnBatches()
 
     var count: Int { channels.count - free.count }
 
@@ -59,6 +56,8 @@ extension ChannelTable {
     mutating func vacateIfUnused(_ place: Int) -> DetachPush? {
         guard channels[place].isUnused else { return nil }
         let interest = channels[place].interest
+        // Nobody is there to get the entries, and the next channel in this place must not get them.
+        if let number = channels[place].batch { turn[number] = DeliveryBatch() }
         if channels[place].owner == nil { places[channels[place].key] = nil }
         channels[place] = EdgeChannel(key: ChannelKey(appID: "", type: .none, name: ""), interest: 0)
         free.append(place)
@@ -94,7 +93,7 @@ extension ChannelTable {
 
     /// Messaging has answered an attach.
     mutating func attached(_ place: Int, _ response: AttachResponse) {
-        assert(!channels[place].hasBatch, "entries from before the answer belong before what follows it")
+        assert(channels[place].batch == nil, "entries from before the answer belong before what follows it")
         if response.gap { channels[place].entrants.removeAll() }
         channels[place].attachment = .attached
         channels[place].position = response.position
@@ -149,25 +148,31 @@ extension ChannelTable {
 // MARK: - Entries
 
 extension ChannelTable {
-    /// Takes an entry in, which a later `nextFanOut` hands on.
+    /// Takes entries in, which the end of the turn hands on.
     mutating func gather(_ delivery: DeliveryPush) {
-        guard let place = place(of: delivery.interest) else { return }
-        let hadBatch = channels[place].hasBatch
-        channels[place].gather(delivery, into: &spares)
-        if !hadBatch, channels[place].hasBatch { dirty.append(place) }
+        guard let place = place(of: delivery.interest),
+            let known = channels[place].advance(past: delivery)
+        else { return }
+        let number = channels[place].batch ?? turn.begin(for: place)
+        channels[place].batch = number
+        turn[number].append(delivery, without: known)
     }
 
-    /// The next batch of what was gathered; nil if there is none. `sent` has to follow for each.
-    mutating func nextFanOut() -> FanOut? {
-        while nextDirty < dirty.count {
-            let place = dirty[nextDirty]
-            nextDirty += 1
-            if let fanOut = channels[place].takeFanOut() { return fanOut }
+    /// What a channel has gathered so far, for those who are subscribed now. The next entry begins a new
+    /// batch.
+    mutating func takeFanOut(at place: Int) -> FanOut? {
+        guard let number = channels[place].batch else { return nil }
+        channels[place].batch = nil
+        return FanOut(batch: turn.take(number), subscribers: channels[place].subscribers)
+    }
+
+    /// Hands over everything that was gathered in this turn, channel by channel.
+    mutating func endTurn(_ send: (DeliveryBatch, ContiguousArray<Subscriber>) -> Void) {
+        for number in turn.numbers where !turn[number].isEmpty {
+            let place = turn.place(of: number)
+            channels[place].batch = nil
+            turn[number].handOut(to: channels[place].subscribers, send)
         }
-        dirty.removeAll(keepingCapacity: true)
-        nextDirty = 0
-        return nil
+        turn.end()
     }
-
-    mutating func sent(_ fanOut: inout FanOut) { spares.takeBack(from: &fanOut) }
 }

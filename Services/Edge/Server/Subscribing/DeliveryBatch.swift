@@ -56,9 +56,13 @@ struct DeliveryBatch {
         }
     }
 
-    /// Makes it as new, but for the memory of its small arrays. The sessions may still hold the frames, so
-    /// the next turn gets another buffer.
-    fileprivate mutating func clear() {
+    /// Sends the batch, and begins a new one in the memory of its small arrays. The sessions may still hold
+    /// the frames, so the next turn gets another buffer.
+    mutating func handOut(
+        to subscribers: ContiguousArray<Subscriber>,
+        _ send: (DeliveryBatch, ContiguousArray<Subscriber>) -> Void
+    ) {
+        send(self, subscribers)
         frames = ByteBuffer()
         parts.removeAll(keepingCapacity: true)
         count = 0
@@ -67,29 +71,8 @@ struct DeliveryBatch {
     }
 }
 
-extension DeliveryBatch {
-    /// Empty batches whose arrays have their memory already, so that a turn allocates nothing but frames.
-    struct Spares {
-        /// Limit: batches that are kept. A turn with entries of more channels makes new ones.
-        private static let countMax = 64
-
-        private var batches: [DeliveryBatch] = []
-
-        mutating func take() -> DeliveryBatch { batches.popLast() ?? DeliveryBatch() }
-
-        /// Takes the batch out of a fan-out that was sent. Nobody else may hold it then: clearing arrays that
-        /// are shared would allocate new ones.
-        mutating func takeBack(from fanOut: inout FanOut) {
-            guard batches.count < Self.countMax else { return }
-            fanOut.batch.clear()
-            batches.append(DeliveryBatch())
-            swap(&batches[batches.count - 1], &fanOut.batch)
-        }
-    }
-}
-
 /// A batch, and who gets it. The loop sends it to their connections.
 struct FanOut {
-    fileprivate(set) var batch: DeliveryBatch
+    let batch: DeliveryBatch
     let subscribers: ContiguousArray<Subscriber>
 }

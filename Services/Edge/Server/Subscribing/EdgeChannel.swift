@@ -22,7 +22,7 @@ struct InboxOwner: Hashable {
 /// One channel as one loop of an edge sees it: its subscribers here, how far its log has arrived, and the
 /// entries of this turn.
 ///
-/// The entries that arrive within a turn of the event loop are gathered in `batch`. At the end of the turn
+/// The entries that arrive within a turn of the event loop are gathered in a batch. At the end of the turn
 /// every subscriber gets the batch.
 struct EdgeChannel {
     /// How the channel stands with messaging.
@@ -53,7 +53,8 @@ struct EdgeChannel {
     /// Subscribes that have missed nothing although they aren't live yet.
     var entrants = UpToDateEntrants()
     private(set) var subscribers = ContiguousArray<Subscriber>()
-    private var batch = DeliveryBatch()
+    /// The number of the channel's batch among those of this turn; nil until an entry arrives.
+    var batch: Int?
 
     init(key: ChannelKey, interest: UInt64, owner: InboxOwner? = nil) {
         self.key = key
@@ -62,14 +63,13 @@ struct EdgeChannel {
     }
 
     var isUnused: Bool { subscribers.isEmpty && enteringCount == 0 }
-    var hasBatch: Bool { !batch.isEmpty }
 
     // MARK: Subscribers
 
     /// Returns the seat of the new subscriber.
     mutating func add(_ subscriber: Subscriber) -> Int {
         // Invariant: what arrived before a subscriber isn't for it, so it was handed out before.
-        assert(!hasBatch, "a new subscriber would receive entries from before its position")
+        assert(batch == nil, "a new subscriber would receive entries from before its position")
         subscribers.append(subscriber)
         return subscribers.count - 1
     }
@@ -83,13 +83,14 @@ struct EdgeChannel {
 
     // MARK: Entries
 
-    /// Takes entries into the batch of this turn: those that the subscribers still have to see.
-    mutating func gather(_ delivery: DeliveryPush, into spares: inout DeliveryBatch.Spares) {
-        guard let known = entriesKnown(of: delivery), known < delivery.count else { return }
+    /// Entries have arrived.
+    ///
+    /// - Returns: how many of them, at the beginning, the subscribers have seen before; nil if all.
+    mutating func advance(past delivery: DeliveryPush) -> Int? {
+        guard let known = entriesKnown(of: delivery), known < delivery.count else { return nil }
         position?.offset = delivery.offset + UInt64(delivery.count) - 1
         if !entrants.isEmpty { entrants.missed(delivery) }
-        if batch.isEmpty { batch = spares.take() }
-        batch.append(delivery, without: known)
+        return known
     }
 
     /// How many entries at the beginning of a delivery were seen before; nil if the delivery doesn't continue
@@ -103,14 +104,5 @@ struct EdgeChannel {
         let next = position.offset + 1
         if delivery.offset > next { return attachment == .attached ? 0 : nil }
         return Int(clamping: next - delivery.offset)
-    }
-
-    /// The batch of this turn for those who are subscribed now. The next entry begins a new batch.
-    mutating func takeFanOut() -> FanOut? {
-        guard !batch.isEmpty else { return nil }
-        // Swapped rather than copied: a batch has five references to count.
-        var taken = DeliveryBatch()
-        swap(&taken, &batch)
-        return FanOut(batch: taken, subscribers: subscribers)
     }
 }

@@ -54,9 +54,8 @@ package struct FanOutStep {
     package mutating func gather(_ delivery: DeliveryPush) { index.gather(delivery) }
 
     package mutating func flush() {
-        while var fanOut = index.nextFanOut() {
-            deliveries += connections.send(fanOut)
-            index.sent(&fanOut)
+        index.endTurn { batch, subscribers in
+            deliveries += connections.send(batch, to: subscribers)
         }
     }
 

@@ -132,7 +132,8 @@ extension Subscribing {
             sessions[session]?.connection?.whenRoom { [self] in goOn(id) }
         case .retry(let id, let delay):
             eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(delay)) { self.goOn(id) }
-        case .fanOut(let fanOut): metrics.delivered(sessions.connections.send(fanOut))
+        case .fanOut(let fanOut):
+            metrics.delivered(sessions.connections.send(fanOut.batch, to: fanOut.subscribers))
         case .answer(let session, let requestID, let answer):
             if let session = sessions[session] { give(answer, to: session, requestID) }
         case .send(let session, let frames):
@@ -310,9 +311,8 @@ extension Subscribing: Flushable {
     func flushAtEndOfTurn() {
         isScheduled = false
         var deliveries = 0
-        while var fanOut = index.nextFanOut() {
-            deliveries += sessions.connections.send(fanOut)
-            index.sent(&fanOut)
+        index.endTurn { batch, subscribers in
+            deliveries += sessions.connections.send(batch, to: subscribers)
         }
         metrics.delivered(deliveries)
     }

@@ -118,7 +118,7 @@ extension SubscriptionIndex {
     /// What was gathered goes out before anything changes who is subscribed. So a subscriber receives nothing
     /// from before its position, and one that is taken out has received everything up to there.
     private mutating func fanOut(at place: Int) -> [SubscribeAction] {
-        channels[place].takeFanOut().map { [.fanOut($0)] } ?? []
+        channels.takeFanOut(at: place).map { [.fanOut($0)] } ?? []
     }
 
     private mutating func removeSubscribe(_ id: SubscribeID) -> SubscribeMachine? {
@@ -360,11 +360,11 @@ extension SubscriptionIndex {
     /// The channels to attach again now that there is a link, `limit` at most.
     mutating func reattach(limit: Int) -> [AttachRequest] { channels.reattach(limit: limit) }
 
-    /// Takes an entry in, which a later `nextFanOut` hands on.
+    /// Takes entries in, which the end of the turn hands on.
     mutating func gather(_ delivery: DeliveryPush) { channels.gather(delivery) }
 
-    /// The next batch of what was gathered; nil if there is none. `sent` has to follow for each.
-    mutating func nextFanOut() -> FanOut? { channels.nextFanOut() }
-
-    mutating func sent(_ fanOut: inout FanOut) { channels.sent(&fanOut) }
+    /// Hands over everything that was gathered in this turn, channel by channel.
+    mutating func endTurn(_ send: (DeliveryBatch, ContiguousArray<Subscriber>) -> Void) {
+        channels.endTurn(send)
+    }
 }
