@@ -37,6 +37,36 @@ struct TokenCommandTests {
         #expect(try services([]) == [login])
     }
 
+    @Test(
+        "A-15: a token that lists names allows those and nothing else; one that lists none is not restricted")
+    func permissions() throws {
+        let lists = [
+            "--read-channel", "news", "--read-channel", "lobby", "--write-channel", "lobby", "--write-user",
+            "bob",
+        ]
+        let verifier = TokenVerifier(appID: Self.appID, certificate: Self.certificate)
+        func granted(_ arguments: [String]) throws -> TokenGrant {
+            try verifier.verify(
+                create(arguments, credentials).text, userID: "alice", nowMilliseconds: 1_000_000)
+        }
+        let grant = try granted(lists)
+        let allowed: [(TokenPermissions.Access, TokenPermissions.Resource, String)] = [
+            (.read, .messageChannels, "news"), (.read, .messageChannels, "lobby"),
+            (.write, .messageChannels, "lobby"), (.write, .users, "bob"),
+        ]
+        for access in TokenPermissions.Access.allCases {
+            for resource in TokenPermissions.Resource.allCases {
+                for name in ["news", "lobby", "bob"] {
+                    let isListed = allowed.contains { $0 == (access, resource, name) }
+                    #expect(grant.allows(access, to: resource, named: name.utf8) == isListed)
+                }
+            }
+        }
+        #expect(try granted([]).permissions.isEmpty)
+        #expect(refusal(["--read-channel", "_a"], credentials)?.code == .invalidChannelName)
+        #expect(refusal(["--write-user", ""], credentials)?.code == .invalidUserId)
+    }
+
     @Test("what is missing is asked for by its option and its variable")
     func missing() throws {
         let none = refusal([], TokenCredentials())

@@ -59,6 +59,36 @@ struct BrokerClaimTests {
         #expect(try attach(old, holder: 1).superseded == new, "a login by the app wins as ever")
     }
 
+    @Test(
+        "S-10: a client that comes back is let in when the other has logged out, and not while it is only lost"
+    )
+    mutating func returnAfterLogout() throws {
+        for isLoggedOut in [false, true] {
+            broker = EmbeddedBroker(limits: .limits(), firstEpoch: 1000)
+            _ = try attach(old, holder: 1)
+            let other = try attach(new, holder: 2)
+            broker.detach(new, isLoggedOut: isLoggedOut, now: 3)
+            let back = Interest(link: 3, id: 1)
+            let attached = try? broker.attach(
+                back, to: inbox, after: nil, claim: 0, holder: 1, returns: true, now: 4)
+            #expect((attached != nil) == isLoggedOut)
+            guard let attached else { continue }
+            #expect(attached.claim > other.claim && attached.superseded == nil)
+            #expect(try broker.publish("m", to: inbox, now: 5).interests == [back])
+        }
+    }
+
+    @Test("a logout that comes behind a newer login of anybody changes nothing")
+    mutating func lateLogout() throws {
+        _ = try attach(old, holder: 1)
+        _ = try attach(new, holder: 2)
+        broker.detach(old, isLoggedOut: true, now: 3)
+        #expect(throws: RTMError.self) {
+            try broker.attach(old, to: inbox, after: nil, claim: 0, holder: 1, returns: true, now: 4)
+        }
+        #expect(try broker.publish("m", to: inbox, now: 5).interests == [new])
+    }
+
     @Test("an attempt that is late behind a newer one of the same client ends nobody's session")
     mutating func lateAttempt() throws {
         _ = try attach(old, holder: 1, attempt: 2)

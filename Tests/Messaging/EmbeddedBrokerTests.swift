@@ -18,6 +18,14 @@ struct EmbeddedBrokerTests {
 
     // MARK: Interest
 
+    @Test("protocol, section 2: epochs stay below 2^53, however many logs begin")
+    func epochs() {
+        for _ in 0..<100 {
+            let first = EmbeddedBroker.randomFirstEpoch()
+            #expect(first > 0 && first + (1 << 51) < 1 << 53)
+        }
+    }
+
     @Test("attached without a position: from the head on, with nothing from before")
     mutating func attachAtHead() throws {
         _ = try broker.publish("old", to: .message("a"), now: 1)

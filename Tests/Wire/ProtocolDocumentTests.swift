@@ -26,6 +26,22 @@ struct ProtocolDocumentTests {
         }
     }
 
+    @Test(
+        "section 12: every kind of frame between a client and an edge, and every kind of entry, has an example"
+    )
+    func everyKind() throws {
+        let texts = try Example.all().map(\.text)
+        for name in ["ClientFrame", "ServerFrame", "Publication"] {
+            let kinds = try Document.oneofFields(of: name)
+            #expect(kinds.count > 3)
+            for kind in kinds {
+                #expect(
+                    texts.contains { $0.contains("\n\(kind) {") || $0.contains("\n  \(kind) {") },
+                    "\(name).\(kind) has no example")
+            }
+        }
+    }
+
     @Test("the bodies of the link examples are the messages shown beside them")
     func nestedBodies() throws {
         let examples = try Example.all()
@@ -181,6 +197,16 @@ private enum Document {
     static func schema(_ name: String) throws -> [String] {
         let file = root.appending(path: "protocol/schema/\(name).proto")
         return try String(contentsOf: file, encoding: .utf8).components(separatedBy: "\n")
+    }
+
+    /// The names of the fields in a message's `oneof`.
+    static func oneofFields(of message: String) throws -> [String] {
+        let lines = try ["client/frame", "client/publication"].flatMap { try schema($0) }
+        let title = lines.firstIndex(of: "message \(message) {")
+        let begin = lines[(title ?? lines.endIndex)...].firstIndex { $0.hasPrefix("  oneof ") }
+        let field = #/\s+[\w.]+ (?<name>\w+) = \d+;.*/#
+        return lines[(begin ?? lines.endIndex)...].dropFirst().prefix { $0 != "  }" }
+            .compactMap { $0.wholeMatch(of: field).map { String($0.output.name) } }
     }
 
     /// The rows below each line that begins with a message's name in bold: "1 request_id uint64".

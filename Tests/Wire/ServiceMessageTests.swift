@@ -59,7 +59,7 @@ struct ServiceMessageTests {
     func detachPush() throws {
         try each(Rtm_Service_DetachPush.self) { message, bytes in
             let read = try DetachPush(bytes, in: arena.value)
-            #expect(read.interest == message.interest)
+            #expect(read.interest == message.interest && read.isLoggedOut == message.loggedOut)
             try writes(read, message)
         }
     }

@@ -19,6 +19,8 @@ final class Link {
     let events: EventOutlet
     /// Tells the server, and through it others, a return of this client from a login elsewhere (S-12b).
     let instance: UInt64
+    /// Servers and tools in JavaScript read numbers exactly only up to here.
+    private static let instanceMax: UInt64 = (1 << 53) - 1
     private let dialer: any Dialing
     private let requestIDs: RequestIDs
     private let timer: LinkTimer
@@ -54,7 +56,7 @@ final class Link {
         events = EventOutlet(hub)
         timer = LinkTimer(eventLoop: eventLoop)
         time = ServerTime(clock)
-        instance = .random(in: 1...UInt64.max, using: &self.random)
+        instance = .random(in: 1...Self.instanceMax, using: &self.random)
         var logger = configuration.logger
         logger[metadataKey: "user"] = .string(configuration.userID)
         self.logger = logger

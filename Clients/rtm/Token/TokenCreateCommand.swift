@@ -7,7 +7,14 @@ struct TokenCreateCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "create", abstract: "Make a token with which a user can log in.",
         discussion:
-            "The token is the only line on standard output. A person who has it can log in as that user until it expires."
+            """
+            The token is the only line on standard output. A person who has it can log in as that user until \
+            it expires.
+
+            A token restricts nothing unless it lists channels or users. As soon as it lists one, everything \
+            that it doesn't list is forbidden. Reading is to subscribe and to ask, writing is to publish and \
+            to change.
+            """
     )
 
     @Option(
@@ -21,6 +28,7 @@ struct TokenCreateCommand: AsyncParsableCommand {
     @Flag(help: "Let the user also publish in these stream channels.")
     var streamPublish = false
 
+    @OptionGroup var permissions: PermissionOptions
     @OptionGroup var options: TokenOptions
 
     func validate() throws {
@@ -50,8 +58,10 @@ struct TokenCreateCommand: AsyncParsableCommand {
         }
         try NameRule.user.check(userID.utf8)
         for channel in streamChannel { try NameRule.channel.check(channel.utf8) }
+        try permissions.checkNames()
         let lifetime = UInt32(clamping: expire.components.seconds)
-        let login = TokenService(.rtm(user: userID), privileges: [TokenService.Privilege.login: lifetime])
+        let login = TokenService(
+            permissions.loginService(of: userID), privileges: [TokenService.Privilege.login: lifetime])
         let channels = streamChannel.map { channel in
             TokenService(.rtc(channel: channel, user: userID), privileges: streamPrivileges(lifetime))
         }

@@ -8,7 +8,7 @@ struct BrokerChannel {
         var number: UInt64
         /// Nil while the holder's link is away.
         var interest: EmbeddedBroker.Interest?
-        /// The holder's number; 0 if it is unknown.
+        /// The holder's number; 0 if it is unknown, or if the holder has logged out.
         var holder: UInt64
     }
 
@@ -33,8 +33,8 @@ struct BrokerChannel {
         }
     }
 
-    /// Whether somebody else had the channel last. That stays true while the other holder is away and after
-    /// it has left.
+    /// Whether somebody else had the channel last. That stays true while the other holder is away, and ends
+    /// with its logout.
     private func isHeld(byOtherThan holder: UInt64) -> Bool {
         guard holder != 0, let last = claim?.holder else { return false }
         return last != 0 && last != holder

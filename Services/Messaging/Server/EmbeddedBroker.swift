@@ -58,6 +58,10 @@ package struct EmbeddedBroker {
         nextEpoch = firstEpoch
     }
 
+    /// Clients in JavaScript read numbers exactly only below 2^53. Half of them are left for the logs that
+    /// begin later, which no process can use up.
+    package static func randomFirstEpoch() -> UInt64 { .random(in: 1...(1 << 52)) }
+
     package var channelCount: Int { indexes.count }
 }
 
@@ -125,8 +129,10 @@ extension EmbeddedBroker {
         return superseded
     }
 
-    package mutating func detach(_ interest: Interest, now: UInt64) {
+    /// - Parameter isLoggedOut: the interest's holder is not coming back, so an earlier holder may (S-10).
+    package mutating func detach(_ interest: Interest, isLoggedOut: Bool = false, now: UInt64) {
         guard let index = interestsOfLinks[interest.link]?.removeValue(forKey: interest.id) else { return }
+        if isLoggedOut, channels[index].claim?.interest == interest { channels[index].claim?.holder = 0 }
         remove(interest, at: index, now: now)
     }
 

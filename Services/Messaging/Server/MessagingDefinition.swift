@@ -33,7 +33,7 @@ package enum MessagingDefinition {
         let node = try await loop.submit {
             NIOLoopBound(
                 MessagingNode(
-                    limits: limits, firstEpoch: .random(in: 1...UInt64.max), metrics: metrics,
+                    limits: limits, firstEpoch: EmbeddedBroker.randomFirstEpoch(), metrics: metrics,
                     logger: context.logger, clock: WallClock.milliseconds),
                 eventLoop: loop)
         }.get()

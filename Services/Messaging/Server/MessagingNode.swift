@@ -78,7 +78,8 @@ extension MessagingNode: ServiceLinkHandler {
 
     package func push(method: UInt32, body: UnsafeRawBufferPointer, from link: AcceptedServiceLink) {
         guard method == MessagingMethod.detach, let detach = try? DetachPush(body, in: arena) else { return }
-        broker.detach(.init(link: Int(link.id), id: detach.interest), now: clock())
+        broker.detach(
+            .init(link: Int(link.id), id: detach.interest), isLoggedOut: detach.isLoggedOut, now: clock())
     }
 
     private func publish(_ request: PublishRequest, _ id: UInt64, _ link: AcceptedServiceLink)

@@ -33,7 +33,7 @@ extension SupersededPush: ArenaDecodable {
 extension DetachPush: ArenaDecodable {
     package init(_ bytes: UnsafeRawBufferPointer, in arena: borrowing DecodeArena) throws(WireError) {
         let message = try Self.unpack(bytes, in: arena, with: rtm__service__detach_push__unpack)
-        self.init(interest: message.interest)
+        self.init(interest: message.interest, isLoggedOut: message.logged_out != 0)
     }
 }
 

@@ -107,11 +107,17 @@ package struct SupersededPush: WireMessage, Sendable, Hashable {
 package struct DetachPush: WireMessage, Sendable, Hashable {
     package typealias Fields = Schema.DetachPush
     package var interest: UInt64
+    /// The holder of an exclusive interest has logged out, so an earlier holder may come back (S-10).
+    package var isLoggedOut: Bool
 
-    package init(interest: UInt64) { self.interest = interest }
+    package init(interest: UInt64, isLoggedOut: Bool = false) {
+        self.interest = interest
+        self.isLoggedOut = isLoggedOut
+    }
 
     package func write(to sink: inout some FieldSink) {
         sink.field(Fields.interest, interest)
+        sink.field(Fields.loggedOut, isLoggedOut)
     }
 }
 

@@ -36,6 +36,7 @@ extension Schema {
     /// rtm.service.DetachPush
     package enum DetachPush {
         package static var interest: SchemaField<UInt64> { SchemaField(1) }
+        package static var loggedOut: SchemaField<Bool> { SchemaField(2) }
     }
 
     /// rtm.service.PublishRequest

@@ -102,6 +102,17 @@ struct ConnectionStateMachineTests {
                 == (expected == "welcome 1" ? "heartbeat" : "disconnect 3501"))
     }
 
+    @Test(
+        "protocol, section 3: a client names itself with 64 bytes at most",
+        arguments: [(64, "welcome 1"), (65, "disconnect 3501")])
+    func clientName(_ count: Int, _ expected: String) {
+        var machine = ConnectionStateMachine()
+        Self.withText(String(repeating: "x", count: count)) { client in
+            let hello = ClientRequest.Hello(versionMin: 1, versionMax: 1, client: client)
+            #expect(Self.text(machine.received(ClientRequest(id: 1, body: .hello(hello)))) == expected)
+        }
+    }
+
     // MARK: -
 
     private static func machine(in state: State) -> ConnectionStateMachine {

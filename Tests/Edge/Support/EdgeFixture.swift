@@ -132,9 +132,14 @@ final class EdgeClient {
             $0.body = body
         }
         guard let body: [UInt8] = try? frame.serializedBytes() else { return }
+        send(frame: body)
+    }
+
+    /// Sends whatever stands for a frame, behind its length.
+    func send(frame: [UInt8]) {
         var bytes = ByteBuffer()
-        bytes.writeInteger(UInt32(body.count))
-        bytes.writeBytes(body)
+        bytes.writeInteger(UInt32(frame.count))
+        bytes.writeBytes(frame)
         channel.pipeline.syncOperations.fireChannelRead(NIOAny(bytes))
         channel.pipeline.syncOperations.fireChannelReadComplete()
         fixture.pass()

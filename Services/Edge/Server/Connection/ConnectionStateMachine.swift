@@ -7,6 +7,8 @@ import RTMWire
 /// A value without I/O. Each request gets an action; the connection performs it.
 struct ConnectionStateMachine {
     static let versions: ClosedRange<UInt32> = 1...1
+    /// Limit: bytes of the name that a client gives its software.
+    static let clientNameBytesMax = 64
 
     private enum State {
         /// Nothing has come yet. Followed by `greeted`, or the end.
@@ -92,6 +94,14 @@ struct ConnectionStateMachine {
     mutating func ended() { state = .ended }
 
     private mutating func greet(_ hello: ClientRequest.Hello) -> Action {
+        let nameBytes = hello.client.bytes.count
+        guard nameBytes <= Self.clientNameBytesMax else {
+            return .disconnect(
+                Disconnect(
+                    .protocolError,
+                    "Hello.client has \(nameBytes) bytes, \(Self.clientNameBytesMax) are allowed"
+                ))
+        }
         let version = min(hello.versionMax, Self.versions.upperBound)
         guard version >= Self.versions.lowerBound, version >= hello.versionMin else {
             let ours = "\(Self.versions.lowerBound) to \(Self.versions.upperBound)"

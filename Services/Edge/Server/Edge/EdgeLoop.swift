@@ -118,7 +118,7 @@ extension EdgeLoop {
         guard sessions[session.key] != nil else { return }
         memberships.ended(session, end)
         locks.ended(session)
-        subscribing.ended(session)
+        subscribing.ended(session, isLoggedOut: end == .loggedOut)
         if sessions.remove(session.key) { metrics.sessionsChanged(by: -1) }
     }
 

@@ -53,15 +53,17 @@ extension ChannelTable {
         return place
     }
 
-    mutating func vacateIfUnused(_ place: Int) -> DetachPush? {
+    /// - Parameter isLoggedOut: the session that left has logged out, which matters to an inbox.
+    mutating func vacateIfUnused(_ place: Int, isLoggedOut: Bool = false) -> DetachPush? {
         guard channels[place].isUnused else { return nil }
         let interest = channels[place].interest
+        let isOwnerLoggedOut = isLoggedOut && channels[place].owner != nil
         // Nobody is there to get the entries, and the next channel in this place must not get them.
         if let number = channels[place].batch { turn[number] = DeliveryBatch() }
         if channels[place].owner == nil { places[channels[place].key] = nil }
         channels[place] = EdgeChannel(key: ChannelKey(appID: "", type: .none, name: ""), interest: 0)
         free.append(place)
-        return DetachPush(interest: interest)
+        return DetachPush(interest: interest, isLoggedOut: isOwnerLoggedOut)
     }
 }
 

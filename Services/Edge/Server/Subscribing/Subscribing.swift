@@ -96,7 +96,9 @@ extension Subscribing {
         return true
     }
 
-    func ended(_ session: Session) { change { $0.ended(session.key) } }
+    func ended(_ session: Session, isLoggedOut: Bool) {
+        change { $0.ended(session.key, isLoggedOut: isLoggedOut) }
+    }
 }
 
 // MARK: - Performing

@@ -310,17 +310,20 @@ extension SubscriptionIndex {
     }
 
     /// The session is gone.
-    mutating func ended(_ session: SessionKey) -> [SubscribeAction] {
-        seats.removeAll(of: session).flatMap { place, seat in leave(seat, at: place) }
+    mutating func ended(_ session: SessionKey, isLoggedOut: Bool = false) -> [SubscribeAction] {
+        seats.removeAll(of: session)
+            .flatMap { place, seat in leave(seat, at: place, isLoggedOut: isLoggedOut) }
     }
 
-    private mutating func leave(_ seat: SessionSeats.Seat, at place: Int) -> [SubscribeAction] {
+    private mutating func leave(
+        _ seat: SessionSeats.Seat, at place: Int, isLoggedOut: Bool = false
+    ) -> [SubscribeAction] {
         switch seat {
         case .entering(let id):
             return end(id, at: place, .unsubscribedMeanwhile)
         case .live(let seat):
             unseat(seat, at: place)
-            return channels.vacateIfUnused(place).map { [.detach($0)] } ?? []
+            return channels.vacateIfUnused(place, isLoggedOut: isLoggedOut).map { [.detach($0)] } ?? []
         }
     }
 

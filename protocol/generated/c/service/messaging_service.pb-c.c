@@ -900,7 +900,7 @@ const ProtobufCMessageDescriptor rtm__service__superseded_push__descriptor =
   (ProtobufCMessageInit) rtm__service__superseded_push__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor rtm__service__detach_push__field_descriptors[1] =
+static const ProtobufCFieldDescriptor rtm__service__detach_push__field_descriptors[2] =
 {
   {
     "interest",
@@ -914,14 +914,27 @@ static const ProtobufCFieldDescriptor rtm__service__detach_push__field_descripto
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "logged_out",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_BOOL,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__DetachPush, logged_out),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned rtm__service__detach_push__field_indices_by_name[] = {
   0,   /* field[0] = interest */
+  1,   /* field[1] = logged_out */
 };
 static const ProtobufCIntRange rtm__service__detach_push__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 1 }
+  { 0, 2 }
 };
 const ProtobufCMessageDescriptor rtm__service__detach_push__descriptor =
 {
@@ -931,7 +944,7 @@ const ProtobufCMessageDescriptor rtm__service__detach_push__descriptor =
   "Rtm__Service__DetachPush",
   "rtm.service",
   sizeof(Rtm__Service__DetachPush),
-  1,
+  2,
   rtm__service__detach_push__field_descriptors,
   rtm__service__detach_push__field_indices_by_name,
   1,  rtm__service__detach_push__number_ranges,

@@ -219,6 +219,9 @@ package nonisolated struct Rtm_Service_DetachPush: Sendable {
 
   package var interest: UInt64 = 0
 
+  /// of an exclusive interest: its holder has logged out, so an earlier holder may come back (S-10)
+  package var loggedOut: Bool = false
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
@@ -661,7 +664,7 @@ nonisolated extension Rtm_Service_SupersededPush: SwiftProtobuf.Message, SwiftPr
 
 nonisolated extension Rtm_Service_DetachPush: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".DetachPush"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}interest\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}interest\0\u{3}logged_out\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -670,6 +673,7 @@ nonisolated extension Rtm_Service_DetachPush: SwiftProtobuf.Message, SwiftProtob
       // enabled. https://github.com/apple/swift-protobuf/issues/1034
       switch fieldNumber {
       case 1: try { try decoder.decodeSingularUInt64Field(value: &self.interest) }()
+      case 2: try { try decoder.decodeSingularBoolField(value: &self.loggedOut) }()
       default: break
       }
     }
@@ -679,11 +683,15 @@ nonisolated extension Rtm_Service_DetachPush: SwiftProtobuf.Message, SwiftProtob
     if self.interest != 0 {
       try visitor.visitSingularUInt64Field(value: self.interest, fieldNumber: 1)
     }
+    if self.loggedOut != false {
+      try visitor.visitSingularBoolField(value: self.loggedOut, fieldNumber: 2)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   package static func ==(lhs: Rtm_Service_DetachPush, rhs: Rtm_Service_DetachPush) -> Bool {
     if lhs.interest != rhs.interest {return false}
+    if lhs.loggedOut != rhs.loggedOut {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -167,10 +167,14 @@ struct  Rtm__Service__DetachPush
 {
   ProtobufCMessage base;
   uint64_t interest;
+  /*
+   * of an exclusive interest: its holder has logged out, so an earlier holder may come back (S-10)
+   */
+  protobuf_c_boolean logged_out;
 };
 #define RTM__SERVICE__DETACH_PUSH__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&rtm__service__detach_push__descriptor) \
-    , 0 }
+    , 0, 0 }
 
 
 /*
