@@ -113,6 +113,15 @@ struct MetricsTests {
         #endif
     }
 
+    @Test("a peak is read twice, so that two readers who take turns both see it, and then it is over")
+    func recentMaximum() {
+        let peak = RecentMaximum()
+        for value in [3, 9, 5] { peak.observe(value) }
+        #expect([peak.read(), peak.read(), peak.read()] == [9, 9, 0])
+        peak.observe(2)
+        #expect(peak.read() == 2)
+    }
+
     @Test("the reference table has a row for each metric with type, labels and meaning")
     func reference() {
         let registry = MetricsRegistry()

@@ -9,7 +9,7 @@ import Testing
     private final class Counter: Flushable {
         let flushes: Mutex<Int>
         let endOfTurn: EndOfTurn
-        /// How often it makes itself dirty again.
+        /// How often the object makes itself dirty again.
         var repeats: Int
 
         init(_ endOfTurn: EndOfTurn, repeats: Int) {
@@ -43,6 +43,21 @@ import Testing
                 return NIOLoopBound(counter, eventLoop: loop)
             }.get()
             #expect(try await loop.submit { counter.value.flushes.withLock { $0 } }.get() == 10)
+        }
+    }
+
+    @Test("a turn is timed from its first work to its last flush, and a loop without work isn't")
+    func timed() async throws {
+        try await withLoop { loop in
+            let turns = Shared<[TimeAmount]>([])
+            try await loop.submit {
+                let endOfTurn = EndOfTurn.shared(on: loop)
+                endOfTurn.turnEnded = { time in turns.withLock { $0.append(time) } }
+                endOfTurn.schedule(Counter(endOfTurn, repeats: 200))
+            }.get()
+            try await eventually("the turn ends") { turns.withLock { $0.count } == 1 }
+            try await loop.submit {}.get()
+            #expect(turns.withLock { $0.allSatisfy { $0 > .nanoseconds(0) } && $0.count == 1 })
         }
     }
 

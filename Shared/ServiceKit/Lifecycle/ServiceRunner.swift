@@ -27,6 +27,7 @@ package struct ServiceRunner: Sendable {
         let readiness = ReadinessRegistry(logger: logger)
         self.readiness = readiness
         ProcessMetrics.declare(in: metrics, program: program.name)
+        TurnMetrics(metrics).watch(eventLoopGroup)
         let pages = AdminPages(
             program: program.name, configuration: configuration, metrics: metrics,
             state: { lifecycle.state }, readiness: { readiness.snapshot })

@@ -25,6 +25,9 @@ package final class EndOfTurn {
     private static let pauseMax = TimeAmount.microseconds(320)
 
     package let eventLoop: any EventLoop
+    /// Hears how long each turn took, from its first work to its end. Without it no clock is read for that.
+    package var turnEnded: ((TimeAmount) -> Void)?
+    private var began: NIODeadline?
     private var dirty: [any Flushable] = []
     private var flushing: [any Flushable] = []
     private var writers: [any Flushable] = []
@@ -74,6 +77,7 @@ package final class EndOfTurn {
     private func arrange() {
         guard !isArranged else { return }
         isArranged = true
+        if turnEnded != nil { began = instant ?? eventLoop.now }
         eventLoop.assumeIsolated().execute { self.flush() }
     }
 
@@ -93,6 +97,7 @@ package final class EndOfTurn {
         guard !dirty.isEmpty || !writers.isEmpty else {
             isArranged = false
             pause = Self.pauseMin
+            if let turnEnded, let began { turnEnded(eventLoop.now - began) }
             return
         }
         eventLoop.assumeIsolated().scheduleTask(in: pause) { self.flush() }
