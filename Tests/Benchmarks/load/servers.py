@@ -6,7 +6,7 @@ HELIOGRAPH_RELEASE is the folder of our executables. prepare.sh sets both.
 
 Every server runs with one thread or one event loop per process where it can be told so, because the harness pins all of a
 server to one core. Only limits that a workload reaches are raised, by configuration as an operator would."""
-import os, pathlib, re, shutil, signal, socket, subprocess, time
+import os, pathlib, re, shutil, signal, socket, subprocess, time, urllib.request
 
 OUT = pathlib.Path(os.environ["BENCH_OUT"])
 RELEASE = pathlib.Path(os.environ["HELIOGRAPH_RELEASE"])
@@ -23,12 +23,13 @@ class ServerError(Exception):
 class Server:
     """One server: `command` makes its arguments from its folder, and may write configuration there."""
 
-    def __init__(self, name, adapter, port, command, *, tls=False, settle=0.5):
+    def __init__(self, name, adapter, port, command, *, tls=False, admin=None, settle=0.5):
         self.name, self.adapter, self.port, self.command, self.tls, self.settle = name, adapter, port, command, tls, settle
+        self.admin = admin    # The port of its admin page, whose /ready says when it can be used.
         self.process = None
 
     def start(self):
-        """Starts it on its core, in an empty folder, and returns when it listens."""
+        """Starts it on its core, in an empty folder, and returns when it can be used."""
         if listens(self.port):
             raise ServerError(f"somebody else listens on port {self.port}: is another measurement running?")
         folder = OUT / "run" / self.name
@@ -40,10 +41,10 @@ class Server:
                 ["taskset", "-c", SERVER_CORE, *map(str, self.command(folder))], cwd=folder, stdin=subprocess.DEVNULL,
                 stdout=output, stderr=subprocess.STDOUT, start_new_session=True)
         deadline = time.monotonic() + START_SECONDS_MAX
-        while not listens(self.port):
+        while not (listens(self.port) and (self.admin is None or is_ready(self.admin))):
             if self.process.poll() is not None or time.monotonic() > deadline:
                 self.stop()
-                raise ServerError(f"{self.name} doesn't listen on port {self.port}: {log.read_text()[-1000:]}")
+                raise ServerError(f"{self.name} isn't ready on port {self.port}: {log.read_text()[-1000:]}")
             time.sleep(0.05)
         time.sleep(self.settle)
 
@@ -92,6 +93,14 @@ class Server:
 def listens(port):
     with socket.socket() as attempt:
         return attempt.connect_ex(("127.0.0.1", port)) == 0
+
+
+def is_ready(admin):
+    try:
+        with urllib.request.urlopen(f"http://127.0.0.1:{admin}/ready", timeout=1) as answer:
+            return answer.status == 200
+    except OSError:
+        return False
 
 
 def written(path, text):
@@ -190,20 +199,22 @@ def four_processes(folder):
             listen=f"127.0.0.1:{listen}", admin=f"127.0.0.1:{listen + 1}", threads=1, log_level="warning"), *more]
         return " ".join(f"'{part}'" for part in command)
 
+    messaging = "127.0.0.1:7962"
     edge = service("edge", 7960, *edge_limits(""), *flags(
-        messaging="127.0.0.1:7962", presence="127.0.0.1:7964", storage="127.0.0.1:7966"))
-    behind = [service("messaging", 7962), service("presence", 7964), service("storage", 7966, *flags(data=folder / "data"))]
+        messaging=messaging, presence="127.0.0.1:7964", storage="127.0.0.1:7966"))
+    behind = [service("messaging", 7962), service("presence", 7964, *flags(messaging=messaging)),
+              service("storage", 7966, *flags(messaging=messaging, data=folder / "data"))]
     return ["sh", "-c", " & ".join(behind) + f" & exec {edge}"]
 
 
 SERVERS = {server.name: server for server in [
     Server("ceiling", "ceiling", 7920, ceiling, settle=0.2),
-    Server("heliograph", "heliograph", 7950, standalone, settle=1),
-    Server("heliograph-4", "heliograph", 7960, four_processes, settle=2),
+    Server("heliograph", "heliograph", 7950, standalone, admin=7951),
+    Server("heliograph-4", "heliograph", 7960, four_processes, admin=7961),
     Server("redis", "redis", 7930, redis),
     Server("nats", "nats", 7932, nats),
     Server("mosquitto", "mqtt", 7934, mosquitto),
-    Server("heliograph-tls", "heliograph", 7970, standalone_tls, tls=True, settle=1),
+    Server("heliograph-tls", "heliograph", 7970, standalone_tls, tls=True, admin=7972),
     Server("redis-tls", "redis", 7931, redis_tls, tls=True),
     Server("nats-tls", "nats", 7933, nats_tls, tls=True),
     Server("mosquitto-tls", "mqtt", 7935, mosquitto_tls, tls=True),
