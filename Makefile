@@ -21,7 +21,7 @@ help:
 	@echo 'make generate  write protocol/generated and Shared/Wire/Schema from protocol/schema'
 	@echo 'make fuzz      inputs from libFuzzer for every decoder, 5 minutes each; SECONDS_EACH=20 for a look'
 	@echo 'make chaos     processes killed and lines cut for 10 minutes; MINUTES=1 for a look, SEED=7 to repeat'
-	@echo 'make sanitize  tests without processes under ThreadSanitizer and AddressSanitizer'
+	@echo 'make sanitize  all tests under ThreadSanitizer and AddressSanitizer'
 	@echo 'make bench     instructions of each step of a message, then fan-out on this machine'
 	@echo 'make bench-peers  workloads beside other servers, into docs/performance.md; QUICK=1 for a look'
 	@echo 'make bench-growth  how cost grows, into docs/growth.md; QUICK=1 for a look'
@@ -81,7 +81,7 @@ sanitize: setup
 
 chaos: setup
 	swift build --build-tests
-	CHAOS_MINUTES=$(or $(MINUTES),10) CHAOS_SEED=$(SEED) $(run_tests) --filter 'IntegrationTests.ChaosTests'
+	CHAOS_MINUTES=$(or $(MINUTES),10) CHAOS_SEED=$(SEED) $(run_tests) --filter 'IntegrationTests.(Service)?ChaosTests'
 
 bench: bench-micro
 	Tests/Benchmarks/run.sh $(ARGS)

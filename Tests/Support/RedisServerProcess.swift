@@ -40,7 +40,7 @@ package final class RedisServerProcess: Sendable {
     package func pause() { kill(process.processIdentifier, SIGSTOP) }
     package func goOn() { kill(process.processIdentifier, SIGCONT) }
 
-    /// Ends the server as a crash does: all data are lost.
+    /// Ends the server as a crash does: all data are lost that weren't saved.
     package func end() {
         kill(process.processIdentifier, SIGKILL)
         process.waitUntilExit()
@@ -48,10 +48,15 @@ package final class RedisServerProcess: Sendable {
     }
 
     /// Deletes all data without telling any client.
-    package func flush() throws {
+    package func flush() throws { try command("FLUSHALL") }
+
+    /// Writes the data to disk. A server that is started after a crash has these again, and nothing newer.
+    package func save() throws { try command("SAVE") }
+
+    private func command(_ name: String) throws {
         let client = Process()
         client.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        client.arguments = ["redis-cli", "-s", socket, "FLUSHALL"]
+        client.arguments = ["redis-cli", "-s", socket, name]
         client.standardOutput = FileHandle.nullDevice
         try client.run()
         client.waitUntilExit()

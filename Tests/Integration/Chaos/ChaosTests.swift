@@ -14,16 +14,6 @@ import Testing
     /// No call may take longer: the time for one request, and for its connection before that.
     private static let callMax = Duration.seconds(30)
 
-    private static var duration: Duration {
-        let minutes = ProcessInfo.processInfo.environment["CHAOS_MINUTES"].flatMap(Double.init)
-        return minutes.map { .seconds($0 * 60) } ?? .seconds(25)
-    }
-
-    private static var seed: UInt64 {
-        ProcessInfo.processInfo.environment["CHAOS_SEED"].flatMap(UInt64.init)
-            ?? UInt64.random(in: 0...UInt64.max)
-    }
-
     /// What has been published so far, and by whom.
     private final class Ledger: Sendable {
         let published = Mutex<[DeliveryRecord.Published]>([])
@@ -52,7 +42,7 @@ import Testing
         "Edges and messaging are killed, lines cut, stalled and delayed: 20 clients receive the log, once, in order"
     )
     func chaos() async throws {
-        let seed = Self.seed
+        let seed = ChaosSettings.seed
         try await RunningSystem.with(.fourProcesses) { system in
             let whole = try ServerAddress(system.address("edge"))
             let chaos = try await ChaosSystem.start(in: system)
@@ -85,7 +75,7 @@ import Testing
     private static func maltreat(
         _ chaos: ChaosSystem, _ clients: [any ChaosClient], _ ledger: Ledger, _ seed: UInt64
     ) async throws {
-        let end = ContinuousClock.now + duration
+        let end = ContinuousClock.now + ChaosSettings.duration
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
                 var random = SeededGenerator(seed: seed)
@@ -173,12 +163,9 @@ import Testing
         #expect(complaints.count == 0, "seed \(seed)")
         #expect(chaos.deeds.edgeKills > 0 && !chaos.deeds.messagingKills.isEmpty)
         #expect(record.received > record.acknowledged)
-        if ProcessInfo.processInfo.environment["CHAOS_MINUTES"] != nil {
-            let text =
-                "chaos: seed \(seed): \(record.published.count) published, "
-                + "\(record.acknowledged) acknowledged, \(record.received) received, "
-                + "\(record.gaps) gaps told, \(chaos.deeds), \(complaints.count) complaints\n"
-            FileHandle.standardError.write(Data(text.utf8))
-        }
+        ChaosSettings.say(
+            "seed \(seed): \(record.published.count) published, \(record.acknowledged) acknowledged, "
+                + "\(record.received) received, \(record.gaps) gaps told, \(chaos.deeds), "
+                + "\(complaints.count) complaints")
     }
 }
