@@ -1,10 +1,11 @@
+import RTMTestSupport
 import Synchronization
 import Testing
 
 @testable import AgoraRtmKit
 
 /// The queues that keep calls in their order (see CallQueues.swift).
-@Suite("Queues of a client", .timeLimit(.minutes(1)))
+@Suite("Queues of a client", .ends(withinMinutes: 1))
 struct CallQueueTests {
     @Test("tasks begin in the order in which they were made, and one at a time")
     func beginning() async {

@@ -4,7 +4,7 @@ import Synchronization
 import Testing
 
 /// The promises of the facade without a server. No test here needs a listener anywhere.
-@Suite("AgoraRtmClientKit", .timeLimit(.minutes(1)))
+@Suite("AgoraRtmClientKit", .ends(withinMinutes: 1))
 struct ClientKitTests {
     typealias Result = (AgoraRtmCommonResponse?, AgoraRtmErrorInfo?)
 

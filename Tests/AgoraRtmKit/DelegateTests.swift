@@ -108,7 +108,7 @@ struct DelegateTests {
         #expect(delegate.heard.isEmpty)
     }
 
-    @Test("events of the client below come on the queue of the configuration", .timeLimit(.minutes(1)))
+    @Test("events of the client below come on the queue of the configuration", .ends(withinMinutes: 1))
     func queue() async throws {
         let queue = DispatchQueue(label: "app")
         let key = DispatchSpecificKey<String>()

@@ -1,10 +1,11 @@
 import RTMClient
 import RTMModel
+import RTMTestSupport
 import Testing
 
 @testable import AgoraRtmKit
 
-@Suite("AgoraRtmPresence", .timeLimit(.minutes(1)))
+@Suite("AgoraRtmPresence", .ends(withinMinutes: 1))
 struct PresenceTests {
     private func makeKit() throws -> AgoraRtmClientKit {
         try AgoraRtmClientKit(AgoraRtmClientConfig(appId: "demo", userId: "alice"), delegate: nil)

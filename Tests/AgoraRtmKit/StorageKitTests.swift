@@ -6,7 +6,7 @@ import Testing
 @testable import AgoraRtmKit
 
 /// Storage, locks and history of the compatible API, without a server.
-@Suite("Storage, lock and history objects", .timeLimit(.minutes(1)))
+@Suite("Storage, lock and history objects", .ends(withinMinutes: 1))
 struct StorageKitTests {
     typealias Result = (AgoraRtmCommonResponse?, AgoraRtmErrorInfo?)
 

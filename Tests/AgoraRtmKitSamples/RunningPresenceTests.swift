@@ -7,7 +7,7 @@ import Testing
 /// The samples of the reference's page on presence against a real server: what they print is that their calls
 /// succeed, and another user sees what they do. On a client that is destroyed none of them succeeds, so every
 /// such line comes from here.
-@Suite("The reference's presence samples on a running system", .serialized, .timeLimit(.minutes(2)))
+@Suite("The reference's presence samples on a running system", .serialized, .ends(withinMinutes: 2))
 struct RunningPresenceTests {
     /// What another user hears.
     private final class Listener: NSObject, AgoraRtmClientDelegate, Sendable {

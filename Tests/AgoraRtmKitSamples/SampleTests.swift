@@ -1,4 +1,5 @@
 import AgoraRtmKit
+import RTMTestSupport
 import Testing
 
 /// The samples that need no server do what they say. The others run on a client that is destroyed already:
@@ -33,7 +34,7 @@ struct SampleTests {
         #expect(client.destroy() == .instanceAlreadyReleased)
     }
 
-    @Test("every call's sample comes to its end", .timeLimit(.minutes(1)))
+    @Test("every call's sample comes to its end", .ends(withinMinutes: 1))
     func calls() async throws {
         let client = try makeClient()
         client.destroy()

@@ -6,7 +6,7 @@ import Synchronization
 import Testing
 
 /// Locks over a real socket.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ends(withinMinutes: 1))
 struct ClientLockTests {
     /// Grants every lock with this token, and answers everything else about locks by Done.
     private static func granting(_ token: UInt64) -> FakeEdge.Script {

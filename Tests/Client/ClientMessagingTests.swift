@@ -7,7 +7,7 @@ import SwiftProtobuf
 import Testing
 
 /// Subscribing, publishing and events over a real socket.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ends(withinMinutes: 1))
 struct ClientMessagingTests {
     @Test func `A publish carries its fields and returns the server's receipt`() async throws {
         try await withClient { client, edge in

@@ -6,7 +6,7 @@ import SwiftProtobuf
 import Testing
 
 /// Queries and events of presence over a real socket.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ends(withinMinutes: 1))
 struct ClientPresenceTests {
     // MARK: Queries
 

@@ -6,7 +6,7 @@ import SwiftProtobuf
 import Testing
 
 /// The link is lost and comes back, over a real socket.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ends(withinMinutes: 1))
 struct ClientReconnectTests {
     @Test
     func `S-17, S-19: after a loss the client logs in and continues each channel after its last position`()

@@ -6,7 +6,7 @@ import SwiftProtobuf
 import Testing
 
 /// What storage can't give for a moment is asked for again, until the app has it.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ends(withinMinutes: 1))
 struct ClientRefreshTests {
     private typealias Frames = ClientStorageTests
 

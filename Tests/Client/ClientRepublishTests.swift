@@ -7,7 +7,7 @@ import Synchronization
 import Testing
 
 /// Publishes whose answer the loss of the connection took: they are sent again, and complete once.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ends(withinMinutes: 1))
 struct ClientRepublishTests {
     /// Leaves publishes without an answer.
     private static let silent: FakeEdge.Script = { frame in

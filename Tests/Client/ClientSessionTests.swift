@@ -5,7 +5,7 @@ import RTMTestSupport
 import Testing
 
 /// Login, logout and close over a real socket.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ends(withinMinutes: 1))
 struct ClientSessionTests {
     @Test func `A login sends Hello and Login with the clamped intervals, then the link is connected`()
         async throws

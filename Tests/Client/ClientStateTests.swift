@@ -6,7 +6,7 @@ import SwiftProtobuf
 import Testing
 
 /// The own temporary states over a real socket.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ends(withinMinutes: 1))
 struct ClientStateTests {
     private func set(_ edge: FakeEdge) -> [[String: String]] {
         edge.received.filter(\.isSetState).map { $0.setState.items.states }

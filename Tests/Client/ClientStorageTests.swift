@@ -6,7 +6,7 @@ import SwiftProtobuf
 import Testing
 
 /// Metadata over a real socket.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ends(withinMinutes: 1))
 struct ClientStorageTests {
     static func set(
         _ revision: Int64, of name: String = "lobby", type: Rtm_Client_ChannelType = .message,

@@ -6,7 +6,7 @@ import SwiftProtobuf
 import Testing
 
 /// Tokens of a session over a real socket.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ends(withinMinutes: 1))
 struct ClientTokenTests {
     private static func usual(_ frame: Rtm_Client_ClientFrame) -> [Rtm_Client_ServerFrame] {
         [FakeEdge.usual(frame)].compactMap { $0 }

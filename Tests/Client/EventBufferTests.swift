@@ -1,4 +1,5 @@
 import RTMModel
+import RTMTestSupport
 import Testing
 
 @testable import RTMClient
@@ -53,7 +54,7 @@ struct EventBufferTests {
         #expect(first?.event == .overflow(dropped: 2))
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.ends(withinMinutes: 1))
     func `A waiting consumer is woken by an event, by a cancellation and by the end`() async {
         let hub = EventHub()
         let sequence = hub.makeConsumer(.dropOldest())

@@ -8,7 +8,7 @@ import Testing
 
 /// Defects that the reference's release notes admit, and those that users of comparable systems report: what
 /// isn't held by a test elsewhere (Tests/README.md has the list). The number is the version that mended it.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ends(withinMinutes: 1))
 struct RegressionTests {
     private static let usual: FakeEdge.Script = { [FakeEdge.usual($0)].compactMap { $0 } }
 

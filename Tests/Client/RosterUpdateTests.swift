@@ -1,8 +1,9 @@
+import RTMTestSupport
 import Testing
 
 @testable import RTMClient
 
-@Suite("Consumers of a roster", .timeLimit(.minutes(1)))
+@Suite("Consumers of a roster", .ends(withinMinutes: 1))
 struct RosterUpdateTests {
     private func update(_ users: [String], _ changes: RosterChange...) -> RosterUpdate {
         RosterUpdate(members: Dictionary(uniqueKeysWithValues: users.map { ($0, [:]) }), changes: changes)

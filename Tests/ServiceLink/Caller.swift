@@ -65,7 +65,7 @@ final class Journal: Sendable {
     var events: [CallerEvent] { written.withLock { $0 } }
     var count: Int { written.withLock { $0.count } }
 
-    /// Without the link's own ups and downs.
+    /// What happened, without the link's own ups and downs.
     var answers: [CallerEvent] {
         events.filter {
             switch $0 {

@@ -17,9 +17,9 @@ enum EchoMethod {
     static let later: UInt32 = 5
     /// Answers, then closes the link.
     static let close: UInt32 = 6
-    /// Answers with so many bytes as the body says.
+    /// Answers with as many bytes as the body says.
     static let large: UInt32 = 7
-    /// Pushes so many bytes as the body says.
+    /// Pushes as many bytes as the body says.
     static let largePush: UInt32 = 8
     /// Answers with the remaining timeout in milliseconds.
     static let timeout: UInt32 = 9
@@ -62,8 +62,8 @@ final class EchoService: ServiceLinkHandler {
     ) {
         visits.state.withLock { $0.requests += 1 }
         let copy = Bytes(Array(body))
-        // Only short bodies are numbers; to read a megabyte as text stops the loop for seconds in a debug
-        // build.
+        // Only short bodies are numbers. Reading a megabyte as text would stop the loop for seconds in a
+        // debug build.
         let number = body.count < 20 ? Int(String(decoding: body, as: UTF8.self)) ?? 0 : 0
         switch method {
         case EchoMethod.echo: link.respond(to: id, copy)

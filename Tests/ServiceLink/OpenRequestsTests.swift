@@ -57,7 +57,7 @@ import Testing
         #expect(wire(.seconds(1 << 40)) == .max)
     }
 
-    /// Against a dictionary, with few and with more timeouts than there are lanes.
+    /// The table is compared with a dictionary, with fewer timeouts than there are lanes and with more.
     @Test("a random walk keeps ids, order of expiry, next deadline and count", arguments: [1, 3, 200])
     func randomWalk(timeouts: Int) {
         var random = SeededGenerator(seed: UInt64(timeouts))

@@ -80,7 +80,7 @@ final class RawPeer: Sendable {
         return frames
     }
 
-    /// The reason of the last frame, where that is a GoAway.
+    /// The reason in the last frame, if that is a GoAway.
     var goAway: ServiceLinkGoAway.Reason? {
         frames.last?.withUnsafeBytes { bytes in
             if case .goAway(let goAway) = try? ServiceLinkEnvelope(decoding: bytes) {

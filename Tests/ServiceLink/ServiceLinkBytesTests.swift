@@ -5,7 +5,7 @@ import RTMTestSupport
 import RTMWire
 import Testing
 
-/// Bytes on the socket that no peer of ours would send.
+/// These tests put bytes on the socket that no peer of ours would send.
 @Suite struct ServiceLinkBytesTests {
     private func framed(_ encode: (inout ByteBuffer) -> Void) -> [UInt8] {
         var buffer = ByteBuffer()
@@ -35,7 +35,7 @@ import Testing
         try await ServiceLinkFixture.with(.tcp, configure) { fixture in
             let (server, address) = try await fixture.listen()
             guard case .tcp(_, let port) = address else { return }
-            // A well-behaved caller beside the raw one: it must not notice anything.
+            // A well-behaved caller stands beside the raw one, and must not notice anything.
             let caller = try await fixture.call(address)
             try await eventually("link up") { fixture.journal.ups.count == 1 }
             let peer = try await RawPeer.connect(to: port, on: fixture.clientLoop)

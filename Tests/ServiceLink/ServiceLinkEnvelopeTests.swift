@@ -7,7 +7,7 @@ import RTMWire
 import SwiftProtobuf
 import Testing
 
-/// What a decoded envelope says, with copies instead of views.
+/// The content of a decoded envelope, as copies instead of views.
 private enum Decoded: Equatable {
     case hello(ServiceLinkHello)
     case welcome(ServiceLinkWelcome)

@@ -66,7 +66,7 @@ final class ServiceLinkFixture: Sendable {
         for loop in [clientLoop, serverLoop, clientLoop] { try await loop.submit {}.get() }
     }
 
-    /// A service that listens: on `port`, or on one that the system chooses, or on the fixture's endpoint.
+    /// A service that listens on `port`, on a port that the system chooses, or on the fixture's endpoint.
     func listen(
         port: Int = 0, _ configure: (inout ServiceLinkServerConfiguration) -> Void = { _ in }
     ) async throws -> (server: ServiceLinkServer, address: ServiceLinkAddress) {

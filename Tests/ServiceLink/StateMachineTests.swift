@@ -130,7 +130,7 @@ import Testing
         #expect(refusal(1, "messaging", "") == .wrongSecret)
     }
 
-    /// Whatever happens in whatever order: time always has something to wait for until the stop, and the link
+    /// Anything may happen in any order. Until the stop, time always has something to wait for, and the link
     /// is up only between a welcome and a loss.
     @Test("a random walk never gets stuck", arguments: 0..<50 as Range<UInt64>)
     func randomWalk(seed: UInt64) {

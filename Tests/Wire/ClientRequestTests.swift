@@ -57,7 +57,7 @@ struct ClientRequestTests {
         let body: [UInt8] = [0x08, 1, 0x12, 5] + Array("lobby".utf8) + [0x1A, 1, 0x61]
         let field: [UInt8] = [0xD2, 2, UInt8(body.count)] + body
         let arena = DecodeArena()
-        // A number and a text of fields that nobody knows yet.
+        // These are a number and a text in fields that nobody knows yet.
         let newer: [UInt8] = [0xA0, 0x06, 5, 0xAA, 0x06, 1, 0]
         for frame in [
             [0x08, 7] + field, field + [0x08, 7], newer + [0x08, 7] + field, [0x08, 7] + field + newer,
@@ -72,7 +72,7 @@ struct ClientRequestTests {
                 #expect(call.target.string == "lobby" && call.request.copied == field)
             }
         }
-        // Of two bodies neither is passed on.
+        // If there are two bodies, neither is passed on.
         try ([0x08, 7] + field + [0x22, 0]).withUnsafeBytes {
             let request = try ClientRequest($0, in: arena)
             #expect(Self.fields(request.body) == ["logout"])
@@ -211,6 +211,6 @@ struct ClientRequestTests {
 }
 
 extension CaseIterable where Self: Equatable {
-    /// One of the schema's constants, not a number of a newer one.
+    /// The number is one of the schema's constants, and not one of a newer schema.
     fileprivate var isOurs: Bool { Self.allCases.contains(self) }
 }

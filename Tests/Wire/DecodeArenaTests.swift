@@ -94,7 +94,7 @@ struct DecodeArenaTests {
         for _ in 0..<10_000 {
             try bytes.withUnsafeBytes { _ = try ClientRequest($0, in: arena) }
         }
-        // Kept, they would be 600 MB; other tests run beside this one.
+        // They aren't kept, because they would be 600 MB and other tests run beside this one.
         #expect(try ResidentMemory.bytes() - before < 250_000_000)
     }
 

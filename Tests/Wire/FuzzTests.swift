@@ -6,7 +6,8 @@ import Testing
 
 @testable import RTMWire
 
-/// Bytes from anybody: a decoder answers with a message or with a `WireError`, and nothing else happens.
+/// The bytes come from anybody. A decoder answers with a message or with a `WireError`, and nothing else
+/// happens.
 @Suite("Hostile bytes")
 struct FuzzTests {
     private static let rounds = 12_500
@@ -108,7 +109,7 @@ extension SeededGenerator {
     }
 }
 
-/// Every decoder, over one arena as on an event loop.
+/// Runs every decoder over one arena, as an event loop does.
 private final class Decoders {
     private let arena = DecodeArena(capacity: 512)
     private(set) var errors = 0

@@ -6,7 +6,7 @@ import Testing
 
 @testable import RTMWire
 
-/// What clients ask presence and what it tells them, between the two codecs.
+/// These tests take what clients ask presence, and what it tells them, from one codec to the other.
 @Suite("Messages of presence")
 struct PresenceMessageTests {
     /// The call as an edge passes it on: the one field of ClientFrame.body, with its key.
@@ -94,7 +94,7 @@ struct PresenceMessageTests {
         .with { $0.userID = "bob" },
     ]
 
-    /// As a CallResponse carries it.
+    /// The bytes as a CallResponse carries them.
     private func answer(_ body: some ServerFrameBody) throws -> Rtm_Client_ServerFrame.OneOf_Body? {
         try Rtm_Client_ServerFrame(serializedBytes: Array(body.field.readableBytesView)).body
     }

@@ -104,7 +104,7 @@ struct ProtocolDocumentTests {
             "Services/Edge/Server", "Services/Messaging/Server", "Services/Presence/Server",
             "Services/Storage/Server", "Shared/AccessToken", "Shared/Model/NameRule.swift",
         ])
-        // Success; what the edge puts a code of its own for; what it says with Disconnect 3507.
+        // Success doesn't travel, nor does what the edge replaces by a code of its own or says with 3507.
         let neverSent: Set<ErrorCode> = [.ok, .notConnected, .loginAborted]
         let words = Set(sources.matches(of: #/\.(?<name>\w+)/#).map { String($0.output.name) })
         let named = ErrorCode.allCases.filter { words.contains("\($0)") && !neverSent.contains($0) }

@@ -36,7 +36,7 @@ struct SchemaMessage: Sendable, CustomTestStringConvertible {
         return try #require(message.pointee.descriptor)
     }
 
-    /// Unpacked and packed again by the C codec.
+    /// The bytes after the C codec unpacked and packed them again.
     func throughC(_ bytes: [UInt8], _ allocator: Allocator?) throws -> [UInt8] {
         let message = try #require(bytes.withUnsafeBytes { unpack(allocator, $0) })
         defer { protobuf_c_message_free_unpacked(message, allocator) }

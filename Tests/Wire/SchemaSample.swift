@@ -1,11 +1,11 @@
 import CProtobufC
 import RTMTestSupport
 
-/// Makes the bytes of any message of the schema, along the C codec's description of it: so a new field takes
+/// Makes the bytes of any message of the schema, along the C codec's description of it. So a new field takes
 /// part in the tests as soon as it is generated.
 struct SchemaSample {
     enum Filling {
-        /// Every field has a value that is not its default. Of a `oneof` the member with this number is set,
+        /// Every field has a value that is not its default. Of a `oneof`, the member with this number is set,
         /// modulo their count.
         case full(choice: Int)
         /// Any field may be missing, have its default or any other value.
@@ -60,7 +60,7 @@ struct SchemaSample {
         isFull ? Swift.max(1, generator.number() & max) : generator.number() & max
     }
 
-    /// Mostly one of the schema's constants, otherwise one of a newer schema.
+    /// The number is mostly one of the schema's constants, and otherwise one of a newer schema.
     private mutating func constant(of field: ProtobufCFieldDescriptor) -> UInt64 {
         guard
             let descriptor = field.descriptor?.assumingMemoryBound(to: ProtobufCEnumDescriptor.self).pointee,
@@ -96,7 +96,7 @@ extension ProtobufCFieldDescriptor {
     }
 }
 
-/// Writes fields independently of the code under test.
+/// This writer of fields is independent of the code under test.
 struct FieldWriter {
     var bytes: [UInt8] = []
 

@@ -7,8 +7,8 @@ import RTMWire
 import SwiftProtobuf
 import Testing
 
-/// What edges send is written by hand, field by field; SwiftProtobuf, which the client library reads it with,
-/// is the judge of every field.
+/// Wire writes by hand, field by field, what edges send. SwiftProtobuf, with which the client library reads
+/// it, is the judge of every field.
 @Suite("Frames of the server")
 struct ServerFrameTests {
     typealias Frame = Rtm_Client_ServerFrame

@@ -6,7 +6,7 @@ import Testing
 
 @testable import RTMWire
 
-/// The services' own messages: what SwiftProtobuf writes is read field by field, and written again to the
+/// The services' own messages. What SwiftProtobuf writes is read field by field, and written again to the
 /// same bytes.
 @Suite("Messages between services")
 struct ServiceMessageTests {
@@ -25,7 +25,7 @@ struct ServiceMessageTests {
             #expect(read.claim == (message.exclusive ? message.claim : nil))
             #expect(read.returns == (message.exclusive && message.returns))
             #expect(read.attempt == (message.exclusive ? message.attempt : 0))
-            // Without exclusive a claim, a holder and his return mean nothing, and aren't passed on.
+            // Without `exclusive`, a claim, a holder and its return mean nothing and aren't passed on.
             let isNothing =
                 message.claim == 0 && message.holder == 0 && !message.returns && message.attempt == 0
             guard message.exclusive || isNothing else { return }
@@ -93,7 +93,7 @@ struct ServiceMessageTests {
                 #expect(read.type?.rawValue == (message.isOurs ? message.type.rawValue : nil))
             }
             #expect(expected.isEmpty)
-            // The age and the epoch of what isn't sent again mean nothing, and aren't passed on.
+            // The age and the epoch of a publish that isn't sent again mean nothing and aren't passed on.
             let isNothing = message.ageMs == 0 && message.epoch == 0
             guard message.channel.isOurs, message.again || isNothing else { return }
             // The run stands behind the other fields, so the bytes are in another order.
@@ -263,7 +263,7 @@ private final class SharedArena {
 }
 
 extension Rtm_Service_ChannelKey {
-    /// Its type of channel is one of the schema's.
+    /// Whether the call's type of channel is one of the schema's.
     fileprivate var isOurs: Bool { Rtm_Client_ChannelType.allCases.contains(type) }
 
     fileprivate var model: ChannelKey {

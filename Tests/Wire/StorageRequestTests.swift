@@ -7,7 +7,7 @@ import Testing
 
 @testable import RTMWire
 
-/// What SwiftProtobuf writes as a client's request, storage reads; what storage answers, SwiftProtobuf reads.
+/// Storage reads what SwiftProtobuf writes as a client's request, and SwiftProtobuf reads storage's answers.
 @Suite("Requests to storage and its answers")
 struct StorageRequestTests {
     private func read(_ body: Rtm_Client_ClientFrame.OneOf_Body) throws -> StorageRequest? {

@@ -25,7 +25,7 @@ struct WrittenFieldsTests {
         #expect(choices.isEmpty || choices.contains { written.contains($0.id) })
     }
 
-    /// Written in one of two ways, or around a body that is only copied.
+    /// These messages are written in one of two ways, or around a body that is only copied.
     private static let writtenInParts: Set<String> = [
         "PresenceEvent", "LockGrantedPush", "ServiceLinkFrame", "ServiceLinkRequest", "ServiceLinkResponse",
         "ServiceLinkPush", "ServiceLinkHeartbeat", "ServiceLinkHeartbeatAck",

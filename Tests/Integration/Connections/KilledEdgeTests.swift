@@ -5,7 +5,7 @@ import Testing
 
 /// An edge dies with all its users. Everything under its leases goes with it: each other subscriber is told
 /// that each user timed out, once, and within the bound that docs/metrics.md states.
-@Suite(.serialized, .timeLimit(.minutes(4))) struct KilledEdgeTests {
+@Suite(.serialized, .ends(withinMinutes: 4)) struct KilledEdgeTests {
     private static let roomsMax = 100
     private static let usersMax = 1_000
     /// The shortest presence timeout that a client may ask for (L-45).

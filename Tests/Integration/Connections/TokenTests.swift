@@ -8,7 +8,7 @@ import Synchronization
 import Testing
 
 /// Tokens from a client's configuration to the end of its session. They end soon, so that nobody has to wait.
-@Suite(.serialized, .timeLimit(.minutes(1))) struct TokenTests {
+@Suite(.serialized, .ends(withinMinutes: 1)) struct TokenTests {
     private static let flags = ["--apps", "dev,\(SampleApp.id):\(SampleApp.certificate)"]
 
     /// The second after the next one: one to two seconds from now.

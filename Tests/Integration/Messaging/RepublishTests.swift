@@ -11,7 +11,7 @@ import Testing
 
     @Test(
         "An edge is killed under a publisher: each call completes, and each message arrives once, in order",
-        .timeLimit(.minutes(3)))
+        .ends(withinMinutes: 3))
     func edge() async throws {
         try await RunningSystem.with(.fourProcesses) { system in
             let publishing = system.address("edge")

@@ -5,7 +5,7 @@ import Testing
 
 /// Presence as apps see it, against the real system: who comes, goes and shows which states.
 /// `PresenceLossTests` and `PresenceRecoveryTests` show what it does when the network or a process fails.
-@Suite(.serialized, .timeLimit(.minutes(3))) struct PresenceClientTests {
+@Suite(.serialized, .ends(withinMinutes: 3)) struct PresenceClientTests {
     private func withClients(
         _ users: [String], on deployment: Deployment = .standalone,
         presence: [String] = ["--debounce", "0s"],

@@ -6,7 +6,7 @@ import Testing
 /// Users who are lost, who only seem so, and who come back: the network fails between a client and its edge.
 /// Times are the shortest that are allowed. The tests assert to the moment that nothing happens too early;
 /// how late things may happen depends on the machine.
-@Suite(.serialized, .timeLimit(.minutes(3))) struct PresenceLossTests {
+@Suite(.serialized, .ends(withinMinutes: 3)) struct PresenceLossTests {
     /// Anna watches, and Ben's line goes through the proxy.
     private func withBen(
         presenceTimeout: Duration, heartbeat: Duration = .seconds(5),

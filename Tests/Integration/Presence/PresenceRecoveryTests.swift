@@ -5,7 +5,7 @@ import Testing
 
 /// A presence process dies, or its memory does. Users who are there stay there, nobody is told a false leave,
 /// and in the end everybody knows what happened meanwhile (docs/decisions: leases, not counters).
-@Suite(.serialized, .timeLimit(.minutes(4))) struct PresenceRecoveryTests {
+@Suite(.serialized, .ends(withinMinutes: 4)) struct PresenceRecoveryTests {
     /// Where the rosters are kept.
     enum Memory: CaseIterable, Sendable { case embedded, redis }
 

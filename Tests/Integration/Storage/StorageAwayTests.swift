@@ -5,7 +5,7 @@ import Testing
 
 /// Storage is away for a while. A client that subscribes or comes back meanwhile still gets what storage
 /// keeps.
-@Suite(.serialized, .timeLimit(.minutes(4))) struct StorageAwayTests {
+@Suite(.serialized, .ends(withinMinutes: 4)) struct StorageAwayTests {
     /// Each loop of an edge has links of its own, and this client's loop may connect later than the other
     /// one.
     private func write(

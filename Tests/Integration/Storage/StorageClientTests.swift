@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 
 /// Metadata, locks and history as apps see them, against the real system.
-@Suite(.serialized, .timeLimit(.minutes(2))) struct StorageClientTests {
+@Suite(.serialized, .ends(withinMinutes: 2)) struct StorageClientTests {
     private func withClients(
         _ deployment: Deployment, _ users: [String], _ body: ([RTMClient], RunningSystem) async throws -> Void
     ) async throws {

@@ -3,7 +3,7 @@ import RTMTestSupport
 import Testing
 
 /// `rtm metadata`, `rtm lock` and `rtm history` against the real system.
-@Suite(.serialized, .timeLimit(.minutes(3))) struct StorageCommandLineTests {
+@Suite(.serialized, .ends(withinMinutes: 3)) struct StorageCommandLineTests {
     private let edge = ["--edge-rates-channel-metadata", "0"]
 
     private func parse(_ line: String?) throws -> [String: Any] {

@@ -5,7 +5,7 @@ import Testing
 
 /// A hundred clients, each with its own login and connection, use the storage process over an edge. Their
 /// observations are recorded and judged afterwards.
-@Suite(.serialized, .timeLimit(.minutes(4))) struct StorageCrowdTests {
+@Suite(.serialized, .ends(withinMinutes: 4)) struct StorageCrowdTests {
     private static let count = 100
     private static let auction = MetadataTarget.channel("auction")
 

@@ -5,7 +5,7 @@ import Testing
 
 /// Services die while metadata are written. Every acknowledged write is there and was announced, and none
 /// twice.
-@Suite(.serialized, .timeLimit(.minutes(4))) struct StorageRestartTests {
+@Suite(.serialized, .ends(withinMinutes: 4)) struct StorageRestartTests {
     @Test(
         "kill -9 while metadata are written: each change is told once, or is in the snapshot after a gap",
         arguments: ["storage", "messaging"])

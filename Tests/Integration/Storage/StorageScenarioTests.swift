@@ -6,7 +6,7 @@ import Testing
 /// Locks whose owners are lost or leave, and history, after the scenarios of the reference and the defects
 /// that others admit. The tests run in real time: 10 s is the shortest time that a lock outlives its owner
 /// (L-40).
-@Suite(.serialized, .timeLimit(.minutes(3))) struct StorageScenarioTests {
+@Suite(.serialized, .ends(withinMinutes: 3)) struct StorageScenarioTests {
     /// Anna's line goes through the proxy, and Cleo watches the locks.
     private func withClients(
         _ body: (_ anna: RTMClient, _ ben: RTMClient, _ cleo: RTMClient, FaultProxy) async throws -> Void

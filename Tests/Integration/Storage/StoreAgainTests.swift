@@ -9,7 +9,7 @@ import Testing
 @Suite struct StoreAgainTests {
     @Test(
         "M-25, M-32: a message for somebody offline is stored once, however often its client sends it",
-        .timeLimit(.minutes(3)))
+        .ends(withinMinutes: 3))
     func offline() async throws {
         try await RunningSystem.with(.standalone) { system in
             for isAgain in [false, true, true] {

@@ -1,0 +1,11 @@
+import Foundation
+package import Testing
+
+/// By what tests multiply the time that they give a program: 1, or what `PATIENCE` says. Programs that a
+/// sanitizer has instrumented take ten times as long.
+package let patience = ProcessInfo.processInfo.environment["PATIENCE"].flatMap { Int($0) } ?? 1
+
+extension Trait where Self == TimeLimitTrait {
+    /// The test fails if it isn't at its end after so many minutes.
+    package static func ends(withinMinutes minutes: Int) -> Self { .timeLimit(.minutes(minutes * patience)) }
+}
