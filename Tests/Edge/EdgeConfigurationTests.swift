@@ -103,6 +103,10 @@ struct EdgeConfigurationTests {
         #expect(
             written == [
                 "\(rates.publish.perSecond) a second, \(rates.publish.burst)",
+            ]
+                + [rates.sessionPublish.messages, rates.appPublish.messages].map {
+                    "\($0.perSecond) a second, \($0.burst)"
+                } + [
                 "\(rates.subscribesMax) in five seconds, \(rates.subscribesMax)",
             ] + perSecond)
     }

@@ -5,6 +5,7 @@ struct ServiceLinkRefusal {
     let service: String
     let requestsMax: Int
     let frameBytesMax: Int
+    let queueBytesMax: Int
 
     func notConnected(_ reason: ServiceLinkDownReason?) -> RTMError {
         let why = reason.map { ": \($0)" } ?? ""
@@ -15,6 +16,13 @@ struct ServiceLinkRefusal {
         RTMError(
             .operationRateExceedLimitation, "too many requests wait for \(service)",
             retryAfter: .milliseconds(100), limit: .init(name: "open requests", value: UInt64(requestsMax)))
+    }
+
+    var full: RTMError {
+        RTMError(
+            .operationRateExceedLimitation, "too many bytes wait for \(service)",
+            retryAfter: .milliseconds(100),
+            limit: .init(name: "bytes waiting for a service", value: UInt64(queueBytesMax)))
     }
 
     func tooLong(_ length: Int) -> RTMError {

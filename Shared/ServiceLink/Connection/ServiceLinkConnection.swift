@@ -71,6 +71,17 @@ final class ServiceLinkConnection: ServiceLinkTransportReceiver, Flushable {
         return hasRoomAfterAll(for: bytes)
     }
 
+    /// Whether a request of this length may be sent. Requests leave an eighth of the queue to what can't be
+    /// refused, so that a caller with too many of them doesn't end the link for everybody behind it.
+    @inline(__always)
+    func hasRoomForRequest(bodyLength: Int) -> Bool {
+        let bytesMax = configuration.queueBytesMax - configuration.queueBytesMax / 8
+        let bytes = outbound.readableBytes + bodyLength + ServiceLinkFrame.overheadBytesMax
+        if bytes + transportBytes <= bytesMax { return true }
+        transportBytes = transport?.queuedBytes ?? 0
+        return bytes + transportBytes <= bytesMax
+    }
+
     private func hasRoomAfterAll(for bytes: Int) -> Bool {
         transportBytes = transport?.queuedBytes ?? 0
         if outbound.readableBytes + bytes + transportBytes <= configuration.queueBytesMax { return true }

@@ -204,11 +204,9 @@ extension SessionRates {
         _ type: ChannelType, _ channel: String, _ rates: ApplicationRates, at now: NIODeadline
     ) throws {
         var copy = self
-        let result = channel.withWireText { name in
-            Result { () throws(RTMError) in try copy.publish(type, name, rates, now: now) }
-        }
+        let shortage = channel.withWireText { copy.publish(type, $0, rates, now: now) }
         self = copy
-        try result.get()
+        if let shortage { throw shortage.error }
     }
 }
 

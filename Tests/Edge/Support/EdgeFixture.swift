@@ -172,6 +172,15 @@ final class EdgeClient {
         }
     }
 
+    /// How often the edge has read its socket.
+    var reads: Int { socket.reads }
+
+    /// As NIO does before each read: asks the edge for it.
+    func offerRead() {
+        channel.read()
+        fixture.pass()
+    }
+
     /// Its socket is gone, without a word.
     func vanish() {
         channel.close(promise: nil)
@@ -205,6 +214,7 @@ final class EdgeClient {
 /// A socket whose other end may stop reading.
 private final class SlowSocket: ChannelOutboundHandler {
     typealias OutboundIn = ByteBuffer
+    private(set) var reads = 0
     private var held: [(data: NIOAny, promise: EventLoopPromise<Void>?)] = []
     private var context: ChannelHandlerContext?
 
@@ -219,6 +229,11 @@ private final class SlowSocket: ChannelOutboundHandler {
     }
 
     func handlerAdded(context: ChannelHandlerContext) { self.context = context }
+
+    func read(context: ChannelHandlerContext) {
+        reads += 1
+        context.read()
+    }
 
     func handlerRemoved(context: ChannelHandlerContext) {
         self.context = nil

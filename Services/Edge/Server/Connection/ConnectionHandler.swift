@@ -12,8 +12,9 @@ import RTMWire
 /// however many entries are due. The bytes go straight to the socket, and what the socket doesn't take at
 /// once goes through NIO (docs/decisions/0008). A client that reads too slowly holds memory up to
 /// `outboundBytesMax`. Then it is cut off and told why; others never wait for it.
-final class ConnectionHandler: ChannelInboundHandler {
+final class ConnectionHandler: ChannelDuplexHandler {
     typealias InboundIn = ByteBuffer
+    typealias OutboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
     /// Limit: the next snapshot or page of a catch-up is given only while no more bytes than this wait for
@@ -38,6 +39,7 @@ final class ConnectionHandler: ChannelInboundHandler {
     var context: ChannelHandlerContext?
     private var session: Session?
     private var deadline: ConnectionDeadline
+    var gate = ReadGate()
     private var reader: FrameReader
     var wheelPlace = DeadlineWheelPlace()
 
@@ -101,6 +103,18 @@ final class ConnectionHandler: ChannelInboundHandler {
         if let violation = error as? WebSocketViolation { return disconnect(violation.disconnect) }
         loop.logger.debug("connection failed", metadata: ["cause": "\(error)"])
         context.close(promise: nil)
+    }
+
+    func read(context: ChannelHandlerContext) {
+        if gate.mayRead() { context.read() }
+    }
+
+    func stopReading() { gate.close() }
+
+    func readOn() {
+        guard gate.open() else { return }
+        deadline.heard(now: loop.endOfTurn.now)
+        context?.read()
     }
 
     // MARK: Requests
@@ -244,6 +258,7 @@ final class ConnectionHandler: ChannelInboundHandler {
     /// Ends the session, once.
     private func ended(_ end: SessionEnd) {
         machine.ended()
+        readOn()
         guard let session = session.take() else { return }
         session.end()
         loop.sessionEnded(session, end)
@@ -255,6 +270,8 @@ final class ConnectionHandler: ChannelInboundHandler {
     /// Called at the deadline that was returned last, or before it.
     func checkDeadline(now: NIODeadline) {
         guard !machine.isEnded else { return close() }
+        // Nobody can hear a client that isn't read.
+        if gate.isClosed { deadline.heard(now: now) }
         switch deadline.check(now: now, utc: loop.wallClock()) {
         case .expired(let reason): disconnect(reason)
         case .alive(let until): loop.deadlines.remind(self, at: until)

@@ -49,10 +49,11 @@ package enum EdgeDefinition {
         let reachability = Reachability(
             loops: group.makeIterator().reduce(0) { count, _ in count + 1 },
             messaging: context.probe("messaging"), metrics: context.metrics)
+        let sharedRates = SharedRates(edge.applications)
         let loops = try await EdgeLoops.make(on: group) { eventLoop in
             EdgeLoop(
                 eventLoop: eventLoop, configuration: edge, links: links, metrics: metrics,
-                reachability: reachability, logger: context.logger)
+                reachability: reachability, logger: context.logger, sharedRates: sharedRates)
         }
         let limiter = ConnectionLimiter(
             totalMax: edge.limits.connectionsMax, perAddressMax: edge.limits.connectionsPerAddressMax)

@@ -55,6 +55,18 @@ package enum EdgeKeys {
     package static let publishRate = ConfigurationKey<Int>.int(
         "edge.rates.publish", default: 60, in: 0...1_000_000,
         "Messages per second of one session to one channel or user; 0 means no limit (R-2).")
+    package static let sessionPublishRate = ConfigurationKey<Int>.int(
+        "edge.rates.sessionPublish", default: 1_000, in: 0...10_000_000,
+        "Messages per second of one session to all channels and users; 0 means no limit (R-13).")
+    package static let sessionPublishBytes = ConfigurationKey<Int>.byteSize(
+        "edge.rates.sessionPublishBytes", default: 4 << 20, in: 0...1 << 40,
+        "Bytes of messages per second of one session; 0 means no limit (R-13).")
+    package static let appPublishRate = ConfigurationKey<Int>.int(
+        "edge.rates.appPublish", default: 50_000, in: 0...10_000_000,
+        "Messages per second of all sessions of an app at one edge; 0 means no limit (R-14).")
+    package static let appPublishBytes = ConfigurationKey<Int>.byteSize(
+        "edge.rates.appPublishBytes", default: 64 << 20, in: 0...1 << 40,
+        "Bytes of messages per second of all sessions of an app at one edge; 0 means no limit (R-14).")
     package static let callRate = ConfigurationKey<Int>.int(
         "edge.rates.calls", default: 20, in: 0...1_000_000,
         "Other calls per second of one session; 0 means no limit (R-1).")
@@ -88,6 +100,8 @@ package enum EdgeKeys {
         connectionsMax.declaration,
         connectionsPerAddressMax.declaration, frameBytesMax.declaration, outboundBytesMax.declaration,
         handshakeTimeout.declaration, subscriptionsMax.declaration, publishRate.declaration,
+        sessionPublishRate.declaration, sessionPublishBytes.declaration, appPublishRate.declaration,
+        appPublishBytes.declaration,
         callRate.declaration, subscribeRate.declaration, loginRate.declaration,
         channelMetadataRate.declaration, userMetadataRate.declaration, acquireLockRate.declaration,
         renewalRate.declaration,
@@ -170,6 +184,12 @@ extension Application {
             channelMetadata: record.channelMetadataRate ?? configuration[EdgeKeys.channelMetadataRate],
             userMetadata: record.userMetadataRate ?? configuration[EdgeKeys.userMetadataRate],
             acquireLock: record.acquireLockRate ?? configuration[EdgeKeys.acquireLockRate],
-            renewal: record.renewalRate ?? configuration[EdgeKeys.renewalRate])
+            renewal: record.renewalRate ?? configuration[EdgeKeys.renewalRate],
+            sessionPublish: PublishRate(
+                messages: configuration[EdgeKeys.sessionPublishRate],
+                bytes: configuration[EdgeKeys.sessionPublishBytes]),
+            appPublish: PublishRate(
+                messages: configuration[EdgeKeys.appPublishRate],
+                bytes: configuration[EdgeKeys.appPublishBytes]))
     }
 }

@@ -42,7 +42,7 @@ final class EdgeLoop {
 
     init(
         eventLoop: any EventLoop, configuration: EdgeConfiguration, links: EdgeServiceLinks,
-        metrics: EdgeMetrics, reachability: Reachability, logger: Logger,
+        metrics: EdgeMetrics, reachability: Reachability, logger: Logger, sharedRates: SharedRates? = nil,
         wallClock: @escaping () -> UInt64 = WallClock.milliseconds,
         random: any RandomNumberGenerator = SystemRandomNumberGenerator()
     ) {
@@ -75,7 +75,8 @@ final class EdgeLoop {
         memberships.subscriptions = subscribing
         let history = HistoryAppends(storage: storage, wallClock: wallClock)
         publishing = Publishing(
-            messaging: messaging, history: history, metrics: metrics, endOfTurn: endOfTurn)
+            messaging: messaging, history: history, sessions: sessions, metrics: metrics,
+            endOfTurn: endOfTurn)
         calls = Calls(
             presence: presence, storage: storage, locks: locks, metrics: metrics, endOfTurn: endOfTurn)
         channelRequests = ChannelRequests(
@@ -83,7 +84,7 @@ final class EdgeLoop {
         userMetadataRequests = UserMetadataRequests(subscribing: subscribing, endOfTurn: endOfTurn)
         logins = Logins(
             configuration, sessions: sessions, metrics: metrics, endOfTurn: endOfTurn, wallClock: wallClock,
-            number: number)
+            number: number, sharedRates: sharedRates ?? SharedRates(configuration.applications))
         tokenRenewals = TokenRenewals(
             subscribing: subscribing, metrics: metrics, endOfTurn: endOfTurn, wallClock: wallClock)
         events = ServiceEvents(
@@ -115,6 +116,7 @@ extension EdgeLoop {
 
     func sessionEnded(_ session: Session, _ end: SessionEnd) {
         publishing.sendRun()
+        publishing.ended(session)
         guard sessions[session.key] != nil else { return }
         memberships.ended(session, end)
         locks.ended(session)

@@ -10,6 +10,8 @@ struct EdgeMetrics: Sendable {
     private let bytesOut: Counter
     private let deliveries: Counter
     private let publishes: Family<Outcome, Counter>
+    private let publishesTooFrequent: Family<PublishLimit, Counter>
+    private let publisherHolds: Counter
     private let logins: Family<Outcome, Counter>
     private let renewals: Family<Outcome, Counter>
     private let disconnects: Family<Disconnect.Code, Counter>
@@ -36,6 +38,13 @@ struct EdgeMetrics: Sendable {
         publishes = registry.counters(
             "rtm_edge_publishes_total", "Publishes by outcome. Many refused: look at messaging.",
             by: Outcome.self)
+        publishesTooFrequent = registry.counters(
+            "rtm_edge_publishes_too_frequent_total",
+            "Publishes refused for a rate. Many: a client sends more than it may, or a rate is too low.",
+            by: PublishLimit.self)
+        publisherHolds = registry.counter(
+            "rtm_edge_publisher_holds_total",
+            "How often a client's socket was left unread until messaging had taken what it published.")
         logins = registry.counters(
             "rtm_edge_logins_total",
             "Logins by outcome. Many refused: a wrong app id, bad tokens, or messaging is away.",
@@ -69,6 +78,8 @@ struct EdgeMetrics: Sendable {
     func delivered(_ count: Int) { deliveries.increment(by: count) }
     func publishSucceeded(_ count: Int) { publishes[.ok].increment(by: count) }
     func publishFailed(_ count: Int) { publishes[.refused].increment(by: count) }
+    func publishExceeded(_ limit: PublishLimit) { publishesTooFrequent[limit].increment() }
+    func publisherHeld() { publisherHolds.increment() }
     func loginAccepted() { logins[.ok].increment() }
     func loginRefused() { logins[.refused].increment() }
     func tokenRenewed() { renewals[.ok].increment() }

@@ -112,6 +112,7 @@ extension ServiceEvents: StorageCaller {
 
     func historyAppended(_ pending: PendingHistory, _ outcome: Result<Void, ServiceLinkRequestFailure>) {
         history.appended(pending, outcome)
+        publishing.settled(pending.publish)
     }
 
     func storageCalled(

@@ -23,7 +23,11 @@ final class Session {
     let presenceTimeout: Int
 
     var rates = SessionRates()
+    /// What the sessions of its app on this loop may publish together.
+    let appPublishes: AppPublishShare
     var publishBarrier = PublishBarrier()
+    /// What it has published that messaging has not answered yet.
+    var publishShare = PublishWindow.Share()
     /// Whether presence has been told of the session.
     var isMember = false
     /// What storage has to know about the session's end; nil until the session asks for a lock.
@@ -38,10 +42,12 @@ final class Session {
         key: SessionKey, application: Application, userID: String, instance: UInt64 = 0, attempt: UInt64 = 0,
         isReturn: Bool = false, heartbeatInterval: Int,
         presenceTimeout: Int = Limits.presenceTimeout.upperBound, grant: TokenGrant? = nil,
+        appPublishes: AppPublishShare = AppPublishShare(of: AppPublishRate(.unlimited)),
         connection: any SessionConnection
     ) {
         self.key = key
         self.application = application
+        self.appPublishes = appPublishes
         caller = Caller(appID: application.id, userID: userID, session: key.id, instance: instance)
         self.attempt = attempt
         self.isReturn = isReturn

@@ -6,6 +6,10 @@ import RTMWire
 struct ApplicationRates: Sendable, Hashable {
     /// Messages of one session to one channel or user, per second.
     var publish: Rate
+    /// Messages of one session to all channels and users together.
+    var sessionPublish: PublishRate
+    /// Messages of all sessions of the app together, at one edge.
+    var appPublish: PublishRate
     /// All other calls of one session, per second.
     var calls: Rate
     /// Subscribes of one session to the same channel within five seconds.
@@ -29,9 +33,12 @@ struct ApplicationRates: Sendable, Hashable {
     ///   takes all its subscriptions up again.
     init(
         publish: Int, calls: Int, subscribesMax: Int, login: Int, subscriptionsMax: Int,
-        channelMetadata: Int = 10, userMetadata: Int = 10, acquireLock: Int = 10, renewal: Int = 2
+        channelMetadata: Int = 10, userMetadata: Int = 10, acquireLock: Int = 10, renewal: Int = 2,
+        sessionPublish: PublishRate = .unlimited, appPublish: PublishRate = .unlimited
     ) {
         self.publish = Rate(perSecond: publish)
+        self.sessionPublish = sessionPublish
+        self.appPublish = appPublish
         self.calls = Rate(perSecond: calls, burst: calls + subscriptionsMax)
         self.subscribesMax = subscribesMax
         self.login = Rate(perSecond: login)
@@ -56,6 +63,8 @@ struct SessionRates {
         let name: String
     }
 
+    /// What is left to publish to all channels together.
+    var publishBudget = PublishBudget()
     private var repeated = 0
     private var calls: TokenBucket?
     private var renewals: TokenBucket?
@@ -121,17 +130,14 @@ struct SessionRates {
         try Self.take(&renewals, rates.renewal, now, .operationRateExceedLimitation, "token renewals")
     }
 
+    /// Takes one message to the channel or user, or returns what it exceeds.
     mutating func publish(
         _ type: ChannelType, _ channel: WireText, _ rates: ApplicationRates, now: NIODeadline
-    ) throws(RTMError) {
-        guard !rates.publish.isUnlimited else { return }
+    ) -> PublishShortage? {
+        guard !rates.publish.isUnlimited else { return nil }
         let target = Target(type: type, name: channel.string)
-        guard let wait = publishes.take(target, rates.publish, now: now) else { return }
-        throw RTMError(
-            .channelPublishMessageTooFrequent,
-            "\(rates.publish.perSecond) messages a second to one channel or user are allowed",
-            retryAfter: .nanoseconds(wait.nanoseconds),
-            limit: .init(name: "messages per second", value: UInt64(rates.publish.perSecond)))
+        guard let wait = publishes.take(target, rates.publish, now: now) else { return nil }
+        return PublishShortage(limit: .channel, perSecond: rates.publish.perSecond, wait: wait)
     }
 
     /// Whether one more publish that is sent again passes without the rates. The session that sent it first
