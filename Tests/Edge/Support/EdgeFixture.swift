@@ -28,7 +28,11 @@ final class EdgeFixture {
     ///   - entriesMax: how many entries of a channel messaging keeps.
     ///   - bytesMax: how many bytes of them.
     ///   - rates: of its one app.
-    init(entriesMax: Int = 1_000, bytesMax: Int = 1 << 20, rates: ApplicationRates = .unlimited) {
+    ///   - sharedRates: what it counts together with another one.
+    init(
+        entriesMax: Int = 1_000, bytesMax: Int = 1 << 20, rates: ApplicationRates = .unlimited,
+        sharedRates: SharedRates? = nil
+    ) {
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         let metrics = MetricsRegistry()
         presence = FakeService("presence", on: time)
@@ -42,7 +46,8 @@ final class EdgeFixture {
         let probe = ReadinessRegistry(logger: logger).probe("messaging")
         edge = EdgeLoop(
             eventLoop: time, configuration: .forTest(rates), links: links, metrics: EdgeMetrics(metrics),
-            reachability: Reachability(loops: 1, messaging: probe, metrics: metrics), logger: logger)
+            reachability: Reachability(loops: 1, messaging: probe, metrics: metrics), logger: logger,
+            sharedRates: sharedRates)
         messaging = MessagingBehindGlass(
             MessagingNode(
                 limits: .init(

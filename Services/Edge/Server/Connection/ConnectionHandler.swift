@@ -40,6 +40,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
     private var session: Session?
     private var deadline: ConnectionDeadline
     var gate = ReadGate()
+    private var conduct = Conduct()
     private var reader: FrameReader
     var wheelPlace = DeadlineWheelPlace()
 
@@ -97,6 +98,25 @@ final class ConnectionHandler: ChannelDuplexHandler {
             disconnect(Disconnect(error))
         }
         loop.publishing.sendRun()
+        judge()
+    }
+
+    /// Who keeps exceeding a rate is cut off.
+    private func judge() {
+        let limits = loop.configuration.limits
+        let refusals = session?.rates.takeRefusals() ?? 0
+        guard conduct.isIntolerable(refusals, limits.refusals, now: loop.endOfTurn.now) else { return }
+        disconnect(
+            Disconnect(
+                .rateExceeded, "you kept exceeding a rate, although you were refused",
+                retryAfter: .seconds(10)))
+    }
+
+    /// Pings of WebSocket count as heartbeats do.
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        guard event is WebSocketPing else { return context.fireUserInboundEventTriggered(event) }
+        conduct.heartbeat(loop.configuration.limits.heartbeats, now: loop.endOfTurn.now)
+        judge()
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
@@ -135,6 +155,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
         case .welcome(let version):
             answer(requestID, loop.logins.welcome(version: version))
         case .answerHeartbeat:
+            conduct.heartbeat(loop.configuration.limits.heartbeats, now: loop.endOfTurn.now)
             answer(requestID, HeartbeatAck(serverTimeMilliseconds: loop.wallClock()))
         case .refuse(let error):
             refuse(error, requestID)
@@ -149,16 +170,8 @@ final class ConnectionHandler: ChannelDuplexHandler {
             if let session { loop.publishing.publish(session, publish, requestID) }
         case .renewToken(let token):
             behindPublishes { renewToken(of: $0, token, requestID) }
-        case .subscribe(let subscribe):
-            behindPublishes { loop.channelRequests.subscribe($0, subscribe, requestID) }
-        case .unsubscribe(let channel):
-            behindPublishes { loop.channelRequests.unsubscribe($0, channel, requestID) }
-        case .call(let call):
-            behindPublishes { loop.calls.call($0, call, requestID) }
-        case .subscribeUserMetadata(let subscribe):
-            behindPublishes { loop.userMetadataRequests.subscribe($0, subscribe, requestID) }
-        case .unsubscribeUserMetadata(let userID):
-            behindPublishes { loop.userMetadataRequests.unsubscribe($0, userID, requestID) }
+        case .subscribe, .unsubscribe, .call, .subscribeUserMetadata, .unsubscribeUserMetadata:
+            behindPublishes { loop.perform(action, of: $0, requestID) }
         }
     }
 
@@ -171,7 +184,10 @@ final class ConnectionHandler: ChannelDuplexHandler {
     /// A request that no service is asked about counts as a call nevertheless. Before there is a
     /// session the time to log in bounds such requests.
     private func refuse(_ error: RTMError, _ requestID: UInt64) {
-        guard let session else { return answer(requestID, error) }
+        guard let session else {
+            conduct.refused()
+            return answer(requestID, error)
+        }
         do throws(RTMError) {
             try session.rates.call(session.application.rates, now: loop.endOfTurn.now)
             answer(requestID, error)

@@ -16,6 +16,10 @@ struct EdgeLimits: Sendable {
     var frameBytesMax: Int
     var outboundBytesMax: Int
     var handshakeTimeout: TimeAmount
+    /// How many refusals for a rate are put up with on one connection.
+    var refusals = Rate(perSecond: 100, burst: 5_000)
+    /// How many heartbeats a connection may send. What exceeds this counts as refusals.
+    var heartbeats = Rate(perSecond: 10, burst: 100)
     /// How long a closing connection may take to read its last frame.
     var lingerTimeout: TimeAmount = .seconds(5)
     /// How many channels are attached again at once after messaging was away.

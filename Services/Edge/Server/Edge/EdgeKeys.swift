@@ -87,7 +87,14 @@ package enum EdgeKeys {
         "Renewals of its token per second of one session; 0 means no limit (R-10).")
     package static let loginRate = ConfigurationKey<Int>.int(
         "edge.rates.login", default: 2, in: 0...1_000_000,
-        "Logins per second of one user on one event loop; 0 means no limit (R-9).")
+        "Logins per second of one user at one edge, five times that at once; 0 means no limit (R-9).")
+    package static let heartbeatRate = ConfigurationKey<Int>.int(
+        "edge.rates.heartbeats", default: 10, in: 0...1_000_000,
+        "Heartbeats per second of one connection, ten times that at once; more count as refusals (R-16).")
+    package static let refusalRate = ConfigurationKey<Int>.int(
+        "edge.rates.refusals", default: 100, in: 0...1_000_000,
+        "Refusals for a rate per second, fifty times that at once; beyond it the connection is cut off (R-16)."
+    )
 
     /// Where the other services are, when they are other processes.
     static let addresses = [messaging.declaration, presence.declaration, storage.declaration]
@@ -104,7 +111,7 @@ package enum EdgeKeys {
         appPublishBytes.declaration,
         callRate.declaration, subscribeRate.declaration, loginRate.declaration,
         channelMetadataRate.declaration, userMetadataRate.declaration, acquireLockRate.declaration,
-        renewalRate.declaration,
+        renewalRate.declaration, heartbeatRate.declaration, refusalRate.declaration,
     ]
 
     static let rules = [
@@ -164,7 +171,9 @@ extension EdgeConfiguration {
             connectionsPerAddressMax: configuration[EdgeKeys.connectionsPerAddressMax],
             frameBytesMax: configuration[EdgeKeys.frameBytesMax],
             outboundBytesMax: configuration[EdgeKeys.outboundBytesMax],
-            handshakeTimeout: TimeAmount(configuration[EdgeKeys.handshakeTimeout]))
+            handshakeTimeout: TimeAmount(configuration[EdgeKeys.handshakeTimeout]),
+            refusals: Rate(perSecond: configuration[EdgeKeys.refusalRate], timesAtOnce: 50),
+            heartbeats: Rate(perSecond: configuration[EdgeKeys.heartbeatRate], timesAtOnce: 10))
         serverName = "heliograph/\(BuildInformation.version)"
     }
 }

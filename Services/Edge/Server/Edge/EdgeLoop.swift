@@ -63,6 +63,7 @@ final class EdgeLoop {
         presence = links.presenceClient(endOfTurn, logger)
         storage = links.storageClient(endOfTurn, logger)
 
+        let sharedRates = sharedRates ?? SharedRates(configuration.applications)
         locks = Locks(storage: storage, sessions: sessions, metrics: metrics)
         memberships = Memberships(
             eventLoop: eventLoop, presence: presence, sessions: sessions, lease: lease)
@@ -75,8 +76,8 @@ final class EdgeLoop {
         memberships.subscriptions = subscribing
         let history = HistoryAppends(storage: storage, wallClock: wallClock)
         publishing = Publishing(
-            messaging: messaging, history: history, sessions: sessions, metrics: metrics,
-            endOfTurn: endOfTurn)
+            messaging: messaging, history: history, sessions: sessions,
+            sharedRates: sharedRates, metrics: metrics, endOfTurn: endOfTurn)
         calls = Calls(
             presence: presence, storage: storage, locks: locks, metrics: metrics, endOfTurn: endOfTurn)
         channelRequests = ChannelRequests(
@@ -84,7 +85,7 @@ final class EdgeLoop {
         userMetadataRequests = UserMetadataRequests(subscribing: subscribing, endOfTurn: endOfTurn)
         logins = Logins(
             configuration, sessions: sessions, metrics: metrics, endOfTurn: endOfTurn, wallClock: wallClock,
-            number: number, sharedRates: sharedRates ?? SharedRates(configuration.applications))
+            number: number, sharedRates: sharedRates)
         tokenRenewals = TokenRenewals(
             subscribing: subscribing, metrics: metrics, endOfTurn: endOfTurn, wallClock: wallClock)
         events = ServiceEvents(
@@ -112,6 +113,26 @@ extension EdgeLoop {
         _ connection: any SessionConnection, _ login: ClientRequest.Login
     ) throws(RTMError) -> Session {
         try logins.makeSession(connection, login, isMessagingUp: messaging.isUp)
+    }
+
+    /// Hands what a session asks to the feature that it is about.
+    func perform(
+        _ action: ConnectionStateMachine.Action, of session: Session, _ requestID: UInt64
+    ) {
+        switch action {
+        case .subscribe(let subscribe):
+            channelRequests.subscribe(session, subscribe, requestID)
+        case .unsubscribe(let channel):
+            channelRequests.unsubscribe(session, channel, requestID)
+        case .call(let call):
+            calls.call(session, call, requestID)
+        case .subscribeUserMetadata(let subscribe):
+            userMetadataRequests.subscribe(session, subscribe, requestID)
+        case .unsubscribeUserMetadata(let userID):
+            userMetadataRequests.unsubscribe(session, userID, requestID)
+        default:
+            break
+        }
     }
 
     func sessionEnded(_ session: Session, _ end: SessionEnd) {

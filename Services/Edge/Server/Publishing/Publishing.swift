@@ -28,6 +28,7 @@ final class Publishing {
     private let messaging: MessagingClient<ServiceEvents>
     private let history: HistoryAppends
     private let sessions: Sessions
+    private let sharedRates: SharedRates
     private let metrics: EdgeMetrics
     private let endOfTurn: EndOfTurn
     private let run = PublishRun()
@@ -37,11 +38,12 @@ final class Publishing {
 
     init(
         messaging: MessagingClient<ServiceEvents>, history: HistoryAppends, sessions: Sessions,
-        metrics: EdgeMetrics, endOfTurn: EndOfTurn
+        sharedRates: SharedRates, metrics: EdgeMetrics, endOfTurn: EndOfTurn
     ) {
         self.messaging = messaging
         self.history = history
         self.sessions = sessions
+        self.sharedRates = sharedRates
         self.metrics = metrics
         self.endOfTurn = endOfTurn
     }
@@ -101,12 +103,12 @@ extension Publishing {
         if let shortage = session.rates.publishBudget.shortage(bytes, rates.sessionPublish, now: now)
             ?? session.appPublishes.shortage(bytes, now: now)
         {
-            throw refusal(shortage, of: request)
+            throw refusal(shortage, of: request, session)
         }
-        if request.againAfter == nil || !session.rates.repeats(),
+        if request.againAfter == nil || !rates.publish.isUnlimited && !sharedRates.passesAgain(session, now: now),
             let shortage = session.rates.publish(type, request.channel, rates, now: now)
         {
-            throw refusal(shortage, of: request)
+            throw refusal(shortage, of: request, session)
         }
         session.rates.publishBudget.spend(bytes)
         session.appPublishes.spend(bytes)
@@ -114,8 +116,11 @@ extension Publishing {
 
     /// What is sent again may be in the log already, and must not be called unpublished. Its client sends it
     /// once more.
-    private func refusal(_ shortage: PublishShortage, of request: ClientRequest.Publish) -> RTMError {
+    private func refusal(
+        _ shortage: PublishShortage, of request: ClientRequest.Publish, _ session: Session
+    ) -> RTMError {
         metrics.publishExceeded(shortage.limit)
+        session.rates.refused()
         var error = shortage.error
         if request.againAfter != nil { error.code = .channelPublishMessageFailed }
         return error

@@ -12,7 +12,6 @@ final class Logins {
     /// The server's UTC clock in milliseconds.
     private let wallClock: () -> UInt64
     private let admission: Admission
-    private var rates = LoginRates()
     private let sharedRates: SharedRates
     /// This loop's parts of what the apps may publish.
     private var publishes: [String: AppPublishShare] = [:]
@@ -57,7 +56,7 @@ final class Logins {
         let (application, grant) = try admission.admit(
             appID: login.appID.string, userID: userID, token: login.token.string, nowMilliseconds: wallClock()
         )
-        try rates.login(application.id, userID, application.rates, now: endOfTurn.now)
+        try sharedRates.login(userID, of: application, now: endOfTurn.now)
         guard isMessagingUp else { throw .messagingUnreachable(.loginNoServerResources) }
         let appPublishes = publishes(of: application)
         metrics.sessionsChanged(by: 1)
@@ -68,7 +67,9 @@ final class Logins {
                 heartbeatInterval: Limits.clamp(
                     Int(login.heartbeatIntervalSeconds), to: Limits.heartbeatInterval),
                 presenceTimeout: Limits.presenceTimeout(Int(login.presenceTimeoutSeconds)),
-                grant: grant, appPublishes: appPublishes, connection: connection)
+                grant: grant, appPublishes: appPublishes,
+                restorable: login.inboxAfter == nil ? Restorable() : application.rates.restorable,
+                connection: connection)
         }
     }
 

@@ -22,7 +22,7 @@ final class Session {
     /// How long the user stays listed after a loss, in seconds (L-45).
     let presenceTimeout: Int
 
-    var rates = SessionRates()
+    var rates: SessionRates
     /// What the sessions of its app on this loop may publish together.
     let appPublishes: AppPublishShare
     var publishBarrier = PublishBarrier()
@@ -43,11 +43,12 @@ final class Session {
         isReturn: Bool = false, heartbeatInterval: Int,
         presenceTimeout: Int = Limits.presenceTimeout.upperBound, grant: TokenGrant? = nil,
         appPublishes: AppPublishShare = AppPublishShare(of: AppPublishRate(.unlimited)),
-        connection: any SessionConnection
+        restorable: Restorable = Restorable(), connection: any SessionConnection
     ) {
         self.key = key
         self.application = application
         self.appPublishes = appPublishes
+        rates = SessionRates(restoring: restorable)
         caller = Caller(appID: application.id, userID: userID, session: key.id, instance: instance)
         self.attempt = attempt
         self.isReturn = isReturn

@@ -11,6 +11,10 @@ struct Rate: Sendable, Hashable {
         self.burst = burst ?? perSecond
     }
 
+    init(perSecond: Int, timesAtOnce: Int) {
+        self.init(perSecond: perSecond, burst: perSecond * timesAtOnce)
+    }
+
     var isUnlimited: Bool { perSecond == 0 }
 }
 
