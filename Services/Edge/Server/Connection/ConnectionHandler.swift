@@ -21,6 +21,9 @@ final class ConnectionHandler: ChannelDuplexHandler {
     /// the socket.
     static let roomBytesMax = 64 * 1024
 
+    /// Limit: what a client may send behind its last frame before its connection is closed in both directions.
+    static let drainedBytesMax = 1 << 20
+
     // What a delivery needs comes first and side by side: with many connections, memory is what costs.
     let loop: EdgeLoop
     var outbound = ByteBuffer()
@@ -41,6 +44,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
     private var deadline: ConnectionDeadline
     var gate = ReadGate()
     private var conduct = Conduct()
+    private var drainedBytes = 0
     private var reader: FrameReader
     var wheelPlace = DeadlineWheelPlace()
 
@@ -83,9 +87,9 @@ final class ConnectionHandler: ChannelDuplexHandler {
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        guard !machine.isEnded else { return }
-        deadline.heard(now: loop.endOfTurn.now)
         let chunk = unwrapInboundIn(data)
+        guard !machine.isEnded else { return drain(chunk) }
+        deadline.heard(now: loop.endOfTurn.now)
         loop.metrics.bytesReceived(chunk.readableBytes)
         isReading = true
         defer { isReading = false }
@@ -255,8 +259,18 @@ final class ConnectionHandler: ChannelDuplexHandler {
         var frames = outbound
         outbound = ByteBuffer()
         ServerFrame(reason).encodeFrame(into: &frames)
-        context.writeAndFlush(wrapOutboundOut(frames)).assumeIsolated().whenComplete { _ in self.close() }
+        // Only our direction is closed. If both were, with bytes of the client unread, the kernel would reset
+        // the connection, and the client would lose the last frame.
+        context.writeAndFlush(wrapOutboundOut(frames)).assumeIsolated().whenComplete { _ in
+            self.context?.close(mode: .output, promise: nil)
+        }
         loop.deadlines.remind(self, at: loop.eventLoop.now + loop.configuration.limits.lingerTimeout)
+    }
+
+    /// What comes after the last frame was sent is thrown away, until the client closes or has sent too much.
+    private func drain(_ chunk: ByteBuffer) {
+        drainedBytes += chunk.readableBytes
+        if drainedBytes > Self.drainedBytesMax { close() }
     }
 
     /// The session is not logged out: its memberships pass to the session that has come.
@@ -289,6 +303,8 @@ final class ConnectionHandler: ChannelDuplexHandler {
         // Nobody can hear a client that isn't read.
         if gate.isClosed { deadline.heard(now: now) }
         switch deadline.check(now: now, utc: loop.wallClock()) {
+        // Nothing can be said to a client that hasn't finished the handshake of TLS.
+        case .expired where machine.isNew && !isOnSocket: close()
         case .expired(let reason): disconnect(reason)
         case .alive(let until): loop.deadlines.remind(self, at: until)
         case .tokenWillExpire(let remaining):

@@ -106,15 +106,20 @@ private final class RefusedConnection: ChannelInboundHandler {
     typealias OutboundOut = ByteBuffer
 
     private let refusal: Disconnect
+    private var drainedBytes = 0
 
     init(_ refusal: Disconnect) { self.refusal = refusal }
 
     func channelActive(context: ChannelHandlerContext) {
         let bound = NIOLoopBound(context, eventLoop: context.eventLoop)
+        // Bytes of the client that nobody has read would reset the connection, and the refusal would be lost.
         context.writeAndFlush(wrapOutboundOut(ServerFrame(refusal).frame)).whenComplete { _ in
-            bound.value.close(promise: nil)
+            bound.value.close(mode: .output, promise: nil)
         }
     }
 
-    func channelRead(context: ChannelHandlerContext, data: NIOAny) {}
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        drainedBytes += unwrapInboundIn(data).readableBytes
+        if drainedBytes > ConnectionHandler.drainedBytesMax { context.close(promise: nil) }
+    }
 }

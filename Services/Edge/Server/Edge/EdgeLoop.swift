@@ -154,10 +154,20 @@ extension EdgeLoop {
                 retryAfter: .milliseconds(Int64.random(in: 0...1_000, using: &random)))
             session.connection?.disconnect(goAway)
         }
-        guard !sessions.isEmpty else {
-            stop()
-            return drained.succeed()
+        guard sessions.isEmpty else {
+            eventLoop.assumeIsolated().scheduleTask(in: .milliseconds(20)) { self.drain(drained) }
+            return
         }
-        eventLoop.assumeIsolated().scheduleTask(in: .milliseconds(20)) { self.drain(drained) }
+        stop()
+        awaitFarewells(until: eventLoop.now + configuration.limits.farewellTimeout, drained)
+    }
+
+    /// The clients get a moment to read why they were sent away: when the process ends, the kernel resets
+    /// connections with unread bytes.
+    private func awaitFarewells(until deadline: NIODeadline, _ drained: EventLoopPromise<Void>) {
+        guard deadlines.count > 0, eventLoop.now < deadline else { return drained.succeed() }
+        eventLoop.assumeIsolated().scheduleTask(in: .milliseconds(20)) {
+            self.awaitFarewells(until: deadline, drained)
+        }
     }
 }

@@ -126,7 +126,7 @@ final class WebSocketCodec: ChannelDuplexHandler {
 
     func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
         // A socket that has taken nothing for a while will not take the close frame either.
-        guard mode == .all, context.channel.isWritable, let farewell = farewell() else {
+        guard mode != .input, context.channel.isWritable, let farewell = farewell() else {
             return context.close(mode: mode, promise: promise)
         }
         context.channel.closeFuture.cascade(to: promise)
