@@ -103,13 +103,13 @@ struct EdgeConfigurationTests {
         ].map { "\($0.perSecond) a second, \($0.burst)" }
         #expect(
             written == [
-                "\(rates.publish.perSecond) a second, \(rates.publish.burst)",
+                "\(rates.publish.perSecond) a second, \(rates.publish.burst)"
             ]
                 + [rates.sessionPublish.messages, rates.appPublish.messages].map {
                     "\($0.perSecond) a second, \($0.burst)"
                 } + [
-                "\(rates.subscribesMax) in five seconds, \(rates.subscribesMax)",
-            ] + perSecond)
+                    "\(rates.subscribesMax) in five seconds, \(rates.subscribesMax)"
+                ] + perSecond)
     }
 
     private func load(_ arguments: [String]) throws(ConfigurationError) -> Configuration {

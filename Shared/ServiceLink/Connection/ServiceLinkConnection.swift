@@ -39,6 +39,8 @@ final class ServiceLinkConnection: ServiceLinkTransportReceiver, Flushable {
     private var end: ServiceLinkDownReason?
     private var isClosed = false
     private(set) var isOpen = false
+    /// The longest frame that the peer may send from the next read on.
+    var frameBytesMax: Int
     var counters = ServiceLinkCounters()
 
     init(
@@ -50,6 +52,7 @@ final class ServiceLinkConnection: ServiceLinkTransportReceiver, Flushable {
         self.owner = owner
         self.endOfTurn = endOfTurn
         self.logger = logger
+        frameBytesMax = configuration.frameBytesMax
         reader = FrameReader(frameBytesMax: configuration.frameBytesMax)
     }
 
@@ -227,6 +230,7 @@ extension ServiceLinkConnection {
         guard isOpen else { return }
         counters.bytesIn += UInt64(chunk.readableBytes)
         owner?.connectionHeard(self, now: endOfTurn.now)
+        reader.frameBytesMax = frameBytesMax
         do {
             try reader.read(chunk) { frame in
                 received(frame)

@@ -77,7 +77,8 @@ struct PublishRateTests {
     func refusals() throws {
         let rates = ApplicationRates(
             publish: 0, calls: 0, subscribesMax: 0, login: 0, subscriptionsMax: 50,
-            sessionPublish: PublishRate(messages: 3, bytes: 0), appPublish: PublishRate(messages: 5, bytes: 0))
+            sessionPublish: PublishRate(messages: 3, bytes: 0), appPublish: PublishRate(messages: 5, bytes: 0)
+        )
         let fixture = EdgeFixture(rates: rates)
         defer { fixture.end() }
         let (anna, bob) = (fixture.client("anna", instance: 7), fixture.client("bob"))

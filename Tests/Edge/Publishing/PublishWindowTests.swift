@@ -1,5 +1,6 @@
 import Foundation
 import NIOCore
+import RTMModel
 import RTMProtocol
 import RTMTestSupport
 import RTMWire
@@ -32,7 +33,7 @@ struct PublishWindowTests {
         }
     }
 
-    @Test("a session with too much under way stops, others go on, and it goes on when half of it is answered")
+    @Test("a session with too much under way stops, others don't, and it goes on when half is answered")
     func one() {
         var scene = Scene()
         for _ in 0..<16 { #expect(scene.send(64 << 10, by: key(1)) == false) }
@@ -65,7 +66,7 @@ struct PublishWindowTests {
         #expect(scene.shares.values.allSatisfy { !$0.isHeld && $0.bytes == 0 })
     }
 
-    @Test("R-15: the socket of a publisher whom messaging doesn't answer is left unread, and read on after the answers")
+    @Test("R-15: the socket of a publisher whom messaging doesn't answer is left unread until it answers")
     func socket() {
         let fixture = EdgeFixture()
         defer { fixture.end() }

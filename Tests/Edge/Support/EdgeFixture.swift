@@ -145,6 +145,10 @@ final class EdgeClient {
         var bytes = ByteBuffer()
         bytes.writeInteger(UInt32(frame.count))
         bytes.writeBytes(frame)
+        send(bytes: bytes)
+    }
+
+    func send(bytes: ByteBuffer) {
         channel.pipeline.syncOperations.fireChannelRead(NIOAny(bytes))
         channel.pipeline.syncOperations.fireChannelReadComplete()
         fixture.pass()

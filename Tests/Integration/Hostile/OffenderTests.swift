@@ -8,7 +8,9 @@ import Testing
 
 /// Clients that ask for more than they may, over real sockets, while others go on.
 @Suite(.serialized) struct OffenderTests {
-    private func besideOthers(_ edge: [String] = [], _ body: (RunningSystem) async throws -> Void) async throws {
+    private func besideOthers(
+        _ edge: [String] = [], _ body: (RunningSystem) async throws -> Void
+    ) async throws {
         try await RunningSystem.with(.standalone, edge: edge) { system in
             try await system.withClients("alice", "bob") { clients in
                 var heard = clients[1].events().makeAsyncIterator()
@@ -36,7 +38,7 @@ import Testing
         return await last.value
     }
 
-    @Test("R-16: a million heartbeats, or refused calls: the client is cut off with its time to wait, others go on")
+    @Test("R-16: a million heartbeats, or refused calls: the client is cut off, and others go on")
     func floods() async throws {
         try await besideOthers(["--edge-rates-calls", "20"]) { system in
             let heartbeats = try await RawConnection.open(system.address("edge"))
@@ -49,7 +51,8 @@ import Testing
             let call = try RawConnection.frame(9, .unsubscribe(.with { $0.channel = "nowhere" }))
             let second = try await flood(calls, call)
             #expect(second?.code == .disconnectRateExceeded && second?.retryAfterMs == 10_000)
-            let metrics = try await system.get("http://\(system.address("rtm-standalone admin"))/metrics").body
+            let metrics = try await system.get("http://\(system.address("rtm-standalone admin"))/metrics")
+                .body
             #expect(metrics.contains("rtm_edge_disconnects_total{code=\"rateExceeded\"} 2"))
         }
     }

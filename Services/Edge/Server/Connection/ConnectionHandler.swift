@@ -21,9 +21,6 @@ final class ConnectionHandler: ChannelDuplexHandler {
     /// the socket.
     static let roomBytesMax = 64 * 1024
 
-    /// Limit: what a client may send behind its last frame before its connection is closed in both directions.
-    static let drainedBytesMax = 1 << 20
-
     // What a delivery needs comes first and side by side: with many connections, memory is what costs.
     let loop: EdgeLoop
     var outbound = ByteBuffer()
@@ -41,11 +38,10 @@ final class ConnectionHandler: ChannelDuplexHandler {
     var socket: DirectSocket?
     var context: ChannelHandlerContext?
     private var session: Session?
-    private var deadline: ConnectionDeadline
+    var deadline: ConnectionDeadline
     var gate = ReadGate()
     private var conduct = Conduct()
-    private var drainedBytes = 0
-    private var reader: FrameReader
+    private var intake: Intake
     var wheelPlace = DeadlineWheelPlace()
 
     /// The client's time to log in begins here, which may be before the handler has a pipeline.
@@ -55,8 +51,10 @@ final class ConnectionHandler: ChannelDuplexHandler {
         self.loop = loop
         self.isOnSocket = isOnSocket
         let limits = loop.configuration.limits
-        deadline = ConnectionDeadline(now: loop.eventLoop.now, handshakeTimeout: limits.handshakeTimeout)
-        reader = FrameReader(frameBytesMax: limits.frameBytesMax)
+        deadline = ConnectionDeadline(
+            now: loop.eventLoop.now, handshakeTimeout: limits.handshakeTimeout,
+            outboundTimeout: limits.outboundTimeout)
+        intake = Intake(frameBytesMax: limits.frameBytesMax)
     }
 
     func handlerAdded(context: ChannelHandlerContext) {
@@ -80,6 +78,11 @@ final class ConnectionHandler: ChannelDuplexHandler {
         ended(.lost)
         self.context = nil
         socket = nil
+        // What is being read has to be read to its end.
+        if !isReading {
+            intake.clear()
+            countStrangerBytes()
+        }
         loop.deadlines.forget(self)
         outbound = ByteBuffer()
         loop.metrics.connectionClosed()
@@ -88,13 +91,16 @@ final class ConnectionHandler: ChannelDuplexHandler {
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         let chunk = unwrapInboundIn(data)
-        guard !machine.isEnded else { return drain(chunk) }
+        guard !machine.isEnded else {
+            if intake.drain(chunk) { close() }
+            return
+        }
         deadline.heard(now: loop.endOfTurn.now)
         loop.metrics.bytesReceived(chunk.readableBytes)
         isReading = true
         defer { isReading = false }
         do throws(WireError) {
-            try reader.read(chunk) { frame in
+            try intake.read(chunk, isLoggedIn: machine.isActive) { frame in
                 received(frame)
                 return !machine.isEnded
             }
@@ -102,7 +108,17 @@ final class ConnectionHandler: ChannelDuplexHandler {
             disconnect(Disconnect(error))
         }
         loop.publishing.sendRun()
+        countStrangerBytes()
         judge()
+    }
+
+    /// Half frames of clients that have not logged in hold little memory in all.
+    private func countStrangerBytes() {
+        let isStranger = !machine.isActive && !machine.isEnded
+        let change = intake.strangerBytesChanged(isStranger: isStranger)
+        guard change != 0, !loop.hasRoomForStrangers(change), isStranger else { return }
+        disconnect(.halfLogin)
+        countStrangerBytes()
     }
 
     /// Who keeps exceeding a rate is cut off.
@@ -110,10 +126,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
         let limits = loop.configuration.limits
         let refusals = session?.rates.takeRefusals() ?? 0
         guard conduct.isIntolerable(refusals, limits.refusals, now: loop.endOfTurn.now) else { return }
-        disconnect(
-            Disconnect(
-                .rateExceeded, "you kept exceeding a rate, although you were refused",
-                retryAfter: .seconds(10)))
+        disconnect(.rateExceeded)
     }
 
     /// Pings of WebSocket count as heartbeats do.
@@ -267,12 +280,6 @@ final class ConnectionHandler: ChannelDuplexHandler {
         loop.deadlines.remind(self, at: loop.eventLoop.now + loop.configuration.limits.lingerTimeout)
     }
 
-    /// What comes after the last frame was sent is thrown away, until the client closes or has sent too much.
-    private func drain(_ chunk: ByteBuffer) {
-        drainedBytes += chunk.readableBytes
-        if drainedBytes > Self.drainedBytesMax { close() }
-    }
-
     /// The session is not logged out: its memberships pass to the session that has come.
     func replaced() {
         guard !machine.isEnded else { return }
@@ -326,6 +333,11 @@ extension SessionEnd {
 }
 
 extension Disconnect {
+    fileprivate static let rateExceeded = Disconnect(
+        .rateExceeded, "you kept exceeding a rate, although you were refused", retryAfter: .seconds(10))
+    fileprivate static let halfLogin = Disconnect(
+        .tooManyConnections, "too many clients have sent half a login", retryAfter: .seconds(5))
+
     fileprivate init(_ error: WireError) {
         switch error {
         case .frameTooLarge: self.init(.frameTooLarge, error.description)

@@ -120,6 +120,6 @@ private final class RefusedConnection: ChannelInboundHandler {
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         drainedBytes += unwrapInboundIn(data).readableBytes
-        if drainedBytes > ConnectionHandler.drainedBytesMax { context.close(promise: nil) }
+        if drainedBytes > Intake.drainedBytesMax { context.close(promise: nil) }
     }
 }

@@ -16,6 +16,10 @@ struct EdgeLimits: Sendable {
     var frameBytesMax: Int
     var outboundBytesMax: Int
     var handshakeTimeout: TimeAmount
+    /// How long a client may leave what waits for it unread.
+    var outboundTimeout: TimeAmount = .seconds(60)
+    /// What half frames of clients that have not logged in may hold on one event loop.
+    var handshakeBytesMax = 8 << 20
     /// How many refusals for a rate are put up with on one connection.
     var refusals = Rate(perSecond: 100, burst: 5_000)
     /// How many heartbeats a connection may send. What exceeds this counts as refusals.

@@ -45,6 +45,12 @@ package enum EdgeKeys {
         "edge.outbound.bytesMax", default: 1024 * 1024, in: 64 * 1024...1024 * 1024 * 1024,
         "What may wait for one client that reads slowly; beyond it the connection is cut off, and can resume."
     )
+    package static let outboundTimeout = ConfigurationKey<Duration>.duration(
+        "edge.outbound.timeout", default: .seconds(60), in: .seconds(1) ... .seconds(3_600),
+        "How long a client may leave what waits for it unread; then it is cut off, and can resume.")
+    package static let handshakeBytesMax = ConfigurationKey<Int>.byteSize(
+        "edge.handshake.bytesMax", default: 8 << 20, in: 64 * 1024...1 << 40,
+        "Memory of one event loop for half frames of clients that have not logged in.")
     package static let handshakeTimeout = ConfigurationKey<Duration>.duration(
         "edge.handshake.timeout", default: .seconds(10), in: .milliseconds(100) ... .seconds(300),
         "Time from a connection's start to an accepted login.")
@@ -93,8 +99,7 @@ package enum EdgeKeys {
         "Heartbeats per second of one connection, ten times that at once; more count as refusals (R-16).")
     package static let refusalRate = ConfigurationKey<Int>.int(
         "edge.rates.refusals", default: 100, in: 0...1_000_000,
-        "Refusals for a rate per second, fifty times that at once; beyond it the connection is cut off (R-16)."
-    )
+        "Refusals for a rate per second, fifty times that at once; beyond it a connection is cut off (R-16).")
 
     /// Where the other services are, when they are other processes.
     static let addresses = [messaging.declaration, presence.declaration, storage.declaration]
@@ -106,7 +111,8 @@ package enum EdgeKeys {
         webSocketTLSListen.declaration, webSocketPath.declaration, webSocketOrigins.declaration,
         connectionsMax.declaration,
         connectionsPerAddressMax.declaration, frameBytesMax.declaration, outboundBytesMax.declaration,
-        handshakeTimeout.declaration, subscriptionsMax.declaration, publishRate.declaration,
+        outboundTimeout.declaration, handshakeBytesMax.declaration, handshakeTimeout.declaration,
+        subscriptionsMax.declaration, publishRate.declaration,
         sessionPublishRate.declaration, sessionPublishBytes.declaration, appPublishRate.declaration,
         appPublishBytes.declaration,
         callRate.declaration, subscribeRate.declaration, loginRate.declaration,
@@ -172,6 +178,8 @@ extension EdgeConfiguration {
             frameBytesMax: configuration[EdgeKeys.frameBytesMax],
             outboundBytesMax: configuration[EdgeKeys.outboundBytesMax],
             handshakeTimeout: TimeAmount(configuration[EdgeKeys.handshakeTimeout]),
+            outboundTimeout: TimeAmount(configuration[EdgeKeys.outboundTimeout]),
+            handshakeBytesMax: configuration[EdgeKeys.handshakeBytesMax],
             refusals: Rate(perSecond: configuration[EdgeKeys.refusalRate], timesAtOnce: 50),
             heartbeats: Rate(perSecond: configuration[EdgeKeys.heartbeatRate], timesAtOnce: 10))
         serverName = "heliograph/\(BuildInformation.version)"

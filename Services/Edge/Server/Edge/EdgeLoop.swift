@@ -39,6 +39,8 @@ final class EdgeLoop {
     private let storage: StorageClient<ServiceEvents>
     private let events: ServiceEvents
     private var random: any RandomNumberGenerator
+    /// What half frames of clients that have not logged in hold.
+    private var strangerBytes = 0
 
     init(
         eventLoop: any EventLoop, configuration: EdgeConfiguration, links: EdgeServiceLinks,
@@ -113,6 +115,13 @@ extension EdgeLoop {
         _ connection: any SessionConnection, _ login: ClientRequest.Login
     ) throws(RTMError) -> Session {
         try logins.makeSession(connection, login, isMessagingUp: messaging.isUp)
+    }
+
+    /// Half frames of clients that have not logged in hold so much more. Returns whether that is all right.
+    func hasRoomForStrangers(_ change: Int) -> Bool {
+        strangerBytes += change
+        metrics.strangerBytesChanged(by: change)
+        return strangerBytes <= configuration.limits.handshakeBytesMax
     }
 
     /// Hands what a session asks to the feature that it is about.

@@ -5,6 +5,7 @@ import RTMWire
 struct EdgeMetrics: Sendable {
     private let connections: Gauge
     private let sessions: Gauge
+    private let strangerBytes: Gauge
     private let channels: Gauge
     private let bytesIn: Counter
     private let bytesOut: Counter
@@ -29,6 +30,9 @@ struct EdgeMetrics: Sendable {
         connections = registry.gauge(
             "rtm_edge_connections", "Open client connections. At edge.connections.max new ones are refused.")
         sessions = registry.gauge("rtm_edge_sessions", "Logged-in sessions, and logins under way.")
+        strangerBytes = registry.gauge(
+            "rtm_edge_handshake_bytes",
+            "Memory of half frames before the login. At edge.handshake.bytesMax per loop, connections are ended.")
         channels = registry.gauge(
             "rtm_edge_channels", "Channels with subscribers here, inboxes included, summed over the loops.")
         bytesIn = registry.counter("rtm_edge_received_bytes_total", "Bytes from clients.")
@@ -72,6 +76,7 @@ struct EdgeMetrics: Sendable {
     func connectionOpened() { connections.add(1) }
     func connectionClosed() { connections.add(-1) }
     func sessionsChanged(by change: Int) { sessions.add(change) }
+    func strangerBytesChanged(by change: Int) { strangerBytes.add(change) }
     func channelsChanged(by change: Int) { channels.add(change) }
     func bytesReceived(_ count: Int) { bytesIn.increment(by: count) }
     func bytesSent(_ count: Int) { bytesOut.increment(by: count) }

@@ -60,8 +60,8 @@ extension ServiceEvents: MessagingCaller {
         publishing.published(publish, outcome)
     }
 
-    func messagingRead(_ id: SubscribeID, _ outcome: Result<ReadResponse, ServiceLinkRequestFailure>) {
-        subscribing.read(id, outcome)
+    func messagingRead(_ read: PendingRead, _ outcome: Result<ReadResponse, ServiceLinkRequestFailure>) {
+        subscribing.read(read, outcome)
     }
 }
 

@@ -52,7 +52,9 @@ struct PublishWindow {
 
     /// Whether a session that was held may be read again. It isn't held any more then.
     mutating func release(_ session: SessionKey, _ share: inout Share) -> Bool {
-        guard share.isHeld, share.bytes <= sessionBytesMax / 2, bytes <= loopBytesMax / 2 else { return false }
+        guard share.isHeld, share.bytes <= sessionBytesMax / 2, bytes <= loopBytesMax / 2 else {
+            return false
+        }
         share.isHeld = false
         held.remove(session)
         return true

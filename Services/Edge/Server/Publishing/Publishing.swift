@@ -105,7 +105,8 @@ extension Publishing {
         {
             throw refusal(shortage, of: request, session)
         }
-        if request.againAfter == nil || !rates.publish.isUnlimited && !sharedRates.passesAgain(session, now: now),
+        let isFree = request.againAfter != nil && sharedRates.passesAgain(session, now: now)
+        if !isFree,
             let shortage = session.rates.publish(type, request.channel, rates, now: now)
         {
             throw refusal(shortage, of: request, session)

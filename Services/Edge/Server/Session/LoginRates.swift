@@ -34,6 +34,7 @@ struct RepeatRates {
     mutating func passes(
         _ appID: String, _ userID: String, _ rates: ApplicationRates, now: NIODeadline
     ) -> Bool {
+        guard !rates.publish.isUnlimited else { return true }
         let rate = Rate(perSecond: rates.publish.perSecond, burst: Limits.repeatedPublishesMax)
         return repeats.take(UserKey(appID: appID, userID: userID), rate, now: now) == nil
     }

@@ -28,6 +28,7 @@ final class Session {
     var publishBarrier = PublishBarrier()
     /// What it has published that messaging has not answered yet.
     var publishShare = PublishWindow.Share()
+    var catchUpTurn = CatchUpTurn()
     /// Whether presence has been told of the session.
     var isMember = false
     /// What storage has to know about the session's end; nil until the session asks for a lock.
