@@ -4,6 +4,7 @@ import RTMWire
 /// What an edge counts. All loops share one value, and every update is one relaxed addition.
 struct EdgeMetrics: Sendable {
     private let connections: Gauge
+    private let acceptPauses: Counter
     private let sessions: Gauge
     private let strangerBytes: Gauge
     private let channels: Gauge
@@ -29,10 +30,14 @@ struct EdgeMetrics: Sendable {
     init(_ registry: MetricsRegistry) {
         connections = registry.gauge(
             "rtm_edge_connections", "Open client connections. At edge.connections.max new ones are refused.")
+        acceptPauses = registry.counter(
+            "rtm_edge_accept_pauses_total",
+            "How often no connection was accepted for half a second, because no descriptor was left.")
         sessions = registry.gauge("rtm_edge_sessions", "Logged-in sessions, and logins under way.")
         strangerBytes = registry.gauge(
             "rtm_edge_handshake_bytes",
-            "Memory of half frames before the login. At edge.handshake.bytesMax per loop, connections are ended.")
+            "Memory of half frames before the login. At edge.handshake.bytesMax per loop, connections are ended."
+        )
         channels = registry.gauge(
             "rtm_edge_channels", "Channels with subscribers here, inboxes included, summed over the loops.")
         bytesIn = registry.counter("rtm_edge_received_bytes_total", "Bytes from clients.")
@@ -74,6 +79,7 @@ struct EdgeMetrics: Sendable {
     }
 
     func connectionOpened() { connections.add(1) }
+    func acceptPaused() { acceptPauses.increment() }
     func connectionClosed() { connections.add(-1) }
     func sessionsChanged(by change: Int) { sessions.add(change) }
     func strangerBytesChanged(by change: Int) { strangerBytes.add(change) }
