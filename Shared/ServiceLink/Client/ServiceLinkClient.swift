@@ -76,7 +76,7 @@ package final class ServiceLinkClient<Context> {
     ) throws(RTMError) {
         eventLoop.assertInEventLoop()
         guard let connection, machine.isUp, connection.isOpen else {
-            throw refused(refusal.notConnected(downReason))
+            throw refused(refusal.notConnected)
         }
         let length = body.encodedLength
         guard connection.fits(bodyLength: length) else { throw refused(refusal.tooLong(length)) }
@@ -90,7 +90,7 @@ package final class ServiceLinkClient<Context> {
             bodyLength: length)
         guard isSent else {
             if let slot = requests.close(id: ticket.id) { _ = requests.take(slot) }
-            throw refused(refusal.notConnected(downReason))
+            throw refused(refusal.notConnected)
         }
         counted.requests += 1
         if ticket.isNext { timer.arm(ticket.deadline, for: self) }

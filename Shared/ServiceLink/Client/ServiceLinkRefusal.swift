@@ -7,10 +7,8 @@ struct ServiceLinkRefusal {
     let frameBytesMax: Int
     let queueBytesMax: Int
 
-    func notConnected(_ reason: ServiceLinkDownReason?) -> RTMError {
-        let why = reason.map { ": \($0)" } ?? ""
-        return RTMError(.notConnected, "\(service) is not connected\(why)")
-    }
+    /// The cause is in the log. It has addresses of the installation, and this text reaches clients.
+    var notConnected: RTMError { RTMError(.notConnected, "\(service) can't be reached at present") }
 
     var tooMany: RTMError {
         RTMError(
