@@ -11,13 +11,20 @@ struct Moods {
 
     private var moods: [Seat: Mood] = [:]
     private var open: [DeviceID: [Int: Call]] = [:]
+    /// The calls beside which another one for the same channel was under way.
+    private var overlapping: Set<OpenCall> = []
+
+    private struct OpenCall: Hashable {
+        let device: DeviceID
+        let number: Int
+    }
 
     mutating func observe(_ entry: Entry) {
         switch entry.what {
         case .called(let device, let number, let call): called(device, number, call)
         case .ended(let device, let number, let outcome):
             guard let call = open[device]?.removeValue(forKey: number) else { return }
-            ended(device, call, outcome)
+            ended(device, number, call, outcome)
         case .link(let device, .idle, _, _), .link(let device, .failed, _, _), .died(let device):
             for seat in moods.keys where seat.device == device { moods[seat] = nil }
         case .link(let device, _, _, let unrestored):
@@ -34,16 +41,18 @@ struct Moods {
             return
         }
         let seat = Seat(device: device, channel: channel)
-        let isAlone = !(open[device] ?? [:]).values.contains { $0.channelOfPresence == channel }
+        let others = (open[device] ?? [:]).filter { $0.value.channelOfPresence == channel }.keys
         open[device, default: [:]][number] = call
-        if !isAlone { moods[seat] = .unknown }
+        guard !others.isEmpty else { return }
+        moods[seat] = .unknown
+        for call in others { overlapping.insert(OpenCall(device: device, number: call)) }
+        overlapping.insert(OpenCall(device: device, number: number))
     }
 
-    private mutating func ended(_ device: DeviceID, _ call: Call, _ outcome: Outcome) {
+    private mutating func ended(_ device: DeviceID, _ number: Int, _ call: Call, _ outcome: Outcome) {
         guard let channel = call.channelOfPresence else { return }
         let seat = Seat(device: device, channel: channel)
-        let isAlone = !(open[device] ?? [:]).values.contains { $0.channelOfPresence == channel }
-        guard isAlone else {
+        guard overlapping.remove(OpenCall(device: device, number: number)) == nil else {
             moods[seat] = .unknown
             return
         }
