@@ -23,7 +23,7 @@ final class ChannelRequests {
             let rates = session.application.rates
             try session.rates.callToSubscribe(rates, now: endOfTurn.now)
             try NameRule.channel.check(request.channel.bytes)
-            guard SubscriptionFeatures.all.isSuperset(of: request.features) else {
+            guard SubscriptionFeatures.known.isSuperset(of: request.features) else {
                 throw RTMError(
                     .invalidParameter, "the feature set \(request.features.rawValue) has unknown features")
             }
