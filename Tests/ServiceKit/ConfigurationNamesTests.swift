@@ -1,4 +1,3 @@
-import RTMModel
 import Testing
 
 @testable import RTMServiceKit

@@ -34,16 +34,11 @@ extension AgoraRtmClientConfig {
     var services: AgoraRtmServiceType { privateConfig?.serviceType ?? [.message, .stream] }
 
     private func accessPoints() throws(RTMError) -> AccessPoints {
-        guard let privateConfig else {
-            throw RTMError(
-                .invalidPrivateConfig,
-                "privateConfig is missing: its accessPointHosts say where the servers are, such as 127.0.0.1:7710",
-                operation: "init")
-        }
+        guard let privateConfig else { return .local }
         guard !privateConfig.serviceType.isEmpty else {
             throw RTMError(.invalidPrivateConfig, "privateConfig.serviceType is empty", operation: "init")
         }
-        return try AccessPoints(privateConfig.accessPointHosts, caFile: privateConfig.caFile)
+        return try AccessPoints(privateConfig.accessPointHosts)
     }
 
     /// Refuses features that don't exist yet. A client that sends in the clear, or past the proxy, would be

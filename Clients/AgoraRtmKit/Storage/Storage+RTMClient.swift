@@ -61,7 +61,7 @@ extension Int64 {
 }
 
 extension AgoraRtmMetadata {
-    convenience init(_ metadata: RTMMetadata) {
+    convenience init(_ metadata: Metadata) {
         self.init()
         majorRevision = metadata.majorRevision
         items = metadata.items.map(AgoraRtmMetadataItem.init)
@@ -77,7 +77,7 @@ extension AgoraRtmMetadataItem {
 }
 
 extension AgoraRtmGetMetadataResponse {
-    convenience init(_ metadata: RTMMetadata) {
+    convenience init(_ metadata: Metadata) {
         self.init()
         data = AgoraRtmMetadata(metadata)
     }
@@ -89,7 +89,7 @@ extension AgoraRtmStorageEvent {
         switch event.target {
         case .channel(let name, let type):
             storageType = .channel
-            channelType = AgoraRtmChannelType(type)
+            channelType = type
             target = name
         case .user(let id):
             storageType = .user

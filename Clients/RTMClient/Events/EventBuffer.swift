@@ -131,8 +131,7 @@ extension EventBuffer {
 }
 
 extension RTMEvent {
-    /// What the event counts against a limit of bytes.
-    package var payloadBytes: Int {
+    fileprivate var payloadBytes: Int {
         switch self {
         case .message(let message): message.payload.byteCount
         case .presence(let presence): presence.change.byteCount

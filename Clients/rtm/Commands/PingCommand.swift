@@ -24,15 +24,13 @@ struct PingCommand: AsyncParsableCommand {
     func run() async throws {
         try await common.run {
             let output = common.output
-            let settings = try common.settings()
+            let servers = try common.settings().servers
             var summary = PingSummary()
             for turn in 0..<count {
                 if turn > 0 { try await Task.sleep(for: interval) }
-                for server in settings.servers {
-                    let reply = try await output.announcing("waiting for an answer of \(server)") {
-                        try await RTMClient.ping(
-                            server, tls: settings.encryption, timeout: common.loginTimeout)
-                    }
+                for server in servers {
+                    let reply = try await RTMClient.ping(
+                        server, tls: common.encryption, timeout: common.connectTimeout)
                     summary.add(reply.roundTrip)
                     try await output.result(reply.sentence(from: server), reply.json(from: server))
                 }

@@ -24,8 +24,7 @@ package final class ServiceLinkServer: Sendable {
         self.links = links
         self.logger = logger
         self.handler = handler
-        registry = ServiceLinkRegistry(
-            linksMax: configuration.linksMax, strangersMax: configuration.strangersMax)
+        registry = ServiceLinkRegistry(linksMax: configuration.linksMax)
     }
 
     /// Links that are open or in their handshake.

@@ -42,7 +42,6 @@ struct ConnectionStateMachine {
 
     private var state = State.new
 
-    var isNew: Bool { state == .new }
     var isActive: Bool { state == .active }
     var isEnded: Bool { state == .ended }
 

@@ -39,12 +39,10 @@ final class EdgeLoop {
     private let storage: StorageClient<ServiceEvents>
     private let events: ServiceEvents
     private var random: any RandomNumberGenerator
-    /// What half frames of clients that have not logged in hold.
-    private var strangerBytes = 0
 
     init(
         eventLoop: any EventLoop, configuration: EdgeConfiguration, links: EdgeServiceLinks,
-        metrics: EdgeMetrics, reachability: Reachability, logger: Logger, sharedRates: SharedRates? = nil,
+        metrics: EdgeMetrics, reachability: Reachability, logger: Logger,
         wallClock: @escaping () -> UInt64 = WallClock.milliseconds,
         random: any RandomNumberGenerator = SystemRandomNumberGenerator()
     ) {
@@ -65,7 +63,6 @@ final class EdgeLoop {
         presence = links.presenceClient(endOfTurn, logger)
         storage = links.storageClient(endOfTurn, logger)
 
-        let sharedRates = sharedRates ?? SharedRates(configuration.applications)
         locks = Locks(storage: storage, sessions: sessions, metrics: metrics)
         memberships = Memberships(
             eventLoop: eventLoop, presence: presence, sessions: sessions, lease: lease)
@@ -78,8 +75,7 @@ final class EdgeLoop {
         memberships.subscriptions = subscribing
         let history = HistoryAppends(storage: storage, wallClock: wallClock)
         publishing = Publishing(
-            messaging: messaging, history: history, sessions: sessions,
-            sharedRates: sharedRates, metrics: metrics, endOfTurn: endOfTurn)
+            messaging: messaging, history: history, metrics: metrics, endOfTurn: endOfTurn)
         calls = Calls(
             presence: presence, storage: storage, locks: locks, metrics: metrics, endOfTurn: endOfTurn)
         channelRequests = ChannelRequests(
@@ -87,7 +83,7 @@ final class EdgeLoop {
         userMetadataRequests = UserMetadataRequests(subscribing: subscribing, endOfTurn: endOfTurn)
         logins = Logins(
             configuration, sessions: sessions, metrics: metrics, endOfTurn: endOfTurn, wallClock: wallClock,
-            number: number, sharedRates: sharedRates)
+            number: number)
         tokenRenewals = TokenRenewals(
             subscribing: subscribing, metrics: metrics, endOfTurn: endOfTurn, wallClock: wallClock)
         events = ServiceEvents(
@@ -117,36 +113,8 @@ extension EdgeLoop {
         try logins.makeSession(connection, login, isMessagingUp: messaging.isUp)
     }
 
-    /// Half frames of clients that have not logged in hold so much more. Returns whether that is all right.
-    func hasRoomForStrangers(_ change: Int) -> Bool {
-        strangerBytes += change
-        metrics.strangerBytesChanged(by: change)
-        return strangerBytes <= configuration.limits.handshakeBytesMax
-    }
-
-    /// Hands what a session asks to the feature that it is about.
-    func perform(
-        _ action: ConnectionStateMachine.Action, of session: Session, _ requestID: UInt64
-    ) {
-        switch action {
-        case .subscribe(let subscribe):
-            channelRequests.subscribe(session, subscribe, requestID)
-        case .unsubscribe(let channel):
-            channelRequests.unsubscribe(session, channel, requestID)
-        case .call(let call):
-            calls.call(session, call, requestID)
-        case .subscribeUserMetadata(let subscribe):
-            userMetadataRequests.subscribe(session, subscribe, requestID)
-        case .unsubscribeUserMetadata(let userID):
-            userMetadataRequests.unsubscribe(session, userID, requestID)
-        default:
-            break
-        }
-    }
-
     func sessionEnded(_ session: Session, _ end: SessionEnd) {
         publishing.sendRun()
-        publishing.ended(session)
         guard sessions[session.key] != nil else { return }
         memberships.ended(session, end)
         locks.ended(session)
@@ -163,20 +131,10 @@ extension EdgeLoop {
                 retryAfter: .milliseconds(Int64.random(in: 0...1_000, using: &random)))
             session.connection?.disconnect(goAway)
         }
-        guard sessions.isEmpty else {
-            eventLoop.assumeIsolated().scheduleTask(in: .milliseconds(20)) { self.drain(drained) }
-            return
+        guard !sessions.isEmpty else {
+            stop()
+            return drained.succeed()
         }
-        stop()
-        awaitFarewells(until: eventLoop.now + configuration.limits.farewellTimeout, drained)
-    }
-
-    /// The clients get a moment to read why they were sent away: when the process ends, the kernel resets
-    /// connections with unread bytes.
-    private func awaitFarewells(until deadline: NIODeadline, _ drained: EventLoopPromise<Void>) {
-        guard deadlines.count > 0, eventLoop.now < deadline else { return drained.succeed() }
-        eventLoop.assumeIsolated().scheduleTask(in: .milliseconds(20)) {
-            self.awaitFarewells(until: deadline, drained)
-        }
+        eventLoop.assumeIsolated().scheduleTask(in: .milliseconds(20)) { self.drain(drained) }
     }
 }
