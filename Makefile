@@ -4,16 +4,21 @@ SHELL := /bin/bash
 release := .build/release
 swift_folders := Package.swift Shared Services Clients Tests
 
-timed := ^(Integration|ServiceKit|ServiceLink|Client|AgoraRtmKit|AgoraRtmKitSamples)Tests
+timed := ^(Integration|ServiceKit|ServiceLink|Client|AgoraRtmKit|AgoraRtmKitMainActor|AgoraRtmKitSamples)Tests
 run_tests := Tests/run.sh
 
-.PHONY: help setup build run test check simulate soak lint format generate fuzz chaos sanitize bench bench-micro bench-peers \
+# Where `make install` puts executables and completions. DESTDIR goes before it, for packages.
+PREFIX ?= /usr/local
+programs := rtm rtm-standalone rtm-edge rtm-messaging rtm-presence rtm-storage
+
+.PHONY: help setup build install run test check simulate soak lint format generate fuzz chaos sanitize bench bench-micro bench-peers \
 	bench-growth bench-presence bench-storage soak-storage clean
 
 help:
 	@echo 'make run       set up, build, start the whole stack on this machine'
 	@echo 'make test      set up, then all tests'
 	@echo 'make build     release executables, in $(release)'
+	@echo 'make install   those executables and the completions of shells, below $(PREFIX); PREFIX=~/.local for one user'
 	@echo 'make check     format, house rules and unit tests: before every commit'
 	@echo 'make soak      a thousand simulated histories; SEEDS=10000 for more, FIRST=1 to begin elsewhere'
 	@echo 'make simulate  what SEED=1 makes happen; SCENE=presence for one scene, TRACE=FILE writes it down'
@@ -36,6 +41,14 @@ setup:
 
 build:
 	swift build -c release
+
+install: build
+	install -d $(addprefix $(DESTDIR)$(PREFIX)/,bin share/bash-completion/completions share/zsh/site-functions \
+	  share/fish/vendor_completions.d)
+	install $(addprefix $(release)/,$(programs)) $(DESTDIR)$(PREFIX)/bin
+	$(release)/rtm --generate-completion-script bash >$(DESTDIR)$(PREFIX)/share/bash-completion/completions/rtm
+	$(release)/rtm --generate-completion-script zsh >$(DESTDIR)$(PREFIX)/share/zsh/site-functions/_rtm
+	$(release)/rtm --generate-completion-script fish >$(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/rtm.fish
 
 run: setup build
 	@exec $(release)/rtm-standalone $(ARGS)

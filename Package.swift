@@ -128,7 +128,7 @@ let clients: [Target] = [
     room(
         "RTMClient", "Clients/RTMClient",
         ["RTMModel", "RTMProtocol", protobuf, nioSSL, logging, collections] + nio + webSocket),
-    room("AgoraRtmKit", "Clients/AgoraRtmKit", ["RTMClient", "RTMModel", logging]),
+    room("AgoraRtmKit", "Clients/AgoraRtmKit", ["RTMClient", "RTMModel", logging, collections]),
     .executableTarget(
         name: "rtm",
         dependencies: [
@@ -178,6 +178,15 @@ let testing: [Target] = [
             .product(name: "NIOEmbedded", package: "swift-nio"),
         ] + nio + webSocket),
     tests("AgoraRtmKit", ["AgoraRtmKit", "RTMClient", "RTMModel"]),
+    // Code that belongs to the main actor by default, as that of new apps does.
+    .testTarget(
+        name: "AgoraRtmKitMainActorTests",
+        dependencies: ["AgoraRtmKit", "RTMTestSupport", "rtm-main-actor-program"],
+        path: "Tests/AgoraRtmKitMainActor",
+        swiftSettings: [.swiftLanguageMode(.v6), .defaultIsolation(MainActor.self)]),
+    .executableTarget(
+        name: "rtm-main-actor-program", dependencies: ["AgoraRtmKit"], path: "Tests/MainActorProgram",
+        swiftSettings: [.swiftLanguageMode(.v6), .defaultIsolation(MainActor.self)]),
     // The reference's samples are kept to the letter, and some of them draw warnings.
     .testTarget(
         name: "AgoraRtmKitSamplesTests", dependencies: ["AgoraRtmKit", "RTMTestSupport"],

@@ -1,8 +1,10 @@
 /// Gets the events of a client. Every method has an empty default.
 ///
-/// Each client calls its delegates one after the other, event by event and in order, on one serial queue: the
-/// client's own, or the one that targets `AgoraRtmClientConfig.callbackQueue`. A delegate that is slow holds
-/// up only the later events and completion blocks of that client.
+/// Each client calls its delegates one after the other, event by event and in order, on the main queue, or on
+/// ``AgoraRtmClientConfig/callbackQueue`` if the app chose one. So a class of the main actor may be a
+/// delegate as it is, as long as the app leaves the queue to be the main one. A delegate that is slow holds
+/// up the later events and completion blocks of that client. When more than 16,384 events wait, the oldest
+/// are dropped, and a link event says so (S-25).
 public protocol AgoraRtmClientDelegate: AnyObject {
     /// The state of the link to the servers has changed.
     func rtmKit(_ rtmKit: AgoraRtmClientKit, didReceiveLinkStateEvent event: AgoraRtmLinkStateEvent)

@@ -74,6 +74,18 @@ extension AgoraRtmClientKit {
     /// The version of this library, after the version of the API with which it is compatible.
     public static func getVersion() -> String { "2.2.4+heliograph.0.1.0" }
 
+    /// Takes the private parameters of other deployments, a JSON object. Heliograph has none, so a valid
+    /// object has no effect.
+    ///
+    /// - Returns: `.ok`, `.invalidParameter` (-10014) for anything but a JSON object, or
+    ///   `.instanceAlreadyReleased` (-10018) after `destroy()`.
+    @discardableResult
+    public func setParameters(_ parameter: String) -> AgoraRtmErrorCode {
+        guard !isReleased else { return .instanceAlreadyReleased }
+        let value = try? JSONSerialization.jsonObject(with: Data(parameter.utf8))
+        return value is [String: Any] ? .ok : .invalidParameter
+    }
+
     /// The general meaning of an error code.
     public static func getErrorReason(_ errorCode: AgoraRtmErrorCode) -> String? { errorCode.generalReason }
 }

@@ -13,9 +13,10 @@ import Synchronization
 ///
 /// Every call has two forms that do the same: one takes a completion block, the other is `async`. Each call
 /// completes exactly once, with a response and no error, or with an error and no response (S-0a). Completion
-/// blocks and delegates are called on one serial queue (see ``AgoraRtmClientConfig/callbackQueue``). When the
-/// task that waits for an `async` form is cancelled, the call completes at once with an error; what was
-/// already sent may still take effect.
+/// blocks and delegates are called on the main queue, or on the one that the app chooses (see
+/// ``AgoraRtmClientConfig/callbackQueue``), one after the other and in the order in which things happened.
+/// When the task that waits for an `async` form is cancelled, the call completes at once with an error; what
+/// was already sent may still take effect.
 ///
 /// A process may have several clients. A client that is released without `destroy()` logs out and releases
 /// everything itself.
@@ -46,7 +47,13 @@ public final class AgoraRtmClientKit: NSObject, Sendable {
         callbacks = CallbackQueue(target: config.callbackQueue)
         super.init()
         if let delegate { delegates.add(delegate) }
-        pump(client.events(), logger: client.configuration.logger)
+        callbacks.setDelivery { [weak self] in self?.deliver($0) }
+        let logger = client.configuration.logger
+        client.attach(
+            EventArrival(calls: calls) { [callbacks] event in
+                Self.log(event, to: logger)
+                callbacks.append(event)
+            })
     }
 
     deinit {
@@ -72,6 +79,8 @@ public final class AgoraRtmClientKit: NSObject, Sendable {
         return .ok
     }
 
+    var isReleased: Bool { client.withLock { $0 == nil } }
+
     private func close(_ client: RTMClient) {
         // Unstructured: neither destroy() nor deinit can wait. It comes after the calls made before it.
         Task(executorPreference: calls) { await client.close() }
@@ -94,13 +103,11 @@ extension AgoraRtmClientKit {
         delegates.remove(delegate)
     }
 
-    private func pump(_ events: RTMEvents, logger: Logger) {
-        // Unstructured: ends with the sequence, which ends with the client below. It doesn't hold the kit.
-        Task(executorPreference: calls) { [weak self, callbacks] in
-            for await event in events {
-                Self.log(event, to: logger)
-                await callbacks.run { [weak self] in self?.deliver(event) }
-            }
+    private func deliver(_ next: CallbackLine.Next) {
+        switch next {
+        case .event(let event): deliver(event)
+        case .loss(let dropped): deliver(dropped)
+        case .block(let block): block()
         }
     }
 
@@ -125,17 +132,24 @@ extension AgoraRtmClientKit {
         case .tokenWillExpire:
             delegates.notify { $0.rtmKit(self, tokenPrivilegeWillExpire: nil) }
         case .gap, .overflow:
-            // This API has no event for these, but the log does. After a reconnect the channels with a gap
-            // are in `unrestoredChannels`.
+            // This API has no event for these. The log has the gap, and after a reconnect the channel is in
+            // `unrestoredChannels`. This client's events don't overflow, they are dropped by its own line.
             break
         }
     }
 
+    /// The app hears what its delegates were too slow for: a link event in which the state stays what it is,
+    /// and which names the channels whose events are missing (S-25).
+    private func deliver(_ dropped: DroppedEvents) {
+        guard let client = client.withLock({ $0 }) else { return }
+        client.configuration.logger.warning(
+            "events were dropped: callbacks are too slow", metadata: ["events": "\(dropped.count)"])
+        let event = AgoraRtmLinkStateEvent(dropped, state: client.linkState)
+        delegates.notify { $0.rtmKit(self, didReceiveLinkStateEvent: event) }
+    }
+
     private static func log(_ event: RTMEvent, to logger: Logger) {
         switch event {
-        case .overflow(let dropped):
-            logger.warning(
-                "events were dropped: callbacks are too slow", metadata: ["events": "\(dropped)"])
         case .gap(let gap):
             logger.warning(
                 "messages were lost: the server no longer has them",
@@ -160,7 +174,7 @@ extension AgoraRtmClientKit {
         // Unstructured: the completion block is how the app waits. Ends with the call, or by close().
         Task(executorPreference: calls) { [callbacks] in
             let (response, errorInfo) = await Self.outcome(of: call, operation, on: target)
-            if let completion { callbacks.begin { completion(response, errorInfo) } }
+            if let completion { callbacks.append { completion(response, errorInfo) } }
         }
     }
 

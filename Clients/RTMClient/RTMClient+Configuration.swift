@@ -6,6 +6,11 @@ import RTMModel
 extension RTMClient {
     /// How a connection to an edge is protected.
     public enum TLS: Sendable, Hashable {
+        /// TLS as with `enabled`, but plain TCP to a server on this machine: `localhost`, `127.…` and `::1`
+        /// (N-3). The address of a WebSocket says itself what it wants.
+        ///
+        /// - Parameter caFile: a PEM file with the authorities to trust; `nil` means those of the system.
+        case automatic(caFile: String? = nil)
         /// Plain TCP, and servers at `wss://` with the authorities of the system.
         case disabled
         /// TLS 1.2 or newer. The certificate and the name of the server are always verified.
@@ -27,7 +32,8 @@ extension RTMClient {
         /// The token that a login presents if it isn't given another one. `nil`, the default, means the app
         /// id, which serves apps without certificate (S-1).
         public var token: String?
-        public var tls: TLS = .disabled
+        /// The default is TLS, unless the server is on this machine (N-3).
+        public var tls: TLS = .automatic()
 
         /// How often the client sends a heartbeat. The default is 5 s. The value is clamped to 5…1800 s
         /// (L-46).

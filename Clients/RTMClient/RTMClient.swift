@@ -64,7 +64,7 @@ public final class RTMClient: Sendable {
     }
 
     /// The state of the link at this moment.
-    public var linkState: LinkState { hub.linkState }
+    public var linkState: RTMLinkState { hub.linkState }
 
     /// Makes a new consumer of all events from now on. Each call makes an independent one.
     ///
@@ -75,6 +75,10 @@ public final class RTMClient: Sendable {
     public func events(buffering: EventBuffering? = nil) -> RTMEvents {
         hub.makeConsumer(buffering ?? .dropOldest(capacity: configuration.eventBufferCapacity))
     }
+
+    /// Sends all events from now on to this sink, on the client's event loop and in the order in which calls
+    /// end there, too.
+    package func attach(_ sink: some EventSink) { hub.add(sink) }
 
     /// Connects and logs in. Afterwards the client stays logged in by itself until `logout`, `close` or a
     /// fatal cause.

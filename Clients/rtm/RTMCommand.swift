@@ -11,11 +11,12 @@ struct RTMCommand: AsyncParsableCommand {
             Without options a command talks to a standalone stack on this machine (127.0.0.1:7710, \
             app id 'dev') as a guest with a random name.
 
-            ENVIRONMENT (an option wins over its variable)
+            ENVIRONMENT (an option wins over its variable, and a variable over the context in use)
               RTM_SERVER      HOST:PORT, several separated by commas
               RTM_APP_ID      app id
               RTM_USER        user id
               RTM_TOKEN       token; RTM_TOKEN_FILE names a file that holds it
+              RTM_CONTEXT     context to use; 'rtm context' keeps them
               RTM_CERTIFICATE the app's certificate, for the commands about tokens;
                               RTM_CERTIFICATE_FILE names a file that holds it
               NO_COLOR        if set, no colours
@@ -28,6 +29,9 @@ struct RTMCommand: AsyncParsableCommand {
               64   the command line can't be understood
               130  interrupted before the work was done
 
+            SHELLS complete commands and options after 'make install', or with the script that
+            --generate-completion-script bash, zsh or fish prints.
+
             DURATIONS are a number and a unit: 500ms, 10s, 2m, 1h.
             """,
         version: "0.1.0",
@@ -35,5 +39,12 @@ struct RTMCommand: AsyncParsableCommand {
             SubscribeCommand.self, PublishCommand.self, SendCommand.self, ChatCommand.self, PingCommand.self,
             PresenceCommand.self, MetadataCommand.self, LockCommand.self, HistoryCommand.self,
             BenchCommand.self, TokenCommand.self,
+            ContextCommand.self,
         ])
+
+    static func main() async {
+        let arguments = Array(CommandLine.arguments.dropFirst())
+        if let refusal = CommandName.refusal(of: arguments, in: Self.self) { exit(withError: refusal) }
+        await main(arguments)
+    }
 }

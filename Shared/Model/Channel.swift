@@ -27,7 +27,10 @@ public struct SubscriptionFeatures: OptionSet, Sendable, Hashable {
     public static let quiet = SubscriptionFeatures(rawValue: 16)
 
     public static let `default`: SubscriptionFeatures = [.message, .presence]
-    public static let all: SubscriptionFeatures = [.presence, .metadata, .message, .lock, .quiet]
+    /// Everything that a subscriber can receive. Being quiet is no such thing, and is asked for by its name.
+    public static let all: SubscriptionFeatures = [.presence, .metadata, .message, .lock]
+    /// Every bit that has a meaning.
+    package static let known: SubscriptionFeatures = [.all, .quiet]
 }
 
 /// A place in a channel's log: every entry up to and including `offset` has been seen.

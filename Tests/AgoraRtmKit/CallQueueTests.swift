@@ -1,3 +1,4 @@
+import RTMClient
 import RTMTestSupport
 import Synchronization
 import Testing
@@ -26,7 +27,7 @@ struct CallQueueTests {
         await withTaskGroup(of: Void.self) { group in
             for _ in 0..<100 {
                 group.addTask(executorPreference: executor) { @Sendable in
-                    await callbacks.run {}
+                    await callbacks.finished()
                     #expect(isRunning.withLock { $0 } == false)
                     isRunning.withLock { $0 = true }
                     isRunning.withLock { $0 = false }
@@ -39,8 +40,75 @@ struct CallQueueTests {
     func concurrentTarget() async {
         let callbacks = CallbackQueue(target: DispatchQueue(label: "app", attributes: .concurrent))
         let numbers = Mutex<[Int]>([])
-        for number in 0..<1000 { callbacks.begin { numbers.withLock { $0.append(number) } } }
-        await callbacks.run {}
+        for number in 0..<1000 { callbacks.append { numbers.withLock { $0.append(number) } } }
+        await callbacks.finished()
         #expect(numbers.withLock { $0 } == Array(0..<1000))
+    }
+
+    @Test("S-0a, M-4: blocks and events share one line, and come in its order")
+    func oneLine() async throws {
+        let callbacks = CallbackQueue(target: DispatchQueue(label: "app"))
+        let heard = Mutex<[String]>([])
+        callbacks.setDelivery { next in
+            if case .event(.overflow(let number)) = next { heard.withLock { $0.append("event \(number)") } }
+        }
+        for number in 1...3 {
+            callbacks.append { heard.withLock { $0.append("block \(number)") } }
+            callbacks.append(RTMEvent.overflow(dropped: number))
+        }
+        await callbacks.finished()
+        #expect(
+            heard.withLock { $0 } == ["block 1", "event 1", "block 2", "event 2", "block 3", "event 3"])
+    }
+}
+
+@Suite("What waits for the app's queue")
+struct CallbackLineTests {
+    private func message(_ channel: String, _ text: String = "hi") -> RTMEvent {
+        .message(
+            MessageEvent(
+                channelType: .message, channelName: channel, payload: .text(text), publisher: "bob",
+                timestampMilliseconds: 1, offset: 1))
+    }
+
+    private func names(_ line: inout CallbackLine) -> [String] {
+        var names: [String] = []
+        while let next = line.next() {
+            switch next {
+            case .block: names.append("block")
+            case .event(.message(let event)): names.append(event.channelName)
+            case .event: names.append("event")
+            case .loss(let dropped): names.append("lost \(dropped.count) of \(dropped.channels.sorted())")
+            }
+        }
+        return names
+    }
+
+    @Test("what comes first goes first")
+    func order() {
+        var line = CallbackLine()
+        line.append(message("a"))
+        line.append {}
+        line.append(message("b"))
+        #expect(names(&line) == ["a", "block", "b"])
+    }
+
+    @Test("S-25: beyond the limit the oldest events are dropped, named in their place, and no block is")
+    func limit() {
+        var line = CallbackLine(eventsMax: 2)
+        line.append {}
+        for channel in ["a", "b", "a", "c", "d"] { line.append(message(channel)) }
+        line.append {}
+        #expect(names(&line) == ["block", "lost 3 of [\"a\", \"b\"]", "c", "d", "block"])
+        var bytes = CallbackLine(payloadBytesMax: 5)
+        for channel in ["a", "b"] { bytes.append(message(channel, "1234")) }
+        #expect(names(&bytes) == ["lost 1 of [\"a\"]", "b"])
+    }
+}
+
+extension CallbackQueue {
+    /// Returns when everything before this call is done.
+    fileprivate func finished() async {
+        await withCheckedContinuation { continuation in append { continuation.resume() } }
     }
 }

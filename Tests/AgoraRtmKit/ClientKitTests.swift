@@ -11,7 +11,7 @@ struct ClientKitTests {
     private func makeKit(
         _ change: (AgoraRtmClientConfig) -> Void = { _ in }
     ) throws -> AgoraRtmClientKit {
-        let config = AgoraRtmClientConfig(appId: "demo", userId: "alice")
+        let config = AgoraRtmClientConfig.local()
         change(config)
         return try AgoraRtmClientKit(config, delegate: nil)
     }
@@ -74,7 +74,7 @@ struct ClientKitTests {
         ])
     func refusals(appId: String, userId: String, code: AgoraRtmErrorCode) {
         let error = #expect(throws: AgoraRtmErrorInfo.self) {
-            try AgoraRtmClientKit(AgoraRtmClientConfig(appId: appId, userId: userId), delegate: nil)
+            try AgoraRtmClientKit(.local(appId: appId, userId: userId), delegate: nil)
         }
         #expect(error?.errorCode == code)
         #expect(error?.operation == "init")
@@ -104,7 +104,7 @@ struct ClientKitTests {
 
     @Test("later changes of the configuration have no effect")
     func configurationIsCopied() async throws {
-        let config = AgoraRtmClientConfig(appId: "demo", userId: "alice")
+        let config = AgoraRtmClientConfig.local()
         let privateConfig = AgoraRtmPrivateConfig()
         privateConfig.serviceType = [.stream]
         privateConfig.accessPointHosts = ["127.0.0.1"]

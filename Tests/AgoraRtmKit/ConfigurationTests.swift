@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Configuration")
 struct ConfigurationTests {
-    private let config = AgoraRtmClientConfig(appId: "demo", userId: "alice")
+    private let config = AgoraRtmClientConfig.local()
 
     private func privately(
         _ hosts: [String], _ services: AgoraRtmServiceType = [.message]
@@ -31,6 +31,7 @@ struct ConfigurationTests {
 
     @Test("two labels suffice, the rest has the documented defaults")
     func defaults() {
+        let config = AgoraRtmClientConfig(appId: "demo", userId: "alice")
         #expect(config.useStringUserId)
         #expect(!config.multipath)
         #expect(!config.ispPolicyEnabled)
@@ -146,11 +147,18 @@ struct ConfigurationTests {
 
     // MARK: Access points
 
-    @Test("without privateConfig the local stack is used")
-    func local() throws {
-        let configuration = try config.clientConfiguration()
-        #expect(configuration.servers.map(\.description) == ["127.0.0.1:7710"])
-        #expect(configuration.tls == .disabled)
+    @Test("N-2: without privateConfig no client can be made (-10024)")
+    func withoutAddresses() {
+        config.privateConfig = nil
+        #expect(failure(config)?.code == .invalidPrivateConfig)
+        #expect(failure(config)?.reason.contains("privateConfig") == true)
+    }
+
+    @Test("N-3: authorities of the app's own reach the client below")
+    func authorities() throws {
+        let config = privately(["rtm.example.com"])
+        config.privateConfig?.caFile = "own.pem"
+        #expect(try config.clientConfiguration().tls == .enabled(caFile: "own.pem"))
     }
 
     @Test("hosts keep their order, with and without port (N-2)")

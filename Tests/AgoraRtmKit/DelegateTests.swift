@@ -11,7 +11,7 @@ struct DelegateTests {
     private let kit: AgoraRtmClientKit
 
     init() throws {
-        kit = try AgoraRtmClientKit(AgoraRtmClientConfig(appId: "demo", userId: "alice"), delegate: nil)
+        kit = try AgoraRtmClientKit(.local(), delegate: nil)
     }
 
     private func deliver(_ text: String) {
@@ -74,7 +74,7 @@ struct DelegateTests {
         let delegate = Recorder()
         let silent = Silent()
         let kit = try AgoraRtmClientKit(
-            AgoraRtmClientConfig(appId: "demo", userId: "alice"), delegate: delegate)
+            .local(), delegate: delegate)
         kit.addDelegate(silent)
         let change = LinkStateEvent(
             currentState: .connecting, previousState: .idle, operation: .login, reasonCode: .login,
@@ -85,7 +85,6 @@ struct DelegateTests {
                 PresenceEvent(
                     channelType: .message, channelName: "lobby", change: .errorOutOfService(.unavailable),
                     timestampMilliseconds: 1)))
-        kit.deliver(.overflow(dropped: 1))
         #expect(delegate.heard == ["connecting", "errorOutOfService"])
     }
 
@@ -113,7 +112,8 @@ struct DelegateTests {
         let queue = DispatchQueue(label: "app")
         let key = DispatchSpecificKey<String>()
         queue.setSpecific(key: key, value: "app")
-        let config = AgoraRtmClientConfig(appId: "demo", userId: "alice", callbackQueue: queue)
+        let config = AgoraRtmClientConfig.local()
+        config.callbackQueue = queue
         let kit = try AgoraRtmClientKit(config, delegate: nil)
         let places = Mutex<[String?]>([])
         let delegate = Recorder { places.withLock { $0.append(DispatchQueue.getSpecific(key: key)) } }

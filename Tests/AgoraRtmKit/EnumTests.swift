@@ -1,5 +1,7 @@
-import AgoraRtmKit
+import RTMClient
 import Testing
+
+@testable import AgoraRtmKit
 
 /// The numbers are a part of the contract: apps store them and compare them with other platforms.
 @Suite("Enums")
@@ -53,6 +55,11 @@ struct EnumTests {
             .loginTooFrequent,
         ]
         #expect(reasons.map(\.rawValue) == Array(0...37))
+        #expect(RTMLinkState.allCases.allSatisfy { AgoraRtmLinkState($0).rawValue == $0.rawValue })
+        #expect(LinkOperation.allCases.allSatisfy { AgoraRtmLinkOperation($0).rawValue == $0.rawValue })
+        #expect(
+            LinkStateReason.allCases.allSatisfy { AgoraRtmLinkStateChangeReason($0).rawValue == $0.rawValue })
+        #expect(ChannelType.allCases.allSatisfy { AgoraRtmChannelType($0).kind == $0 })
     }
 
     @Test("enums of the configuration have the vendor's numbers")
@@ -117,9 +124,13 @@ struct EnumTests {
         #expect(AgoraRtmErrorCode(rawValue: -11010) == .channelMessageLengthExceedLimitation)
         #expect(AgoraRtmErrorCode(rawValue: -11033) == .channelReceiverOffline)
         let families = [
-            10001...10026, 11001...11039, 12001...12020, 13001...13013, 14001...14009, 15001...15006,
+            10001...10026, 11001...11040, 12001...12020, 13001...13016, 14001...14009, 15001...15006,
         ]
         for number in families.joined() { #expect(AgoraRtmErrorCode(rawValue: -number) != nil, "-\(number)") }
+        for code in ErrorCode.allCases {
+            #expect(AgoraRtmErrorCode(code).rawValue == code.rawValue)
+            #expect("\(AgoraRtmErrorCode(code))" == "\(code)")
+        }
     }
 
     @Test("YES and NO are booleans")

@@ -8,7 +8,7 @@ import Testing
 @Suite("AgoraRtmPresence", .ends(withinMinutes: 1))
 struct PresenceTests {
     private func makeKit() throws -> AgoraRtmClientKit {
-        try AgoraRtmClientKit(AgoraRtmClientConfig(appId: "demo", userId: "alice"), delegate: nil)
+        try AgoraRtmClientKit(.local(), delegate: nil)
     }
 
     private static func block<Response: Sendable>(

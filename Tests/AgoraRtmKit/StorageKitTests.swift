@@ -11,7 +11,7 @@ struct StorageKitTests {
     typealias Result = (AgoraRtmCommonResponse?, AgoraRtmErrorInfo?)
 
     private func makeKit() throws -> AgoraRtmClientKit {
-        try AgoraRtmClientKit(AgoraRtmClientConfig(appId: "demo", userId: "alice"), delegate: nil)
+        try AgoraRtmClientKit(.local(), delegate: nil)
     }
 
     private static func metadata(_ items: [AgoraRtmMetadataItem]?, majorRevision: Int64 = -1)
@@ -218,7 +218,7 @@ struct StorageKitTests {
 
     @Test("a storage event carries all fields (D-40, D-42)")
     func storageEvents() {
-        let metadata = Metadata(
+        let metadata = RTMMetadata(
             majorRevision: 9,
             items: [
                 MetadataItem(key: "a", value: "1", revision: 8, updatedAtMilliseconds: 7, author: "bob"),
@@ -237,7 +237,7 @@ struct StorageKitTests {
         #expect(items.map(\.updateTs) == [7, 0])
         let user = AgoraRtmStorageEvent(
             StorageEvent(
-                kind: .snapshot, target: .user("bob"), metadata: Metadata(), timestampMilliseconds: 5))
+                kind: .snapshot, target: .user("bob"), metadata: RTMMetadata(), timestampMilliseconds: 5))
         #expect(user.channelType == .none && user.storageType == .user && user.eventType == .snapshot)
         #expect(user.target == "bob" && user.data.items == [] && user.data.majorRevision == 0)
     }

@@ -10,7 +10,7 @@ struct SampleTests {
     func creation() throws {
         sample003Configuration()
         sample003Create()
-        try sample003DelegateAtCreation(config: sample003AllLabels())
+        try sample003DelegateAtCreation(config: withAddress(sample003AllLabels()))
     }
 
     @Test("the twelve labels of the configuration carry the documented defaults")
@@ -96,6 +96,16 @@ struct SampleTests {
     }
 
     private func makeClient() throws -> AgoraRtmClientKit {
-        try AgoraRtmClientKit(AgoraRtmClientConfig(appId: "yourAppId", userId: "yourUserId"), delegate: nil)
+        try AgoraRtmClientKit(
+            withAddress(AgoraRtmClientConfig(appId: "yourAppId", userId: "yourUserId")), delegate: nil)
     }
+}
+
+/// The samples leave out where the servers are.
+private func withAddress(_ config: AgoraRtmClientConfig) -> AgoraRtmClientConfig {
+    let privateConfig = AgoraRtmPrivateConfig()
+    privateConfig.serviceType = [.message]
+    privateConfig.accessPointHosts = ["127.0.0.1:7710"]
+    config.privateConfig = privateConfig
+    return config
 }

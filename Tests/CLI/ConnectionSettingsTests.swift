@@ -1,3 +1,4 @@
+import RTMAccessToken
 import RTMClient
 import Testing
 
@@ -17,7 +18,7 @@ struct ConnectionSettingsTests {
     @Test("the environment speaks where no option does; empty variables are none")
     func environment() throws {
         let settings = try ConnectionSettings(
-            appID: "mine",
+            ConnectionValues(appID: "mine"),
             environment: [
                 "RTM_SERVER": "a:1, [::1]:2", "RTM_APP_ID": "theirs", "RTM_USER": "bob", "RTM_TOKEN": "",
             ], guest: "guest-1")
@@ -31,7 +32,8 @@ struct ConnectionSettingsTests {
     func token() throws {
         func token(_ option: String?, _ environment: [String: String]) throws -> String? {
             try ConnectionSettings(
-                token: option, environment: environment, guest: "g", readFile: { "content of \($0)\n" }
+                ConnectionValues(token: option), environment: environment, guest: "g",
+                readFile: { "content of \($0)\n" }
             ).token
         }
         let file = ["RTM_TOKEN_FILE": "t.txt"]
@@ -54,6 +56,39 @@ struct ConnectionSettingsTests {
         }
         #expect(file?.reason.contains("RTM_TOKEN_FILE") == true)
     }
+
+    @Test("a token names its app and its user, unless they are given beside it or before it")
+    func tokenOwner() throws {
+        func settings(_ options: ConnectionValues, _ environment: [String: String] = [:]) throws
+            -> ConnectionSettings
+        {
+            try ConnectionSettings(options, environment: environment, guest: "guest-1")
+        }
+        let token = try AccessToken(
+            appID: app, issuedAt: 1, lifetimeSeconds: 60,
+            services: [TokenService(.rtm(user: "anna"), privileges: [:])]
+        ).signed(with: app).text
+        let own = try settings(ConnectionValues(token: token))
+        #expect(own.appID == app)
+        #expect(own.userID == "anna")
+        #expect(try settings(ConnectionValues(userID: "bob", token: token)).userID == "bob")
+        #expect(try settings(ConnectionValues(token: token), ["RTM_USER": "bob"]).userID == "anna")
+        #expect(try settings(ConnectionValues(), ["RTM_TOKEN": token]).userID == "anna")
+        #expect(try settings(ConnectionValues(token: "no token")).userID == "guest-1")
+    }
+
+    @Test("N-3: TLS is left to the address unless it, or authorities, are asked for")
+    func encryption() throws {
+        func encryption(_ options: ConnectionValues) throws -> RTMClient.TLS {
+            try ConnectionSettings(options, environment: [:], guest: "g").encryption
+        }
+        #expect(try encryption(ConnectionValues()) == .automatic())
+        #expect(try encryption(ConnectionValues(ca: "a.pem")) == .enabled(caFile: "a.pem"))
+        #expect(try encryption(ConnectionValues(tls: true, ca: "a.pem")) == .enabled(caFile: "a.pem"))
+        #expect(try encryption(ConnectionValues(tls: false)) == .disabled)
+    }
+
+    private let app = String(repeating: "0a", count: 16)
 
     @Test("guests' names are legal user ids (L-1, L-2) and differ")
     func guests() throws {

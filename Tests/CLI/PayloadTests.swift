@@ -44,9 +44,9 @@ struct PayloadTests {
         #expect(try PublishCommand.parse(["lobby", "--", "--json"]).message.text == "--json")
     }
 
-    @Test("bench takes exactly one shape, and sizes within limits")
+    @Test("bench takes one shape, or its own without one, and sizes within limits")
     func bench() throws {
-        #expect(throws: (any Error).self) { try BenchCommand.parse([]) }
+        #expect(try BenchCommand.parse([]).payload == 128)
         #expect(throws: (any Error).self) { try BenchCommand.parse(["--pairs", "1", "--fan-out", "1"]) }
         #expect(throws: (any Error).self) { try BenchCommand.parse(["--pairs", "1", "--payload", "15"]) }
         #expect(

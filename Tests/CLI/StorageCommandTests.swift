@@ -123,7 +123,7 @@ struct StorageCommandTests {
 
     @Test("events are objects with the public names, and lines")
     func events() {
-        let metadata = Metadata(
+        let metadata = RTMMetadata(
             majorRevision: 9, items: [MetadataItem(key: "a", value: "1", revision: 8, author: "bob")])
         let storage = RTMEvent.storage(
             StorageEvent(

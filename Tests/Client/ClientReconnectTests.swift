@@ -39,6 +39,50 @@ struct ClientReconnectTests {
         }
     }
 
+    @Test func `S-26, M-6: calls that are made while a drained link comes back begin when it is back`()
+        async throws
+    {
+        try await withClient { client, edge in
+            var events = client.events().makeAsyncIterator()
+            try await client.subscribe(to: "a")
+            edge.push([
+                .with {
+                    $0.disconnect.code = .disconnectDraining
+                    $0.disconnect.retryAfterMs = 200
+                }
+            ])
+            #expect(await events.nextLinkState(.connecting)?.reasonCode == .autoReconnect)
+            // These are made before the connection is opened.
+            async let publish: PublishReceipt = client.publish("hi", to: .channel("a"))
+            async let subscribe: RTMSubscription = client.subscribe(to: "b")
+            let cancelled = Task { try await client.publish("never", to: .channel("a")) }
+            cancelled.cancel()
+            await #expect(throws: RTMError.self) { try await cancelled.value }
+            _ = try await (publish, subscribe)
+            #expect(client.linkState == .connected)
+            #expect(edge.received.count(where: \.isPublish) == 1)
+        }
+    }
+
+    @Test func `S-8, S-26: when the attempt fails, calls that waited fail as without a connection`()
+        async throws
+    {
+        let isImpatient: (inout RTMClient.Configuration) -> Void = { $0.requestTimeout = .milliseconds(500) }
+        try await withClient(nil, isImpatient) { client, edge in
+            var events = client.events().makeAsyncIterator()
+            edge.follow { _ in [] }
+            edge.push([
+                .with {
+                    $0.disconnect.code = .disconnectDraining
+                    $0.disconnect.retryAfterMs = 200
+                }
+            ])
+            #expect(await events.nextLinkState(.connecting) != nil)
+            #expect(await code { try await client.publish("hi", to: .channel("a")) } == .channelNotConnected)
+            #expect(await code { try await client.subscribe(to: "b") } == .notConnected)
+        }
+    }
+
     @Test func `S-18: the event of the return names affected and unrestored channels`() async throws {
         try await withClient { client, edge in
             var events = client.events().makeAsyncIterator()

@@ -288,7 +288,7 @@ struct ClientStorageTests {
                 Self.update(1, offset: 1, of: "carol", type: .none),
             ])
             let snapshot = await events.nextStorage()
-            #expect(snapshot?.target == .user("bob") && snapshot?.metadata == Metadata())
+            #expect(snapshot?.target == .user("bob") && snapshot?.metadata == RTMMetadata())
             #expect(await events.nextStorage()?.metadata["k"] == "1")
             edge.dropConnections()
             _ = await events.nextLinkState(.connected)

@@ -6,7 +6,7 @@ import Testing
 /// One test per arrow of behaviour.md 2.3.
 struct LinkStateMachineTests {
     private func expect(
-        _ change: LinkChange?, _ previous: LinkState, _ current: LinkState, _ operation: LinkOperation,
+        _ change: LinkChange?, _ previous: RTMLinkState, _ current: RTMLinkState, _ operation: LinkOperation,
         _ reasonCode: LinkStateReason, sourceLocation: SourceLocation = #_sourceLocation
     ) {
         #expect(change?.previous == previous, sourceLocation: sourceLocation)
@@ -52,6 +52,61 @@ struct LinkStateMachineTests {
         }
         link.login()
         expect(link.lastChange, .connecting, .failed, .serverReject, .loginTooFrequent)
+    }
+
+    private static let drain = LinkLoss.disconnected(
+        code: 3000, reason: "bye", retryAfter: .milliseconds(700))
+
+    @Test func `S-14: a drain sends the client to the next address at once`() {
+        var link = VirtualLink(.exact(servers: 3))
+        link.login()
+        link.lose(Self.drain)
+        #expect(link.attempts.map(\.server) == [0, 1])
+        #expect(link.attempts.map(\.at) == [.zero, .zero])
+        #expect(link.states == [.connecting, .connected, .disconnected, .connecting, .connected])
+        #expect(link.lastChange?.isResumed == true)
+    }
+
+    @Test func `S-14: a drain of the only address is followed as the server advised`() {
+        var link = VirtualLink()
+        link.login()
+        link.lose(Self.drain)
+        #expect(link.state == .connecting)
+        #expect(link.machine.isComingBack)
+        #expect(link.attempts.count == 1)
+        link.advance(to: .milliseconds(699))
+        #expect(link.attempts.count == 1)
+        link.advance(to: .milliseconds(700))
+        #expect(link.attempts.map(\.at) == [.zero, .milliseconds(700)])
+        #expect(link.state == .connected)
+    }
+
+    @Test func `S-14: when the drained address is not back yet, the usual waits follow`() {
+        var link = VirtualLink { at, _ in at > .zero && at < .seconds(2) ? .unreachable : .accepted }
+        link.login()
+        link.lose(Self.drain)
+        link.advance(to: .seconds(10))
+        #expect(link.attempts.map(\.at) == [.zero, .milliseconds(700), .milliseconds(4700)])
+    }
+
+    @Test func `S-14: a wait that the server asks for replaces the first one, but not the later ones`() {
+        let slow = LinkLoss.disconnected(code: 3001, reason: "slow", retryAfter: .milliseconds(300))
+        var link = VirtualLink { at, _ in at == .milliseconds(300) ? .unreachable : .accepted }
+        link.login()
+        link.lose(slow)
+        #expect(link.state == .disconnected)
+        link.advance(to: .seconds(10))
+        #expect(link.attempts.map(\.at) == [.zero, .milliseconds(300), .milliseconds(4300)])
+    }
+
+    @Test func `S-6, S-22: a logout during the advised wait ends it`() {
+        var link = VirtualLink()
+        link.login()
+        link.lose(Self.drain)
+        link.logout()
+        link.advance(to: .seconds(10))
+        #expect(link.attempts.count == 1)
+        #expect(link.state == .idle)
     }
 
     @Test func `R-9: a session that comes back too often waits as long as it is told`() {
@@ -147,9 +202,9 @@ struct LinkStateMachineTests {
         #expect(link.attempts.map(\.at) == [.zero, .zero])
     }
 
-    @Test(arguments: [LinkState.disconnected, .suspended])
+    @Test(arguments: [RTMLinkState.disconnected, .suspended])
     func `T8, T11: a changed network cuts the waiting short, and the back-off begins anew`(
-        from: LinkState
+        from: RTMLinkState
     ) {
         var link = VirtualLink.inState(from)
         link.reach = { _, _ in .unreachable }
@@ -178,8 +233,8 @@ struct LinkStateMachineTests {
         #expect(link.completions.map(\.code) == [nil])
     }
 
-    @Test(arguments: [LinkState.idle, .failed])
-    func `A changed network means nothing to a client that isn't logged in`(state: LinkState) {
+    @Test(arguments: [RTMLinkState.idle, .failed])
+    func `A changed network means nothing to a client that isn't logged in`(state: RTMLinkState) {
         var link = VirtualLink.inState(state)
         let changes = link.changes.count
         link.networkChanged()
@@ -275,7 +330,7 @@ struct LinkStateMachineTests {
     @Test func `A disconnect code of the lower band is retried, not before the server said`() {
         var link = VirtualLink()
         link.login()
-        link.lose(.disconnected(code: 3000, reason: "draining", retryAfter: .seconds(7)))
+        link.lose(.disconnected(code: 3003, reason: "too many", retryAfter: .seconds(7)))
         #expect(link.state == .disconnected)
         link.advance(to: .milliseconds(6999))
         #expect(link.attempts.count == 1)
@@ -292,8 +347,8 @@ struct LinkStateMachineTests {
         #expect(link.machine.token == "better")
     }
 
-    @Test(arguments: [LinkState.connecting, .connected, .disconnected, .suspended, .failed])
-    func `T16: a logout leads to idle from everywhere`(from: LinkState) {
+    @Test(arguments: [RTMLinkState.connecting, .connected, .disconnected, .suspended, .failed])
+    func `T16: a logout leads to idle from everywhere`(from: RTMLinkState) {
         var link = VirtualLink.inState(from)
         #expect(link.state == from)
         link.logout()
@@ -390,7 +445,7 @@ struct LinkStateMachineTests {
 
 extension VirtualLink {
     /// A link that reached this state in the ordinary way.
-    static func inState(_ state: LinkState) -> VirtualLink {
+    static func inState(_ state: RTMLinkState) -> VirtualLink {
         var link = VirtualLink { at, _ in at == .zero && state != .connecting ? .accepted : .silent }
         if state == .idle { return link }
         link.login()

@@ -72,6 +72,19 @@ struct LockLedgerTests {
         #expect(ledger.takeLost() == claims)
     }
 
+    @Test func `K-12: a lost lock has the time to live that the client last heard of`() {
+        var ledger = LockLedger()
+        ledger.acquired(key, token: 7)
+        ledger.remember(.seconds(60), of: key)
+        #expect(ledger.beginClaims().map(\.ttl) == [.seconds(60)])
+        ledger.observed(
+            LockDetail(name: "manage", owner: "alice", ttl: .seconds(300), fencingToken: 7), .acquired,
+            type: .message, channel: "lobby")
+        let claims = ledger.beginClaims()
+        ledger.refused(claims[0])
+        #expect(ledger.takeLost().map(\.ttl) == [.seconds(300)])
+    }
+
     @Test func `2.1.9: a lock that nobody heard of is given back until the server confirms that`() {
         var ledger = LockLedger()
         ledger.letGo(key)

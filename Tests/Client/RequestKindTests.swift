@@ -18,7 +18,7 @@ struct RequestKindTests {
         #expect(login.isSuccess)
     }
 
-    private func subscribe() -> EmbeddedLink.Call<Subscription> {
+    private func subscribe() -> EmbeddedLink.Call<RTMSubscription> {
         device.start(.subscribe) { $0.subscriptions.subscribe(to: "lobby", features: .message, $1) }
     }
 

@@ -44,8 +44,8 @@ struct VirtualLink {
     }
 
     var now: ContinuousClock.Instant { start + elapsed }
-    var state: LinkState { machine.state }
-    var states: [LinkState] { changes.map(\.change.current) }
+    var state: RTMLinkState { machine.state }
+    var states: [RTMLinkState] { changes.map(\.change.current) }
     var lastChange: LinkChange? { changes.last?.change }
 
     mutating func login(_ id: UInt64 = 1, token: String? = nil) {

@@ -51,7 +51,7 @@ struct EdgeConfigurationTests {
                 [301, 102, 303, 104, 105, 306, 107, 0, 109],
             ])
         // who comes back takes all his subscriptions up at once.
-        #expect(configuration.applications.map(\.rates.calls.burst) == [204, 404, 604])
+        #expect(configuration.applications.map(\.rates.restorable.subscribes) == [101, 201, 301])
     }
 
     private static func numbers(_ app: Application) -> [Int] {
@@ -89,7 +89,8 @@ struct EdgeConfigurationTests {
 
     @Test("the protocol's document says the rates of an edge whose operator changes nothing")
     func documentedRates() throws {
-        let app = try #require(EdgeConfiguration(try load(["--apps", "one"])).applications.first)
+        let configuration = EdgeConfiguration(try load(["--apps", "one"]))
+        let (app, limits) = (try #require(configuration.applications.first), configuration.limits)
         let rates = app.rates
         let file = URL(filePath: #filePath).resolvingSymlinksInPath().deletingLastPathComponent()
             .deletingLastPathComponent().deletingLastPathComponent().appending(path: "protocol/README.md")
@@ -98,13 +99,17 @@ struct EdgeConfigurationTests {
             .map { "\($0.output.1), \($0.output.2)" }
         let perSecond = [
             rates.calls, rates.channelMetadata, rates.userMetadata, rates.userMetadataSubscribes,
-            rates.acquireLock, rates.renewal, rates.login,
+            rates.acquireLock, rates.renewal, rates.login, limits.heartbeats, limits.refusals,
         ].map { "\($0.perSecond) a second, \($0.burst)" }
         #expect(
             written == [
-                "\(rates.publish.perSecond) a second, \(rates.publish.burst)",
-                "\(rates.subscribesMax) in five seconds, \(rates.subscribesMax)",
-            ] + perSecond)
+                "\(rates.publish.perSecond) a second, \(rates.publish.burst)"
+            ]
+                + [rates.sessionPublish.messages, rates.appPublish.messages].map {
+                    "\($0.perSecond) a second, \($0.burst)"
+                } + [
+                    "\(rates.subscribesMax) in five seconds, \(rates.subscribesMax)"
+                ] + perSecond)
     }
 
     private func load(_ arguments: [String]) throws(ConfigurationError) -> Configuration {

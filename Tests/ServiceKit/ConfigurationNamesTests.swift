@@ -1,3 +1,4 @@
+import RTMModel
 import Testing
 
 @testable import RTMServiceKit

@@ -112,6 +112,23 @@ import Testing
         }
     }
 
+    @Test("a caller that isn't admitted may send short frames only; one that is may send long ones")
+    func strangersFrames() async throws {
+        let long: [UInt8] = [0, 0, 0x20, 0] + [UInt8](repeating: 0, count: 100)
+        try await withRawCaller { fixture, peer in
+            try await peer.send(long)
+            try await eventually("closed") { peer.isClosed }
+            #expect(peer.goAway == .protocolError)
+        }
+        try await withRawCaller { fixture, peer in
+            try await peer.send(hello())
+            try await eventually("welcome") { peer.frames.count == 1 }
+            try await peer.send(long)
+            try await peer.send([UInt8](repeating: 0, count: 0x2000 - 100))
+            try await eventually("the frame was read and is none") { peer.isClosed }
+        }
+    }
+
     @Test("who never says hello is closed after the handshake's time")
     func neverHello() async throws {
         try await withRawCaller {

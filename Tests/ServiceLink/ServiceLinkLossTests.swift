@@ -135,6 +135,34 @@ import Testing
     }
 
     @Test(
+        "requests that would fill a caller's queue are refused for a moment, and the link stays",
+        arguments: TransportKind.allCases)
+    func fullOfRequests(kind: TransportKind) async throws {
+        try await ServiceLinkFixture.with(kind) {
+            $0.client.link.queueBytesMax = 100_000
+        } _: { fixture in
+            let (_, caller) = try await fixture.connected()
+            try await caller.turn { link in
+                let body = Bytes([UInt8](repeating: 0, count: 1000))
+                var sent = 0
+                let refusal = #expect(throws: RTMError.self) {
+                    for _ in 0..<1_000 {
+                        try link.request(EchoMethod.echo, body, timeout: .seconds(30), context: 1)
+                        sent += 1
+                    }
+                }
+                #expect((75...88).contains(sent))
+                #expect(refusal?.code == .operationRateExceedLimitation && refusal?.retryAfter != nil)
+                // What can't be refused still finds room.
+                #expect(link.push(1, body) && link.isUp)
+            }
+            try await eventually("the answers") { fixture.journal.answers.count >= 75 }
+            #expect(fixture.journal.downs.isEmpty)
+            #expect(try await caller.counters.overflows == 0)
+        }
+    }
+
+    @Test(
         "a service's queue that is full ends the link aloud on both sides", arguments: TransportKind.allCases)
     func serviceOverflow(kind: TransportKind) async throws {
         try await ServiceLinkFixture.with(kind) {

@@ -214,7 +214,7 @@ private final class Stage {
         }
     }
 
-    func linkOfBen() -> [LinkState] {
+    func linkOfBen() -> [RTMLinkState] {
         installation.journal.entries[begin...].compactMap { entry in
             guard case .link(ben.id, let state, _, _) = entry.what else { return nil }
             return state

@@ -48,7 +48,7 @@ extension RTMEvents.Iterator {
         return nil
     }
 
-    package mutating func nextLinkState(_ state: LinkState) async -> LinkStateEvent? {
+    package mutating func nextLinkState(_ state: RTMLinkState) async -> LinkStateEvent? {
         while let event = await next() {
             if case .linkState(let change) = event, change.currentState == state { return change }
         }

@@ -51,7 +51,7 @@ struct ImportRules {
             "RTMModel", "RTMProtocol", "SwiftProtobuf", "Logging", "DequeModule", "NIOCore", "NIOPosix",
             "NIOSSL", "NIOHTTP1", "NIOWebSocket", "Network",
         ],
-        "Clients/AgoraRtmKit": ["RTMClient", "RTMModel", "Logging"],
+        "Clients/AgoraRtmKit": ["RTMClient", "RTMModel", "Logging", "DequeModule"],
         "Clients/rtm": ["RTMClient", "RTMModel", "RTMAccessToken", "Logging", "ArgumentParser"],
     ])
 

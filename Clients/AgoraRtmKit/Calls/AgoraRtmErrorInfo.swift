@@ -3,7 +3,7 @@ import RTMModel
 // Safety: NSError is Sendable already, and what this class adds is constant.
 /// Why a call failed. As an `NSError` it has the domain ``domainName``, the code `errorCode.rawValue`, and
 /// `reason` as its localized description.
-public final class AgoraRtmErrorInfo: NSError, @unchecked Sendable {
+public final class AgoraRtmErrorInfo: NSError, LocalizedError, @unchecked Sendable {
     public static let domainName = "AgoraRtmKit"
 
     public let errorCode: AgoraRtmErrorCode
@@ -23,8 +23,12 @@ public final class AgoraRtmErrorInfo: NSError, @unchecked Sendable {
     /// This type has no field for the time to wait, so the sentence contains it.
     convenience init(_ error: RTMError) {
         let wait = error.retryAfter.map { "; try again in \(Int(($0 / .milliseconds(1)).rounded(.up))) ms" }
-        self.init(errorCode: error.code, operation: error.operation, reason: error.reason + (wait ?? ""))
+        self.init(
+            errorCode: AgoraRtmErrorCode(error.code), operation: error.operation,
+            reason: error.reason + (wait ?? ""))
     }
+
+    public var errorDescription: String? { reason }
 
     @available(*, unavailable, message: "errors are not archived")
     public required init?(coder: NSCoder) { nil }

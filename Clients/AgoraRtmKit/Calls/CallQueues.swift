@@ -1,10 +1,12 @@
 // The order in which things happen.
 //
-// Calls reach the client below in the order in which the app made them, whichever form it used. Completion
-// blocks and delegates are called one after the other (S-0a), and events in their order; the blocks of calls
-// that are under way together may be called in any order. Two serial queues ensure that. On `calls` every
-// call begins and ends and the events arrive; no code of the app runs there, so it never waits. On
-// `callbacks` the app's code runs, and it can only block itself.
+// Calls reach the client below in the order in which the app made them, whichever form it used. Everything
+// that the app hears comes one after the other (S-0a) and in the order in which it happened: a subscribe
+// completes before its snapshots come (M-4). Two serial queues ensure that. On `calls` every call begins and
+// ends, and every event arrives; no code of the app runs there, so it never waits. From there both go into
+// one line, and on the queue of `callbacks` the app's code runs, which can only hold up itself.
+
+import RTMClient
 
 /// Runs tasks on a serial queue, in the order in which they began or became ready again.
 final class SerialTaskExecutor: TaskExecutor {
@@ -16,26 +18,18 @@ final class SerialTaskExecutor: TaskExecutor {
         let job = UnownedJob(job)
         queue.async { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
     }
+
+    /// Runs work behind the tasks that are ready by now.
+    func run(_ work: @escaping @Sendable () -> Void) { queue.async(execute: work) }
 }
 
-/// The queue on which the app's code is called.
-struct CallbackQueue: Sendable {
-    private let queue: DispatchQueue
+/// Takes a client's events on its event loop. They pass the queue on which calls end, so they can't overtake
+/// the end of a call that came before them.
+struct EventArrival: EventSink {
+    let calls: SerialTaskExecutor
+    let arrived: @Sendable (RTMEvent) -> Void
 
-    /// The queue is serial, even if the app's queue is a concurrent one.
-    init(target: DispatchQueue?) {
-        queue = DispatchQueue(label: "AgoraRtmKit.callbacks", target: target)
-    }
+    func append(_ event: RTMEvent) { calls.run { arrived(event) } }
 
-    func begin(_ work: @escaping @Sendable () -> Void) { queue.async(execute: work) }
-
-    /// Returns when the work is done, so that the next event waits in a place with a limit.
-    func run(_ work: @escaping @Sendable () -> Void) async {
-        await withCheckedContinuation { continuation in
-            queue.async {
-                work()
-                continuation.resume()
-            }
-        }
-    }
+    func finish() {}
 }

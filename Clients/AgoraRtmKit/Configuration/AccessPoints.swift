@@ -7,17 +7,15 @@ struct AccessPoints {
     let servers: [ServerAddress]
     let tls: RTMClient.TLS
 
-    /// The local stack, for development without any configuration.
-    static let local = AccessPoints(servers: [.local], tls: .disabled)
-
     private init(servers: [ServerAddress], tls: RTMClient.TLS) {
         self.servers = servers
         self.tls = tls
     }
 
+    /// - Parameter caFile: a PEM file of the authorities to trust; nil means those of the system.
     /// - Throws: `.invalidPrivateConfig` (-10024) for an empty list, an unreadable host, or hosts that would
     ///   be reached in different ways.
-    init(_ hosts: [String]) throws(RTMError) {
+    init(_ hosts: [String], caFile: String? = nil) throws(RTMError) {
         var servers: [ServerAddress] = []
         var isPlain: Bool?
         for host in hosts {
@@ -31,7 +29,7 @@ struct AccessPoints {
             servers.append(server)
         }
         guard let isPlain else { throw Self.refusal("accessPointHosts is empty") }
-        self.init(servers: servers, tls: isPlain ? .disabled : .enabled())
+        self.init(servers: servers, tls: isPlain ? .disabled : .enabled(caFile: caFile))
     }
 
     private static func parse(_ host: String) throws(RTMError) -> (ServerAddress, isPlain: Bool) {
@@ -48,7 +46,7 @@ struct AccessPoints {
             }
         }
         let server = try address(host[...])
-        return (server, isLoopback(server.host))
+        return (server, server.isLoopback)
     }
 
     private static func address(_ text: Substring) throws(RTMError) -> ServerAddress {
@@ -57,13 +55,6 @@ struct AccessPoints {
         } catch {
             throw refusal(error.reason)
         }
-    }
-
-    private static func isLoopback(_ host: String) -> Bool {
-        if host.lowercased() == "localhost" || host == "::1" { return true }
-        // A name such as 127.example.com is not an address.
-        let bytes = host.split(separator: ".", omittingEmptySubsequences: false).compactMap { UInt8($0) }
-        return bytes.count == 4 && bytes[0] == 127 && host.utf8.count { $0 == UInt8(ascii: ".") } == 3
     }
 
     private static func refusal(_ reason: String) -> RTMError {

@@ -34,11 +34,16 @@ extension AgoraRtmClientConfig {
     var services: AgoraRtmServiceType { privateConfig?.serviceType ?? [.message, .stream] }
 
     private func accessPoints() throws(RTMError) -> AccessPoints {
-        guard let privateConfig else { return .local }
+        guard let privateConfig else {
+            throw RTMError(
+                .invalidPrivateConfig,
+                "privateConfig is missing: its accessPointHosts say where the servers are, such as 127.0.0.1:7710",
+                operation: "init")
+        }
         guard !privateConfig.serviceType.isEmpty else {
             throw RTMError(.invalidPrivateConfig, "privateConfig.serviceType is empty", operation: "init")
         }
-        return try AccessPoints(privateConfig.accessPointHosts)
+        return try AccessPoints(privateConfig.accessPointHosts, caFile: privateConfig.caFile)
     }
 
     /// Refuses features that don't exist yet. A client that sends in the clear, or past the proxy, would be

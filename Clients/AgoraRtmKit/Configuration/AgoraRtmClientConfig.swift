@@ -32,10 +32,14 @@ public final class AgoraRtmClientConfig: NSObject {
     public var logConfig: AgoraRtmLogConfig?
     /// Encryption is not available yet: any mode but `none` is refused with `.serviceNotSupport` (-10022).
     public var encryptionConfig: AgoraRtmEncryptionConfig?
-    /// Where the servers are. Without it the client uses the local stack at 127.0.0.1:7710.
+    /// Where the servers are. Without it no client can be made: `.invalidPrivateConfig` (-10024) (N-2).
     public var privateConfig: AgoraRtmPrivateConfig?
-    /// The queue on which delegates and completion blocks are called, one after the other; nil means a queue
-    /// of the client's own.
+    /// The queue on which delegates and completion blocks are called, one after the other; nil, the default,
+    /// means the main queue.
+    ///
+    /// A program whose main thread waits for something else needs a queue of its own here, because there the
+    /// main queue never has its turn. A delegate whose class belongs to the main actor needs the main queue,
+    /// so leave this nil for it.
     public var callbackQueue: DispatchQueue?
 
     public init(

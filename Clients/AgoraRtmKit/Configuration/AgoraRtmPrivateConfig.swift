@@ -12,8 +12,12 @@ public final class AgoraRtmPrivateConfig: NSObject {
     /// `::1`) is reached without TLS, since that is where apps are developed, and every other address with
     /// TLS (N-3). `wss://` and `ws://` ask for the same two over WebSocket, as in
     /// `wss://rtm.example.com/rtm`. The server's certificate is verified against the authorities of the
-    /// system. All hosts of one client must be reached the same way: all with TLS, or none.
+    /// system or of ``caFile``. All hosts of one client must be reached the same way: all with TLS, or none.
     public var accessPointHosts: [String] = []
+
+    /// A PEM file of the authorities that sign the servers' certificates; nil, the default, means those of
+    /// the system. This property is an addition to the API.
+    public var caFile: String?
 
     override public init() { super.init() }
 }

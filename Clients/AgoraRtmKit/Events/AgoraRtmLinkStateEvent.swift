@@ -11,7 +11,8 @@ public final class AgoraRtmLinkStateEvent: NSObject, @unchecked Sendable {
     public var reason: String?
     /// The channels that were subscribed when the link changed (S-18).
     public var affectedChannels: [String] = []
-    /// The channels whose subscription could not be restored after a reconnect. Normally there are none.
+    /// The channels whose subscription could not be restored after a reconnect, and those whose events are
+    /// missing. Normally there are none.
     public var unrestoredChannels: [String] = []
     /// Whether the link came back within two minutes of its loss (S-17).
     public var isResumed = false

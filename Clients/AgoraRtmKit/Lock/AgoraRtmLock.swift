@@ -26,7 +26,7 @@ public final class AgoraRtmLock: NSObject, Sendable {
         completion completionBlock: AgoraRtmOperationBlock? = nil
     ) {
         kit.begin("setLock", needs: .message, completionBlock) { client throws(RTMError) in
-            try await client.setLock(lockName, in: channelName, type: channelType, ttl: .seconds(ttl))
+            try await client.setLock(lockName, in: channelName, type: channelType.kind, ttl: .seconds(ttl))
         }
     }
 
@@ -36,7 +36,7 @@ public final class AgoraRtmLock: NSObject, Sendable {
         channelName: String, channelType: AgoraRtmChannelType, lockName: String, ttl: Int32
     ) async -> (AgoraRtmCommonResponse?, AgoraRtmErrorInfo?) {
         await kit.perform("setLock", needs: .message) { client throws(RTMError) in
-            try await client.setLock(lockName, in: channelName, type: channelType, ttl: .seconds(ttl))
+            try await client.setLock(lockName, in: channelName, type: channelType.kind, ttl: .seconds(ttl))
         }
     }
 
@@ -55,7 +55,7 @@ public final class AgoraRtmLock: NSObject, Sendable {
         completion completionBlock: AgoraRtmOperationBlock? = nil
     ) {
         kit.begin("acquireLock", needs: .message, completionBlock) { client throws(RTMError) in
-            _ = try await client.acquireLock(lockName, in: channelName, type: channelType, retry: retry)
+            _ = try await client.acquireLock(lockName, in: channelName, type: channelType.kind, retry: retry)
         }
     }
 
@@ -65,7 +65,7 @@ public final class AgoraRtmLock: NSObject, Sendable {
         channelName: String, channelType: AgoraRtmChannelType, lockName: String, retry: Bool
     ) async -> (AgoraRtmCommonResponse?, AgoraRtmErrorInfo?) {
         await kit.perform("acquireLock", needs: .message) { client throws(RTMError) in
-            _ = try await client.acquireLock(lockName, in: channelName, type: channelType, retry: retry)
+            _ = try await client.acquireLock(lockName, in: channelName, type: channelType.kind, retry: retry)
         }
     }
 
@@ -80,7 +80,7 @@ public final class AgoraRtmLock: NSObject, Sendable {
         completion completionBlock: AgoraRtmOperationBlock? = nil
     ) {
         kit.begin("releaseLock", needs: .message, completionBlock) { client throws(RTMError) in
-            try await client.releaseLock(lockName, in: channelName, type: channelType)
+            try await client.releaseLock(lockName, in: channelName, type: channelType.kind)
         }
     }
 
@@ -90,7 +90,7 @@ public final class AgoraRtmLock: NSObject, Sendable {
         channelName: String, channelType: AgoraRtmChannelType, lockName: String
     ) async -> (AgoraRtmCommonResponse?, AgoraRtmErrorInfo?) {
         await kit.perform("releaseLock", needs: .message) { client throws(RTMError) in
-            try await client.releaseLock(lockName, in: channelName, type: channelType)
+            try await client.releaseLock(lockName, in: channelName, type: channelType.kind)
         }
     }
 
@@ -107,7 +107,7 @@ public final class AgoraRtmLock: NSObject, Sendable {
         completion completionBlock: AgoraRtmOperationBlock? = nil
     ) {
         kit.begin("revokeLock", needs: .message, completionBlock) { client throws(RTMError) in
-            try await client.revokeLock(lockName, from: userId, in: channelName, type: channelType)
+            try await client.revokeLock(lockName, from: userId, in: channelName, type: channelType.kind)
         }
     }
 
@@ -117,7 +117,7 @@ public final class AgoraRtmLock: NSObject, Sendable {
         channelName: String, channelType: AgoraRtmChannelType, lockName: String, userId: String
     ) async -> (AgoraRtmCommonResponse?, AgoraRtmErrorInfo?) {
         await kit.perform("revokeLock", needs: .message) { client throws(RTMError) in
-            try await client.revokeLock(lockName, from: userId, in: channelName, type: channelType)
+            try await client.revokeLock(lockName, from: userId, in: channelName, type: channelType.kind)
         }
     }
 
@@ -131,7 +131,7 @@ public final class AgoraRtmLock: NSObject, Sendable {
         completion completionBlock: AgoraRtmOperationBlock? = nil
     ) {
         kit.begin("removeLock", needs: .message, completionBlock) { client throws(RTMError) in
-            try await client.removeLock(lockName, in: channelName, type: channelType)
+            try await client.removeLock(lockName, in: channelName, type: channelType.kind)
         }
     }
 
@@ -141,7 +141,7 @@ public final class AgoraRtmLock: NSObject, Sendable {
         channelName: String, channelType: AgoraRtmChannelType, lockName: String
     ) async -> (AgoraRtmCommonResponse?, AgoraRtmErrorInfo?) {
         await kit.perform("removeLock", needs: .message) { client throws(RTMError) in
-            try await client.removeLock(lockName, in: channelName, type: channelType)
+            try await client.removeLock(lockName, in: channelName, type: channelType.kind)
         }
     }
 
@@ -155,7 +155,7 @@ public final class AgoraRtmLock: NSObject, Sendable {
         completion completionBlock: AgoraRtmGetLocksBlock? = nil
     ) {
         kit.begin("getLocks", needs: .message, completionBlock) { client throws(RTMError) in
-            AgoraRtmGetLocksResponse(try await client.locks(of: channelName, type: channelType))
+            AgoraRtmGetLocksResponse(try await client.locks(of: channelName, type: channelType.kind))
         }
     }
 
@@ -165,7 +165,7 @@ public final class AgoraRtmLock: NSObject, Sendable {
         channelName: String, channelType: AgoraRtmChannelType
     ) async -> (AgoraRtmGetLocksResponse?, AgoraRtmErrorInfo?) {
         await kit.perform("getLocks", needs: .message) { client throws(RTMError) in
-            AgoraRtmGetLocksResponse(try await client.locks(of: channelName, type: channelType))
+            AgoraRtmGetLocksResponse(try await client.locks(of: channelName, type: channelType.kind))
         }
     }
 }

@@ -21,7 +21,7 @@ extension AgoraRtmGetLocksResponse {
 extension AgoraRtmLockEvent {
     convenience init(_ event: LockEvent) {
         self.init()
-        channelType = event.channelType
+        channelType = AgoraRtmChannelType(event.channelType)
         channelName = event.channelName
         eventType = AgoraRtmLockEventType(event.kind)
         lockDetailList = event.locks.map {

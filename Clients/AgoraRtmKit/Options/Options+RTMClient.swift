@@ -4,7 +4,7 @@ import RTMModel
 extension AgoraRtmSubscribeChannelFeature {
     /// The values are the same in both sets. Unknown bits are left out.
     var subscriptionFeatures: SubscriptionFeatures {
-        SubscriptionFeatures(rawValue: UInt32(truncatingIfNeeded: rawValue)).intersection(.all)
+        SubscriptionFeatures(rawValue: UInt32(truncatingIfNeeded: rawValue)).intersection(.known)
     }
 }
 

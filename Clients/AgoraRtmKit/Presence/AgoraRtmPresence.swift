@@ -124,7 +124,7 @@ public final class AgoraRtmPresence: NSObject, Sendable {
             let response = Response()
             try await response.fill(
                 client.whoNow(
-                    in: channelName, type: channelType, includeUserID: includeUserID,
+                    in: channelName, type: channelType.kind, includeUserID: includeUserID,
                     includeState: includeState, page: page))
             return response
         }
@@ -160,7 +160,7 @@ extension AgoraRtmPresence {
         completion completionBlock: AgoraRtmOperationBlock? = nil
     ) {
         kit.begin("setState", needs: .message, completionBlock) { client throws(RTMError) in
-            try await client.setState(items, in: channelName, type: channelType)
+            try await client.setState(items, in: channelName, type: channelType.kind)
         }
     }
 
@@ -170,7 +170,7 @@ extension AgoraRtmPresence {
         channelName: String, channelType: AgoraRtmChannelType, items: [String: String]
     ) async -> (AgoraRtmCommonResponse?, AgoraRtmErrorInfo?) {
         await kit.perform("setState", needs: .message) { client throws(RTMError) in
-            try await client.setState(items, in: channelName, type: channelType)
+            try await client.setState(items, in: channelName, type: channelType.kind)
         }
     }
 
@@ -185,7 +185,7 @@ extension AgoraRtmPresence {
         completion completionBlock: AgoraRtmOperationBlock? = nil
     ) {
         kit.begin("removeState", needs: .message, completionBlock) { client throws(RTMError) in
-            try await client.removeState(keys, in: channelName, type: channelType)
+            try await client.removeState(keys, in: channelName, type: channelType.kind)
         }
     }
 
@@ -195,7 +195,7 @@ extension AgoraRtmPresence {
         channelName: String, channelType: AgoraRtmChannelType, keys: [String]
     ) async -> (AgoraRtmCommonResponse?, AgoraRtmErrorInfo?) {
         await kit.perform("removeState", needs: .message) { client throws(RTMError) in
-            try await client.removeState(keys, in: channelName, type: channelType)
+            try await client.removeState(keys, in: channelName, type: channelType.kind)
         }
     }
 
@@ -223,7 +223,7 @@ extension AgoraRtmPresence {
         _ channelName: String, _ channelType: AgoraRtmChannelType, _ userId: String
     ) -> AgoraRtmClientKit.Call<AgoraRtmPresenceGetStateResponse> {
         { client in
-            let states = try await client.state(of: userId, in: channelName, type: channelType)
+            let states = try await client.state(of: userId, in: channelName, type: channelType.kind)
             return AgoraRtmPresenceGetStateResponse(userId: userId, states)
         }
     }

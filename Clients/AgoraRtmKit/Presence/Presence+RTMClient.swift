@@ -4,7 +4,7 @@ import RTMModel
 extension AgoraRtmPresenceEvent {
     convenience init(_ event: PresenceEvent) {
         self.init()
-        channelType = event.channelType
+        channelType = AgoraRtmChannelType(event.channelType)
         channelName = event.channelName
         publisher = event.publisher
         timestamp = event.timestampMilliseconds
@@ -59,7 +59,7 @@ extension AgoraRtmWhereNowResponse {
         self.channels = channels.map { channel in
             let info = AgoraRtmChannelInfo()
             info.channelName = channel.name
-            info.channelType = channel.type
+            info.channelType = AgoraRtmChannelType(channel.type)
             return info
         }
     }

@@ -36,7 +36,7 @@ public final class AgoraRtmStorage: NSObject, Sendable {
     ) {
         kit.begin(
             "setChannelMetadata", needs: .message, completionBlock,
-            Self.write(.set, .channel(channelName, type: channelType), data, options, lock: lock))
+            Self.write(.set, .channel(channelName, type: channelType.kind), data, options, lock: lock))
     }
 
     /// See ``setChannelMetadata(channelName:channelType:data:options:lock:completion:)``.
@@ -47,7 +47,7 @@ public final class AgoraRtmStorage: NSObject, Sendable {
     ) async -> (AgoraRtmCommonResponse?, AgoraRtmErrorInfo?) {
         await kit.perform(
             "setChannelMetadata", needs: .message,
-            Self.write(.set, .channel(channelName, type: channelType), data, options, lock: lock))
+            Self.write(.set, .channel(channelName, type: channelType.kind), data, options, lock: lock))
     }
 
     /// Overwrites items that exist. If one doesn't exist, the call fails with `.storageOutdatedRevision`
@@ -61,7 +61,7 @@ public final class AgoraRtmStorage: NSObject, Sendable {
     ) {
         kit.begin(
             "updateChannelMetadata", needs: .message, completionBlock,
-            Self.write(.update, .channel(channelName, type: channelType), data, options, lock: lock))
+            Self.write(.update, .channel(channelName, type: channelType.kind), data, options, lock: lock))
     }
 
     /// See ``updateChannelMetadata(channelName:channelType:data:options:lock:completion:)``.
@@ -72,7 +72,7 @@ public final class AgoraRtmStorage: NSObject, Sendable {
     ) async -> (AgoraRtmCommonResponse?, AgoraRtmErrorInfo?) {
         await kit.perform(
             "updateChannelMetadata", needs: .message,
-            Self.write(.update, .channel(channelName, type: channelType), data, options, lock: lock))
+            Self.write(.update, .channel(channelName, type: channelType.kind), data, options, lock: lock))
     }
 
     /// Removes items, whatever their `value` says, or the whole set if no items are given. If an item doesn't
@@ -86,7 +86,7 @@ public final class AgoraRtmStorage: NSObject, Sendable {
     ) {
         kit.begin(
             "removeChannelMetadata", needs: .message, completionBlock,
-            Self.write(.remove, .channel(channelName, type: channelType), data, options, lock: lock))
+            Self.write(.remove, .channel(channelName, type: channelType.kind), data, options, lock: lock))
     }
 
     /// See ``removeChannelMetadata(channelName:channelType:data:options:lock:completion:)``.
@@ -97,7 +97,7 @@ public final class AgoraRtmStorage: NSObject, Sendable {
     ) async -> (AgoraRtmCommonResponse?, AgoraRtmErrorInfo?) {
         await kit.perform(
             "removeChannelMetadata", needs: .message,
-            Self.write(.remove, .channel(channelName, type: channelType), data, options, lock: lock))
+            Self.write(.remove, .channel(channelName, type: channelType.kind), data, options, lock: lock))
     }
 
     /// Reads the whole set of a channel (D-30). No subscription is needed.
@@ -112,7 +112,7 @@ public final class AgoraRtmStorage: NSObject, Sendable {
     ) {
         kit.begin(
             "getChannelMetadata", needs: .message, completionBlock,
-            Self.read(.channel(channelName, type: channelType)))
+            Self.read(.channel(channelName, type: channelType.kind)))
     }
 
     /// See ``getChannelMetadata(channelName:channelType:completion:)``.
@@ -121,7 +121,7 @@ public final class AgoraRtmStorage: NSObject, Sendable {
         channelName: String, channelType: AgoraRtmChannelType
     ) async -> (AgoraRtmGetMetadataResponse?, AgoraRtmErrorInfo?) {
         await kit.perform(
-            "getChannelMetadata", needs: .message, Self.read(.channel(channelName, type: channelType)))
+            "getChannelMetadata", needs: .message, Self.read(.channel(channelName, type: channelType.kind)))
     }
 
     /// Creates items of a user's set or overwrites them. Every user may write every set (D-16), and

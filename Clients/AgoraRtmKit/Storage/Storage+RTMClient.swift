@@ -61,7 +61,7 @@ extension Int64 {
 }
 
 extension AgoraRtmMetadata {
-    convenience init(_ metadata: Metadata) {
+    convenience init(_ metadata: RTMMetadata) {
         self.init()
         majorRevision = metadata.majorRevision
         items = metadata.items.map(AgoraRtmMetadataItem.init)
@@ -77,7 +77,7 @@ extension AgoraRtmMetadataItem {
 }
 
 extension AgoraRtmGetMetadataResponse {
-    convenience init(_ metadata: Metadata) {
+    convenience init(_ metadata: RTMMetadata) {
         self.init()
         data = AgoraRtmMetadata(metadata)
     }
@@ -89,7 +89,7 @@ extension AgoraRtmStorageEvent {
         switch event.target {
         case .channel(let name, let type):
             storageType = .channel
-            channelType = type
+            channelType = AgoraRtmChannelType(type)
             target = name
         case .user(let id):
             storageType = .user

@@ -3,12 +3,6 @@ import NIOPosix
 import NIOSSL
 import RTMModel
 
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
-
 /// Opens connections to edges.
 protocol Dialing {
     /// Begins to connect. The receiver hears how that ends. `close()` on the result gives it up.
@@ -27,7 +21,7 @@ struct Dialer: Dialing, Sendable {
     init(
         to servers: [ServerAddress], tls: RTMClient.TLS, timeout: Duration, eventLoop: any EventLoop
     ) throws(RTMError) {
-        for server in servers where tls != .disabled && !server.hasTLS(tls) {
+        if case .enabled = tls, let server = servers.first(where: { !$0.hasTLS(tls) }) {
             throw RTMError(
                 .invalidPrivateConfig, "TLS is asked for, and '\(server)' has none: write wss://",
                 operation: "init")
@@ -39,7 +33,11 @@ struct Dialer: Dialing, Sendable {
     }
 
     private static func context(for tls: RTMClient.TLS) throws(RTMError) -> NIOSSLContext {
-        let caFile = if case .enabled(let file, _) = tls { file } else { String?.none }
+        let caFile: String? =
+            switch tls {
+            case .automatic(let file), .enabled(let file, _): file
+            case .disabled: nil
+            }
         var configuration = TLSConfiguration.makeClientConfiguration()
         configuration.minimumTLSVersion = .tlsv12
         if let caFile { configuration.trustRoots = .file(caFile) }
@@ -78,7 +76,8 @@ struct Dialer: Dialing, Sendable {
             }
         }
         connected.whenFailure { error in
-            bound.value.connectFailed("\(server) can't be reached: \(ServerConnection.describe(error))")
+            bound.value.connectFailed(
+                "\(server) can't be reached: \(ServerConnection.describe(error))", .init(error))
         }
         return handler
     }
@@ -95,29 +94,13 @@ extension ServerAddress {
     /// The address of a WebSocket says so itself.
     fileprivate func hasTLS(_ tls: RTMClient.TLS) -> Bool {
         switch transport {
-        case .tcp: tls != .disabled
         case .webSocket(_, let isSecure): isSecure
-        }
-    }
-}
-
-extension ServerConnection {
-    /// Describes the cause of a failure in few words.
-    static func describe(_ error: any Error) -> String {
-        switch error {
-        case let error as NIOConnectionError:
-            if let first = error.connectionErrors.first { return describe(first.error) }
-            return "the name can't be looked up"
-        case let error as IOError:
-            return String(cString: strerror(error.errnoCode))
-        case ChannelError.connectTimeout(let amount):
-            return "no answer within \(Duration(amount))"
-        case let error as NIOSSLError:
-            return "TLS failed: \(error)"
-        case let error as NIOSSLExtraError:
-            return "TLS failed: \(error)"
-        default:
-            return "\(error)"
+        case .tcp:
+            switch tls {
+            case .automatic: !isLoopback
+            case .disabled: false
+            case .enabled: true
+            }
         }
     }
 }

@@ -16,7 +16,7 @@ extension RTMClient {
     /// - Throws: `.notConnected` (-10025) with the cause if the server can't be reached or doesn't answer in
     ///   time; `.initServiceFailed` (-10007) and `.invalidPrivateConfig` (-10024) as `init` does.
     public static func ping(
-        _ server: ServerAddress, tls: TLS = .disabled, timeout: Duration = .seconds(10),
+        _ server: ServerAddress, tls: TLS = .automatic(), timeout: Duration = .seconds(10),
         eventLoopGroup: (any EventLoopGroup)? = nil
     ) async throws(RTMError) -> PingReply {
         let eventLoop = (eventLoopGroup ?? MultiThreadedEventLoopGroup.singleton).next()

@@ -4,7 +4,7 @@ public import RTMModel
 public struct ServerAddress: Sendable, Hashable {
     /// What carries the frames of the protocol.
     public enum Transport: Sendable, Hashable {
-        /// TCP, with TLS if ``RTMClient/Configuration/tls`` asks for it.
+        /// TCP, with TLS where ``RTMClient/Configuration/tls`` asks for it.
         case tcp
         /// WebSocket, for networks that let nothing else through.
         ///
@@ -107,6 +107,14 @@ extension ServerAddress: CustomStringConvertible {
         case .tcp: authority
         case .webSocket(let path, let isSecure): "\(isSecure ? "wss" : "ws")://\(authority)\(path)"
         }
+    }
+
+    /// Whether the server is on this machine: `localhost`, `127.…` or `::1`.
+    package var isLoopback: Bool {
+        if host.lowercased() == "localhost" || host == "::1" { return true }
+        // A name such as 127.example.com is not an address.
+        let bytes = host.split(separator: ".", omittingEmptySubsequences: false).compactMap { UInt8($0) }
+        return bytes.count == 4 && bytes[0] == 127 && host.utf8.count { $0 == UInt8(ascii: ".") } == 3
     }
 
     /// Host and port, as they stand in an address and in the head of an HTTP request.

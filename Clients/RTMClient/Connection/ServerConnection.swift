@@ -38,6 +38,8 @@ final class ServerConnection: ChannelInboundHandler {
     private var isReading = false
     private var isEnded = false
     private var cause: String?
+    /// Why the connection could not be opened, as far as it has a name.
+    private(set) var failure: ConnectionFailure?
     /// Bytes that were written, and that the socket has not taken yet.
     private var bytesInWrites = 0
 
@@ -109,7 +111,10 @@ final class ServerConnection: ChannelInboundHandler {
     }
 
     /// The socket could not be opened.
-    func connectFailed(_ cause: String) { end(cause: cause) }
+    func connectFailed(_ cause: String, _ failure: ConnectionFailure? = nil) {
+        self.failure = failure
+        end(cause: cause)
+    }
 
     // MARK: ChannelInboundHandler
 
@@ -156,6 +161,7 @@ final class ServerConnection: ChannelInboundHandler {
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         cause = ServerConnection.describe(error)
+        failure = failure ?? .init(error)
         end(cause: ServerConnection.describe(error))
     }
 }

@@ -91,7 +91,7 @@ private final class UpgradeResponseHandler: ChannelInboundHandler, RemovableChan
         case let error as NIOHTTPClientUpgradeError where error == .upgraderDeniedUpgrade:
             failed("the answer to the WebSocket handshake is wrong")
         case is HTTPParserError: failed("no WebSocket, the server doesn't speak HTTP")
-        default: failed(ServerConnection.describe(error))
+        default: failed(ServerConnection.describe(error), .init(error))
         }
     }
 
@@ -101,9 +101,9 @@ private final class UpgradeResponseHandler: ChannelInboundHandler, RemovableChan
         failed("no WebSocket, but \(refusal.status)" + (reason.map { ": \($0)" } ?? ""))
     }
 
-    private func failed(_ cause: String) {
+    private func failed(_ cause: String, _ failure: ConnectionFailure? = nil) {
         guard !isDone else { return }
         isDone = true
-        connection.connectFailed("\(server) can't be reached: \(cause)")
+        connection.connectFailed("\(server) can't be reached: \(cause)", failure)
     }
 }

@@ -131,7 +131,8 @@ extension EventBuffer {
 }
 
 extension RTMEvent {
-    fileprivate var payloadBytes: Int {
+    /// What the event counts against a limit of bytes.
+    package var payloadBytes: Int {
         switch self {
         case .message(let message): message.payload.byteCount
         case .presence(let presence): presence.change.byteCount

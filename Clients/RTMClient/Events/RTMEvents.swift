@@ -63,7 +63,7 @@ final class EventConsumer: Sendable {
 }
 
 /// Where a hub puts events. All methods are called on the link's event loop.
-protocol EventSink: Sendable {
+package protocol EventSink: Sendable {
     func append(_ event: RTMEvent)
     func finish()
 }
@@ -73,13 +73,13 @@ final class EventHub: Sendable {
     private struct Contents {
         var consumers: [(id: UInt64, buffer: any EventSink)] = []
         var lastID: UInt64 = 0
-        var linkState = LinkState.idle
+        var linkState = RTMLinkState.idle
         var isFinished = false
     }
 
     private let contents = Mutex(Contents())
 
-    var linkState: LinkState { contents.withLock { $0.linkState } }
+    var linkState: RTMLinkState { contents.withLock { $0.linkState } }
 
     func makeConsumer(_ buffering: EventBuffering) -> RTMEvents {
         let buffer = EventBuffer(buffering)

@@ -13,7 +13,12 @@ struct LockLedger: Sendable {
     struct Claim: Sendable, Hashable {
         var key: LockKey
         var token: UInt64
+        /// The lock's time to live, as far as the client has heard of it.
+        var ttl: Duration?
     }
+
+    /// Limit: locks whose times to live are remembered. A channel has at most 32 locks (L-39).
+    private static let ttlsMax = 4096
 
     /// An operation on a lock, which may be under way only once at a time (K-7).
     private struct Performance: Sendable, Hashable {
@@ -24,6 +29,8 @@ struct LockLedger: Sendable {
     private var held: [LockKey: UInt64] = [:]
     /// Locks that may belong to this client on the server although nobody here wants them.
     private var unwanted: Set<LockKey> = []
+    /// What snapshots, events and the app's own calls have said about locks.
+    private var ttls: [LockKey: Duration] = [:]
     private var performances: Set<Performance> = []
     /// Claims that the server has still to answer.
     private var claimed: Set<LockKey> = []
@@ -86,7 +93,8 @@ struct LockLedger: Sendable {
     ///   claimed again.
     mutating func beginClaims() -> [Claim] {
         claimed = Set(held.keys)
-        return held.map { Claim(key: $0.key, token: $0.value) }.sorted { $0.key < $1.key }
+        return held.map { Claim(key: $0.key, token: $0.value, ttl: ttls[$0.key]) }
+            .sorted { $0.key < $1.key }
     }
 
     mutating func confirmed(_ claim: Claim, token: UInt64) {
@@ -110,10 +118,16 @@ struct LockLedger: Sendable {
 
     // MARK: Events
 
+    /// The lock lives on for so long when its owner is gone; `nil` if there is no such lock any more.
+    mutating func remember(_ ttl: Duration?, of key: LockKey) {
+        if ttl == nil || ttls[key] != nil || ttls.count < Self.ttlsMax { ttls[key] = ttl }
+    }
+
     /// A snapshot or an event shows a lock of a channel. Somebody may have taken it from this client. A lock
     /// that is being claimed is left to the answer to the claim.
     mutating func observed(_ lock: LockDetail, _ kind: LockEvent.Kind, type: ChannelType, channel: String) {
         let key = LockKey(channelType: type, channel: channel, name: lock.name)
+        remember(kind == .removed ? nil : lock.ttl, of: key)
         guard let token = held[key], !claimed.contains(key) else { return }
         switch kind {
         case .released, .removed: if lock.fencingToken >= token { held[key] = nil }

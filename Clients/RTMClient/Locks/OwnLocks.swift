@@ -45,6 +45,10 @@ final class OwnLocks {
 
     func done(_ call: LockCall) {
         if call.operation == .releaseLock || call.operation == .removeLock { ledger.released(call.key) }
+        if case .setLock(let request) = call.body {
+            let seconds = Limits.clamp(Int(request.ttlS), to: Limits.lockTTL)
+            ledger.remember(.seconds(seconds), of: call.key)
+        }
         end(call, .success(0))
     }
 
@@ -144,7 +148,9 @@ final class OwnLocks {
         let lost = Dictionary(grouping: ledger.takeLost()) { $0.key.place }
         for (place, claims) in lost.sorted(by: { $0.key < $1.key }) {
             let details = claims.map {
-                LockDetail(name: $0.key.name, owner: link.configuration.userID, fencingToken: $0.token)
+                LockDetail(
+                    name: $0.key.name, owner: link.configuration.userID,
+                    ttl: $0.ttl ?? .seconds(Limits.lockTTL.lowerBound), fencingToken: $0.token)
             }
             let event = LockEvent(
                 kind: .expired, channelType: place.channelType, channelName: place.channel, locks: details,

@@ -105,7 +105,11 @@ extension RTMClient {
         _ operation: Operation, _ start: @escaping @Sendable (Link, Completion<Answer>) -> Void
     ) async throws(RTMError) -> Answer {
         let id = requestIDs.next()
-        return try await link.perform(operation, id: id, start: start) { $0.session.cancel(id) }
+        return try await link.perform(operation, id: id) { link, completion in
+            link.waitingCalls.start(completion) { start(link, completion) }
+        } cancel: {
+            $0.session.cancel(id)
+        }
     }
 }
 

@@ -20,7 +20,7 @@ final class FrameRouter: FrameReceiver {
 
     func closed(_ socket: ServerConnection, cause: String) {
         if isPresent(socket) {
-            link.end(.connectionError(cause))
+            link.end(.connectionError(cause, socket.failure))
         } else {
             link.session.goodbyeSaid(socket)
         }

@@ -33,6 +33,7 @@ final class Link {
     private var random: any RandomNumberGenerator
 
     private(set) lazy var requests = Requests(self, ids: requestIDs)
+    private(set) lazy var waitingCalls = WaitingCalls(self)
     private(set) lazy var opening = SessionOpening(self)
     private(set) lazy var session = SessionCalls(self)
     private(set) lazy var subscriptions = Subscriptions(self)
@@ -68,7 +69,7 @@ final class Link {
     }
 
     var now: Instant { time.now }
-    var state: LinkState { machine.state }
+    var state: RTMLinkState { machine.state }
     var isClosed: Bool { session.isClosed }
 }
 
@@ -143,6 +144,7 @@ extension Link {
                 LinkStateEvent(
                     change, subscribedChannels: subscriptions.table.channels,
                     unrestoredUsers: unrestoredUsers, timestampMilliseconds: time.milliseconds)))
+        if change.current != .connecting { waitingCalls.releaseAll() }
     }
 
     /// The present connection is of no more use.
@@ -156,7 +158,10 @@ extension Link {
 
 extension Link {
     func armTimer() {
-        let deadlines = [machine.deadline, requests.deadline, connection?.deadline, session.deadline]
+        let deadlines = [
+            machine.deadline, requests.deadline, connection?.deadline, session.deadline,
+            waitingCalls.deadline,
+        ]
         timer.arm(for: deadlines.lazy.compactMap { $0 }.min(), now: now) { self.timerFired() }
     }
 
@@ -171,6 +176,7 @@ extension Link {
         keepHeartbeat()
         tryAgain()
         session.endGoodbyes(now: now)
+        waitingCalls.expire(now: now)
         armTimer()
     }
 

@@ -1,8 +1,8 @@
 /// A transition of the link state, as the state machine announces it. The link adds the channels and the
 /// time.
 struct LinkChange: Sendable, Hashable {
-    var current: LinkState
-    var previous: LinkState
+    var current: RTMLinkState
+    var previous: RTMLinkState
     var operation: LinkOperation
     var reasonCode: LinkStateReason
     var reason: String
@@ -10,6 +10,7 @@ struct LinkChange: Sendable, Hashable {
     /// Whether the event names the subscribed channels (S-18).
     var listsChannels = false
     var unrestoredChannels: [String] = []
+    var connectionFailure: ConnectionFailure?
 }
 
 extension LinkStateEvent {
@@ -27,5 +28,6 @@ extension LinkStateEvent {
             unrestoredChannels: change.unrestoredChannels,
             unrestoredUsers: change.current == .connected ? unrestoredUsers : [],
             isResumed: change.isResumed, timestampMilliseconds: timestampMilliseconds)
+        connectionFailure = change.connectionFailure
     }
 }

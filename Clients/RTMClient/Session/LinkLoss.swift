@@ -5,7 +5,7 @@ import RTMProtocol
 /// (behaviour.md 2.3).
 enum LinkLoss: Sendable, Hashable {
     /// The socket could not be opened, was closed, or carried something that is no frame.
-    case connectionError(String)
+    case connectionError(String, ConnectionFailure? = nil)
     /// The server did not answer a heartbeat in time, although the socket may still look alive (S-40).
     case heartbeatTimeout
     /// The server answered the login with an error.
@@ -15,6 +15,9 @@ enum LinkLoss: Sendable, Hashable {
 
     /// Disconnect codes that advise not to connect again, because that would end the same way.
     private static let terminalDisconnectCodes = 3500..<4000
+
+    /// The server shuts down in good order.
+    private static let drainingCode = 3000
 
     /// Whether another attempt would end the same way.
     var isFatal: Bool {
@@ -36,11 +39,16 @@ enum LinkLoss: Sendable, Hashable {
 
     var text: String {
         switch self {
-        case .connectionError(let text): text
+        case .connectionError(let text, _): text
         case .heartbeatTimeout: "the server did not answer a heartbeat in time"
         case .loginRefused(let error): error.reason
         case .disconnected(let code, let reason, _): "the server closed the connection: \(reason) (\(code))"
         }
+    }
+
+    /// Why no connection could be opened, if that was it.
+    var connectionFailure: ConnectionFailure? {
+        if case .connectionError(_, let failure) = self { failure } else { nil }
     }
 
     /// What the server asked to wait before the next attempt.
@@ -50,6 +58,15 @@ enum LinkLoss: Sendable, Hashable {
         case .loginRefused(let error): error.retryAfter
         case .disconnected(_, _, let retryAfter): retryAfter
         }
+    }
+
+    /// The server shuts down and has asked the client to go elsewhere, or to its successor.
+    var isDrain: Bool { if case .disconnected(Self.drainingCode, _, _) = self { true } else { false } }
+
+    /// When the server that ended the connection wants the client back. `nil` leaves it to the client.
+    var advice: Duration? {
+        guard case .disconnected(_, _, let retryAfter) = self else { return nil }
+        return retryAfter ?? (isDrain ? .zero : nil)
     }
 
     /// Nothing is wrong with the login but that it came too early. A login that an app waits for fails with

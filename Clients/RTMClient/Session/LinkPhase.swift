@@ -15,7 +15,7 @@ enum LinkPhase {
     /// Gave up. Follows: connecting by a new login, idle.
     case failed
 
-    var state: LinkState {
+    var state: RTMLinkState {
         switch self {
         case .idle: .idle
         case .connecting: .connecting
@@ -33,7 +33,7 @@ enum LinkPhase {
         switch self {
         case .idle, .connected, .failed: nil
         case .connecting(let attempt, let outage):
-            earliest(attempt.deadline, outage.giveUpAt(after: reconnectTimeout))
+            earliest(attempt.beginsAt, attempt.deadline, outage.giveUpAt(after: reconnectTimeout))
         case .disconnected(let outage):
             earliest(outage.suspendAt, outage.retryAt, outage.giveUpAt(after: reconnectTimeout))
         case .suspended(let outage): earliest(outage.retryAt, outage.giveUpAt(after: reconnectTimeout))
@@ -48,6 +48,9 @@ struct LinkAttempt {
     var number: UInt64
     var serversTried = 1
     var deadline: ContinuousClock.Instant
+    /// When the connection is opened, if that has not happened yet: a server that shuts down spreads the
+    /// return of its clients.
+    var beginsAt: ContinuousClock.Instant?
     /// The server accepted the login, and subscriptions are being restored.
     var isRestoring = false
 }

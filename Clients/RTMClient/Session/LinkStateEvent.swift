@@ -9,8 +9,8 @@ public enum LinkServiceType: Int, Sendable, Hashable, CaseIterable {
 
 /// One change of the link state (S-23).
 public struct LinkStateEvent: Sendable, Hashable {
-    public var currentState: LinkState
-    public var previousState: LinkState
+    public var currentState: RTMLinkState
+    public var previousState: RTMLinkState
     public var serviceType: LinkServiceType
     public var operation: LinkOperation
     public var reasonCode: LinkStateReason
@@ -29,11 +29,13 @@ public struct LinkStateEvent: Sendable, Hashable {
     /// Whether the link came back within two minutes of its loss and nothing is missing (S-17): both
     /// `unrestoredChannels` and `unrestoredUsers` are empty, and no message to this user was lost.
     public var isResumed: Bool
+    /// Why no connection could be opened, where the cause has a name. `nil` for every other change.
+    public var connectionFailure: ConnectionFailure?
     /// Milliseconds since 1970 by the server's clock where it is known, otherwise by the local one.
     public var timestampMilliseconds: UInt64
 
     public init(
-        currentState: LinkState, previousState: LinkState, serviceType: LinkServiceType = .message,
+        currentState: RTMLinkState, previousState: RTMLinkState, serviceType: LinkServiceType = .message,
         operation: LinkOperation, reasonCode: LinkStateReason, reason: String,
         affectedChannels: [String] = [],
         unrestoredChannels: [String] = [], unrestoredUsers: [String] = [], isResumed: Bool = false,

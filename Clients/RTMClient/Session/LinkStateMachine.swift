@@ -15,32 +15,8 @@ import RTMModel
 struct LinkStateMachine: Sendable {
     typealias Instant = ContinuousClock.Instant
 
-    struct Parameters: Sendable {
-        var timing = LinkTiming()
-        var serverCount = 1
-        /// How long connecting to one server and logging in may take, and restoring the subscriptions again.
-        var attemptTimeout: Duration = .seconds(10)
-        /// When the link fails for good (T17). `nil` means never.
-        var reconnectTimeout: Duration?
-        /// What a login presents that brings no token. `nil` means the app id.
-        var token: String?
-    }
-
-    enum Action: Sendable, Equatable {
-        /// Announce the change to the app. `state` is the new one already.
-        case announce(LinkChange)
-        /// Open a connection to the server with this index and log in. Reports about it carry the number.
-        case connect(attempt: UInt64, server: Int)
-        /// Drop the present connection at once. Calls in flight on it fail.
-        case disconnect(reason: String)
-        /// Send Logout on the present connection and let it end by itself.
-        case sayGoodbye
-        /// Present the token of the login on the present connection (S-7).
-        case reauthenticate(login: UInt64, token: String)
-        case completeLogin(UInt64, RTMError?)
-        /// Nothing is to be restored any more (S-22).
-        case forgetSubscriptions
-    }
+    typealias Parameters = LinkParameters
+    typealias Action = LinkAction
 
     private let parameters: Parameters
     private var phase = LinkPhase.idle
@@ -53,7 +29,12 @@ struct LinkStateMachine: Sendable {
 
     init(_ parameters: Parameters) { self.parameters = parameters }
 
-    var state: LinkState { phase.state }
+    var state: RTMLinkState { phase.state }
+
+    /// A session was lost, and an attempt to take it up again is under way.
+    var isComingBack: Bool {
+        if case .connecting(_, let outage) = phase { outage.wasConnected } else { false }
+    }
 
     /// When `timerFired` is due.
     var deadline: Instant? { phase.deadline(reconnectTimeout: parameters.reconnectTimeout) }
@@ -227,10 +208,15 @@ extension LinkStateMachine {
         var outage = newOutage(wasConnected: true, since: now)
         outage.scheduleRetry(after: loss, now: now, random: &random)
         let operation: LinkOperation = loss == .heartbeatTimeout ? .heartbeatTimeout : .serverTimeout
-        return [
-            .disconnect(reason: loss.text),
+        let actions = [
+            Action.disconnect(reason: loss.text),
             move(to: .disconnected(outage), operation, loss.reasonCode, loss.text, listsChannels: true),
         ]
+        guard loss.isDrain else { return actions }
+        // Another server needs no time to get ready. The same one says when its successor may be asked.
+        let isElsewhere = parameters.serverCount > 1
+        if isElsewhere { server = (server + 1) % parameters.serverCount }
+        return actions + connectAgain(outage, now: now, after: isElsewhere ? nil : loss.advice)
     }
 
     private mutating func attemptEnded(
@@ -258,7 +244,8 @@ extension LinkStateMachine {
             )
             return actions + loginTimedOut(outage)
         }
-        actions.append(move(to: .disconnected(outage), operation, .connectionError, loss.text))
+        actions.append(
+            move(to: .disconnected(outage), operation, .connectionError, loss.text, loss.connectionFailure))
         if now >= outage.suspendAt { actions += suspend(outage, now: now, random: &random) }
         return actions
     }
@@ -274,6 +261,7 @@ extension LinkStateMachine {
             return []
         case .connecting(let attempt, let outage):
             if isToGiveUp(outage, now: now) { return giveUp(outage) }
+            if let beginsAt = attempt.beginsAt, now >= beginsAt { return [dial(attempt, outage)] }
             guard now >= attempt.deadline else { return [] }
             let what = attempt.isRestoring ? "restoring the subscriptions" : "connecting and logging in"
             let loss = LinkLoss.connectionError("\(what) took more than \(parameters.attemptTimeout)")
@@ -294,8 +282,25 @@ extension LinkStateMachine {
         return connectAgain(outage, now: now)
     }
 
-    private mutating func connectAgain(_ outage: Outage, now: Instant) -> [Action] {
-        connect(outage, now: now, .autoReconnect, .autoReconnect, "connecting again")
+    /// - Parameter pause: when the connection is opened. `nil` means at once.
+    private mutating func connectAgain(
+        _ outage: Outage, now: Instant, after pause: Duration? = nil
+    ) -> [Action] {
+        let actions = connect(outage, now: now, .autoReconnect, .autoReconnect, "connecting again")
+        guard let pause, pause > .zero, case .connecting(var attempt, let outage) = phase else {
+            return actions
+        }
+        attempt.beginsAt = now + pause
+        attempt.deadline += pause
+        phase = .connecting(attempt, outage)
+        return actions.dropLast()
+    }
+
+    private mutating func dial(_ attempt: LinkAttempt, _ outage: Outage) -> Action {
+        var attempt = attempt
+        attempt.beginsAt = nil
+        phase = .connecting(attempt, outage)
+        return .connect(attempt: attempt.number, server: server)
     }
 
     /// The link has been down for the whole window (T10).
@@ -369,6 +374,7 @@ extension LinkStateMachine {
 
     private mutating func move(
         to next: LinkPhase, _ operation: LinkOperation, _ reasonCode: LinkStateReason, _ reason: String,
+        _ connectionFailure: ConnectionFailure? = nil,
         isResumed: Bool = false, listsChannels: Bool = false, unrestoredChannels: [String] = []
     ) -> Action {
         let previous = state
@@ -377,6 +383,7 @@ extension LinkStateMachine {
             LinkChange(
                 current: state, previous: previous, operation: operation, reasonCode: reasonCode,
                 reason: reason,
-                isResumed: isResumed, listsChannels: listsChannels, unrestoredChannels: unrestoredChannels))
+                isResumed: isResumed, listsChannels: listsChannels, unrestoredChannels: unrestoredChannels,
+                connectionFailure: connectionFailure))
     }
 }

@@ -5,33 +5,33 @@
 public enum LinkStateReason: Int, Sendable, Hashable, CaseIterable {
     /// 0: no cause is known. No event carries it.
     case unknown = 0
-    /// 1: the app called `login`. Reported when the link goes from ``LinkState/idle`` to
-    /// ``LinkState/connecting``.
+    /// 1: the app called `login`. Reported when the link goes from ``RTMLinkState/idle`` to
+    /// ``RTMLinkState/connecting``.
     case login = 1
-    /// 2: the server accepted the first login. Reported with ``LinkState/connected``.
+    /// 2: the server accepted the first login. Reported with ``RTMLinkState/connected``.
     case loginSuccess = 2
     /// 3: the first login did not succeed within the configured `reconnectTimeout`. Reported with
-    /// ``LinkState/failed``.
+    /// ``RTMLinkState/failed``.
     case loginTimeout = 3
     /// 4: the app doesn't exist, or the token lacks the privilege to log in. Reported with
-    /// ``LinkState/failed``.
+    /// ``RTMLinkState/failed``.
     case loginNotAuthorized = 4
     /// 5: the server doesn't let this user in, for example because the user is banned. Reported with
-    /// ``LinkState/failed``.
+    /// ``RTMLinkState/failed``.
     case loginRejected = 5
     /// 6: the app called `login` again, after the link had failed or while it waited for its next attempt.
-    /// Reported with ``LinkState/connecting``.
+    /// Reported with ``RTMLinkState/connecting``.
     case relogin = 6
-    /// 7: the app called `logout` or `close`. Reported with ``LinkState/idle``.
+    /// 7: the app called `logout` or `close`. Reported with ``RTMLinkState/idle``.
     case logout = 7
     /// 8: the client begins an attempt by itself. Reported when the link goes from
-    /// ``LinkState/disconnected`` or ``LinkState/suspended`` to ``LinkState/connecting``.
+    /// ``RTMLinkState/disconnected`` or ``RTMLinkState/suspended`` to ``RTMLinkState/connecting``.
     case autoReconnect = 8
-    /// 9: the link has been down for two minutes, reported with ``LinkState/suspended``; or for the
-    /// configured `reconnectTimeout`, reported with ``LinkState/failed``.
+    /// 9: the link has been down for two minutes, reported with ``RTMLinkState/suspended``; or for the
+    /// configured `reconnectTimeout`, reported with ``RTMLinkState/failed``.
     case reconnectTimeout = 9
     /// 10: the client has logged in again and restored its subscriptions. Reported with
-    /// ``LinkState/connected``.
+    /// ``RTMLinkState/connected``.
     case reconnectSuccess = 10
     /// 11: the app joins a stream channel. Not reported by this version.
     case join = 11
@@ -43,16 +43,16 @@ public enum LinkStateReason: Int, Sendable, Hashable, CaseIterable {
     case rejoin = 14
     /// 15: the app left a stream channel. Not reported by this version.
     case leave = 15
-    /// 16: the token is malformed, forged, or made for another user. Reported with ``LinkState/failed``.
+    /// 16: the token is malformed, forged, or made for another user. Reported with ``RTMLinkState/failed``.
     case invalidToken = 16
     /// 17: the token, or its privilege to log in, has expired: at a login, or in the middle of a session.
-    /// Reported with ``LinkState/failed``.
+    /// Reported with ``RTMLinkState/failed``.
     case tokenExpired = 17
-    /// 18: the token belongs to another app than the one that logs in. Reported with ``LinkState/failed``.
+    /// 18: the token belongs to another app than the one that logs in. Reported with ``RTMLinkState/failed``.
     case inconsistentAppId = 18
     /// 19: the name of a stream channel is not allowed. Not reported by this version.
     case invalidChannelName = 19
-    /// 20: the server does not allow the user id. Reported with ``LinkState/failed``.
+    /// 20: the server does not allow the user id. Reported with ``RTMLinkState/failed``.
     case invalidUserId = 20
     /// 21: the client is not initialized. Not reported by this version, whose clients are checked when they
     /// are created.
@@ -62,28 +62,29 @@ public enum LinkStateReason: Int, Sendable, Hashable, CaseIterable {
     /// 23: the app has joined too many stream channels. Not reported by this version.
     case channelInstanceExceedLimitation = 23
     /// 24: the server refused the login because of a rate that no waiting is announced for. Reported with
-    /// ``LinkState/failed``.
+    /// ``RTMLinkState/failed``.
     case operationRateExceedLimitation = 24
     /// 25: a stream channel is in an error state. Not reported by this version.
     case channelInErrorState = 25
     /// 26: a stream channel has no connection to the presence service. Not reported by this version.
     case presenceNotConnected = 26
-    /// 27: the same user logged in elsewhere, and the newer login wins. Reported with ``LinkState/failed``.
+    /// 27: the same user logged in elsewhere, and the newer login wins. Reported with
+    /// ``RTMLinkState/failed``.
     case sameUidLogin = 27
     /// 28: the server ended the session for good, for example on behalf of an administrator. Reported with
-    /// ``LinkState/failed``.
+    /// ``RTMLinkState/failed``.
     case kickedOutByServer = 28
-    /// 29: the server did not answer a heartbeat in time. Reported with ``LinkState/disconnected``.
+    /// 29: the server did not answer a heartbeat in time. Reported with ``RTMLinkState/disconnected``.
     case keepAliveTimeout = 29
     /// 30: a connection could not be opened, was closed, or carried something that is no frame. Reported with
-    /// ``LinkState/disconnected``, and with ``LinkState/suspended`` when a later attempt fails.
+    /// ``RTMLinkState/disconnected``, and with ``RTMLinkState/suspended`` when a later attempt fails.
     case connectionError = 30
     /// 31: the presence service is not ready for a stream channel. Not reported by this version.
     case presenceNotReady = 31
-    /// 32: the device's network changed, or the app said so. Reported with ``LinkState/disconnected``.
+    /// 32: the device's network changed, or the app said so. Reported with ``RTMLinkState/disconnected``.
     case networkChange = 32
     /// 33: the server does not speak this client's version of the protocol, or the service is switched off.
-    /// Reported with ``LinkState/failed``.
+    /// Reported with ``RTMLinkState/failed``.
     case serviceNotSupported = 33
     /// 34: the installation has no stream channels. Not reported by this version.
     case streamChannelNotAvailable = 34
@@ -91,7 +92,7 @@ public enum LinkStateReason: Int, Sendable, Hashable, CaseIterable {
     case storageNotAvailable = 35
     /// 36: the installation has no locks. Not reported by this version.
     case lockNotAvailable = 36
-    /// 37: this user logs in too often. Reported with ``LinkState/failed`` if the app called `login`; a
+    /// 37: this user logs in too often. Reported with ``RTMLinkState/failed`` if the app called `login`; a
     /// session that comes back by itself waits instead.
     case loginTooFrequent = 37
 }

@@ -52,13 +52,14 @@ struct Outage: Sendable {
         retryAt = max(now + jittered(timing.suspendedRetryDelay, &random), earliestReturn(loss, now: now))
     }
 
-    /// The waits are 2, 4, 8, 16 … s. The last attempt begins early enough to end before the link is
-    /// suspended (S-14).
+    /// The waits are 2, 4, 8, 16 … s, and the first one is what the server advised, if it did. The last
+    /// attempt begins early enough to end before the link is suspended (S-14).
     mutating func scheduleRetry(
         after loss: LinkLoss, now: Instant, random: inout some RandomNumberGenerator
     ) {
         let exponent = min(failures - (wasConnected ? 0 : 1), 16)
-        let delay = jittered(timing.firstRetryDelay * (1 << max(0, exponent)), &random)
+        let usual = jittered(timing.firstRetryDelay * (1 << max(0, exponent)), &random)
+        let delay = failures == 0 ? loss.advice ?? usual : usual
         let notBefore = earliestReturn(loss, now: now)
         self.notBefore = notBefore
         let last = suspendAt - timing.lastAttemptLead

@@ -122,7 +122,7 @@ final class SessionCalls {
     func cancel(_ id: UInt64) {
         if let login = logins[id] {
             link.perform(link.machine.cancelLogin(id, error: .cancelled(login.operation)))
-        } else if link.requests.cancel(id) || link.locks.cancelWait(id) {
+        } else if link.requests.cancel(id) || link.locks.cancelWait(id) || link.waitingCalls.cancel(id) {
             return
         } else if let index = logouts.firstIndex(where: { $0.id == id }) {
             logouts.remove(at: index).fail(.cancelled(.logout))

@@ -30,9 +30,9 @@ public struct MetadataKey: Sendable, Hashable, ExpressibleByStringLiteral {
 
 /// Under which conditions a write happens, and what it records.
 public struct MetadataWriteOptions: Sendable, Hashable {
-    /// The write happens only if this is the set's present revision, as a ``Metadata`` that was read before
-    /// has it. 0 means only if nothing was ever written. It is compared before the items' own revisions
-    /// (D-6). `nil` compares nothing.
+    /// The write happens only if this is the set's present revision, as a ``RTMMetadata`` that was read
+    /// before has it. 0 means only if nothing was ever written. It is compared before the items' own
+    /// revisions (D-6). `nil` compares nothing.
     public var majorRevision: Int64?
     /// Whether each written item keeps when it was written (D-11).
     public var recordsTimestamp = false

@@ -13,7 +13,7 @@ final class MetadataFeed {
         guard begin(metadata.target, type, at: UInt64(clamping: metadata.majorRevision)) else { return }
         let event = StorageEvent(
             kind: .snapshot, target: MetadataTarget(type: type, name: metadata.target),
-            metadata: Metadata(metadata), timestampMilliseconds: link.time.milliseconds)
+            metadata: RTMMetadata(metadata), timestampMilliseconds: link.time.milliseconds)
         link.events.emit(.storage(event), of: metadata.target, type)
     }
 
@@ -23,7 +23,7 @@ final class MetadataFeed {
         guard isNew(revision, of: publication.channel, type) else { return }
         let event = StorageEvent(
             kind: .update, target: MetadataTarget(type: type, name: publication.channel),
-            metadata: Metadata(event), author: publication.publisher,
+            metadata: RTMMetadata(event), author: publication.publisher,
             timestampMilliseconds: publication.timestampMs)
         link.events.emit(.storage(event), of: publication.channel, type)
     }

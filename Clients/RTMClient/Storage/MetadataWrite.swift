@@ -122,7 +122,7 @@ struct MetadataWrite: Sendable {
     }
 }
 
-extension Metadata {
+extension RTMMetadata {
     init(_ metadata: Rtm_Client_Metadata) {
         self.init(majorRevision: metadata.majorRevision, items: metadata.items.map(MetadataItem.init))
     }

@@ -113,7 +113,7 @@ extension RTMClient {
     ///   if called too often, `.storageOperationTimeout` (-12018) without an answer in time,
     ///   `.storageNotAvailable` (-12019) without storage, `.storagePermissionDenied` (-12020) without
     ///   permission.
-    public func metadata(of target: MetadataTarget) async throws(RTMError) -> Metadata {
+    public func metadata(of target: MetadataTarget) async throws(RTMError) -> RTMMetadata {
         let target = target.resolved(for: configuration.userID)
         let operation: Operation = target.channelType == .none ? .getUserMetadata : .getChannelMetadata
         try check(operation, target.check)
@@ -122,7 +122,7 @@ extension RTMClient {
         request.target = target.name
         return try await call(operation, .getMetadata(request)) { body in
             guard case .metadata(let metadata) = body else { return nil }
-            return Metadata(metadata)
+            return RTMMetadata(metadata)
         }
     }
 

@@ -26,7 +26,7 @@ extension RTMClient {
     @discardableResult
     public func editMetadata(
         of target: MetadataTarget, options: MetadataWriteOptions = .init(),
-        _ edit: (Metadata) throws(RTMError) -> [MetadataChange]
+        _ edit: (RTMMetadata) throws(RTMError) -> [MetadataChange]
     ) async throws(RTMError) -> Int64 {
         var attempt = 1
         while true {

@@ -18,7 +18,7 @@ extension RTMClient {
     @discardableResult
     public func subscribe(
         to channel: String, features: SubscriptionFeatures = .default
-    ) async throws(RTMError) -> Subscription {
+    ) async throws(RTMError) -> RTMSubscription {
         try check(.subscribe) { () throws(RTMError) in try NameRule.channel.check(channel.utf8) }
         return try await perform(.subscribe) { link, completion in
             link.subscriptions.subscribe(to: channel, features: features, completion)

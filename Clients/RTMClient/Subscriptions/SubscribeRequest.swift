@@ -4,7 +4,7 @@ import RTMProtocol
 /// A subscribe of the app.
 struct SubscribeRequest: Request {
     let subscriptions: Subscriptions
-    let completion: Completion<Subscription>
+    let completion: Completion<RTMSubscription>
     let channel: String
     let features: SubscriptionFeatures
 

@@ -13,7 +13,7 @@ final class Subscriptions {
     // MARK: Calls
 
     func subscribe(
-        to channel: String, features: SubscriptionFeatures, _ completion: Completion<Subscription>
+        to channel: String, features: SubscriptionFeatures, _ completion: Completion<RTMSubscription>
     ) {
         guard link.requests.isReady(for: completion) else { return }
         do {
@@ -59,7 +59,7 @@ final class Subscriptions {
         let gap = table.confirm(
             channel, request: request.completion.id, position: position, hasGap: answer.gap)
         request.completion.succeed(
-            Subscription(
+            RTMSubscription(
                 channelName: channel, position: position, features: request.features,
                 unavailableFeatures: SubscriptionFeatures(rawValue: answer.featuresUnavailable)))
         if let gap { link.events.emit(.gap(gap), of: channel, .message) }

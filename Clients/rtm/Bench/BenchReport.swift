@@ -43,6 +43,7 @@ struct BenchReport: Sendable {
             "latencyMillisecondsP99": .number(latency(0.99), decimals: 3),
             "lost": .number(total.lost),
             "outOfOrder": .number(total.faults),
+            "putOff": .number(total.putOff),
             "serverSecondsPerMillionDeliveries":
                 serverSecondsPerMillion.map { .number($0, decimals: 3) } ?? .null,
             "cores": .number(cores),
@@ -54,13 +55,17 @@ struct BenchReport: Sendable {
         let server =
             serverSecondsPerMillion.map { "\($0.text(decimals: 3)) s per million deliveries" }
             ?? "not measured (--server-pid)"
+        let rates =
+            total.putOff == 0
+            ? ""
+            : "\n  put off      \(total.putOff) times by the server's rate limit; --help says how to lift it"
         return """
             \(plan.publishers) × (1 publisher → \(plan.subscribersEach) subscriber\(plural)), \
             \(plan.payloadBytes) bytes, window \(plan.window), \((elapsed / .seconds(1)).text(decimals: 2)) s
               deliveries   \(total.deliveries) (\(deliveriesPerSecond.text(decimals: 0)) per second)
               published    \(total.published) (\(rate(total.published).text(decimals: 0)) per second)
               latency      p50 \(latency(0.5).text(decimals: 3)) ms, p99 \(latency(0.99).text(decimals: 3)) ms
-              lost         \(total.lost), out of order \(total.faults)
+              lost         \(total.lost), out of order \(total.faults)\(rates)
               server CPU   \(server)
               cores        \(cores), shared by server and bench if they run on one machine
             """

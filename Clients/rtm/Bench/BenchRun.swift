@@ -12,11 +12,14 @@ struct BenchRun: Sendable {
     let serverProcesses: [Int32]
     let configuration: RTMClient.Configuration
     let logIn: @Sendable (RTMClient) async throws -> Void
+    /// Says to a person how far the run is.
+    let notice: @Sendable (String) -> Void
 
     func run() async throws -> BenchReport {
         let streams = try makeStreams()
         do {
             let clients = streams.flatMap { [$0.publisher] + $0.subscribers }
+            notice("\(clients.count) clients log in")
             try await Self.forEach(clients) { try await logIn($0) }
             let report = try await measure(streams)
             await leave(streams)
@@ -77,6 +80,7 @@ struct BenchRun: Sendable {
         let serverSeconds = try ProcessTime.seconds(of: serverProcesses)
         let start = ContinuousClock.now
         let deadline = start + plan.duration
+        notice("they are logged in and subscribed, and messages are sent for \(plan.duration.text)")
         _ = try await race(
             {
                 try await withThrowingTaskGroup(of: Void.self) { group in
@@ -88,13 +92,25 @@ struct BenchRun: Sendable {
                     try await group.waitForAll()
                 }
             },
-            { try await Task.sleep(until: deadline + Self.drainTime, clock: .continuous) })
+            { try await Task.sleep(until: deadline + Self.drainTime, clock: .continuous) },
+            { try await announceProgress(of: streams, since: start) })
         let elapsed = ContinuousClock.now - start
         let used = try ProcessTime.seconds(of: serverProcesses) - serverSeconds
         return BenchReport(
             plan: plan, total: BenchTotal(streams.map(\.tally)), elapsed: elapsed,
             serverSeconds: serverProcesses.isEmpty ? nil : used,
             cores: ProcessInfo.processInfo.activeProcessorCount)
+    }
+
+    /// Says every second how many messages have arrived.
+    private func announceProgress(
+        of streams: [BenchStream], since start: ContinuousClock.Instant
+    ) async throws {
+        for second in 1... {
+            try await Task.sleep(until: start + .seconds(second), clock: .continuous)
+            let total = BenchTotal(streams.map(\.tally))
+            notice("\(second) s: \(total.deliveries) deliveries")
+        }
     }
 
     private func leave(_ streams: [BenchStream]) async {

@@ -40,13 +40,22 @@ final class BenchStream: Sendable {
             let sequence = book.withLock { $0.send(lane: lane) }
             let message = BenchMessage(
                 lane: UInt32(lane), sequence: sequence, sentNanoseconds: epoch.nanosecondsUntilNow)
-            do {
-                try await publisher.publish(message.payload(bytes: plan.payloadBytes), to: .channel(channel))
-            } catch {
-                book.withLock { $0.withdraw(lane: lane) }
-                throw error
-            }
+            guard try await publish(message, in: lane) else { continue }
             guard await delivered.next() != nil else { return }
+        }
+    }
+
+    /// - Returns: false if the server put the message off. The lane has waited as long as the server asked
+    /// then.
+    private func publish(_ message: BenchMessage, in lane: Int) async throws -> Bool {
+        do {
+            try await publisher.publish(message.payload(bytes: plan.payloadBytes), to: .channel(channel))
+            return true
+        } catch {
+            book.withLock { $0.withdraw(lane: lane, isRate: error.retryAfter != nil) }
+            guard let pause = error.retryAfter else { throw error }
+            try await Task.sleep(for: pause)
+            return false
         }
     }
 

@@ -29,6 +29,8 @@ struct BenchTally: Sendable {
     private(set) var deliveries = 0
     /// Messages that came twice, too late, or before a missing one.
     private(set) var faults = 0
+    /// Messages that the server put off because they came too fast.
+    private(set) var putOff = 0
     private(set) var latencies = LatencyHistogram()
 
     init(subscribers: Int, lanes: Int) {
@@ -70,9 +72,12 @@ struct BenchTally: Sendable {
     }
 
     /// Takes back a message that the server refused, so it isn't on its way.
-    mutating func withdraw(lane: Int) {
+    ///
+    /// - Parameter isRate: whether the server refused it because it came too early.
+    mutating func withdraw(lane: Int, isRate: Bool = false) {
         sent[lane] -= 1
         published -= 1
+        if isRate { putOff += 1 }
     }
 }
 
@@ -82,6 +87,7 @@ struct BenchTotal: Sendable {
     private(set) var deliveries = 0
     private(set) var lost = 0
     private(set) var faults = 0
+    private(set) var putOff = 0
     private(set) var latencies = LatencyHistogram()
 
     init(_ tallies: some Sequence<BenchTally>) {
@@ -90,6 +96,7 @@ struct BenchTotal: Sendable {
             deliveries += tally.deliveries
             lost += tally.lost
             faults += tally.faults
+            putOff += tally.putOff
             latencies.merge(tally.latencies)
         }
     }

@@ -63,22 +63,44 @@ struct Chat: Sendable {
         case .say(let text): try await say(text)
         case .help: try await output.remark(ChatLine.helpText)
         case .unknown(let word): try await output.remark("there is no \(word); \(ChatLine.helpText)")
+        case .who: try await listUsers()
         case .quit: return false
         }
         return true
     }
 
+    private func listUsers() async throws {
+        do {
+            var users: [UserState] = []
+            for try await user in client.onlineUsers(in: channel, includingStates: true) {
+                users.append(user)
+            }
+            switch output.format {
+            case .human: try await output.remark(output.transcript.sentence(forUsers: users))
+            case .json: try await output.result(nil, ["users": .array(users.map(\.json))])
+            }
+        } catch let error as RTMError {
+            try await report(error, "nobody knows who is here, \(error.reason)")
+        }
+    }
+
+    /// The conversation goes on after something that failed.
+    private func report(_ error: RTMError, _ sentence: String) async throws {
+        switch output.format {
+        case .human: try await output.remark(sentence)
+        case .json: output.failure(error)
+        }
+    }
+
     private func say(_ text: String) async throws {
         do {
-            let receipt = try await client.publish(text, to: .channel(channel))
+            let receipt = try await respectingRates { () async throws(RTMError) in
+                try await client.publish(text, to: .channel(channel))
+            }
             let line = output.transcript.line(forOwn: text, at: receipt.timestampMilliseconds)
             try await output.result(line)
         } catch let error as RTMError {
-            // The conversation goes on after a line that could not be sent.
-            switch output.format {
-            case .human: try await output.remark("this line was not sent, \(error.reason): \(text)")
-            case .json: output.failure(error)
-            }
+            try await report(error, "this line was not sent, \(error.reason): \(text)")
         }
     }
 }

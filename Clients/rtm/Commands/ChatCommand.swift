@@ -5,8 +5,8 @@ struct ChatCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "chat", abstract: "Chat with all users of a channel.",
         discussion: """
-            Type a line and press Enter. /quit, Ctrl-D and Ctrl-C leave. Without a terminal, lines are read \
-            from standard input to its end.
+            Type a line and press Enter. /who lists who is here. /quit, Ctrl-D and Ctrl-C leave. Without a \
+            terminal, lines are read from standard input to its end.
             """)
 
     @Argument(help: "Name of the message channel.")
@@ -56,7 +56,8 @@ struct ChatCommand: AsyncParsableCommand {
     private func greet(_ output: Output, _ client: RTMClient) async throws {
         let userID = client.configuration.userID
         switch output.format {
-        case .human: try await output.remark("you are \(userID) in \(channel); /quit leaves")
+        case .human:
+            try await output.remark("you are \(userID) in \(channel); /who lists who is here, /quit leaves")
         case .json: try await output.result("", ["subscribed": [.string(channel)]])
         }
     }

@@ -4,6 +4,8 @@ enum ChatLine: Sendable, Hashable {
     case say(String)
     case quit
     case help
+    /// The user asks who is in the channel.
+    case who
     case unknown(String)
 
     /// Reads a line. A text that begins with a slash is written with two slashes.
@@ -20,9 +22,11 @@ enum ChatLine: Sendable, Hashable {
         switch word {
         case "/quit", "/exit": self = .quit
         case "/help": self = .help
+        case "/who": self = .who
         default: self = .unknown(word)
         }
     }
 
-    static let helpText = "/quit or Ctrl-D leaves; a text that begins with '/' is written with '//'"
+    static let helpText =
+        "/who lists who is here; /quit or Ctrl-D leaves; a text that begins with '/' is written with '//'"
 }

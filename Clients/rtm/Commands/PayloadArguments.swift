@@ -14,6 +14,11 @@ struct PayloadArguments: ParsableArguments {
     @Option(help: .init("Publish the contents of a file.", valueName: "path"))
     var file: String?
 
+    @Flag(
+        name: .shortAndLong,
+        help: "Publish each line of standard input as a message, as soon as the line is there.")
+    var lines = false
+
     @Flag(help: "Publish as binary data instead of as text.")
     var binary = false
 
@@ -24,7 +29,12 @@ struct PayloadArguments: ParsableArguments {
     var history = false
 
     func validate() throws {
-        if text == nil, file == nil { throw ValidationError("a TEXT, '-' or --file is needed") }
+        if lines, text != nil || file != nil {
+            throw ValidationError("--lines reads standard input: give neither a TEXT nor --file")
+        }
+        if text == nil, file == nil, !lines {
+            throw ValidationError("a TEXT, '-', --lines or --file is needed")
+        }
         if text != nil, file != nil { throw ValidationError("give either a TEXT or --file") }
     }
 }

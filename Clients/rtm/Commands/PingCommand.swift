@@ -24,13 +24,15 @@ struct PingCommand: AsyncParsableCommand {
     func run() async throws {
         try await common.run {
             let output = common.output
-            let servers = try common.settings().servers
+            let settings = try common.settings()
             var summary = PingSummary()
             for turn in 0..<count {
                 if turn > 0 { try await Task.sleep(for: interval) }
-                for server in servers {
-                    let reply = try await RTMClient.ping(
-                        server, tls: common.encryption, timeout: common.connectTimeout)
+                for server in settings.servers {
+                    let reply = try await output.announcing("waiting for an answer of \(server)") {
+                        try await RTMClient.ping(
+                            server, tls: settings.encryption, timeout: common.loginTimeout)
+                    }
                     summary.add(reply.roundTrip)
                     try await output.result(reply.sentence(from: server), reply.json(from: server))
                 }

@@ -21,16 +21,23 @@ struct CommonOptions: ParsableArguments {
     @Option(help: "Token to log in with, for an app with a certificate; `rtm token create` makes one.")
     var token: String?
 
-    @Flag(help: "Encrypt the connection and verify the server.")
-    var tls = false
+    @Flag(
+        inversion: .prefixedNo,
+        help: "Encrypt the connection and verify the server; the default unless it is on this machine.")
+    var tls: Bool?
 
     @Option(help: .init("PEM file of the authorities to trust instead of the system's.", valueName: "file"))
     var ca: String?
 
+    @Option(help: .init("Context to take what isn't given from; see 'rtm context'.", valueName: "name"))
+    var context: String?
+
     @Option(
-        help: .init("How long to try to reach a server.", valueName: "duration"),
+        help: .init(
+            "How long to try to reach a server, also one that refuses. The default is 10s, and a refusal ends it.",
+            valueName: "duration"),
         transform: { try Duration(argument: $0) })
-    var connectTimeout: Duration = .seconds(10)
+    var connectTimeout: Duration?
 
     @Flag(help: "Print everything as JSON, one object per line.")
     var json = false
@@ -39,12 +46,7 @@ struct CommonOptions: ParsableArguments {
     var verbose = false
 
     func validate() throws {
-        guard ca != nil, !tls else { return }
-        // Servers may also be in the environment.
-        let servers = (try? settings().servers) ?? []
-        guard servers.contains(where: \.isSecureWebSocket) else {
-            throw ValidationError("--ca needs --tls, or a server that begins with wss://")
-        }
+        if ca != nil, tls == false { throw ValidationError("give either --ca or --no-tls") }
     }
 }
 
@@ -55,30 +57,27 @@ extension CommonOptions {
         return Output(format: json ? .json : .human, transcript: Transcript(palette: palette))
     }
 
-    var encryption: RTMClient.TLS { tls || ca != nil ? .enabled(caFile: ca) : .disabled }
+    /// How long a command tries to log in.
+    var loginTimeout: Duration { connectTimeout ?? .seconds(10) }
 
     func settings() throws(RTMError) -> ConnectionSettings {
         var generator = SystemRandomNumberGenerator()
+        let values = ConnectionValues(
+            servers: server, appID: appID, userID: user, token: token, tls: tls, ca: ca)
         return try ConnectionSettings(
-            servers: server, appID: appID, userID: user, token: token,
-            environment: ProcessInfo.processInfo.environment, guest: GuestName.random(using: &generator))
+            values, context: context, environment: ProcessInfo.processInfo.environment,
+            contexts: ContextFile().read, guest: GuestName.random(using: &generator))
     }
 
     func configuration(_ settings: ConnectionSettings) -> RTMClient.Configuration {
         var configuration = RTMClient.Configuration(
             servers: settings.servers, appID: settings.appID, userID: settings.userID)
-        configuration.tls = encryption
-        configuration.requestTimeout = min(configuration.requestTimeout, connectTimeout)
+        configuration.tls = settings.encryption
+        configuration.requestTimeout = min(configuration.requestTimeout, loginTimeout)
         if verbose {
             configuration.logger = Logger(label: "rtm") { StreamLogHandler.standardError(label: $0) }
             configuration.logger.logLevel = .debug
         }
         return configuration
-    }
-}
-
-extension ServerAddress {
-    fileprivate var isSecureWebSocket: Bool {
-        if case .webSocket(_, isSecure: true) = transport { true } else { false }
     }
 }

@@ -1,8 +1,9 @@
 import Foundation
 import RTMClient
 
-/// The servers to talk to, and the user: each value comes from its option, otherwise from the environment,
-/// otherwise it is that of the local standalone stack.
+/// The servers to talk to, and the user. Each value comes from its option, otherwise from the context that
+/// was chosen with `--context`, otherwise from the environment, otherwise from the context in use, otherwise
+/// it is that of the local standalone stack.
 struct ConnectionSettings: Sendable, Hashable {
     /// The app id that a standalone stack accepts by default.
     static let developmentAppID = "dev"
@@ -11,49 +12,78 @@ struct ConnectionSettings: Sendable, Hashable {
     var appID: String
     var userID: String
     var token: String?
+    var encryption: RTMClient.TLS
 
     /// - Parameters:
-    /// - readFile: gives the text of the file that `RTM_TOKEN_FILE` names.
-    /// - guest: a name for a user who has none.
-    /// - Throws: `.invalidParameter` (-10014) with the name of the variable that can't be read.
+    ///   - options: what the command line names.
+    ///   - context: the name that `--context` gives.
+    ///   - contexts: reads the contexts that the user has stored.
+    ///   - guest: a name for a user who has none.
+    ///   - readFile: gives the text of the file that holds a token.
+    /// - Throws: `.invalidParameter` (-10014) with the name of the variable or context that can't be used.
     init(
-        servers: [ServerAddress] = [], appID: String? = nil, userID: String? = nil, token: String? = nil,
-        environment: [String: String], guest: @autoclosure () -> String,
+        _ options: ConnectionValues = ConnectionValues(), context: String? = nil,
+        environment: [String: String], contexts: () throws(RTMError) -> ContextBook = { ContextBook() },
+        guest: @autoclosure () -> String,
         readFile: (String) throws -> String = { try String(contentsOfFile: $0, encoding: .utf8) }
     ) throws(RTMError) {
         // An empty variable means the same as none, because that is how a shell unsets it for a single
         // command.
         let environment = environment.filter { !$0.value.isEmpty }
-        self.servers = try servers.isEmpty ? Self.servers(in: environment["RTM_SERVER"]) : servers
-        self.appID = appID ?? environment["RTM_APP_ID"] ?? Self.developmentAppID
-        self.userID = userID ?? environment["RTM_USER"] ?? guest()
-        if let token = token ?? environment["RTM_TOKEN"] {
-            self.token = token
-        } else {
-            self.token = try Self.token(in: environment, readFile)
+        let contexts = try contexts()
+        func values(ofContext name: String?) throws(RTMError) -> ConnectionValues {
+            guard let name else { return ConnectionValues() }
+            return try contexts.context(name).values(readFile)
+        }
+        let sources = [
+            options, try values(ofContext: context), try Self.values(in: environment, readFile),
+            try values(ofContext: environment["RTM_CONTEXT"] ?? contexts.current),
+        ]
+        let values = sources.reduce(ConnectionValues()) { $0.completed(by: $1.withTokenOwner) }
+        servers = values.servers.isEmpty ? [.local] : values.servers
+        appID = values.appID ?? Self.developmentAppID
+        userID = values.userID ?? guest()
+        token = values.token
+        switch values.tls {
+        case true?: encryption = .enabled(caFile: values.ca)
+        case false?: encryption = .disabled
+        // Who names authorities wants them to be asked.
+        case nil: encryption = values.ca.map { .enabled(caFile: $0) } ?? .automatic()
         }
     }
 
-    private static func servers(in variable: String?) throws(RTMError) -> [ServerAddress] {
-        guard let variable else { return [.local] }
+    private static func values(
+        in environment: [String: String], _ readFile: (String) throws -> String
+    ) throws(RTMError) -> ConnectionValues {
+        var values = ConnectionValues(appID: environment["RTM_APP_ID"], userID: environment["RTM_USER"])
+        values.token = environment["RTM_TOKEN"]
+        if values.token == nil, let path = environment["RTM_TOKEN_FILE"] {
+            values.token = try Self.token(at: path, "RTM_TOKEN_FILE", readFile)
+        }
+        if let list = environment["RTM_SERVER"] {
+            values.servers = try Self.servers(list.split(separator: ",").map(String.init), "RTM_SERVER")
+        }
+        return values
+    }
+
+    /// - Parameter source: what is named when an address can't be read.
+    static func servers(_ texts: [String], _ source: String) throws(RTMError) -> [ServerAddress] {
         do {
-            return try variable.split(separator: ",").map {
-                try ServerAddress($0.trimmingCharacters(in: .whitespaces))
-            }
+            return try texts.map { try ServerAddress($0.trimmingCharacters(in: .whitespaces)) }
         } catch {
             let cause = (error as? RTMError)?.reason ?? "\(error)"
-            throw RTMError(.invalidParameter, "RTM_SERVER: \(cause)", operation: "init")
+            throw RTMError(.invalidParameter, "\(source): \(cause)", operation: "init")
         }
     }
 
-    private static func token(
-        in environment: [String: String], _ readFile: (String) throws -> String
-    ) throws(RTMError) -> String? {
-        guard let path = environment["RTM_TOKEN_FILE"] else { return nil }
+    /// - Parameter source: what is named when the file can't be read.
+    static func token(
+        at path: String, _ source: String, _ readFile: (String) throws -> String
+    ) throws(RTMError) -> String {
         do {
             return try readFile(path).trimmingCharacters(in: .whitespacesAndNewlines)
         } catch {
-            throw RTMError(.invalidParameter, "RTM_TOKEN_FILE: '\(path)' can't be read", operation: "init")
+            throw RTMError(.invalidParameter, "\(source): '\(path)' can't be read", operation: "init")
         }
     }
 }

@@ -22,7 +22,7 @@ struct MetadataGetCommand: AsyncParsableCommand {
         }
     }
 
-    private func show(_ metadata: Metadata, _ output: Output) async throws {
+    private func show(_ metadata: RTMMetadata, _ output: Output) async throws {
         switch output.format {
         case .json: try await output.result("", metadata.json)
         case .human:
@@ -82,7 +82,7 @@ extension MetadataItem {
     }
 }
 
-extension Metadata {
+extension RTMMetadata {
     var json: JSON {
         ["majorRevision": .number(majorRevision), "items": .array(items.map(\.json))]
     }

@@ -117,9 +117,19 @@ extension RTMError {
             .init(name: "operation", value: .string(operation)),
             .init(name: "reason", value: .string(reason)),
         ]
+        if let limit { fields.append(.init(name: "limit", value: limit.json)) }
+        if let retryAfter {
+            // The time is rounded up, because coming back too early would be refused again.
+            let milliseconds = Int64((retryAfter / .milliseconds(1)).rounded(.up))
+            fields.append(.init(name: "retryAfterMilliseconds", value: .number(milliseconds)))
+        }
         if let conflict { fields.append(.init(name: "conflict", value: conflict.json)) }
         return ["error": .object(fields)]
     }
+}
+
+extension RTMError.Limit {
+    fileprivate var json: JSON { ["name": .string(name), "value": .number(value)] }
 }
 
 extension RTMError.Conflict {

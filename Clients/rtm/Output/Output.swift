@@ -49,6 +49,12 @@ struct Output: Sendable {
         try await sink.write(line: transcript.remark(sentence))
     }
 
+    /// Writes a remark about what the command is doing to standard error. A program has no use for it.
+    func notice(_ sentence: String) {
+        guard format == .human else { return }
+        try? ConsoleStream.error.writeNow(line: "rtm: " + sentence.visible)
+    }
+
     /// Writes an error to standard error.
     func failure(_ error: RTMError) {
         let line =

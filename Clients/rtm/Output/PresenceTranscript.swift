@@ -5,7 +5,7 @@ extension Transcript {
     func line(for event: PresenceEvent) -> String? {
         let place = showsChannel ? " in \(event.channelName)" : ""
         switch event.change {
-        case .snapshot(let users): return remark("here\(place): " + names(users))
+        case .snapshot(let users): return remark(sentence(forUsers: users, place))
         case .interval(let interval): return sentence(for: interval).map { remark($0 + place) }
         case .remoteJoin(let user): return remark("\(user) is here\(place)")
         case .remoteLeave(let user): return remark("\(user) left\(place)")
@@ -15,6 +15,11 @@ extension Transcript {
         case .errorOutOfService(.unavailable):
             return remark("the server can't tell at present who is\(place.isEmpty ? " here" : place)")
         }
+    }
+
+    /// - Parameter place: where they are, as in ` in lobby`.
+    func sentence(forUsers users: [UserState], _ place: String = "") -> String {
+        "here\(place): " + names(users)
     }
 
     /// Limit: names that are listed; the others are counted.

@@ -32,17 +32,7 @@ struct TokenOptions: ParsableArguments {
 extension TokenOptions {
     var output: Output { Output(format: json ? .json : .human, transcript: Transcript()) }
 
-    /// Reports errors in the user's format and chooses the exit status.
-    func run(_ work: () async throws -> Void) async throws {
-        do {
-            try await work()
-        } catch let error as RTMError {
-            output.failure(error)
-            throw ExitCode.failure
-        } catch is OutputClosed {
-            // It is not an error if the reader of the output has read enough.
-        }
-    }
+    func run(_ work: () async throws -> Void) async throws { try await output.reportingErrors(work) }
 
     func credentials(
         environment: [String: String] = ProcessInfo.processInfo.environment,

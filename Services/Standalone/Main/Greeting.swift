@@ -2,23 +2,40 @@ import RTMServiceKit
 
 /// What to type next, for somebody who has just started the system for the first time.
 enum Greeting {
-    @Sendable static func text(_ listening: [String: HostPort]) -> String {
+    @Sendable static func text(_ listening: [String: HostPort], _ configuration: Configuration) -> String {
         let edge = listening["edge"].map { "\($0)" } ?? "nowhere"
         let admin = listening["admin"].map { "\($0)" } ?? "nowhere"
-        // The command line uses this address by default, so it needs no option.
+        let apps = configuration[CommonKeys.apps]
+        // An app without a certificate can be tried without a token, so it is the better example.
+        let app = apps.first { $0.certificate == nil } ?? apps.first
+        // The command line uses this address and this app by default, so they need no options.
         let server = edge == "127.0.0.1:7710" ? "" : " --server \(edge)"
+        let options = server + (app.map { $0.id == "dev" ? "" : " --app-id \($0.id)" } ?? "")
         return """
 
-            Heliograph \(BuildInformation.version) is listening on \(edge) for apps with the id "dev".
+            Heliograph \(BuildInformation.version) is listening on \(edge) for \(names(of: apps)).
 
             In another terminal:
-                .build/release/rtm chat lobby --user alice\(server)
+                .build/release/rtm chat lobby\(login("alice", app))\(options)
             and in a third one:
-                .build/release/rtm chat lobby --user bob\(server)
+                .build/release/rtm chat lobby\(login("bob", app))\(options)
 
             Health and metrics: http://\(admin)/ready and /metrics. Ctrl-C ends it.
 
 
             """
+    }
+
+    private static func names(of apps: [AppRecord]) -> String {
+        let ids = apps.prefix(3).map { "\"\($0.id)\"" }.joined(separator: ", ")
+        let rest = apps.count > 3 ? " and \(apps.count - 3) more" : ""
+        return apps.count == 1 ? "the app with the id \(ids)" : "the apps with the ids \(ids)\(rest)"
+    }
+
+    /// The user of an app with a certificate is in the token.
+    private static func login(_ user: String, _ app: AppRecord?) -> String {
+        guard let app, app.certificate != nil else { return " --user \(user)" }
+        let create = "rtm token create --app-id \(app.id) --user \(user) --certificate-file FILE"
+        return " --token $(.build/release/\(create))"
     }
 }

@@ -1,3 +1,5 @@
+import RTMModel
+
 /// The command line in its parts, before it is checked: what to do, and which flag gave which text.
 struct CommandLineArguments {
     /// What the program is asked to do. A later flag wins, and `help` and `version` win over all others.

@@ -1,3 +1,5 @@
+import RTMModel
+
 /// Makes the configuration: flags win over the environment, which wins over the file, which wins over
 /// defaults.
 ///

@@ -37,7 +37,7 @@ package struct ServiceProgram: Sendable {
     package let schema: ConfigurationSchema
     /// Makes a text for people who try the program out. It gets the listeners by purpose, and the text is
     /// printed to standard output once everything listens.
-    let greeting: (@Sendable ([String: HostPort]) -> String)?
+    let greeting: (@Sendable ([String: HostPort], Configuration) -> String)?
     let adminKey: ConfigurationKey<HostPort>
 
     var rules: [ConfigurationRule] { services.flatMap(\.rules) }
@@ -51,7 +51,7 @@ package struct ServiceProgram: Sendable {
     package init(
         section: String, summary: String, services: [ServiceDefinition], admin: HostPort,
         flags: [String: String] = [:], defaults: [String: String] = [:],
-        greeting: (@Sendable ([String: HostPort]) -> String)? = nil
+        greeting: (@Sendable ([String: HostPort], Configuration) -> String)? = nil
     ) {
         name = "rtm-\(section)"
         self.greeting = greeting

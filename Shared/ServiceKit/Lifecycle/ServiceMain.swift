@@ -55,6 +55,7 @@ extension ServiceMain {
     private static func run(_ program: ServiceProgram, _ configuration: Configuration) async -> ExitCode {
         LoggingBootstrap.start(
             format: configuration[CommonKeys.logFormat], level: configuration[CommonKeys.logLevel])
+        DescriptorLimit.raise()
         let logger = Logger(label: program.name)
         let threads = configuration[CommonKeys.threads]
         let group = MultiThreadedEventLoopGroup(numberOfThreads: threads == 0 ? System.coreCount : threads)

@@ -123,7 +123,7 @@ package struct ServiceRunner: Sendable {
                 "version": "\(BuildInformation.version)", "configuration": "\(configuration.sources)",
                 "listening": .dictionary(listening.mapValues { .stringConvertible($0) }),
             ])
-        if let greeting = program.greeting { StandardStream.output.write(greeting(listening)) }
+        if let greeting = program.greeting { StandardStream.output.write(greeting(listening, configuration)) }
     }
 }
 

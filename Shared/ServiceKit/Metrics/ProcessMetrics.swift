@@ -33,6 +33,9 @@ enum ProcessMetrics {
         registry.observed(
             "process_open_fds", "Open file descriptors; compare with the limit of the process.", .gauge,
             openDescriptors)
+        registry.observed(
+            "process_max_fds", "How many file descriptors the process may have at most.", .gauge
+        ) { DescriptorLimit.present.map(Double.init) }
     }
 
     private static func secondsSince1970() -> Double {

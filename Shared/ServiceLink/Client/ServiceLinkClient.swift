@@ -41,7 +41,7 @@ package final class ServiceLinkClient<Context> {
         requests = ServiceLinkRequestTable(countMax: configuration.openRequestsMax)
         refusal = ServiceLinkRefusal(
             service: configuration.service, requestsMax: requests.countMax,
-            frameBytesMax: configuration.link.frameBytesMax)
+            frameBytesMax: configuration.link.frameBytesMax, queueBytesMax: configuration.link.queueBytesMax)
     }
 
     package var eventLoop: any EventLoop { endOfTurn.eventLoop }
@@ -69,17 +69,18 @@ package final class ServiceLinkClient<Context> {
     /// later round of this one.
     ///
     /// Throws, without having sent anything: `.notConnected` (-10025) while the link is down,
-    /// `.operationRateExceedLimitation` (-10021) when `openRequestsMax` requests are open, and
-    /// `.invalidParameter` (-10014) for a body that is longer than a frame.
+    /// `.operationRateExceedLimitation` (-10021) when `openRequestsMax` requests are open or too many bytes
+    /// wait for the service, and `.invalidParameter` (-10014) for a body that is longer than a frame.
     package func request(
         _ method: UInt32, _ body: some WireEncodable, timeout: Duration, context: Context
     ) throws(RTMError) {
         eventLoop.assertInEventLoop()
         guard let connection, machine.isUp, connection.isOpen else {
-            throw refused(refusal.notConnected(downReason))
+            throw refused(refusal.notConnected)
         }
         let length = body.encodedLength
         guard connection.fits(bodyLength: length) else { throw refused(refusal.tooLong(length)) }
+        guard connection.hasRoomForRequest(bodyLength: length) else { throw refused(refusal.full) }
         let now = endOfTurn.now
         guard let ticket = requests.open(context, timeout: timeout, now: now) else {
             throw refused(refusal.tooMany)
@@ -89,7 +90,7 @@ package final class ServiceLinkClient<Context> {
             bodyLength: length)
         guard isSent else {
             if let slot = requests.close(id: ticket.id) { _ = requests.take(slot) }
-            throw refused(refusal.notConnected(downReason))
+            throw refused(refusal.notConnected)
         }
         counted.requests += 1
         if ticket.isNext { timer.arm(ticket.deadline, for: self) }

@@ -5,16 +5,22 @@ struct ServiceLinkRefusal {
     let service: String
     let requestsMax: Int
     let frameBytesMax: Int
+    let queueBytesMax: Int
 
-    func notConnected(_ reason: ServiceLinkDownReason?) -> RTMError {
-        let why = reason.map { ": \($0)" } ?? ""
-        return RTMError(.notConnected, "\(service) is not connected\(why)")
-    }
+    /// The cause is in the log. It has addresses of the installation, and this text reaches clients.
+    var notConnected: RTMError { RTMError(.notConnected, "\(service) can't be reached at present") }
 
     var tooMany: RTMError {
         RTMError(
             .operationRateExceedLimitation, "too many requests wait for \(service)",
             retryAfter: .milliseconds(100), limit: .init(name: "open requests", value: UInt64(requestsMax)))
+    }
+
+    var full: RTMError {
+        RTMError(
+            .operationRateExceedLimitation, "too many bytes wait for \(service)",
+            retryAfter: .milliseconds(100),
+            limit: .init(name: "bytes waiting for a service", value: UInt64(queueBytesMax)))
     }
 
     func tooLong(_ length: Int) -> RTMError {

@@ -22,7 +22,7 @@ extension ServiceLinkOutcome {
             } catch {
                 return .failure(
                     .refused(
-                        RTMError(.serviceNotSupport, "the response of a service can't be read: \(error)")))
+                        RTMError(.serviceNotSupport, "the response of a service can't be read")))
             }
         case .failed(let error): return .failure(.refused(error))
         case .timedOut: return .failure(.timedOut)

@@ -50,6 +50,10 @@ package struct ServiceLinkServerConfiguration: Sendable {
     package var incarnation: UInt64 = .random(in: 1...UInt64.max)
     /// How many links there may be at the same time. One more is refused.
     package var linksMax = 1024
+    /// How many of them may be in their handshake. One more is refused.
+    package var strangersMax = 1024
+    /// The longest frame of a caller that has not been admitted.
+    package var helloBytesMax = 4 << 10
 
     package init(service: String) { self.service = service }
 }

@@ -39,6 +39,8 @@ final class ServiceLinkConnection: ServiceLinkTransportReceiver, Flushable {
     private var end: ServiceLinkDownReason?
     private var isClosed = false
     private(set) var isOpen = false
+    /// The longest frame that the peer may send from the next read on.
+    var frameBytesMax: Int
     var counters = ServiceLinkCounters()
 
     init(
@@ -50,6 +52,7 @@ final class ServiceLinkConnection: ServiceLinkTransportReceiver, Flushable {
         self.owner = owner
         self.endOfTurn = endOfTurn
         self.logger = logger
+        frameBytesMax = configuration.frameBytesMax
         reader = FrameReader(frameBytesMax: configuration.frameBytesMax)
     }
 
@@ -69,6 +72,17 @@ final class ServiceLinkConnection: ServiceLinkTransportReceiver, Flushable {
     private func hasRoom(for bytes: Int) -> Bool {
         if outbound.readableBytes + bytes + transportBytes <= configuration.queueBytesMax { return true }
         return hasRoomAfterAll(for: bytes)
+    }
+
+    /// Whether a request of this length may be sent. Requests leave an eighth of the queue to what can't be
+    /// refused, so that a caller with too many of them doesn't end the link for everybody behind it.
+    @inline(__always)
+    func hasRoomForRequest(bodyLength: Int) -> Bool {
+        let bytesMax = configuration.queueBytesMax - configuration.queueBytesMax / 8
+        let bytes = outbound.readableBytes + bodyLength + ServiceLinkFrame.overheadBytesMax
+        if bytes + transportBytes <= bytesMax { return true }
+        transportBytes = transport?.queuedBytes ?? 0
+        return bytes + transportBytes <= bytesMax
     }
 
     private func hasRoomAfterAll(for bytes: Int) -> Bool {
@@ -216,6 +230,7 @@ extension ServiceLinkConnection {
         guard isOpen else { return }
         counters.bytesIn += UInt64(chunk.readableBytes)
         owner?.connectionHeard(self, now: endOfTurn.now)
+        reader.frameBytesMax = frameBytesMax
         do {
             try reader.read(chunk) { frame in
                 received(frame)

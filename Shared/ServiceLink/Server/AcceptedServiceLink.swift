@@ -58,6 +58,7 @@ package final class AcceptedServiceLink {
     func makeConnection() -> ServiceLinkConnection {
         let fresh = ServiceLinkConnection(
             configuration.link, owner: self, endOfTurn: endOfTurn, logger: logger)
+        fresh.frameBytesMax = min(configuration.helloBytesMax, configuration.link.frameBytesMax)
         connection = fresh
         timer.arm(machine.nextWake, for: self)
         return fresh
@@ -151,6 +152,8 @@ extension AcceptedServiceLink: ServiceLinkConnectionOwner {
     private func greeted(_ hello: ServiceLinkHello, on connection: ServiceLinkConnection) -> String? {
         switch machine.greeted(hello, now: endOfTurn.now) {
         case .welcome(let welcome):
+            connection.frameBytesMax = configuration.link.frameBytesMax
+            registry.admitted(self)
             peerNode = hello.node
             logger[metadataKey: "peer"] = "\(hello.node)"
             _ = connection.sendWelcome(welcome)

@@ -7,15 +7,21 @@ import Synchronization
 final class ServiceLinkRegistry: Sendable {
     private struct State {
         var links: [UInt64: NIOLoopBound<AcceptedServiceLink>] = [:]
+        /// Links that are in their handshake.
+        var strangers: Set<UInt64> = []
         var lastID: UInt64 = 0
         var isDraining = false
         var waiting: [CheckedContinuation<Void, Never>] = []
     }
 
     private let linksMax: Int
+    private let strangersMax: Int
     private let state = Mutex(State())
 
-    init(linksMax: Int) { self.linksMax = linksMax }
+    init(linksMax: Int, strangersMax: Int) {
+        self.linksMax = linksMax
+        self.strangersMax = strangersMax
+    }
 
     func makeID() -> UInt64 {
         state.withLock {
@@ -35,15 +41,26 @@ final class ServiceLinkRegistry: Sendable {
             if state.links.count >= linksMax {
                 return ServiceLinkGoAway(.overflow, "all \(linksMax) links are taken")
             }
+            if state.strangers.count >= strangersMax {
+                return ServiceLinkGoAway(.overflow, "\(strangersMax) callers are in their handshake")
+            }
             state.links[id] = bound
+            state.strangers.insert(id)
             return nil
         }
+    }
+
+    /// The link's caller has said who it is.
+    func admitted(_ link: AcceptedServiceLink) {
+        let id = link.id
+        state.withLock { _ = $0.strangers.remove(id) }
     }
 
     func remove(_ link: AcceptedServiceLink) {
         let id = link.id
         let waiting = state.withLock { state -> [CheckedContinuation<Void, Never>] in
             state.links[id] = nil
+            state.strangers.remove(id)
             guard state.isDraining, state.links.isEmpty else { return [] }
             defer { state.waiting = [] }
             return state.waiting

@@ -24,7 +24,8 @@ package final class ServiceLinkServer: Sendable {
         self.links = links
         self.logger = logger
         self.handler = handler
-        registry = ServiceLinkRegistry(linksMax: configuration.linksMax)
+        registry = ServiceLinkRegistry(
+            linksMax: configuration.linksMax, strangersMax: configuration.strangersMax)
     }
 
     /// Links that are open or in their handshake.

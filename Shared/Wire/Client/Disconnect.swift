@@ -11,6 +11,7 @@ package struct Disconnect: ServerFrameBody, Sendable, Hashable {
         case tooManyConnections = 3003
         case `internal` = 3004
         case handshakeTimeout = 3005
+        case rateExceeded = 3006
         // 3500..<4000: a new connection would end the same way.
         case loggedOut = 3500
         case protocolError = 3501

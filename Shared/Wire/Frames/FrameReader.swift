@@ -2,17 +2,22 @@ package import NIOCore
 
 /// Cuts a stream of bytes into frames: four bytes of length, big-endian, then as many bytes.
 ///
-/// Frames are read where they arrived. Only the beginning of an incomplete frame is kept after a read, so an
-/// idle connection holds no memory here.
+/// Frames are read where they arrived. Only the beginning of an incomplete frame is kept after a read, in
+/// about as much memory as it has bytes, so an idle connection holds no memory here.
 package struct FrameReader {
     package static let prefixLength = 4
 
     /// Bytes of the longest frame that is accepted, without its prefix. A longer one is refused as soon as it
     /// is announced, before any of it is kept.
-    package let frameBytesMax: Int
+    package var frameBytesMax: Int
     private var rest: ByteBuffer?
+    /// A kept beginning may stand in so many times the memory that it needs.
+    private static let slackMax = 2
 
     package init(frameBytesMax: Int) { self.frameBytesMax = frameBytesMax }
+
+    /// The memory of the incomplete frame that is kept.
+    package var keptBytes: Int { rest?.capacity ?? 0 }
 
     /// Calls `body` with each whole frame in order, and stops early when it returns false. The bytes are
     /// valid during the call.
@@ -32,8 +37,18 @@ package struct FrameReader {
         if let refusal { throw refusal }
         guard let consumed, consumed < bytes.readableBytes else { return }
         bytes.moveReaderIndex(forwardBy: consumed)
-        if consumed > 0 { bytes.discardReadBytes() }
-        rest = bytes
+        rest = Self.compacted(bytes)
+    }
+
+    /// A chunk's memory has room for much more than it brought. A connection that waits for the rest of a
+    /// frame mustn't hold it.
+    private static func compacted(_ bytes: ByteBuffer) -> ByteBuffer {
+        guard bytes.capacity <= slackMax * bytes.readableBytes else {
+            return ByteBuffer(bytes: bytes.readableBytesView)
+        }
+        var bytes = bytes
+        bytes.discardReadBytes()
+        return bytes
     }
 
     /// A run of whole frames without the first `count` of them.

@@ -94,6 +94,8 @@ package struct MessageRun {
     let bytes: UnsafeRawBufferPointer
     package let count: Int
 
+    package var byteCount: Int { bytes.count }
+
     /// - Parameter bytes: what `append` wrote for `count` messages.
     package init(_ bytes: UnsafeRawBufferPointer, count: Int) {
         self.bytes = bytes

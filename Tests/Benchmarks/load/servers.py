@@ -169,7 +169,8 @@ sys_interval 0
 
 # Ours
 
-LIMITS = {"connections-max": 40000, "connections-per-address-max": 40000, "rates-publish": 0, "rates-calls": 0,
+LIMITS = {"connections-max": 40000, "connections-per-address-max": 40000, "rates-publish": 0, "rates-session-publish": 0,
+          "rates-session-publish-bytes": 0, "rates-app-publish": 0, "rates-app-publish-bytes": 0, "rates-calls": 0,
           "rates-subscribe": 0, "rates-login": 0}
 
 

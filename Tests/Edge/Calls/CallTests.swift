@@ -78,8 +78,7 @@ struct CallTests {
             #expect(take(&session, .getMetadata, ChannelType.none, rates) == nil)
             #expect(take(&session, .whoNow, .message, rates) == nil)
         }
-        // A client that comes back claims its locks again (K-12).
-        for _ in 0..<10 + SessionLocks.acquiresMax {
+        for _ in 0..<10 {
             #expect(take(&session, .acquireLock, .message, rates) == nil)
         }
         let metadata = try #require(take(&session, .getMetadata, .message, rates))
@@ -93,8 +92,8 @@ struct CallTests {
 
     @Test("R-7, S-19: who follows as many users as are allowed can take them all up again at once")
     func followsAgain() throws {
-        var session = SessionRates()
         let rates = ApplicationRates(publish: 60, calls: 20, subscribesMax: 2, login: 2, subscriptionsMax: 0)
+        var session = SessionRates(restoring: rates.restorable)
         let countMax = Limits.userMetadataSubscriptionsMax + 20
         for _ in 0..<countMax { try session.subscribeUserMetadata(rates, now: .uptimeNanoseconds(1)) }
         let error = #expect(throws: RTMError.self) {

@@ -29,6 +29,20 @@ struct ConnectionDeadlineTests {
         #expect(code(at: 500) == 3002)
     }
 
+    @Test("who leaves what waits for it unread is cut off after a minute, however often it speaks")
+    mutating func unread() {
+        deadline.loggedIn(now: .at(100), heartbeatInterval: .seconds(5), grace: .seconds(10))
+        deadline.stallBegan(now: .at(101))
+        for now in stride(from: 105, to: 161, by: 5) {
+            deadline.heard(now: .at(Double(now)))
+            let until = min(Double(now) + 15, 161)
+            #expect(deadline.check(now: .at(Double(now)), utc: 0) == .alive(until: .at(until)))
+        }
+        #expect(code(at: 161) == 3001)
+        deadline.stallEnded()
+        #expect(deadline.check(now: .at(162), utc: 0) == .alive(until: .at(175)))
+    }
+
     @Test("a sign of life that the timer didn't outrun saves the connection")
     mutating func lateSignOfLife() {
         deadline.loggedIn(now: .at(100), heartbeatInterval: .seconds(5), grace: .seconds(10))

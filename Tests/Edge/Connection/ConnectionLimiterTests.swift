@@ -16,6 +16,19 @@ struct ConnectionLimiterTests {
         #expect(limiter.admit("e") != .admitted)
     }
 
+    @Test("so many are told why they can't come in; the others are closed without a word")
+    func dropped() {
+        let limiter = ConnectionLimiter(totalMax: 1, perAddressMax: 100, refusedMax: 2)
+        #expect(limiter.admit("a") == .admitted)
+        for _ in 0..<2 { #expect(reason(limiter.admit("b")) != nil) }
+        #expect(limiter.admit("c") == .dropped)
+        limiter.releaseRefused()
+        #expect(reason(limiter.admit("c")) != nil)
+        #expect(limiter.admit("c") == .dropped)
+        limiter.release("a")
+        #expect(limiter.admit("c") == .admitted)
+    }
+
     @Test("by address: one address at its limit doesn't keep others out, and a refusal counts for nothing")
     func perAddress() {
         let limiter = ConnectionLimiter(totalMax: 100, perAddressMax: 2)

@@ -12,8 +12,11 @@ import Testing
 @Suite("Refused requests and the rate of calls")
 struct RefusedRequestTests {
     /// Three calls at once, one a second.
-    private static let rates = ApplicationRates(
-        publish: 0, calls: 1, subscribesMax: 0, login: 0, subscriptionsMax: 2)
+    private static let rates = {
+        var rates = ApplicationRates(publish: 0, calls: 0, subscribesMax: 0, login: 0, subscriptionsMax: 2)
+        rates.calls = Rate(perSecond: 1, burst: 3)
+        return rates
+    }()
 
     private typealias Request = Rtm_Client_ClientFrame.OneOf_Body
 

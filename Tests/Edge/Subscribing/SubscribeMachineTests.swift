@@ -122,7 +122,7 @@ struct SubscribeMachineTests {
         #expect(scene.taken(session) == [7, 8, 9, 10] && scene.isLive(session))
     }
 
-    @Test("L-42: without room it is answered, holds one page, and goes on when the client has read")
+    @Test("L-42: without room it is answered, holds no page, and reads it again when the client has read")
     mutating func room() throws {
         let session = scene.session(1)
         let interest = try scene.subscribe(scene.session(2))
@@ -137,6 +137,8 @@ struct SubscribeMachineTests {
         #expect(scene.waiting.count == 2, "another one took the room")
         scene.hasRoom = true
         scene.goOn(read.id)
+        #expect(scene.reads.count == 2 && scene.taken(session).isEmpty)
+        scene.pageRead(read.id, SubscribePage(frames: IndexScene.frames(7...8), position: .at(8)))
         #expect(scene.taken(session) == [7, 8] && scene.isLive(session))
     }
 

@@ -28,7 +28,11 @@ final class EdgeFixture {
     ///   - entriesMax: how many entries of a channel messaging keeps.
     ///   - bytesMax: how many bytes of them.
     ///   - rates: of its one app.
-    init(entriesMax: Int = 1_000, bytesMax: Int = 1 << 20, rates: ApplicationRates = .unlimited) {
+    ///   - sharedRates: what it counts together with another one.
+    init(
+        entriesMax: Int = 1_000, bytesMax: Int = 1 << 20, rates: ApplicationRates = .unlimited,
+        sharedRates: SharedRates? = nil
+    ) {
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         let metrics = MetricsRegistry()
         presence = FakeService("presence", on: time)
@@ -42,7 +46,8 @@ final class EdgeFixture {
         let probe = ReadinessRegistry(logger: logger).probe("messaging")
         edge = EdgeLoop(
             eventLoop: time, configuration: .forTest(rates), links: links, metrics: EdgeMetrics(metrics),
-            reachability: Reachability(loops: 1, messaging: probe, metrics: metrics), logger: logger)
+            reachability: Reachability(loops: 1, messaging: probe, metrics: metrics), logger: logger,
+            sharedRates: sharedRates)
         messaging = MessagingBehindGlass(
             MessagingNode(
                 limits: .init(
@@ -140,6 +145,10 @@ final class EdgeClient {
         var bytes = ByteBuffer()
         bytes.writeInteger(UInt32(frame.count))
         bytes.writeBytes(frame)
+        send(bytes: bytes)
+    }
+
+    func send(bytes: ByteBuffer) {
         channel.pipeline.syncOperations.fireChannelRead(NIOAny(bytes))
         channel.pipeline.syncOperations.fireChannelReadComplete()
         fixture.pass()
@@ -170,6 +179,15 @@ final class EdgeClient {
             socket.isOpen = newValue
             fixture.pass()
         }
+    }
+
+    /// How often the edge has read its socket.
+    var reads: Int { socket.reads }
+
+    /// As NIO does before each read: asks the edge for it.
+    func offerRead() {
+        channel.read()
+        fixture.pass()
     }
 
     /// Its socket is gone, without a word.
@@ -205,6 +223,7 @@ final class EdgeClient {
 /// A socket whose other end may stop reading.
 private final class SlowSocket: ChannelOutboundHandler {
     typealias OutboundIn = ByteBuffer
+    private(set) var reads = 0
     private var held: [(data: NIOAny, promise: EventLoopPromise<Void>?)] = []
     private var context: ChannelHandlerContext?
 
@@ -219,6 +238,11 @@ private final class SlowSocket: ChannelOutboundHandler {
     }
 
     func handlerAdded(context: ChannelHandlerContext) { self.context = context }
+
+    func read(context: ChannelHandlerContext) {
+        reads += 1
+        context.read()
+    }
 
     func handlerRemoved(context: ChannelHandlerContext) {
         self.context = nil

@@ -50,7 +50,7 @@ private final class Sightings: Sendable {
         contents.withLock { $0.byChannel[channel]?.contains(.gap) == true }
     }
 
-    func note(_ state: LinkState, _ reason: String) {
+    func note(_ state: RTMLinkState, _ reason: String) {
         let time = Date().formatted(.iso8601.time(includingFractionalSeconds: true))
         contents.withLock { $0.journey.append("\(time) \(state) (\(reason))") }
     }
@@ -175,7 +175,8 @@ final class ChaosKitClient: NSObject, ChaosClient, AgoraRtmClientDelegate {
         let name = channel.hasPrefix("@") ? String(channel.dropFirst()) : channel
         let (response, error) = await kit.publish(channelName: name, message: text, option: options)
         if (response == nil) == (error == nil) { sightings.complain("completion with \(text) is unclear") }
-        return error.map { .init($0.errorCode) } ?? .acknowledged(timestamp: nil)
+        return error.map { .init(ErrorCode(rawValue: $0.errorCode.rawValue) ?? .notInitialized) }
+            ?? .acknowledged(timestamp: nil)
     }
 
     func rtmKit(_ rtmKit: AgoraRtmClientKit, didReceiveMessageEvent event: AgoraRtmMessageEvent) {
@@ -187,7 +188,7 @@ final class ChaosKitClient: NSObject, ChaosClient, AgoraRtmClientDelegate {
 
     func rtmKit(_ rtmKit: AgoraRtmClientKit, didReceiveLinkStateEvent event: AgoraRtmLinkStateEvent) {
         state.withLock { $0 = event.currentState }
-        sightings.note(event.currentState, event.reason ?? "")
+        sightings.note(RTMLinkState(rawValue: event.currentState.rawValue) ?? .idle, event.reason ?? "")
         if event.currentState == .failed { sightings.complain("failed: \(event.reason ?? "")") }
     }
 

@@ -73,7 +73,7 @@ import Testing
             #expect(last?.disconnect.code == .disconnectHandshakeTimeout)
             for await _ in slower.frames {}
             // The head of a TLS record with a ClientHello of 16,380 bytes that never comes to its end. The
-            // reason for the end can't be sent there, and the attempt takes five seconds more.
+            // reason for the end can't be sent there.
             let record: [UInt8] = [0x16, 3, 1, 0x40, 0, 1, 0, 0x3F, 0xFC, 3, 3]
             let slowest = try await RawConnection.open(system.address("edge.tls"))
             try await dribble(record + Array(repeating: 0, count: 3_000), over: slowest)

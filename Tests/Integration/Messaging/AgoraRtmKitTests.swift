@@ -32,7 +32,7 @@ import Testing
         }
     }
 
-    private func kit(_ system: RunningSystem, _ user: String, _ delegate: Listener) throws
+    private func kit(_ system: RunningSystem, _ user: String, _ delegate: any AgoraRtmClientDelegate) throws
         -> AgoraRtmClientKit
     {
         let config = AgoraRtmClientConfig(appId: "dev", userId: user)
@@ -86,6 +86,45 @@ import Testing
             #expect(loggedOut == nil)
             #expect(alice.destroy() == .ok)
             #expect(bob.destroy() == .ok)
+        }
+    }
+
+    @Test("M-4: the completion of a subscribe comes before its snapshot, however many there are at once")
+    func snapshotAfterCompletion() async throws {
+        try await RunningSystem.with(.standalone) { system in
+            let heard = Mutex<[String]>([])
+            let listener = SnapshotListener { channel in heard.withLock { $0.append("snapshot \(channel)") } }
+            let alice = try kit(system, "alice", listener)
+            _ = await alice.login(nil)
+            for _ in 0..<8 {
+                for number in 0..<40 {
+                    alice.subscribe(channelName: "\(number)", option: nil) { _, _ in
+                        heard.withLock { $0.append("done \(number)") }
+                    }
+                }
+                try await eventually("all were subscribed") { heard.withLock { $0.count } >= 80 }
+                let order = heard.withLock { order in
+                    defer { order = [] }
+                    return order
+                }
+                let early = (0..<40).filter { number in
+                    (order.firstIndex(of: "snapshot \(number)") ?? 99)
+                        < (order.firstIndex(of: "done \(number)") ?? 0)
+                }
+                #expect(early.isEmpty)
+                for number in 0..<40 { _ = await alice.unsubscribe("\(number)") }
+            }
+            alice.destroy()
+        }
+    }
+
+    private final class SnapshotListener: NSObject, AgoraRtmClientDelegate, Sendable {
+        private let onSnapshot: @Sendable (String) -> Void
+
+        init(_ onSnapshot: @escaping @Sendable (String) -> Void) { self.onSnapshot = onSnapshot }
+
+        func rtmKit(_ rtmKit: AgoraRtmClientKit, didReceivePresenceEvent event: AgoraRtmPresenceEvent) {
+            if event.type == .snapshot { onSnapshot(event.channelName) }
         }
     }
 

@@ -84,4 +84,65 @@ import Testing
             #expect(ping.status == 0)
         }
     }
+
+    @Test("A refused connection ends a command within a second, and silence is explained")
+    func noServer() async throws {
+        try await RunningSystem.with(.standalone) { system in
+            let start = ContinuousClock.now
+            // Nobody listens at port 1.
+            let refused = try await system.run("publish", "lobby", "hi", "--server", "127.0.0.1:1")
+            #expect(ContinuousClock.now - start < .seconds(8), "10 s of silence before")
+            #expect(refused.status == 1)
+            #expect(refused.errors.count == 1)
+            #expect(
+                refused.errors.first?.contains("127.0.0.1:1 can't be reached: Connection refused") == true)
+            #expect(refused.errors.first?.contains("is a server running there?") == true)
+            let patient = try await system.run(
+                "publish", "lobby", "hi", "--server", "127.0.0.1:1", "--connect-timeout", "2s")
+            #expect(patient.errors.first?.hasPrefix("rtm: 127.0.0.1:1 can't be reached") == true)
+            #expect(patient.errors.first?.contains("trying again, for up to 2 s") == true)
+            #expect(patient.errors.last?.contains("no login at 127.0.0.1:1 within 2 s") == true)
+            let mistyped = try await system.run("publsh", "lobby", "hi")
+            #expect(mistyped.status == 64)
+            #expect(mistyped.errors.first == "Error: there is no command 'publsh'; did you mean publish?")
+        }
+    }
+
+    @Test("R-2: publish --lines sends each line of standard input, and waits when the server says so")
+    func lines() async throws {
+        try await RunningSystem.with(.standalone, edge: ["--edge-rates-publish", "60"]) { system in
+            // More than a session may publish in a second.
+            let count = 150
+            let subscriber = try system.command(
+                ["subscribe", "lobby", "--json", "--count", "\(count)", "--timeout", "60s"])
+            #expect(await system.firstLine(of: subscriber).contains("subscribed"))
+            let input = Pipe()
+            let publisher = try system.command(["publish", "lobby", "-l", "--json"], input: input)
+            let text = (1...count).map { "line \($0)" }.joined(separator: "\n")
+            try input.fileHandleForWriting.write(contentsOf: Data(text.utf8))
+            try input.fileHandleForWriting.close()
+            let outcome = try await system.end(publisher)
+            #expect(outcome.status == 0)
+            #expect(outcome.output == ["{\"result\":\"ok\",\"published\":150}"])
+            let messages = try await system.end(subscriber).output.filter {
+                $0.contains("\"message\":\"line")
+            }
+            #expect(messages.count == count)
+            #expect(messages.last?.contains("\"line 150\"") == true)
+        }
+    }
+
+    @Test("bench works on a server as it is installed, and keeps to its rates")
+    func bench() async throws {
+        try await RunningSystem.with(.standalone, edge: ["--edge-rates-publish", "60"]) { system in
+            let outcome = try await system.run(
+                "bench", "--fan-out", "2", "--window", "70", "--duration", "1s", "--json")
+            #expect(outcome.status == 0, "\(outcome.errors)")
+            #expect(outcome.output.first?.hasPrefix("{\"result\":\"ok\"") == true)
+            #expect(outcome.output.first?.contains("\"putOff\":0,") == false)
+            let human = try await system.run("bench", "--duration", "500ms")
+            #expect(human.status == 0)
+            #expect(human.errors.first == "rtm: 11 clients log in")
+        }
+    }
 }

@@ -62,7 +62,7 @@ import Testing
             var events = clients[1].events().makeAsyncIterator()
             try await clients[1].subscribeUserMetadata("anna")
             let snapshot = await events.nextStorage()
-            #expect(snapshot?.target == .user("anna") && snapshot?.metadata == Metadata())
+            #expect(snapshot?.target == .user("anna") && snapshot?.metadata == RTMMetadata())
             try await clients[0].setMetadata(["status": "busy"], of: .ownUser)
             let update = await events.nextStorage()
             #expect(update?.target == .user("anna") && update?.metadata["status"] == "busy")

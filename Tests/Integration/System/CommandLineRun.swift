@@ -11,14 +11,14 @@ struct CommandOutcome {
 
 extension RunningSystem {
     /// Starts `rtm`.
-    func command(_ arguments: [String]) throws -> Process {
+    func command(_ arguments: [String], input: Pipe? = nil) throws -> Process {
         let process = Process()
         process.executableURL = ServiceProcess.executables.appending(path: "rtm")
         process.arguments = arguments
         process.environment = [
             "PATH": "/usr/bin:/bin", "RTM_SERVER": address("edge"), "RTM_APP_ID": "dev",
         ]
-        process.standardInput = FileHandle.nullDevice
+        process.standardInput = input ?? FileHandle.nullDevice
         process.standardOutput = Pipe()
         process.standardError = Pipe()
         try process.run()

@@ -109,7 +109,11 @@ final class RunningSystem: Sendable {
 
     /// Lifts the rate limits, because tests call faster than clients may. The tests about rates set them.
     private static func unlimited(_ prefix: String) -> [String] {
-        ["publish", "calls", "subscribe", "login"].flatMap { ["--\(prefix)rates-\($0)", "0"] }
+        [
+            "publish", "session-publish", "session-publish-bytes", "app-publish", "app-publish-bytes",
+            "calls",
+            "subscribe", "login",
+        ].flatMap { ["--\(prefix)rates-\($0)", "0"] }
     }
 
     @discardableResult

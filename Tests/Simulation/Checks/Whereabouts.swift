@@ -139,7 +139,7 @@ struct Whereabouts {
 
     // MARK: Links
 
-    private mutating func link(_ device: DeviceID, _ state: LinkState, _ time: Duration) {
+    private mutating func link(_ device: DeviceID, _ state: RTMLinkState, _ time: Duration) {
         switch state {
         case .connected:
             if connected[device] == nil { connected[device] = time }

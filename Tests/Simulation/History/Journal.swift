@@ -66,7 +66,7 @@ enum Observation {
     case message(DeviceID, Place, Message)
     case gap(DeviceID, Place, lastSeen: StreamPosition?, continuesAfter: StreamPosition)
     case presence(DeviceID, String, PresenceEvent.Change, timestamp: UInt64)
-    case link(DeviceID, LinkState, LinkStateReason, unrestored: [String])
+    case link(DeviceID, RTMLinkState, LinkStateReason, unrestored: [String])
     /// The change before said that nothing is missing (S-17).
     case resumed(DeviceID)
     /// The app was killed; what it waited for never comes.

@@ -41,7 +41,7 @@ final class Device {
             random: random)
     }
 
-    var state: LinkState { hub.linkState }
+    var state: RTMLinkState { hub.linkState }
 
     /// The app is killed: nobody hears of its calls any more, and nothing is said to anybody.
     func kill(_ host: Host) {
@@ -58,7 +58,7 @@ final class Device {
     func logout() { start(.logout, .logout) { $0.session.logout($1) } }
 
     func subscribe(to channel: String, _ features: SubscriptionFeatures = .message) {
-        let completion: Completion<Subscription> = begin(.subscribe(channel, features), .subscribe) {
+        let completion: Completion<RTMSubscription> = begin(.subscribe(channel, features), .subscribe) {
             .subscribed($0.position)
         }
         link.subscriptions.subscribe(to: channel, features: features, completion)

@@ -1,8 +1,9 @@
 import NIOCore
 import RTMWire
 
-/// When a connection has to end: because its client is silent (S-41), because no login was accepted in time,
-/// or because its token has expired (S-51). Pure: it is told the time.
+/// When a connection has to end: because its client is silent (S-41), because it doesn't read what waits for
+/// it, because no login was accepted in time, or because its token has expired (S-51). Pure: it is
+/// told the time.
 ///
 /// A connection has one place in its loop's `DeadlineWheel`, at the deadline that `check` returned last. A
 /// sign of life only moves the deadline; whoever asks finds out then, so a busy connection costs no timer
@@ -11,13 +12,24 @@ struct ConnectionDeadline {
     private var deadline: NIODeadline
     /// How long the client may be silent; nil until it has logged in.
     private var silenceMax: TimeAmount?
+    /// Since when the socket has taken nothing more; nil while it takes everything.
+    private var stalledSince: NIODeadline?
+    private let outboundTimeout: TimeAmount
     /// Nil if the session has no token, and until the client has logged in.
     private var token: TokenClock?
 
-    /// - Parameter handshakeTimeout: time from the connection's start to an accepted login.
-    init(now: NIODeadline, handshakeTimeout: TimeAmount) {
+    /// - Parameters:
+    ///   - handshakeTimeout: time from the connection's start to an accepted login.
+    ///   - outboundTimeout: how long a client may leave what waits for it unread.
+    init(now: NIODeadline, handshakeTimeout: TimeAmount, outboundTimeout: TimeAmount = .seconds(60)) {
         deadline = now + handshakeTimeout
+        self.outboundTimeout = outboundTimeout
     }
+
+    /// The socket didn't take everything.
+    mutating func stallBegan(now: NIODeadline) { stalledSince = now }
+
+    mutating func stallEnded() { stalledSince = nil }
 
     mutating func loggedIn(now: NIODeadline, heartbeatInterval: TimeAmount, grace: TimeAmount) {
         let silenceMax = heartbeatInterval + grace
@@ -52,14 +64,19 @@ struct ConnectionDeadline {
     /// - Parameter utc: the wall clock, in milliseconds since 1970.
     mutating func check(now: NIODeadline, utc: UInt64) -> Verdict {
         guard now < deadline else { return .expired(silence) }
+        let unread = stalledSince.map { $0 + outboundTimeout } ?? .distantFuture
+        guard now < unread else { return .expired(Self.unread) }
         switch token?.check(now: utc) {
-        case nil: return .alive(until: deadline)
-        case .valid(let duration): return .alive(until: min(deadline, now + TimeAmount(duration)))
+        case nil: return .alive(until: min(deadline, unread))
+        case .valid(let duration): return .alive(until: min(deadline, unread, now + TimeAmount(duration)))
         case .willExpire(let remaining): return .tokenWillExpire(in: remaining)
         case .expired:
             return .expired(Disconnect(.tokenExpired, "the token has expired; log in with a new one"))
         }
     }
+
+    private static let unread = Disconnect(
+        .slowConsumer, "what waits for you has not been read for too long; continue from your positions")
 
     private var silence: Disconnect {
         guard let silenceMax else {

@@ -11,6 +11,9 @@ final class ConnectionDeadlines {
         wheel = DeadlineWheel(start: eventLoop.now)
     }
 
+    /// How many connections there are.
+    var count: Int { wheel.count }
+
     /// The connection is asked at this time, or before, whether its deadline has passed.
     func remind(_ connection: ConnectionHandler, at deadline: NIODeadline) {
         arm(wheel.insert(connection, deadline: deadline))

@@ -58,9 +58,11 @@ extension ConnectionHandler: SessionConnection, Flushable, DeadlineWheelMember {
             frames.moveReaderIndex(forwardBy: taken)
             guard frames.readableBytes > 0 else { return }
         }
+        if !isWriting { deadline.stallBegan(now: loop.endOfTurn.now) }
         writes += 1
         context.writeAndFlush(wrapOutboundOut(frames)).assumeIsolated().whenComplete { _ in
             self.writes -= 1
+            if !self.isWriting { self.deadline.stallEnded() }
             if self.outbound.readableBytes > 0 || !self.roomWaiters.isEmpty { self.schedule() }
         }
     }

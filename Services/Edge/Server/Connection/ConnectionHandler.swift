@@ -12,8 +12,9 @@ import RTMWire
 /// however many entries are due. The bytes go straight to the socket, and what the socket doesn't take at
 /// once goes through NIO (docs/decisions/0008). A client that reads too slowly holds memory up to
 /// `outboundBytesMax`. Then it is cut off and told why; others never wait for it.
-final class ConnectionHandler: ChannelInboundHandler {
+final class ConnectionHandler: ChannelDuplexHandler {
     typealias InboundIn = ByteBuffer
+    typealias OutboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
     /// Limit: the next snapshot or page of a catch-up is given only while no more bytes than this wait for
@@ -37,8 +38,10 @@ final class ConnectionHandler: ChannelInboundHandler {
     var socket: DirectSocket?
     var context: ChannelHandlerContext?
     private var session: Session?
-    private var deadline: ConnectionDeadline
-    private var reader: FrameReader
+    var deadline: ConnectionDeadline
+    var gate = ReadGate()
+    private var conduct = Conduct()
+    private var intake: Intake
     var wheelPlace = DeadlineWheelPlace()
 
     /// The client's time to log in begins here, which may be before the handler has a pipeline.
@@ -48,8 +51,10 @@ final class ConnectionHandler: ChannelInboundHandler {
         self.loop = loop
         self.isOnSocket = isOnSocket
         let limits = loop.configuration.limits
-        deadline = ConnectionDeadline(now: loop.eventLoop.now, handshakeTimeout: limits.handshakeTimeout)
-        reader = FrameReader(frameBytesMax: limits.frameBytesMax)
+        deadline = ConnectionDeadline(
+            now: loop.eventLoop.now, handshakeTimeout: limits.handshakeTimeout,
+            outboundTimeout: limits.outboundTimeout)
+        intake = Intake(frameBytesMax: limits.frameBytesMax)
     }
 
     func handlerAdded(context: ChannelHandlerContext) {
@@ -73,6 +78,11 @@ final class ConnectionHandler: ChannelInboundHandler {
         ended(.lost)
         self.context = nil
         socket = nil
+        // What is being read has to be read to its end.
+        if !isReading {
+            intake.clear()
+            countStrangerBytes()
+        }
         loop.deadlines.forget(self)
         outbound = ByteBuffer()
         loop.metrics.connectionClosed()
@@ -80,14 +90,17 @@ final class ConnectionHandler: ChannelInboundHandler {
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        guard !machine.isEnded else { return }
-        deadline.heard(now: loop.endOfTurn.now)
         let chunk = unwrapInboundIn(data)
+        guard !machine.isEnded else {
+            if intake.drain(chunk) { close() }
+            return
+        }
+        deadline.heard(now: loop.endOfTurn.now)
         loop.metrics.bytesReceived(chunk.readableBytes)
         isReading = true
         defer { isReading = false }
         do throws(WireError) {
-            try reader.read(chunk) { frame in
+            try intake.read(chunk, isLoggedIn: machine.isActive) { frame in
                 received(frame)
                 return !machine.isEnded
             }
@@ -95,12 +108,50 @@ final class ConnectionHandler: ChannelInboundHandler {
             disconnect(Disconnect(error))
         }
         loop.publishing.sendRun()
+        countStrangerBytes()
+        judge()
+    }
+
+    /// Half frames of clients that have not logged in hold little memory in all.
+    private func countStrangerBytes() {
+        let isStranger = !machine.isActive && !machine.isEnded
+        let change = intake.strangerBytesChanged(isStranger: isStranger)
+        guard change != 0, !loop.hasRoomForStrangers(change), isStranger else { return }
+        disconnect(.halfLogin)
+        countStrangerBytes()
+    }
+
+    /// Who keeps exceeding a rate is cut off.
+    private func judge() {
+        let limits = loop.configuration.limits
+        let refusals = session?.rates.takeRefusals() ?? 0
+        guard conduct.isIntolerable(refusals, limits.refusals, now: loop.endOfTurn.now) else { return }
+        disconnect(.rateExceeded)
+    }
+
+    /// Pings of WebSocket count as heartbeats do.
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        guard event is WebSocketPing else { return context.fireUserInboundEventTriggered(event) }
+        conduct.heartbeat(loop.configuration.limits.heartbeats, now: loop.endOfTurn.now)
+        judge()
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         if let violation = error as? WebSocketViolation { return disconnect(violation.disconnect) }
         loop.logger.debug("connection failed", metadata: ["cause": "\(error)"])
         context.close(promise: nil)
+    }
+
+    func read(context: ChannelHandlerContext) {
+        if gate.mayRead() { context.read() }
+    }
+
+    func stopReading() { gate.close() }
+
+    func readOn() {
+        guard gate.open() else { return }
+        deadline.heard(now: loop.endOfTurn.now)
+        context?.read()
     }
 
     // MARK: Requests
@@ -121,6 +172,7 @@ final class ConnectionHandler: ChannelInboundHandler {
         case .welcome(let version):
             answer(requestID, loop.logins.welcome(version: version))
         case .answerHeartbeat:
+            conduct.heartbeat(loop.configuration.limits.heartbeats, now: loop.endOfTurn.now)
             answer(requestID, HeartbeatAck(serverTimeMilliseconds: loop.wallClock()))
         case .refuse(let error):
             refuse(error, requestID)
@@ -135,16 +187,8 @@ final class ConnectionHandler: ChannelInboundHandler {
             if let session { loop.publishing.publish(session, publish, requestID) }
         case .renewToken(let token):
             behindPublishes { renewToken(of: $0, token, requestID) }
-        case .subscribe(let subscribe):
-            behindPublishes { loop.channelRequests.subscribe($0, subscribe, requestID) }
-        case .unsubscribe(let channel):
-            behindPublishes { loop.channelRequests.unsubscribe($0, channel, requestID) }
-        case .call(let call):
-            behindPublishes { loop.calls.call($0, call, requestID) }
-        case .subscribeUserMetadata(let subscribe):
-            behindPublishes { loop.userMetadataRequests.subscribe($0, subscribe, requestID) }
-        case .unsubscribeUserMetadata(let userID):
-            behindPublishes { loop.userMetadataRequests.unsubscribe($0, userID, requestID) }
+        case .subscribe, .unsubscribe, .call, .subscribeUserMetadata, .unsubscribeUserMetadata:
+            behindPublishes { loop.perform(action, of: $0, requestID) }
         }
     }
 
@@ -157,7 +201,10 @@ final class ConnectionHandler: ChannelInboundHandler {
     /// A request that no service is asked about counts as a call nevertheless. Before there is a
     /// session the time to log in bounds such requests.
     private func refuse(_ error: RTMError, _ requestID: UInt64) {
-        guard let session else { return answer(requestID, error) }
+        guard let session else {
+            conduct.refused()
+            return answer(requestID, error)
+        }
         do throws(RTMError) {
             try session.rates.call(session.application.rates, now: loop.endOfTurn.now)
             answer(requestID, error)
@@ -225,7 +272,11 @@ final class ConnectionHandler: ChannelInboundHandler {
         var frames = outbound
         outbound = ByteBuffer()
         ServerFrame(reason).encodeFrame(into: &frames)
-        context.writeAndFlush(wrapOutboundOut(frames)).assumeIsolated().whenComplete { _ in self.close() }
+        // Only our direction is closed. If both were, with bytes of the client unread, the kernel would reset
+        // the connection, and the client would lose the last frame.
+        context.writeAndFlush(wrapOutboundOut(frames)).assumeIsolated().whenComplete { _ in
+            self.context?.close(mode: .output, promise: nil)
+        }
         loop.deadlines.remind(self, at: loop.eventLoop.now + loop.configuration.limits.lingerTimeout)
     }
 
@@ -244,6 +295,7 @@ final class ConnectionHandler: ChannelInboundHandler {
     /// Ends the session, once.
     private func ended(_ end: SessionEnd) {
         machine.ended()
+        readOn()
         guard let session = session.take() else { return }
         session.end()
         loop.sessionEnded(session, end)
@@ -255,7 +307,11 @@ final class ConnectionHandler: ChannelInboundHandler {
     /// Called at the deadline that was returned last, or before it.
     func checkDeadline(now: NIODeadline) {
         guard !machine.isEnded else { return close() }
+        // Nobody can hear a client that isn't read.
+        if gate.isClosed { deadline.heard(now: now) }
         switch deadline.check(now: now, utc: loop.wallClock()) {
+        // Nothing can be said to a client that hasn't finished the handshake of TLS.
+        case .expired where machine.isNew && !isOnSocket: close()
         case .expired(let reason): disconnect(reason)
         case .alive(let until): loop.deadlines.remind(self, at: until)
         case .tokenWillExpire(let remaining):
@@ -277,6 +333,11 @@ extension SessionEnd {
 }
 
 extension Disconnect {
+    fileprivate static let rateExceeded = Disconnect(
+        .rateExceeded, "you kept exceeding a rate, although you were refused", retryAfter: .seconds(10))
+    fileprivate static let halfLogin = Disconnect(
+        .tooManyConnections, "too many clients have sent half a login", retryAfter: .seconds(5))
+
     fileprivate init(_ error: WireError) {
         switch error {
         case .frameTooLarge: self.init(.frameTooLarge, error.description)

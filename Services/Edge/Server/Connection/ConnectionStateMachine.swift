@@ -42,6 +42,7 @@ struct ConnectionStateMachine {
 
     private var state = State.new
 
+    var isNew: Bool { state == .new }
     var isActive: Bool { state == .active }
     var isEnded: Bool { state == .ended }
 

@@ -18,6 +18,7 @@ struct EdgeListener: Service {
     private let webSocket: WebSocketGate?
     private let loops: EdgeLoops
     private let limiter: ConnectionLimiter
+    private let metrics: EdgeMetrics
     private let logger: Logger
     private let bound = BoundChannel()
 
@@ -26,7 +27,7 @@ struct EdgeListener: Service {
     ///   - webSocket: nil if the frames travel over TCP as they are.
     init(
         purpose: String, address: HostPort, tls: NIOSSLContext?, webSocket: WebSocketGate?, loops: EdgeLoops,
-        limiter: ConnectionLimiter, logger: Logger
+        limiter: ConnectionLimiter, metrics: EdgeMetrics, logger: Logger
     ) {
         name = "\(purpose) listener"
         self.purpose = purpose
@@ -35,11 +36,19 @@ struct EdgeListener: Service {
         self.webSocket = webSocket
         self.loops = loops
         self.limiter = limiter
+        self.metrics = metrics
         self.logger = logger
     }
 
     func start() async throws {
+        let (metrics, logger) = (metrics, logger)
         let bootstrap = ServerBootstrap(group: loops.group)
+            .serverChannelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.addHandler(
+                        AcceptPause(metrics: metrics, logger: logger))
+                }
+            }
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .serverChannelOption(.backlog, value: 4_096)
             .serverChannelOption(.maxMessagesPerRead, value: 16)
@@ -88,10 +97,16 @@ struct EdgeListener: Service {
             // With TLS the refusal waits for the client's handshake, and that may never come.
             let timeout = loops.loop(of: channel.eventLoop).configuration.limits.lingerTimeout
             let end = channel.eventLoop.scheduleTask(in: timeout) { channel.close(promise: nil) }
-            channel.closeFuture.whenComplete { _ in end.cancel() }
+            let limiter = self.limiter
+            channel.closeFuture.whenComplete { _ in
+                end.cancel()
+                limiter.releaseRefused()
+            }
             if webSocket != nil { return try WebSocketUpgrade.refuse(channel, reason) }
             let refusal = Disconnect(.tooManyConnections, reason, retryAfter: .seconds(5))
             try pipeline.addHandler(RefusedConnection(refusal))
+        case .dropped:
+            channel.close(promise: nil)
         }
     }
 }
@@ -106,15 +121,20 @@ private final class RefusedConnection: ChannelInboundHandler {
     typealias OutboundOut = ByteBuffer
 
     private let refusal: Disconnect
+    private var drainedBytes = 0
 
     init(_ refusal: Disconnect) { self.refusal = refusal }
 
     func channelActive(context: ChannelHandlerContext) {
         let bound = NIOLoopBound(context, eventLoop: context.eventLoop)
+        // Bytes of the client that nobody has read would reset the connection, and the refusal would be lost.
         context.writeAndFlush(wrapOutboundOut(ServerFrame(refusal).frame)).whenComplete { _ in
-            bound.value.close(promise: nil)
+            bound.value.close(mode: .output, promise: nil)
         }
     }
 
-    func channelRead(context: ChannelHandlerContext, data: NIOAny) {}
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        drainedBytes += unwrapInboundIn(data).readableBytes
+        if drainedBytes > Intake.drainedBytesMax { context.close(promise: nil) }
+    }
 }

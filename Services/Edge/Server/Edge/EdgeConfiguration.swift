@@ -16,8 +16,18 @@ struct EdgeLimits: Sendable {
     var frameBytesMax: Int
     var outboundBytesMax: Int
     var handshakeTimeout: TimeAmount
+    /// How long a client may leave what waits for it unread.
+    var outboundTimeout: TimeAmount = .seconds(60)
+    /// What half frames of clients that have not logged in may hold on one event loop.
+    var handshakeBytesMax = 8 << 20
+    /// How many refusals for a rate are put up with on one connection.
+    var refusals = Rate(perSecond: 100, burst: 5_000)
+    /// How many heartbeats a connection may send. What exceeds this counts as refusals.
+    var heartbeats = Rate(perSecond: 10, burst: 100)
     /// How long a closing connection may take to read its last frame.
     var lingerTimeout: TimeAmount = .seconds(5)
+    /// How long an edge that ends waits for its clients to close.
+    var farewellTimeout: TimeAmount = .seconds(1)
     /// How many channels are attached again at once after messaging was away.
     var reattachBatch = 4_096
     /// How many sessions are sent away per step when the edge drains; a step takes 20 ms.

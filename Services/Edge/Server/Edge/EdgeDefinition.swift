@@ -46,21 +46,42 @@ package enum EdgeDefinition {
         warnOfExposure(edge, configuration, context.logger)
         let metrics = EdgeMetrics(context.metrics)
         let group = context.eventLoopGroup
+        let loopCount = group.makeIterator().reduce(0) { count, _ in count + 1 }
         let reachability = Reachability(
-            loops: group.makeIterator().reduce(0) { count, _ in count + 1 },
+            loops: loopCount,
             messaging: context.probe("messaging"), metrics: context.metrics)
+        let sharedRates = SharedRates(edge.applications)
         let loops = try await EdgeLoops.make(on: group) { eventLoop in
             EdgeLoop(
                 eventLoop: eventLoop, configuration: edge, links: links, metrics: metrics,
-                reachability: reachability, logger: context.logger)
+                reachability: reachability, logger: context.logger, sharedRates: sharedRates)
         }
-        let limiter = ConnectionLimiter(
-            totalMax: edge.limits.connectionsMax, perAddressMax: edge.limits.connectionsPerAddressMax)
-        return Assembly([loops] + (try listeners(configuration, loops, limiter, context.logger)))
+        let limiter = connectionLimiter(edge.limits, loopCount, context.logger)
+        return Assembly([loops] + (try listeners(configuration, loops, limiter, metrics, context.logger)))
+    }
+
+    private static func connectionLimiter(
+        _ limits: EdgeLimits, _ loops: Int, _ logger: Logger
+    ) -> ConnectionLimiter {
+        let descriptorsMax = DescriptorLimit.present
+        let room = ConnectionRoom(
+            connectionsMax: limits.connectionsMax, descriptorsMax: descriptorsMax, loops: loops)
+        if room.isTight {
+            logger.warning(
+                "the process may have fewer descriptors than edge.connections.max needs",
+                metadata: [
+                    "descriptors": "\(descriptorsMax ?? 0)", "connections": "\(room.connectionsMax)",
+                    "edge.connections.max": "\(limits.connectionsMax)",
+                ])
+        }
+        return ConnectionLimiter(
+            totalMax: room.connectionsMax, perAddressMax: limits.connectionsPerAddressMax,
+            refusedMax: room.refusedMax)
     }
 
     private static func listeners(
-        _ configuration: Configuration, _ loops: EdgeLoops, _ limiter: ConnectionLimiter, _ logger: Logger
+        _ configuration: Configuration, _ loops: EdgeLoops, _ limiter: ConnectionLimiter,
+        _ metrics: EdgeMetrics, _ logger: Logger
     ) throws -> [EdgeListener] {
         let gate = WebSocketGate(
             path: configuration[EdgeKeys.webSocketPath], origins: configuration[EdgeKeys.webSocketOrigins])
@@ -74,7 +95,7 @@ package enum EdgeDefinition {
             guard let address else { return nil }
             return EdgeListener(
                 purpose: purpose, address: address, tls: hasTLS ? try ServerTLS.context(configuration) : nil,
-                webSocket: gate, loops: loops, limiter: limiter, logger: logger)
+                webSocket: gate, loops: loops, limiter: limiter, metrics: metrics, logger: logger)
         }
     }
 

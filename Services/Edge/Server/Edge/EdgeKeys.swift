@@ -45,6 +45,12 @@ package enum EdgeKeys {
         "edge.outbound.bytesMax", default: 1024 * 1024, in: 64 * 1024...1024 * 1024 * 1024,
         "What may wait for one client that reads slowly; beyond it the connection is cut off, and can resume."
     )
+    package static let outboundTimeout = ConfigurationKey<Duration>.duration(
+        "edge.outbound.timeout", default: .seconds(60), in: .seconds(1) ... .seconds(3_600),
+        "How long a client may leave what waits for it unread; then it is cut off, and can resume.")
+    package static let handshakeBytesMax = ConfigurationKey<Int>.byteSize(
+        "edge.handshake.bytesMax", default: 8 << 20, in: 64 * 1024...1 << 40,
+        "Memory of one event loop for half frames of clients that have not logged in.")
     package static let handshakeTimeout = ConfigurationKey<Duration>.duration(
         "edge.handshake.timeout", default: .seconds(10), in: .milliseconds(100) ... .seconds(300),
         "Time from a connection's start to an accepted login.")
@@ -55,6 +61,18 @@ package enum EdgeKeys {
     package static let publishRate = ConfigurationKey<Int>.int(
         "edge.rates.publish", default: 60, in: 0...1_000_000,
         "Messages per second of one session to one channel or user; 0 means no limit (R-2).")
+    package static let sessionPublishRate = ConfigurationKey<Int>.int(
+        "edge.rates.sessionPublish", default: 1_000, in: 0...10_000_000,
+        "Messages per second of one session to all channels and users; 0 means no limit (R-13).")
+    package static let sessionPublishBytes = ConfigurationKey<Int>.byteSize(
+        "edge.rates.sessionPublishBytes", default: 4 << 20, in: 0...1 << 40,
+        "Bytes of messages per second of one session; 0 means no limit (R-13).")
+    package static let appPublishRate = ConfigurationKey<Int>.int(
+        "edge.rates.appPublish", default: 50_000, in: 0...10_000_000,
+        "Messages per second of all sessions of an app at one edge; 0 means no limit (R-14).")
+    package static let appPublishBytes = ConfigurationKey<Int>.byteSize(
+        "edge.rates.appPublishBytes", default: 64 << 20, in: 0...1 << 40,
+        "Bytes of messages per second of all sessions of an app at one edge; 0 means no limit (R-14).")
     package static let callRate = ConfigurationKey<Int>.int(
         "edge.rates.calls", default: 20, in: 0...1_000_000,
         "Other calls per second of one session; 0 means no limit (R-1).")
@@ -75,7 +93,13 @@ package enum EdgeKeys {
         "Renewals of its token per second of one session; 0 means no limit (R-10).")
     package static let loginRate = ConfigurationKey<Int>.int(
         "edge.rates.login", default: 2, in: 0...1_000_000,
-        "Logins per second of one user on one event loop; 0 means no limit (R-9).")
+        "Logins per second of one user at one edge, five times that at once; 0 means no limit (R-9).")
+    package static let heartbeatRate = ConfigurationKey<Int>.int(
+        "edge.rates.heartbeats", default: 10, in: 0...1_000_000,
+        "Heartbeats per second of one connection, ten times that at once; more count as refusals (R-16).")
+    package static let refusalRate = ConfigurationKey<Int>.int(
+        "edge.rates.refusals", default: 100, in: 0...1_000_000,
+        "Refusals for a rate per second, fifty times that at once; beyond it a connection is cut off (R-16).")
 
     /// Where the other services are, when they are other processes.
     static let addresses = [messaging.declaration, presence.declaration, storage.declaration]
@@ -87,10 +111,13 @@ package enum EdgeKeys {
         webSocketTLSListen.declaration, webSocketPath.declaration, webSocketOrigins.declaration,
         connectionsMax.declaration,
         connectionsPerAddressMax.declaration, frameBytesMax.declaration, outboundBytesMax.declaration,
-        handshakeTimeout.declaration, subscriptionsMax.declaration, publishRate.declaration,
+        outboundTimeout.declaration, handshakeBytesMax.declaration, handshakeTimeout.declaration,
+        subscriptionsMax.declaration, publishRate.declaration,
+        sessionPublishRate.declaration, sessionPublishBytes.declaration, appPublishRate.declaration,
+        appPublishBytes.declaration,
         callRate.declaration, subscribeRate.declaration, loginRate.declaration,
         channelMetadataRate.declaration, userMetadataRate.declaration, acquireLockRate.declaration,
-        renewalRate.declaration,
+        renewalRate.declaration, heartbeatRate.declaration, refusalRate.declaration,
     ]
 
     static let rules = [
@@ -150,7 +177,11 @@ extension EdgeConfiguration {
             connectionsPerAddressMax: configuration[EdgeKeys.connectionsPerAddressMax],
             frameBytesMax: configuration[EdgeKeys.frameBytesMax],
             outboundBytesMax: configuration[EdgeKeys.outboundBytesMax],
-            handshakeTimeout: TimeAmount(configuration[EdgeKeys.handshakeTimeout]))
+            handshakeTimeout: TimeAmount(configuration[EdgeKeys.handshakeTimeout]),
+            outboundTimeout: TimeAmount(configuration[EdgeKeys.outboundTimeout]),
+            handshakeBytesMax: configuration[EdgeKeys.handshakeBytesMax],
+            refusals: Rate(perSecond: configuration[EdgeKeys.refusalRate], timesAtOnce: 50),
+            heartbeats: Rate(perSecond: configuration[EdgeKeys.heartbeatRate], timesAtOnce: 10))
         serverName = "heliograph/\(BuildInformation.version)"
     }
 }
@@ -170,6 +201,12 @@ extension Application {
             channelMetadata: record.channelMetadataRate ?? configuration[EdgeKeys.channelMetadataRate],
             userMetadata: record.userMetadataRate ?? configuration[EdgeKeys.userMetadataRate],
             acquireLock: record.acquireLockRate ?? configuration[EdgeKeys.acquireLockRate],
-            renewal: record.renewalRate ?? configuration[EdgeKeys.renewalRate])
+            renewal: record.renewalRate ?? configuration[EdgeKeys.renewalRate],
+            sessionPublish: PublishRate(
+                messages: configuration[EdgeKeys.sessionPublishRate],
+                bytes: configuration[EdgeKeys.sessionPublishBytes]),
+            appPublish: PublishRate(
+                messages: configuration[EdgeKeys.appPublishRate],
+                bytes: configuration[EdgeKeys.appPublishBytes]))
     }
 }

@@ -39,10 +39,12 @@ final class EdgeLoop {
     private let storage: StorageClient<ServiceEvents>
     private let events: ServiceEvents
     private var random: any RandomNumberGenerator
+    /// What half frames of clients that have not logged in hold.
+    private var strangerBytes = 0
 
     init(
         eventLoop: any EventLoop, configuration: EdgeConfiguration, links: EdgeServiceLinks,
-        metrics: EdgeMetrics, reachability: Reachability, logger: Logger,
+        metrics: EdgeMetrics, reachability: Reachability, logger: Logger, sharedRates: SharedRates? = nil,
         wallClock: @escaping () -> UInt64 = WallClock.milliseconds,
         random: any RandomNumberGenerator = SystemRandomNumberGenerator()
     ) {
@@ -63,6 +65,7 @@ final class EdgeLoop {
         presence = links.presenceClient(endOfTurn, logger)
         storage = links.storageClient(endOfTurn, logger)
 
+        let sharedRates = sharedRates ?? SharedRates(configuration.applications)
         locks = Locks(storage: storage, sessions: sessions, metrics: metrics)
         memberships = Memberships(
             eventLoop: eventLoop, presence: presence, sessions: sessions, lease: lease)
@@ -75,7 +78,8 @@ final class EdgeLoop {
         memberships.subscriptions = subscribing
         let history = HistoryAppends(storage: storage, wallClock: wallClock)
         publishing = Publishing(
-            messaging: messaging, history: history, metrics: metrics, endOfTurn: endOfTurn)
+            messaging: messaging, history: history, sessions: sessions,
+            sharedRates: sharedRates, metrics: metrics, endOfTurn: endOfTurn)
         calls = Calls(
             presence: presence, storage: storage, locks: locks, metrics: metrics, endOfTurn: endOfTurn)
         channelRequests = ChannelRequests(
@@ -83,7 +87,7 @@ final class EdgeLoop {
         userMetadataRequests = UserMetadataRequests(subscribing: subscribing, endOfTurn: endOfTurn)
         logins = Logins(
             configuration, sessions: sessions, metrics: metrics, endOfTurn: endOfTurn, wallClock: wallClock,
-            number: number)
+            number: number, sharedRates: sharedRates)
         tokenRenewals = TokenRenewals(
             subscribing: subscribing, metrics: metrics, endOfTurn: endOfTurn, wallClock: wallClock)
         events = ServiceEvents(
@@ -113,8 +117,36 @@ extension EdgeLoop {
         try logins.makeSession(connection, login, isMessagingUp: messaging.isUp)
     }
 
+    /// Half frames of clients that have not logged in hold so much more. Returns whether that is all right.
+    func hasRoomForStrangers(_ change: Int) -> Bool {
+        strangerBytes += change
+        metrics.strangerBytesChanged(by: change)
+        return strangerBytes <= configuration.limits.handshakeBytesMax
+    }
+
+    /// Hands what a session asks to the feature that it is about.
+    func perform(
+        _ action: ConnectionStateMachine.Action, of session: Session, _ requestID: UInt64
+    ) {
+        switch action {
+        case .subscribe(let subscribe):
+            channelRequests.subscribe(session, subscribe, requestID)
+        case .unsubscribe(let channel):
+            channelRequests.unsubscribe(session, channel, requestID)
+        case .call(let call):
+            calls.call(session, call, requestID)
+        case .subscribeUserMetadata(let subscribe):
+            userMetadataRequests.subscribe(session, subscribe, requestID)
+        case .unsubscribeUserMetadata(let userID):
+            userMetadataRequests.unsubscribe(session, userID, requestID)
+        default:
+            break
+        }
+    }
+
     func sessionEnded(_ session: Session, _ end: SessionEnd) {
         publishing.sendRun()
+        publishing.ended(session)
         guard sessions[session.key] != nil else { return }
         memberships.ended(session, end)
         locks.ended(session)
@@ -131,10 +163,20 @@ extension EdgeLoop {
                 retryAfter: .milliseconds(Int64.random(in: 0...1_000, using: &random)))
             session.connection?.disconnect(goAway)
         }
-        guard !sessions.isEmpty else {
-            stop()
-            return drained.succeed()
+        guard sessions.isEmpty else {
+            eventLoop.assumeIsolated().scheduleTask(in: .milliseconds(20)) { self.drain(drained) }
+            return
         }
-        eventLoop.assumeIsolated().scheduleTask(in: .milliseconds(20)) { self.drain(drained) }
+        stop()
+        awaitFarewells(until: eventLoop.now + configuration.limits.farewellTimeout, drained)
+    }
+
+    /// The clients get a moment to read why they were sent away: when the process ends, the kernel resets
+    /// connections with unread bytes.
+    private func awaitFarewells(until deadline: NIODeadline, _ drained: EventLoopPromise<Void>) {
+        guard deadlines.count > 0, eventLoop.now < deadline else { return drained.succeed() }
+        eventLoop.assumeIsolated().scheduleTask(in: .milliseconds(20)) {
+            self.awaitFarewells(until: deadline, drained)
+        }
     }
 }

@@ -4,12 +4,16 @@ import RTMWire
 /// What an edge counts. All loops share one value, and every update is one relaxed addition.
 struct EdgeMetrics: Sendable {
     private let connections: Gauge
+    private let acceptPauses: Counter
     private let sessions: Gauge
+    private let strangerBytes: Gauge
     private let channels: Gauge
     private let bytesIn: Counter
     private let bytesOut: Counter
     private let deliveries: Counter
     private let publishes: Family<Outcome, Counter>
+    private let publishesTooFrequent: Family<PublishLimit, Counter>
+    private let publisherHolds: Counter
     private let logins: Family<Outcome, Counter>
     private let renewals: Family<Outcome, Counter>
     private let disconnects: Family<Disconnect.Code, Counter>
@@ -26,7 +30,14 @@ struct EdgeMetrics: Sendable {
     init(_ registry: MetricsRegistry) {
         connections = registry.gauge(
             "rtm_edge_connections", "Open client connections. At edge.connections.max new ones are refused.")
+        acceptPauses = registry.counter(
+            "rtm_edge_accept_pauses_total",
+            "How often no connection was accepted for half a second, because no descriptor was left.")
         sessions = registry.gauge("rtm_edge_sessions", "Logged-in sessions, and logins under way.")
+        strangerBytes = registry.gauge(
+            "rtm_edge_handshake_bytes",
+            "Memory of half frames before the login. At edge.handshake.bytesMax per loop, connections are ended."
+        )
         channels = registry.gauge(
             "rtm_edge_channels", "Channels with subscribers here, inboxes included, summed over the loops.")
         bytesIn = registry.counter("rtm_edge_received_bytes_total", "Bytes from clients.")
@@ -36,6 +47,13 @@ struct EdgeMetrics: Sendable {
         publishes = registry.counters(
             "rtm_edge_publishes_total", "Publishes by outcome. Many refused: look at messaging.",
             by: Outcome.self)
+        publishesTooFrequent = registry.counters(
+            "rtm_edge_publishes_too_frequent_total",
+            "Publishes refused for a rate. Many: a client sends more than it may, or a rate is too low.",
+            by: PublishLimit.self)
+        publisherHolds = registry.counter(
+            "rtm_edge_publisher_holds_total",
+            "How often a client's socket was left unread until messaging had taken what it published.")
         logins = registry.counters(
             "rtm_edge_logins_total",
             "Logins by outcome. Many refused: a wrong app id, bad tokens, or messaging is away.",
@@ -61,14 +79,18 @@ struct EdgeMetrics: Sendable {
     }
 
     func connectionOpened() { connections.add(1) }
+    func acceptPaused() { acceptPauses.increment() }
     func connectionClosed() { connections.add(-1) }
     func sessionsChanged(by change: Int) { sessions.add(change) }
+    func strangerBytesChanged(by change: Int) { strangerBytes.add(change) }
     func channelsChanged(by change: Int) { channels.add(change) }
     func bytesReceived(_ count: Int) { bytesIn.increment(by: count) }
     func bytesSent(_ count: Int) { bytesOut.increment(by: count) }
     func delivered(_ count: Int) { deliveries.increment(by: count) }
     func publishSucceeded(_ count: Int) { publishes[.ok].increment(by: count) }
     func publishFailed(_ count: Int) { publishes[.refused].increment(by: count) }
+    func publishExceeded(_ limit: PublishLimit) { publishesTooFrequent[limit].increment() }
+    func publisherHeld() { publisherHolds.increment() }
     func loginAccepted() { logins[.ok].increment() }
     func loginRefused() { logins[.refused].increment() }
     func tokenRenewed() { renewals[.ok].increment() }

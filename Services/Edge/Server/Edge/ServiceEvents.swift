@@ -60,8 +60,8 @@ extension ServiceEvents: MessagingCaller {
         publishing.published(publish, outcome)
     }
 
-    func messagingRead(_ id: SubscribeID, _ outcome: Result<ReadResponse, ServiceLinkRequestFailure>) {
-        subscribing.read(id, outcome)
+    func messagingRead(_ read: PendingRead, _ outcome: Result<ReadResponse, ServiceLinkRequestFailure>) {
+        subscribing.read(read, outcome)
     }
 }
 
@@ -112,6 +112,7 @@ extension ServiceEvents: StorageCaller {
 
     func historyAppended(_ pending: PendingHistory, _ outcome: Result<Void, ServiceLinkRequestFailure>) {
         history.appended(pending, outcome)
+        publishing.settled(pending.publish)
     }
 
     func storageCalled(

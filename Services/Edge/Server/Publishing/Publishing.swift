@@ -16,6 +16,8 @@ final class Publishing {
         let count: Int
         /// The sequence of the first publish at its client's instance. 0 if it can't be sent once more.
         let sequence: UInt64
+        /// What it counts for in the `PublishWindow`.
+        let bytes: Int
         /// Only a run of one publish is stored.
         let history: HistoryCopy?
     }
@@ -25,18 +27,23 @@ final class Publishing {
 
     private let messaging: MessagingClient<ServiceEvents>
     private let history: HistoryAppends
+    private let sessions: Sessions
+    private let sharedRates: SharedRates
     private let metrics: EdgeMetrics
     private let endOfTurn: EndOfTurn
     private let run = PublishRun()
+    private var window = PublishWindow()
     /// Whose run it is.
     private var publisher: Session?
 
     init(
-        messaging: MessagingClient<ServiceEvents>, history: HistoryAppends, metrics: EdgeMetrics,
-        endOfTurn: EndOfTurn
+        messaging: MessagingClient<ServiceEvents>, history: HistoryAppends, sessions: Sessions,
+        sharedRates: SharedRates, metrics: EdgeMetrics, endOfTurn: EndOfTurn
     ) {
         self.messaging = messaging
         self.history = history
+        self.sessions = sessions
+        self.sharedRates = sharedRates
         self.metrics = metrics
         self.endOfTurn = endOfTurn
     }
@@ -48,10 +55,7 @@ final class Publishing {
             let type = try check(session, request, continues)
             // Before the rates: what is sent again because of this has been paid for.
             try checkOrder(session, request, continues)
-            if request.againAfter == nil || !session.rates.repeats() {
-                try session.rates.publish(
-                    type, request.channel, session.application.rates, now: endOfTurn.now)
-            }
+            try pay(for: request, type, session)
             if !continues {
                 publisher = session
                 run.begin(session.caller, requestID, type, request)
@@ -72,13 +76,55 @@ final class Publishing {
     func sendRun(history: HistoryCopy? = nil) {
         guard let session = publisher.take() else { return }
         run.take { requestID, request in
-            messaging.publish(
-                request,
-                context: PendingPublish(
-                    session: session, requestID: requestID, count: request.messages.count,
-                    sequence: request.origin.instance == 0 ? 0 : request.origin.sequence,
-                    history: history))
+            let pending = PendingPublish(
+                session: session, requestID: requestID, count: request.messages.count,
+                sequence: request.origin.instance == 0 ? 0 : request.origin.sequence,
+                bytes: PublishWindow.requestBytes + request.messages.byteCount, history: history)
+            if window.sent(pending.bytes, by: session.key, &session.publishShare) {
+                metrics.publisherHeld()
+                session.connection?.stopReading()
+            }
+            messaging.publish(request, context: pending)
         }
+    }
+}
+
+// MARK: - Rates
+
+extension Publishing {
+    /// Takes the message from the rates that it has to keep to, or throws the one that it exceeds, and takes
+    /// nothing.
+    private func pay(
+        for request: ClientRequest.Publish, _ type: ChannelType, _ session: Session
+    ) throws(RTMError) {
+        let bytes = request.message.payload.bytes.count
+        let rates = session.application.rates
+        let now = endOfTurn.now
+        if let shortage = session.rates.publishBudget.shortage(bytes, rates.sessionPublish, now: now)
+            ?? session.appPublishes.shortage(bytes, now: now)
+        {
+            throw refusal(shortage, of: request, session)
+        }
+        let isFree = request.againAfter != nil && sharedRates.passesAgain(session, now: now)
+        if !isFree,
+            let shortage = session.rates.publish(type, request.channel, rates, now: now)
+        {
+            throw refusal(shortage, of: request, session)
+        }
+        session.rates.publishBudget.spend(bytes)
+        session.appPublishes.spend(bytes)
+    }
+
+    /// What is sent again may be in the log already, and must not be called unpublished. Its client sends it
+    /// once more.
+    private func refusal(
+        _ shortage: PublishShortage, of request: ClientRequest.Publish, _ session: Session
+    ) -> RTMError {
+        metrics.publishExceeded(shortage.limit)
+        session.rates.refused()
+        var error = shortage.error
+        if request.againAfter != nil { error.code = .channelPublishMessageFailed }
+        return error
     }
 }
 
@@ -147,21 +193,41 @@ extension Publishing {
         switch outcome {
         case .success(let response):
             metrics.publishSucceeded(pending.count)
-            guard let copy = pending.history else { return pending.acknowledge(response) }
-            history.store(copy, PendingHistory(publish: pending, published: response))
+            if let copy = pending.history {
+                return history.store(copy, PendingHistory(publish: pending, published: response))
+            }
+            pending.acknowledge(response)
         case .failure(let failure):
             metrics.publishFailed(pending.count)
-            refuse(pending, failure)
+            let error = error(of: pending, failure)
+            if error.code == .channelReceiverOffline, let copy = pending.history {
+                return history.store(copy, PendingHistory(publish: pending, published: nil))
+            }
+            refuse(pending, error)
+        }
+        settled(pending)
+    }
+
+    /// No service has to do anything about it any more.
+    func settled(_ pending: PendingPublish) {
+        let session = pending.session
+        let candidates = window.answered(pending.bytes, of: session.key, &session.publishShare)
+        for key in candidates {
+            guard let session = sessions[key], window.release(key, &session.publishShare) else { continue }
+            session.connection?.readOn()
         }
     }
 
-    private func refuse(_ pending: PendingPublish, _ failure: ServiceLinkRequestFailure) {
+    func ended(_ session: Session) { window.ended(session.key) }
+
+    private func error(of pending: PendingPublish, _ failure: ServiceLinkRequestFailure) -> RTMError {
         var error = RTMError(failure, .channelPublishMessageFailed, timeout: .channelPublishMessageTimeout)
         if failure == .disconnected, pending.sequence != 0 { error.retryAfter = Self.repeatAfter }
+        return error
+    }
+
+    private func refuse(_ pending: PendingPublish, _ error: RTMError) {
         if error.isForNow { pending.session.publishRefused(pending.sequence, now: endOfTurn.now) }
-        if error.code == .channelReceiverOffline, let copy = pending.history {
-            return history.store(copy, PendingHistory(publish: pending, published: nil))
-        }
         for place in 0..<UInt64(pending.count) {
             pending.session.answer(pending.requestID &+ place, error)
         }

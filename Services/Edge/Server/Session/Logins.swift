@@ -12,19 +12,22 @@ final class Logins {
     /// The server's UTC clock in milliseconds.
     private let wallClock: () -> UInt64
     private let admission: Admission
-    private var rates = LoginRates()
+    private let sharedRates: SharedRates
+    /// This loop's parts of what the apps may publish.
+    private var publishes: [String: AppPublishShare] = [:]
     private var sessionIDs: SessionIDSource
 
     /// - Parameter number: a random number, which no other loop of any edge has.
     init(
         _ configuration: EdgeConfiguration, sessions: Sessions, metrics: EdgeMetrics, endOfTurn: EndOfTurn,
-        wallClock: @escaping () -> UInt64, number: UInt64
+        wallClock: @escaping () -> UInt64, number: UInt64, sharedRates: SharedRates
     ) {
         self.configuration = configuration
         self.sessions = sessions
         self.metrics = metrics
         self.endOfTurn = endOfTurn
         self.wallClock = wallClock
+        self.sharedRates = sharedRates
         admission = Admission(configuration.applications)
         sessionIDs = SessionIDSource(prefix: number)
     }
@@ -53,8 +56,9 @@ final class Logins {
         let (application, grant) = try admission.admit(
             appID: login.appID.string, userID: userID, token: login.token.string, nowMilliseconds: wallClock()
         )
-        try rates.login(application.id, userID, application.rates, now: endOfTurn.now)
+        try sharedRates.login(userID, of: application, now: endOfTurn.now)
         guard isMessagingUp else { throw .messagingUnreachable(.loginNoServerResources) }
+        let appPublishes = publishes(of: application)
         metrics.sessionsChanged(by: 1)
         return sessions.add(sessionIDs.next()) { key in
             Session(
@@ -63,7 +67,16 @@ final class Logins {
                 heartbeatInterval: Limits.clamp(
                     Int(login.heartbeatIntervalSeconds), to: Limits.heartbeatInterval),
                 presenceTimeout: Limits.presenceTimeout(Int(login.presenceTimeoutSeconds)),
-                grant: grant, connection: connection)
+                grant: grant, appPublishes: appPublishes,
+                restorable: login.inboxAfter == nil ? Restorable() : application.rates.restorable,
+                connection: connection)
         }
+    }
+
+    private func publishes(of application: Application) -> AppPublishShare {
+        if let present = publishes[application.id] { return present }
+        let share = AppPublishShare(of: sharedRates.publishes(of: application))
+        publishes[application.id] = share
+        return share
     }
 }

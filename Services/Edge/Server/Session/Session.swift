@@ -22,8 +22,13 @@ final class Session {
     /// How long the user stays listed after a loss, in seconds (L-45).
     let presenceTimeout: Int
 
-    var rates = SessionRates()
+    var rates: SessionRates
+    /// What the sessions of its app on this loop may publish together.
+    let appPublishes: AppPublishShare
     var publishBarrier = PublishBarrier()
+    /// What it has published that messaging has not answered yet.
+    var publishShare = PublishWindow.Share()
+    var catchUpTurn = CatchUpTurn()
     /// Whether presence has been told of the session.
     var isMember = false
     /// What storage has to know about the session's end; nil until the session asks for a lock.
@@ -38,10 +43,13 @@ final class Session {
         key: SessionKey, application: Application, userID: String, instance: UInt64 = 0, attempt: UInt64 = 0,
         isReturn: Bool = false, heartbeatInterval: Int,
         presenceTimeout: Int = Limits.presenceTimeout.upperBound, grant: TokenGrant? = nil,
-        connection: any SessionConnection
+        appPublishes: AppPublishShare = AppPublishShare(of: AppPublishRate(.unlimited)),
+        restorable: Restorable = Restorable(), connection: any SessionConnection
     ) {
         self.key = key
         self.application = application
+        self.appPublishes = appPublishes
+        rates = SessionRates(restoring: restorable)
         caller = Caller(appID: application.id, userID: userID, session: key.id, instance: instance)
         self.attempt = attempt
         self.isReturn = isReturn

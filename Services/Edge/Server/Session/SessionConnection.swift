@@ -16,6 +16,10 @@ protocol SessionConnection: AnyObject {
     var hasRoom: Bool { get }
     /// Calls when there is room, or when the connection has ended.
     func whenRoom(_ body: @escaping () -> Void)
+    /// Leaves what the client sends in the socket, so that it sends no more.
+    func stopReading()
+    /// Reads on after `stopReading`.
+    func readOn()
     /// Says why, and closes.
     func disconnect(_ reason: Disconnect)
     /// Closes without a word: the client is here again, over another connection (S-12b).

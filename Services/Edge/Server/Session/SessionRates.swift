@@ -6,46 +6,70 @@ import RTMWire
 struct ApplicationRates: Sendable, Hashable {
     /// Messages of one session to one channel or user, per second.
     var publish: Rate
+    /// Messages of one session to all channels and users together.
+    var sessionPublish: PublishRate
+    /// Messages of all sessions of the app together, at one edge.
+    var appPublish: PublishRate
     /// All other calls of one session, per second.
     var calls: Rate
     /// Subscribes of one session to the same channel within five seconds.
     var subscribesMax: Int
-    /// Logins of one user, per second.
+    /// Logins of one user, per second: five times as many at once, because networks that change bring
+    /// a client back several times in a row.
     var login: Rate
     /// Calls for the metadata of channels and of users: so many per second in the long run, and
     /// twice as many at once.
     var channelMetadata: Rate
     var userMetadata: Rate
-    /// Subscribes to the metadata of users. A client that comes back takes all of them up again (S-19),
-    /// so that many more may come at once.
+    /// Subscribes to the metadata of users, counted apart from the other calls.
     var userMetadataSubscribes: Rate
     /// Renewals of the session's token, per second. Verifying a token costs more than sending one.
     var renewal: Rate
-    /// Acquires of locks, per second. A client that comes back claims its locks again, or waits for
-    /// them anew (K-6, K-12), so that many more may come at once.
+    /// Acquires of locks, per second.
     var acquireLock: Rate
+    /// What a client that comes back takes up again, beside its rates.
+    let restorable: Restorable
 
-    /// - Parameter subscriptionsMax: that many more calls may come at once, because a client that comes back
-    ///   takes all its subscriptions up again.
+    /// - Parameter subscriptionsMax: as many channels may be subscribed again after a return.
     init(
         publish: Int, calls: Int, subscribesMax: Int, login: Int, subscriptionsMax: Int,
-        channelMetadata: Int = 10, userMetadata: Int = 10, acquireLock: Int = 10, renewal: Int = 2
+        channelMetadata: Int = 10, userMetadata: Int = 10, acquireLock: Int = 10, renewal: Int = 2,
+        sessionPublish: PublishRate = .unlimited, appPublish: PublishRate = .unlimited
     ) {
         self.publish = Rate(perSecond: publish)
-        self.calls = Rate(perSecond: calls, burst: calls + subscriptionsMax)
+        self.sessionPublish = sessionPublish
+        self.appPublish = appPublish
+        self.calls = Rate(perSecond: calls)
         self.subscribesMax = subscribesMax
-        self.login = Rate(perSecond: login)
+        self.login = Rate(perSecond: login, timesAtOnce: 5)
         self.channelMetadata = Rate(perSecond: channelMetadata, burst: 2 * channelMetadata)
         self.userMetadata = Rate(perSecond: userMetadata, burst: 2 * userMetadata)
-        userMetadataSubscribes = Rate(
-            perSecond: userMetadata, burst: 2 * userMetadata + Limits.userMetadataSubscriptionsMax)
+        userMetadataSubscribes = Rate(perSecond: userMetadata, burst: 2 * userMetadata)
         self.renewal = Rate(perSecond: renewal)
-        self.acquireLock = Rate(perSecond: acquireLock, burst: acquireLock + SessionLocks.acquiresMax)
+        self.acquireLock = Rate(perSecond: acquireLock)
+        restorable = Restorable(
+            subscribes: subscriptionsMax, followedUsers: Limits.userMetadataSubscriptionsMax,
+            acquires: SessionLocks.acquiresMax)
     }
 
     static let unlimited = ApplicationRates(
         publish: 0, calls: 0, subscribesMax: 0, login: 0, subscriptionsMax: 0, channelMetadata: 0,
         userMetadata: 0, acquireLock: 0, renewal: 0)
+}
+
+/// What a client that comes back takes up again at once (S-19, K-6, K-12): its subscriptions, the users whose
+/// metadata it follows, and its locks. Each counts once, and not for the rates. A session that isn't a return
+/// has none of it.
+struct Restorable: Sendable, Hashable {
+    var subscribes = 0
+    var followedUsers = 0
+    var acquires = 0
+
+    fileprivate mutating func take(_ path: WritableKeyPath<Restorable, Int>) -> Bool {
+        guard self[keyPath: path] > 0 else { return false }
+        self[keyPath: path] -= 1
+        return true
+    }
 }
 
 /// How often a session has done what lately. Each refusal names the limit, its value, and when to try again.
@@ -56,7 +80,11 @@ struct SessionRates {
         let name: String
     }
 
-    private var repeated = 0
+    /// What is left to publish to all channels together.
+    var publishBudget = PublishBudget()
+    private var restorable: Restorable
+    /// Requests that were refused since they were last asked for.
+    private var refusals = 0
     private var calls: TokenBucket?
     private var renewals: TokenBucket?
     private var channelMetadata: TokenBucket?
@@ -66,8 +94,25 @@ struct SessionRates {
     private var publishes = TokenBuckets<Target>()
     private var subscribes = RecentEvents<String>(within: .seconds(5))
 
+    /// - Parameter restorable: what a client that comes back may take up again.
+    init(restoring restorable: Restorable = Restorable()) { self.restorable = restorable }
+
+    /// How many requests were refused since the last time.
+    mutating func takeRefusals() -> Int {
+        defer { refusals = 0 }
+        return refusals
+    }
+
+    /// A request exceeded a rate.
+    mutating func refused() { refusals += 1 }
+
     mutating func call(_ rates: ApplicationRates, now: NIODeadline) throws(RTMError) {
-        try Self.take(&calls, rates.calls, now, .operationRateExceedLimitation, "calls")
+        try take(\.calls, rates.calls, now, .operationRateExceedLimitation, "calls")
+    }
+
+    /// A subscribe to a channel counts as a call, unless it takes up a subscription of before.
+    mutating func callToSubscribe(_ rates: ApplicationRates, now: NIODeadline) throws(RTMError) {
+        if !restorable.take(\.subscribes) { try call(rates, now: now) }
     }
 
     /// A call that is passed on: each kind has the rate that the rules give it.
@@ -79,38 +124,42 @@ struct SessionRates {
             if call.channelType == ChannelType.none {
                 try userMetadata(rates, now: now)
             } else {
-                try Self.take(
-                    &channelMetadata, rates.channelMetadata, now, .operationRateExceedLimitation,
+                try take(
+                    \.channelMetadata, rates.channelMetadata, now, .operationRateExceedLimitation,
                     "calls for channel metadata")
             }
+        case .acquireLock where restorable.take(\.acquires): return
         case .acquireLock:
-            try Self.take(
-                &acquires, rates.acquireLock, now, .lockOperationFailed, "acquires of locks")
+            try take(
+                \.acquires, rates.acquireLock, now, .lockOperationFailed, "acquires of locks")
         default:
             try self.call(rates, now: now)
         }
     }
 
     mutating func userMetadata(_ rates: ApplicationRates, now: NIODeadline) throws(RTMError) {
-        try Self.take(
-            &userMetadata, rates.userMetadata, now, .operationRateExceedLimitation,
+        try take(
+            \.userMetadata, rates.userMetadata, now, .operationRateExceedLimitation,
             "calls for user metadata")
     }
 
     mutating func subscribeUserMetadata(_ rates: ApplicationRates, now: NIODeadline) throws(RTMError) {
-        try Self.take(
-            &userMetadataSubscribes, rates.userMetadataSubscribes, now, .operationRateExceedLimitation,
+        if restorable.take(\.followedUsers) { return }
+        try take(
+            \.userMetadataSubscribes, rates.userMetadataSubscribes, now, .operationRateExceedLimitation,
             "subscribes to user metadata")
     }
 
-    private static func take(
-        _ bucket: inout TokenBucket?, _ rate: Rate, _ now: NIODeadline, _ code: ErrorCode, _ what: String
+    private mutating func take(
+        _ bucket: WritableKeyPath<SessionRates, TokenBucket?>, _ rate: Rate, _ now: NIODeadline,
+        _ code: ErrorCode, _ what: String
     ) throws(RTMError) {
         guard !rate.isUnlimited else { return }
-        var taken = bucket ?? TokenBucket(rate, now: now)
+        var taken = self[keyPath: bucket] ?? TokenBucket(rate, now: now)
         let wait = taken.take(rate, now: now)
-        bucket = taken
+        self[keyPath: bucket] = taken
         guard let wait else { return }
+        refused()
         throw RTMError(
             code, "\(rate.perSecond) \(what) a second are allowed",
             retryAfter: .nanoseconds(wait.nanoseconds),
@@ -118,60 +167,27 @@ struct SessionRates {
     }
 
     mutating func renewal(_ rates: ApplicationRates, now: NIODeadline) throws(RTMError) {
-        try Self.take(&renewals, rates.renewal, now, .operationRateExceedLimitation, "token renewals")
+        try take(\.renewals, rates.renewal, now, .operationRateExceedLimitation, "token renewals")
     }
 
+    /// Takes one message to the channel or user, or returns what it exceeds.
     mutating func publish(
         _ type: ChannelType, _ channel: WireText, _ rates: ApplicationRates, now: NIODeadline
-    ) throws(RTMError) {
-        guard !rates.publish.isUnlimited else { return }
+    ) -> PublishShortage? {
+        guard !rates.publish.isUnlimited else { return nil }
         let target = Target(type: type, name: channel.string)
-        guard let wait = publishes.take(target, rates.publish, now: now) else { return }
-        throw RTMError(
-            .channelPublishMessageTooFrequent,
-            "\(rates.publish.perSecond) messages a second to one channel or user are allowed",
-            retryAfter: .nanoseconds(wait.nanoseconds),
-            limit: .init(name: "messages per second", value: UInt64(rates.publish.perSecond)))
-    }
-
-    /// Whether one more publish that is sent again passes without the rates. The session that sent it first
-    /// has paid for it, and a refusal now would call a message unpublished that was published. A session has
-    /// as many of these as a client keeps; logins have a rate of their own.
-    mutating func repeats() -> Bool {
-        guard repeated < Limits.repeatedPublishesMax else { return false }
-        repeated += 1
-        return true
+        guard let wait = publishes.take(target, rates.publish, now: now) else { return nil }
+        return PublishShortage(limit: .channel, perSecond: rates.publish.perSecond, wait: wait)
     }
 
     mutating func subscribe(_ channel: String, _ rates: ApplicationRates, now: NIODeadline) throws(RTMError) {
         let countMax = rates.subscribesMax
         guard countMax > 0, let wait = subscribes.take(channel, countMax: countMax, now: now) else { return }
+        refused()
         throw RTMError(
             .channelSubscribeTooFrequent,
             "channel \"\(channel)\" may be subscribed \(countMax) times in five seconds",
             retryAfter: .nanoseconds(wait.nanoseconds),
             limit: .init(name: "subscribes in five seconds", value: UInt64(countMax)))
-    }
-}
-
-/// How often the users of a loop have logged in lately.
-struct LoginRates {
-    private struct User: Hashable {
-        let appID: String
-        let userID: String
-    }
-
-    private var logins = TokenBuckets<User>()
-
-    mutating func login(
-        _ appID: String, _ userID: String, _ rates: ApplicationRates, now: NIODeadline
-    ) throws(RTMError) {
-        guard !rates.login.isUnlimited,
-            let wait = logins.take(User(appID: appID, userID: userID), rates.login, now: now)
-        else { return }
-        throw RTMError(
-            .loginRejected, "user \"\(userID)\" may log in \(rates.login.perSecond) times a second",
-            retryAfter: .nanoseconds(wait.nanoseconds),
-            limit: .init(name: "logins per second", value: UInt64(rates.login.perSecond)))
     }
 }

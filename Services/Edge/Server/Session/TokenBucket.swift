@@ -11,6 +11,10 @@ struct Rate: Sendable, Hashable {
         self.burst = burst ?? perSecond
     }
 
+    init(perSecond: Int, timesAtOnce: Int) {
+        self.init(perSecond: perSecond, burst: perSecond * timesAtOnce)
+    }
+
     var isUnlimited: Bool { perSecond == 0 }
 }
 
@@ -27,12 +31,27 @@ struct TokenBucket {
 
     /// Takes a token, or returns how long it takes until there is one.
     mutating func take(_ rate: Rate, now: NIODeadline) -> TimeAmount? {
+        let wait = wait(for: 1, rate, now: now)
+        if wait == nil { spend(1) }
+        return wait
+    }
+
+    /// How long it takes until there are so many tokens; nil if there are enough now. Takes none.
+    mutating func wait(for count: Int, _ rate: Rate, now: NIODeadline) -> TimeAmount? {
         refill(rate, now: now)
-        guard tokens < 1 else {
-            tokens -= 1
-            return nil
-        }
-        return .nanoseconds(Int64((1 - tokens) / Double(rate.perSecond) * 1e9) + 1)
+        let missing = Double(count) - tokens
+        guard missing > 0 else { return nil }
+        return .nanoseconds(Int64(missing / Double(rate.perSecond) * 1e9) + 1)
+    }
+
+    /// Takes tokens that are there.
+    mutating func spend(_ count: Int) { tokens -= Double(count) }
+
+    /// Takes as many whole tokens as are there, up to a number, and returns how many.
+    mutating func spend(upTo count: Int) -> Int {
+        let taken = min(count, Int(tokens))
+        spend(taken)
+        return taken
     }
 
     /// Whether it is full again. A full bucket can be forgotten without any effect.

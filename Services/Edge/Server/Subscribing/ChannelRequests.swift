@@ -21,9 +21,9 @@ final class ChannelRequests {
     func subscribe(_ session: Session, _ request: ClientRequest.Subscribe, _ requestID: UInt64) {
         do throws(RTMError) {
             let rates = session.application.rates
-            try session.rates.call(rates, now: endOfTurn.now)
+            try session.rates.callToSubscribe(rates, now: endOfTurn.now)
             try NameRule.channel.check(request.channel.bytes)
-            guard SubscriptionFeatures.all.isSuperset(of: request.features) else {
+            guard SubscriptionFeatures.known.isSuperset(of: request.features) else {
                 throw RTMError(
                     .invalidParameter, "the feature set \(request.features.rawValue) has unknown features")
             }

@@ -86,6 +86,8 @@ private final class CountingConnection: SessionConnection {
     func refuseLogin(_ error: RTMError, _ requestID: UInt64) {}
     var hasRoom: Bool { true }
     func whenRoom(_ body: @escaping () -> Void) { body() }
+    func stopReading() {}
+    func readOn() {}
     func disconnect(_ reason: Disconnect) {}
     func replaced() {}
 }

@@ -16,9 +16,9 @@ struct SubscribeMachine {
         /// Presence and storage are asked. Followed by `reading`, `waitingForRoom`, `standing`, or live.
         case preparing(Preparation)
         /// The client hasn't read what was sent before: its next snapshot or page waits, so that what a
-        /// client asks for itself never makes it a slow consumer. Limit: one page is held. Followed by
-        /// `reading`, `standing`, or live.
-        case waitingForRoom(SubscribePage?)
+        /// client asks for itself never makes it a slow consumer. No page is held meanwhile; it is read again
+        /// when there is room. Followed by `reading`, `standing`, or live.
+        case waitingForRoom
         /// A page of what it missed is under way. Followed by every other state but the first two, or live.
         case reading
         /// The log can't be read at present. Followed by `reading` or live with the next attachment of the
@@ -123,8 +123,7 @@ extension SubscribeMachine {
         switch state {
         case .attaching where request.isLogin: begin(view)
         case .attaching: ask(view)
-        case .standing, .waitingForRoom(nil): begin(view)
-        case .waitingForRoom(let page?): give(page, view)
+        case .standing, .waitingForRoom: begin(view)
         case .preparing, .reading: Step()
         }
     }
@@ -200,7 +199,7 @@ extension SubscribeMachine {
 
     /// The snapshots are there: the session is live at once, or first reads what it missed.
     private mutating func begin(_ view: ChannelView, _ actions: [SubscribeAction] = []) -> Step {
-        guard view.hasRoom else { return awaitRoom(holding: nil, actions) }
+        guard view.hasRoom else { return awaitRoom(actions) }
         guard let given, given != view.position else {
             return Step(actions: actions, next: .goLive(gap: false))
         }
@@ -219,22 +218,11 @@ extension SubscribeMachine {
 
     mutating func pageRead(_ page: SubscribePage, _ view: ChannelView) -> Step {
         guard case .reading = state else { return Step() }
-        switch (page.gap, view.hasRoom) {
-        case (true, true): return Step(next: .goLive(gap: true))
-        case (true, false): return awaitRoom(holding: nil)
-        case (false, false): return awaitRoom(holding: page)
-        case (false, true):
-            let actions = take(page)
-            guard page.more else { return Step(actions: actions, next: .goLive(gap: false)) }
-            state = .standing
-            return Step(actions: actions, next: .goOn)
-        }
-    }
-
-    /// A page that was held is given as soon as there is room, and then the next one is read.
-    private mutating func give(_ page: SubscribePage, _ view: ChannelView) -> Step {
-        guard view.hasRoom else { return Step(next: .awaitRoom) }
+        // Somebody else has taken the room. To hold the page would take memory that nothing bounds.
+        guard view.hasRoom else { return awaitRoom() }
+        guard !page.gap else { return Step(next: .goLive(gap: true)) }
         let actions = take(page)
+        guard page.more else { return Step(actions: actions, next: .goLive(gap: false)) }
         state = .standing
         return Step(actions: actions, next: .goOn)
     }
@@ -285,9 +273,7 @@ extension SubscribeMachine {
     // MARK: Waiting for room
 
     /// The client may not have the patience to wait for what was sent before, so it is answered now.
-    private mutating func awaitRoom(
-        holding page: SubscribePage?, _ actions: [SubscribeAction] = []
-    ) -> Step {
+    private mutating func awaitRoom(_ actions: [SubscribeAction] = []) -> Step {
         var actions = actions
         hasWaited = true
         if holdsRefresh {
@@ -296,7 +282,7 @@ extension SubscribeMachine {
             actions.append(.refreshed)
         }
         if !request.isLogin { actions += reply.answer(at: given) }
-        state = .waitingForRoom(page)
+        state = .waitingForRoom
         return Step(actions: actions, next: .awaitRoom)
     }
 }

@@ -163,11 +163,29 @@ extension Subscribing {
     }
 
     private func read(_ id: SubscribeID, _ question: PageQuestion) {
-        guard let session = sessions[question.session] else { return }
+        let read = PendingRead(id: id, question: question)
+        guard let session = sessions[question.session], session.catchUpTurn.begin(read) else { return }
+        send(read, for: session)
+    }
+
+    private func send(_ read: PendingRead, for session: Session) {
+        let question = read.question
         let request = ReadRequest(
             channel: question.channel, after: question.after,
             exceptPublisher: question.showsOwn ? "" : session.userID, features: question.features)
-        messaging.read(request, context: id)
+        messaging.read(request, context: read)
+    }
+
+    /// The next subscribe of the session reads in a later turn: reads that all fail must not pile up.
+    private func passTurn(of key: SessionKey) {
+        guard let session = sessions[key], let next = session.catchUpTurn.ended() else { return }
+        eventLoop.assumeIsolated().execute { self.sendWhenRoom(next, for: session) }
+    }
+
+    /// A page that comes without room for it would have to be read again.
+    private func sendWhenRoom(_ read: PendingRead, for session: Session) {
+        guard !session.isEnded, !session.hasRoom else { return send(read, for: session) }
+        session.connection?.whenRoom { self.send(read, for: session) }
     }
 
     private func give(_ answer: SubscribeAnswer, to session: Session, _ requestID: UInt64) {
@@ -251,7 +269,8 @@ extension Subscribing {
     }
 
     /// A page of what a subscriber missed.
-    func read(_ id: SubscribeID, _ outcome: Result<ReadResponse, ServiceLinkRequestFailure>) {
+    func read(_ read: PendingRead, _ outcome: Result<ReadResponse, ServiceLinkRequestFailure>) {
+        let id = read.id
         switch outcome {
         case .success(let response):
             let page = SubscribePage(
@@ -261,6 +280,7 @@ extension Subscribing {
         case .failure(let failure):
             step(id) { $0.readFailed(id, failure, hasRoom: $1) }
         }
+        passTurn(of: read.question.session)
     }
 
     /// The user has logged in elsewhere: the newer session stays, this one ends (S-10, S-11). When the same

@@ -37,7 +37,7 @@ struct PresenceCalls {
     {
         let channel = try key(of: request.channel, caller)
         guard request.includesUserID || !request.includesState else {
-            throw RTMError(.presenceInvalidArgument, "states can't be asked for without user ids (P-34)")
+            throw RTMError(.presenceInvalidArgument, "states can't be asked for without user ids")
         }
         let after = try PresencePage.user(of: request.page)
         guard request.includesUserID else {

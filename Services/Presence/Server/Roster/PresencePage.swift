@@ -46,6 +46,6 @@ enum PresencePage {
     }
 
     private static var unknown: RTMError {
-        RTMError(.presenceInvalidArgument, "the page is not a bookmark of an earlier answer (P-35)")
+        RTMError(.presenceInvalidArgument, "the page is not a bookmark of an earlier answer")
     }
 }

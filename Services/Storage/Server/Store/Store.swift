@@ -114,9 +114,9 @@ struct StoreFailure: Error, Sendable, Hashable {
 }
 
 extension StoreFailure {
-    /// The error that the client of a call gets.
+    /// The error that the client of a call gets. The engine's own words are for the operator alone.
     func error(_ code: ErrorCode) -> RTMError {
-        RTMError(code, "storage can't write or read at the moment: \(reason)", retryAfter: .seconds(1))
+        RTMError(code, "storage can't write or read at the moment", retryAfter: .seconds(1))
     }
 }
 

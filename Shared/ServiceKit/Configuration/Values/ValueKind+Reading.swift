@@ -1,3 +1,5 @@
+import RTMModel
+
 /// Turns text (from flags and the environment) and file nodes into checked values.
 ///
 /// Both ways end in the same rules for text: a scalar in the file is read by its text, so `listen: 7710` and

@@ -1259,7 +1259,7 @@ const ProtobufCMessageDescriptor rtm__client__disconnect__descriptor =
   (ProtobufCMessageInit) rtm__client__disconnect__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCEnumValue rtm__client__disconnect_code__enum_values_by_number[14] =
+static const ProtobufCEnumValue rtm__client__disconnect_code__enum_values_by_number[15] =
 {
   { "DISCONNECT_UNSPECIFIED", "RTM__CLIENT__DISCONNECT_CODE__DISCONNECT_UNSPECIFIED", 0 },
   { "DISCONNECT_DRAINING", "RTM__CLIENT__DISCONNECT_CODE__DISCONNECT_DRAINING", 3000 },
@@ -1268,6 +1268,7 @@ static const ProtobufCEnumValue rtm__client__disconnect_code__enum_values_by_num
   { "DISCONNECT_TOO_MANY_CONNECTIONS", "RTM__CLIENT__DISCONNECT_CODE__DISCONNECT_TOO_MANY_CONNECTIONS", 3003 },
   { "DISCONNECT_INTERNAL", "RTM__CLIENT__DISCONNECT_CODE__DISCONNECT_INTERNAL", 3004 },
   { "DISCONNECT_HANDSHAKE_TIMEOUT", "RTM__CLIENT__DISCONNECT_CODE__DISCONNECT_HANDSHAKE_TIMEOUT", 3005 },
+  { "DISCONNECT_RATE_EXCEEDED", "RTM__CLIENT__DISCONNECT_CODE__DISCONNECT_RATE_EXCEEDED", 3006 },
   { "DISCONNECT_LOGGED_OUT", "RTM__CLIENT__DISCONNECT_CODE__DISCONNECT_LOGGED_OUT", 3500 },
   { "DISCONNECT_PROTOCOL_ERROR", "RTM__CLIENT__DISCONNECT_CODE__DISCONNECT_PROTOCOL_ERROR", 3501 },
   { "DISCONNECT_FRAME_TOO_LARGE", "RTM__CLIENT__DISCONNECT_CODE__DISCONNECT_FRAME_TOO_LARGE", 3502 },
@@ -1277,24 +1278,25 @@ static const ProtobufCEnumValue rtm__client__disconnect_code__enum_values_by_num
   { "DISCONNECT_SUPERSEDED", "RTM__CLIENT__DISCONNECT_CODE__DISCONNECT_SUPERSEDED", 3507 },
 };
 static const ProtobufCIntRange rtm__client__disconnect_code__value_ranges[] = {
-{0, 0},{3000, 1},{3500, 7},{3504, 10},{0, 14}
+{0, 0},{3000, 1},{3500, 8},{3504, 11},{0, 15}
 };
-static const ProtobufCEnumValueIndex rtm__client__disconnect_code__enum_values_by_name[14] =
+static const ProtobufCEnumValueIndex rtm__client__disconnect_code__enum_values_by_name[15] =
 {
   { "DISCONNECT_DRAINING", 1 },
-  { "DISCONNECT_FRAME_TOO_LARGE", 9 },
+  { "DISCONNECT_FRAME_TOO_LARGE", 10 },
   { "DISCONNECT_HANDSHAKE_TIMEOUT", 6 },
   { "DISCONNECT_HEARTBEAT_TIMEOUT", 3 },
   { "DISCONNECT_INTERNAL", 5 },
-  { "DISCONNECT_LOGGED_OUT", 7 },
-  { "DISCONNECT_LOGIN_REFUSED", 11 },
-  { "DISCONNECT_PROTOCOL_ERROR", 8 },
+  { "DISCONNECT_LOGGED_OUT", 8 },
+  { "DISCONNECT_LOGIN_REFUSED", 12 },
+  { "DISCONNECT_PROTOCOL_ERROR", 9 },
+  { "DISCONNECT_RATE_EXCEEDED", 7 },
   { "DISCONNECT_SLOW_CONSUMER", 2 },
-  { "DISCONNECT_SUPERSEDED", 13 },
-  { "DISCONNECT_TOKEN_EXPIRED", 12 },
+  { "DISCONNECT_SUPERSEDED", 14 },
+  { "DISCONNECT_TOKEN_EXPIRED", 13 },
   { "DISCONNECT_TOO_MANY_CONNECTIONS", 4 },
   { "DISCONNECT_UNSPECIFIED", 0 },
-  { "DISCONNECT_VERSION_UNSUPPORTED", 10 },
+  { "DISCONNECT_VERSION_UNSUPPORTED", 11 },
 };
 const ProtobufCEnumDescriptor rtm__client__disconnect_code__descriptor =
 {
@@ -1303,9 +1305,9 @@ const ProtobufCEnumDescriptor rtm__client__disconnect_code__descriptor =
   "DisconnectCode",
   "Rtm__Client__DisconnectCode",
   "rtm.client",
-  14,
+  15,
   rtm__client__disconnect_code__enum_values_by_number,
-  14,
+  15,
   rtm__client__disconnect_code__enum_values_by_name,
   4,
   rtm__client__disconnect_code__value_ranges,

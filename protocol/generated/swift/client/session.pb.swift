@@ -45,6 +45,9 @@ package nonisolated enum Rtm_Client_DisconnectCode: SwiftProtobuf.Enum, Swift.Ca
   /// no accepted login in time
   case disconnectHandshakeTimeout // = 3005
 
+  /// you kept exceeding a rate, although you were refused each time
+  case disconnectRateExceeded // = 3006
+
   /// the answer to Logout was sent
   case disconnectLoggedOut // = 3500
 
@@ -80,6 +83,7 @@ package nonisolated enum Rtm_Client_DisconnectCode: SwiftProtobuf.Enum, Swift.Ca
     case 3003: self = .disconnectTooManyConnections
     case 3004: self = .disconnectInternal
     case 3005: self = .disconnectHandshakeTimeout
+    case 3006: self = .disconnectRateExceeded
     case 3500: self = .disconnectLoggedOut
     case 3501: self = .disconnectProtocolError
     case 3502: self = .disconnectFrameTooLarge
@@ -100,6 +104,7 @@ package nonisolated enum Rtm_Client_DisconnectCode: SwiftProtobuf.Enum, Swift.Ca
     case .disconnectTooManyConnections: return 3003
     case .disconnectInternal: return 3004
     case .disconnectHandshakeTimeout: return 3005
+    case .disconnectRateExceeded: return 3006
     case .disconnectLoggedOut: return 3500
     case .disconnectProtocolError: return 3501
     case .disconnectFrameTooLarge: return 3502
@@ -120,6 +125,7 @@ package nonisolated enum Rtm_Client_DisconnectCode: SwiftProtobuf.Enum, Swift.Ca
     .disconnectTooManyConnections,
     .disconnectInternal,
     .disconnectHandshakeTimeout,
+    .disconnectRateExceeded,
     .disconnectLoggedOut,
     .disconnectProtocolError,
     .disconnectFrameTooLarge,
@@ -375,7 +381,7 @@ package nonisolated struct Rtm_Client_Disconnect: Sendable {
 fileprivate nonisolated let _protobuf_package = "rtm.client"
 
 nonisolated extension Rtm_Client_DisconnectCode: SwiftProtobuf._ProtoNameProviding {
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0DISCONNECT_UNSPECIFIED\0\u{2}x.DISCONNECT_DRAINING\0\u{1}DISCONNECT_SLOW_CONSUMER\0\u{1}DISCONNECT_HEARTBEAT_TIMEOUT\0\u{1}DISCONNECT_TOO_MANY_CONNECTIONS\0\u{1}DISCONNECT_INTERNAL\0\u{1}DISCONNECT_HANDSHAKE_TIMEOUT\0\u{2}o\u{7}DISCONNECT_LOGGED_OUT\0\u{1}DISCONNECT_PROTOCOL_ERROR\0\u{1}DISCONNECT_FRAME_TOO_LARGE\0\u{2}\u{2}DISCONNECT_VERSION_UNSUPPORTED\0\u{1}DISCONNECT_LOGIN_REFUSED\0\u{1}DISCONNECT_TOKEN_EXPIRED\0\u{1}DISCONNECT_SUPERSEDED\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0DISCONNECT_UNSPECIFIED\0\u{2}x.DISCONNECT_DRAINING\0\u{1}DISCONNECT_SLOW_CONSUMER\0\u{1}DISCONNECT_HEARTBEAT_TIMEOUT\0\u{1}DISCONNECT_TOO_MANY_CONNECTIONS\0\u{1}DISCONNECT_INTERNAL\0\u{1}DISCONNECT_HANDSHAKE_TIMEOUT\0\u{1}DISCONNECT_RATE_EXCEEDED\0\u{2}n\u{7}DISCONNECT_LOGGED_OUT\0\u{1}DISCONNECT_PROTOCOL_ERROR\0\u{1}DISCONNECT_FRAME_TOO_LARGE\0\u{2}\u{2}DISCONNECT_VERSION_UNSUPPORTED\0\u{1}DISCONNECT_LOGIN_REFUSED\0\u{1}DISCONNECT_TOKEN_EXPIRED\0\u{1}DISCONNECT_SUPERSEDED\0")
 }
 
 nonisolated extension Rtm_Client_Hello: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {

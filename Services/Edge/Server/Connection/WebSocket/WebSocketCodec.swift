@@ -61,7 +61,9 @@ final class WebSocketCodec: ChannelDuplexHandler {
         do throws(WebSocketViolation) {
             try assembly.check(frame)
             switch frame.opcode {
-            case .ping: if let ping = pong.add(frame.unmaskedData) { answer(ping, context) }
+            case .ping:
+                context.fireUserInboundEventTriggered(WebSocketPing())
+                if let ping = pong.add(frame.unmaskedData) { answer(ping, context) }
             case .pong: break
             case .connectionClose: answerClose(frame.unmaskedData, context)
             default:
@@ -124,7 +126,7 @@ final class WebSocketCodec: ChannelDuplexHandler {
 
     func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
         // A socket that has taken nothing for a while will not take the close frame either.
-        guard mode == .all, context.channel.isWritable, let farewell = farewell() else {
+        guard mode != .input, context.channel.isWritable, let farewell = farewell() else {
             return context.close(mode: mode, promise: promise)
         }
         context.channel.closeFuture.cascade(to: promise)
@@ -171,6 +173,9 @@ final class WebSocketCodec: ChannelDuplexHandler {
         return frame
     }
 }
+
+/// A ping has come. The connection above counts them.
+struct WebSocketPing {}
 
 /// The pings that wait for their answer. One is being answered, and only the newest of the others is kept
 /// (RFC 6455, 5.5.3), so a client that pings and doesn't read costs nothing.

@@ -119,7 +119,7 @@ private final class RefusedUpgrade: ChannelInboundHandler {
     init(_ reason: String) { refusal = HTTPRefusal(.serviceUnavailable, reason, [("Retry-After", "5")]) }
 
     func channelActive(context: ChannelHandlerContext) {
-        write(refusal, context) { context.close(promise: nil) }
+        write(refusal, context) { context.close(mode: .output, promise: nil) }
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {}

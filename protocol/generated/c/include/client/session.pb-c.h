@@ -63,6 +63,10 @@ typedef enum _Rtm__Client__DisconnectCode {
    */
   RTM__CLIENT__DISCONNECT_CODE__DISCONNECT_HANDSHAKE_TIMEOUT = 3005,
   /*
+   * you kept exceeding a rate, although you were refused each time
+   */
+  RTM__CLIENT__DISCONNECT_CODE__DISCONNECT_RATE_EXCEEDED = 3006,
+  /*
    * the answer to Logout was sent
    */
   RTM__CLIENT__DISCONNECT_CODE__DISCONNECT_LOGGED_OUT = 3500,

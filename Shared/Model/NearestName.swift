@@ -1,13 +1,13 @@
 /// Which known name was probably meant by an unknown one.
-enum NearestName {
+package enum NearestName {
     /// "; did you mean …?", or nothing when no name is near.
-    static func hint(for name: String, among known: some Collection<String>) -> String {
+    package static func hint(for name: String, among known: some Collection<String>) -> String {
         nearest(to: name, among: known).map { "; did you mean \($0)?" } ?? ""
     }
 
     /// The known name with the fewest edits, if they are at most a third of its length (but always up to
     /// two).
-    static func nearest(to name: String, among known: some Collection<String>) -> String? {
+    package static func nearest(to name: String, among known: some Collection<String>) -> String? {
         let typed = Array(name.lowercased().utf8.prefix(128))
         let ranked = known.map { ($0, distance(typed, Array($0.lowercased().utf8))) }
         guard let best = ranked.min(by: { ($0.1, $0.0) < ($1.1, $1.0) }) else { return nil }
@@ -15,7 +15,7 @@ enum NearestName {
     }
 
     /// How many insertions, removals, replacements and swaps of neighbours lead from one name to the other.
-    static func distance(_ first: [UInt8], _ second: [UInt8]) -> Int {
+    package static func distance(_ first: [UInt8], _ second: [UInt8]) -> Int {
         var beforeLast: [Int] = []
         var last = Array(0...second.count)
         for row in first.indices {

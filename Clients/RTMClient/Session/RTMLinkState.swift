@@ -1,6 +1,6 @@
 /// The state of a client's link to its servers (behaviour.md 2.3). The numbers are those of the compatible
 /// API.
-public enum LinkState: Int, Sendable, Hashable, CaseIterable {
+public enum RTMLinkState: Int, Sendable, Hashable, CaseIterable {
     /// The client has never logged in, or has logged out.
     case idle = 0
     /// An attempt to connect and log in is under way.

@@ -1,7 +1,7 @@
 public import RTMModel
 
 /// The server's acknowledgement of one subscription.
-public struct Subscription: Sendable, Hashable {
+public struct RTMSubscription: Sendable, Hashable {
     public var channelName: String
     /// Every message after this position is delivered.
     public var position: StreamPosition

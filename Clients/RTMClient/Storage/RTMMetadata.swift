@@ -1,7 +1,7 @@
 import RTMModel
 
 /// A set of metadata as it is stored.
-public struct Metadata: Sendable, Hashable {
+public struct RTMMetadata: Sendable, Hashable {
     /// Grows with every successful write of this set, including removals. It is 0 if nothing was ever written
     /// (D-10, D-30).
     public var majorRevision: Int64
@@ -58,14 +58,14 @@ public struct StorageEvent: Sendable, Hashable {
     /// Whose metadata. A user is named by its id, even the client's own user.
     public var target: MetadataTarget
     /// The whole set.
-    public var metadata: Metadata
+    public var metadata: RTMMetadata
     /// The user id of the writer, or `nil` in a snapshot.
     public var author: String?
     /// Milliseconds since 1970 by the server's clock.
     public var timestampMilliseconds: UInt64
 
     public init(
-        kind: Kind, target: MetadataTarget, metadata: Metadata, author: String? = nil,
+        kind: Kind, target: MetadataTarget, metadata: RTMMetadata, author: String? = nil,
         timestampMilliseconds: UInt64
     ) {
         self.kind = kind

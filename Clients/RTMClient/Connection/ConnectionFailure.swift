@@ -1,0 +1,93 @@
+import NIOCore
+import NIOPosix
+import NIOSSL
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// Why no connection to a server could be opened. A program can act on it; a person reads the reason beside
+/// it.
+public enum ConnectionFailure: Sendable, Hashable {
+    /// The host is there, and nothing listens at the port.
+    case refused
+    /// The name of the host can't be looked up.
+    case unknownHost
+    /// No network leads to the host.
+    case unreachable
+    /// The host didn't answer in time.
+    case timedOut
+    /// The two ends couldn't agree on TLS, or the server's certificate isn't trusted.
+    case tls
+
+    /// Returns `nil` for a cause that fits none of the cases.
+    init?(_ error: any Error) {
+        switch error {
+        case let error as NIOConnectionError:
+            guard let last = error.connectionErrors.last else {
+                self = .unknownHost
+                return
+            }
+            self.init(last.error)
+        case let error as IOError: self.init(errno: error.errnoCode)
+        case ChannelError.connectTimeout: self = .timedOut
+        case is NIOSSLError, is NIOSSLExtraError, is BoringSSLError: self = .tls
+        default: return nil
+        }
+    }
+
+    private init?(errno code: CInt) {
+        switch code {
+        case ECONNREFUSED: self = .refused
+        case ENETUNREACH, EHOSTUNREACH, ENETDOWN, EHOSTDOWN: self = .unreachable
+        case ETIMEDOUT: self = .timedOut
+        default: return nil
+        }
+    }
+}
+
+extension ServerConnection {
+    /// Describes the cause of a failure in few words, on one line.
+    static func describe(_ error: any Error) -> String {
+        switch error {
+        case let error as NIOConnectionError:
+            if let last = error.connectionErrors.last { return describe(last.error) }
+            return "the name can't be looked up"
+        case let error as IOError:
+            return String(cString: strerror(error.errnoCode))
+        case ChannelError.connectTimeout(let amount):
+            return "no answer within \(Duration(amount))"
+        case NIOSSLError.handshakeFailed(let cause):
+            return "TLS failed: \(describe(cause))"
+        case let error as NIOSSLError:
+            return "TLS failed: \(error)"
+        case let error as NIOSSLExtraError:
+            return "TLS failed: \(error)"
+        default:
+            return "\(error)"
+        }
+    }
+
+    /// The library reports a stack of errors with file names and numbers. The last word of the first of them
+    /// is what a person can use, as in `CERTIFICATE_VERIFY_FAILED`.
+    private static func describe(_ error: BoringSSLError) -> String {
+        switch error {
+        case .sslError(let stack), .unknownError(let stack), .invalidSNIName(let stack),
+            .failedToSetALPN(let stack):
+            guard let first = stack.first else { return "the handshake was cut short" }
+            return words(of: "\(first)")
+        case .syscallError, .zeroReturn: return "the other side ended the handshake"
+        default: return "\(error)"
+        }
+    }
+
+    /// `Error: 1 error:2:SSL routines:OPENSSL_internal:WRONG_VERSION_NUMBER at file.cc:3` → `wrong version
+    /// number`.
+    private static func words(of text: String) -> String {
+        let end = text.firstRange(of: " at ")?.lowerBound ?? text.endIndex
+        let last = text[..<end].split(separator: ":").last ?? text[...]
+        return last.replacing("_", with: " ").lowercased().trimmingPrefix(" ").description
+    }
+}

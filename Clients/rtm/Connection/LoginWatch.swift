@@ -1,0 +1,59 @@
+import RTMClient
+
+/// Decides what a person learns while a command tries to log in, and when further attempts make no sense.
+///
+/// `login` itself goes on trying for minutes, but at a shell a person waits. Pure.
+struct LoginWatch: Sendable {
+    /// Silence that a person bears without asking what is going on.
+    static let silence: Duration = .seconds(1)
+
+    /// The servers as a person knows them.
+    let servers: String
+    let timeout: Duration
+    /// Whether the user has chosen the timeout. Then the server may still be starting, and a refusal is no
+    /// reason to give up.
+    let isPatient: Bool
+    /// Why the latest attempt failed.
+    private(set) var cause: String?
+
+    init(servers: [ServerAddress], timeout: Duration, isPatient: Bool) {
+        self.servers = servers.map(\.description).joined(separator: ", ")
+        self.timeout = timeout
+        self.isPatient = isPatient
+    }
+
+    /// All servers were tried once, and none let the user in.
+    ///
+    /// - Throws: `.notConnected` (-10025) when another attempt would end the same way.
+    mutating func attemptFailed(
+        _ reason: String, _ failure: ConnectionFailure?
+    ) throws(RTMError) {
+        cause = reason
+        guard !isPatient, let hint = failure?.hint else { return }
+        throw RTMError(.notConnected, reason + hint, operation: "login")
+    }
+
+    /// What is said after a second of silence.
+    var notice: String {
+        let state = cause.map { "\($0); trying again" } ?? "waiting for \(servers)"
+        return "\(state), for up to \(timeout.text) (--connect-timeout); Ctrl-C ends it"
+    }
+
+    var timedOut: RTMError {
+        let reason = cause.map { ": \($0)" } ?? ""
+        return RTMError(
+            .loginTimeout, "no login at \(servers) within \(timeout.text)\(reason)", operation: "login")
+    }
+}
+
+extension ConnectionFailure {
+    /// What to do about a failure that waiting doesn't mend; nil if it may pass.
+    var hint: String? {
+        switch self {
+        case .refused: "; is a server running there? --server names another one"
+        case .unknownHost: "; is the name right?"
+        case .tls: "; --ca names the authorities to trust, --no-tls connects without encryption"
+        case .unreachable, .timedOut: nil
+        }
+    }
+}

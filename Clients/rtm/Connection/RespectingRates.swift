@@ -1,0 +1,24 @@
+import RTMClient
+
+/// Limit: how long one call of a command waits in all because the server says that it came too early.
+private let waitMax: Duration = .seconds(30)
+
+/// Does a call, and again when the server says that it came too early and when to come back. What a server
+/// refuses like that had no effect.
+///
+/// - Returns: what the call returns.
+/// - Throws: what the call throws for another reason, or when it was put off for more than 30 seconds.
+func respectingRates<Value>(
+    _ call: () async throws(RTMError) -> Value
+) async throws -> Value {
+    var waited = Duration.zero
+    while true {
+        do throws(RTMError) {
+            return try await call()
+        } catch {
+            guard let pause = error.retryAfter, waited + pause <= waitMax else { throw error }
+            waited += pause
+            try await Task.sleep(for: pause)
+        }
+    }
+}

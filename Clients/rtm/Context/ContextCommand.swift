@@ -1,0 +1,165 @@
+import ArgumentParser
+import Foundation
+import RTMClient
+
+struct ContextCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "context", abstract: "Keep servers and users under names.",
+        discussion: """
+            The context in use stands in for options that a command isn't given. Every command takes another \
+            one with --context NAME, or with RTM_CONTEXT. They are kept in rtm/contexts.json in \
+            $XDG_CONFIG_HOME or ~/.config, which only its owner may read.
+            """,
+        subcommands: [
+            ContextAddCommand.self, ContextUseCommand.self, ContextListCommand.self,
+            ContextRemoveCommand.self,
+        ])
+}
+
+/// The options of the commands about contexts, which talk to no server.
+struct ContextOptions: ParsableArguments {
+    @Flag(help: "Print everything as JSON, one object per line.")
+    var json = false
+
+    var output: Output { Output(format: json ? .json : .human, transcript: Transcript()) }
+
+    /// Changes the contexts in the file.
+    func change(_ change: (inout ContextBook) throws(RTMError) -> String) async throws {
+        try await output.reportingErrors {
+            let file = ContextFile()
+            var book = try file.read()
+            let sentence = try change(&book)
+            try file.write(book)
+            try await output.result(sentence)
+        }
+    }
+}
+
+struct ContextAddCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "add", abstract: "Add a context, or replace it. The first one is in use at once.",
+        discussion: "rtm context add prod --server rtm.example.com --app-id ID --token-file ~/rtm.token")
+
+    @Argument(help: "Name of the context.")
+    var name: String
+
+    @Option(help: .init("Server; repeat it to name others.", valueName: "host:port"))
+    var server: [String] = []
+
+    @Option(name: .customLong("app-id"), help: "App id.")
+    var appID: String?
+
+    @Option(help: "User id to log in with.")
+    var user: String?
+
+    @Option(help: "Token to log in with. It is kept in the file, so --token-file is better.")
+    var token: String?
+
+    @Option(help: .init("File that holds the token; it is read at each use.", valueName: "file"))
+    var tokenFile: String?
+
+    @Flag(inversion: .prefixedNo, help: "Whether to encrypt the connection.")
+    var tls: Bool?
+
+    @Option(help: .init("PEM file of the authorities to trust.", valueName: "file"))
+    var ca: String?
+
+    @OptionGroup var options: ContextOptions
+
+    func validate() throws {
+        guard !name.isEmpty else { throw ValidationError("the name is empty") }
+        for address in server {
+            do {
+                _ = try ServerAddress(address)
+            } catch {
+                throw ValidationError(error.reason)
+            }
+        }
+    }
+
+    func run() async throws {
+        // A relative path would mean another file in another folder.
+        func absolute(_ path: String?) -> String? { path.map { URL(filePath: $0).absoluteURL.path } }
+        let context = ServerContext(
+            servers: server.isEmpty ? nil : server, appID: appID, user: user, token: token,
+            tokenFile: absolute(tokenFile), tls: tls, ca: absolute(ca))
+        try await options.change { book in
+            book.add(context, named: name)
+            return book.current == name
+                ? "'\(name)' is in use" : "'\(name)' is kept; 'rtm context use \(name)' uses it"
+        }
+    }
+}
+
+struct ContextUseCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "use", abstract: "Use a context from now on.")
+
+    @Argument(help: "Name of the context.")
+    var name: String
+
+    @OptionGroup var options: ContextOptions
+
+    func run() async throws {
+        try await options.change { book throws(RTMError) in
+            try book.use(name)
+            return "'\(name)' is in use"
+        }
+    }
+}
+
+struct ContextRemoveCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "remove", abstract: "Forget a context.")
+
+    @Argument(help: "Name of the context.")
+    var name: String
+
+    @OptionGroup var options: ContextOptions
+
+    func run() async throws {
+        try await options.change { book throws(RTMError) in
+            try book.remove(name)
+            return "'\(name)' is forgotten"
+        }
+    }
+}
+
+struct ContextListCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list", abstract: "List the contexts; '*' marks the one in use.")
+
+    @OptionGroup var options: ContextOptions
+
+    func run() async throws {
+        try await options.output.reportingErrors {
+            let book = try ContextFile().read()
+            for name in book.names {
+                let isCurrent = name == book.current
+                let context = try book.context(name)
+                try await options.output.result(
+                    "\(isCurrent ? "*" : " ") \(name)\t\(context.sentence)".visible,
+                    context.json(name, isCurrent: isCurrent))
+            }
+        }
+    }
+}
+
+extension ServerContext {
+    /// What the context names, without its token.
+    fileprivate var sentence: String {
+        [
+            servers?.joined(separator: ", "), appID.map { "app \($0)" }, user.map { "as \($0)" },
+            token != nil || tokenFile != nil ? "with a token" : nil,
+            tls.map { $0 ? "TLS" : "no TLS" },
+        ].compactMap { $0 }.joined(separator: ", ")
+    }
+
+    fileprivate func json(_ name: String, isCurrent: Bool) -> JSON {
+        [
+            "context": .string(name), "isCurrent": JSON(booleanLiteral: isCurrent),
+            "servers": .strings(servers ?? []), "appId": appID.map(JSON.string) ?? .null,
+            "user": user.map(JSON.string) ?? .null,
+        ]
+    }
+}

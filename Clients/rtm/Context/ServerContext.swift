@@ -1,0 +1,61 @@
+import RTMClient
+import RTMModel
+
+/// Servers and a user under one name, as they stand in the file of contexts.
+struct ServerContext: Sendable, Hashable, Codable {
+    var servers: [String]?
+    var appID: String?
+    var user: String?
+    var token: String?
+    /// The file is read at each use, so that a token may be replaced there.
+    var tokenFile: String?
+    var tls: Bool?
+    var ca: String?
+
+    /// - Throws: `.invalidParameter` (-10014) for an address or a file that can't be read.
+    func values(_ readFile: (String) throws -> String) throws(RTMError) -> ConnectionValues {
+        var values = ConnectionValues(appID: appID, userID: user, token: token, tls: tls, ca: ca)
+        values.servers = try ConnectionSettings.servers(servers ?? [], "the context's servers")
+        if token == nil, let tokenFile {
+            values.token = try ConnectionSettings.token(at: tokenFile, "the context's token file", readFile)
+        }
+        return values
+    }
+}
+
+/// The contexts of a user, and the one in use.
+struct ContextBook: Sendable, Hashable, Codable {
+    var current: String?
+    var contexts: [String: ServerContext] = [:]
+
+    var names: [String] { contexts.keys.sorted() }
+
+    /// - Throws: `.invalidParameter` (-10014) with the nearest name if there is no such context.
+    func context(_ name: String) throws(RTMError) -> ServerContext {
+        guard let context = contexts[name] else {
+            throw RTMError(
+                .invalidParameter,
+                "there is no context '\(name)'\(NearestName.hint(for: name, among: names))",
+                operation: "context")
+        }
+        return context
+    }
+
+    /// The first context is in use at once.
+    mutating func add(_ context: ServerContext, named name: String) {
+        contexts[name] = context
+        current = current ?? name
+    }
+
+    mutating func use(_ name: String) throws(RTMError) {
+        _ = try context(name)
+        current = name
+    }
+
+    /// Without the context in use, none is.
+    mutating func remove(_ name: String) throws(RTMError) {
+        _ = try context(name)
+        contexts[name] = nil
+        if current == name { current = nil }
+    }
+}

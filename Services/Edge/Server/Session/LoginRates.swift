@@ -1,0 +1,41 @@
+import NIOCore
+import RTMModel
+
+/// A user by the full name.
+struct UserKey: Hashable {
+    let appID: String
+    let userID: String
+}
+
+/// How often the users of an edge have logged in lately. Pure: it is told the time.
+struct LoginRates {
+    private var logins = TokenBuckets<UserKey>()
+
+    mutating func login(
+        _ appID: String, _ userID: String, _ rates: ApplicationRates, now: NIODeadline
+    ) throws(RTMError) {
+        guard !rates.login.isUnlimited,
+            let wait = logins.take(UserKey(appID: appID, userID: userID), rates.login, now: now)
+        else { return }
+        throw RTMError(
+            .loginRejected, "user \"\(userID)\" may log in \(rates.login.perSecond) times a second",
+            retryAfter: .nanoseconds(wait.nanoseconds),
+            limit: .init(name: "logins per second", value: UInt64(rates.login.perSecond)))
+    }
+}
+
+/// How many publishes that are sent again pass without the rate of their channel. The first sending has paid
+/// for them, and a refusal would call a message unpublished that was published. The edge can't know whether
+/// there was a first sending, so a user has as many of them as a client keeps, and they come back no faster
+/// than the user may publish: more logins don't make it more. Pure: it is told the time.
+struct RepeatRates {
+    private var repeats = TokenBuckets<UserKey>()
+
+    mutating func passes(
+        _ appID: String, _ userID: String, _ rates: ApplicationRates, now: NIODeadline
+    ) -> Bool {
+        guard !rates.publish.isUnlimited else { return true }
+        let rate = Rate(perSecond: rates.publish.perSecond, burst: Limits.repeatedPublishesMax)
+        return repeats.take(UserKey(appID: appID, userID: userID), rate, now: now) == nil
+    }
+}

@@ -1,0 +1,90 @@
+import Foundation
+import NIOCore
+import RTMClient
+import RTMProtocol
+import RTMTestSupport
+import SwiftProtobuf
+import Testing
+
+/// Clients that make an edge hold memory for them.
+@Suite(.serialized) struct HolderTests {
+    /// The memory of the process, in bytes.
+    private func memory(_ name: String, _ system: RunningSystem) throws -> Int {
+        let pid = try system.process(name).pid
+        let status = try String(contentsOfFile: "/proc/\(pid)/status", encoding: .utf8)
+        let line = try #require(status.split(separator: "\n").first { $0.hasPrefix("VmRSS:") })
+        return try #require(line.split(separator: " ").dropFirst().first.flatMap { Int($0) }) * 1024
+    }
+
+    @Test("a thousand half frames before the login hold little memory in all, and others log in")
+    func halfFrames() async throws {
+        try await RunningSystem.with(.standalone) { system in
+            let before = try memory("rtm-standalone", system)
+            var connections: [RawConnection] = []
+            let half: [UInt8] = [0, 0, 0x60, 0] + [UInt8](repeating: 0, count: 24_000)
+            for _ in 0..<1_000 {
+                let connection = try await RawConnection.open(system.address("edge"))
+                try await connection.hello()
+                try? await connection.send(bytes: half)
+                connections.append(connection)
+            }
+            try await system.withClients("alice", "bob") { _ in }
+            #expect(try memory("rtm-standalone", system) - before < 80 << 20)
+            for connection in connections { try? await connection.close() }
+        }
+    }
+
+    @Test("fifty subscribes that continue, of a client that doesn't read: little memory, and an end")
+    func unreadPages() async throws {
+        try await RunningSystem.with(.fourProcesses, edge: ["--outbound-timeout", "3s"]) { system in
+            let positions = try await positions(of: 50, system)
+            try await system.withClients("alice") { clients in
+                let payload = String(repeating: "x", count: 32_000)
+                for channel in positions.keys {
+                    for _ in 0..<16 { try await clients[0].publish(payload, to: .channel(channel)) }
+                }
+            }
+            let before = try memory("rtm-edge", system)
+            let deaf = try await RawConnection.open(system.address("edge"))
+            try await deaf.logIn("mallory")
+            var answers = deaf.frames.makeAsyncIterator()
+            _ = await answers.next()
+            _ = await answers.next()
+            try await deaf.stopReading()
+            for (number, (channel, position)) in positions.enumerated() {
+                try await deaf.send(
+                    UInt64(10 + number),
+                    .subscribe(.with { ($0.channel, $0.features, $0.after) = (channel, 4, position) }))
+            }
+            var most = 0
+            try await eventually("it is cut off", within: .seconds(60)) {
+                most = max(most, try memory("rtm-edge", system) - before)
+                try? await deaf.send(5, .heartbeat(.init()))
+                return try await system.get("http://\(system.address("rtm-edge admin"))/metrics").body
+                    .contains("rtm_edge_disconnects_total{code=\"slowConsumer\"} 1")
+            }
+            #expect(most < 12 << 20)
+            try? await deaf.close()
+        }
+    }
+
+    /// Channels with the positions at their beginnings.
+    private func positions(
+        of count: Int, _ system: RunningSystem
+    ) async throws -> [String: Rtm_Client_StreamPosition] {
+        let scout = try await RawConnection.open(system.address("edge"))
+        try await scout.logIn("scout")
+        var answers = scout.frames.makeAsyncIterator()
+        _ = await answers.next()
+        _ = await answers.next()
+        var positions: [String: Rtm_Client_StreamPosition] = [:]
+        for number in 0..<count {
+            let channel = "room \(number)"
+            try await scout.send(
+                UInt64(3 + number), .subscribe(.with { ($0.channel, $0.features) = (channel, 4) }))
+            positions[channel] = try #require(await answers.next()).subscribed.position
+        }
+        try await scout.close()
+        return positions
+    }
+}

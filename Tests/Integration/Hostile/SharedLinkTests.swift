@@ -1,0 +1,139 @@
+import Foundation
+import NIOCore
+import RTMProtocol
+import RTMTestSupport
+import SwiftProtobuf
+import Testing
+
+/// One client against the link that all clients of an edge share.
+@Suite(.serialized) struct SharedLinkTests {
+    /// Two users at one edge: one publishes and one listens. Every publish has to be accepted and to arrive.
+    private struct Witness {
+        let publisher: RawConnection
+        let listener: RawConnection
+        let channel: String
+
+        static func enter(_ number: Int, _ system: RunningSystem) async throws -> Witness {
+            let channel = "witness \(number)"
+            let witness = Witness(
+                publisher: try await RawConnection.open(system.address("edge")),
+                listener: try await RawConnection.open(system.address("edge")), channel: channel)
+            try await witness.publisher.logIn("publisher \(number)")
+            try await witness.listener.logIn("listener \(number)")
+            try await eventually("both are logged in") {
+                try await system.get("http://\(system.address("rtm-edge admin"))/metrics").body
+                    .contains("rtm_edge_sessions \(2 * number + 2)")
+            }
+            try await witness.listener.send(
+                3, .subscribe(.with { ($0.channel, $0.features) = (channel, 4) }))
+            return witness
+        }
+
+        /// Publishes until the other task is over, and says what was refused and what arrived.
+        func watch(_ isOver: Shared<Bool>) async throws -> (sent: Int, refused: [String], heard: [String]) {
+            let accepted = Task {
+                var answers = 0
+                var refused: [String] = []
+                for await frame in publisher.frames {
+                    switch frame.body {
+                    case .published: answers += 1
+                    case .error(let error):
+                        answers += 1
+                        refused.append(error.reason)
+                    default: break
+                    }
+                    if case .loggedOut = frame.body { break }
+                }
+                return (answers, refused)
+            }
+            let arrived = Task {
+                var heard: [String] = []
+                for await frame in listener.frames {
+                    switch frame.body {
+                    case .publication(let publication):
+                        let text = String(decoding: publication.message.payload, as: UTF8.self)
+                        if text == "end" { return heard }
+                        heard.append(text)
+                    case .gap: heard.append("gap")
+                    default: break
+                    }
+                }
+                return heard
+            }
+            var sent = 0
+            while !isOver.present {
+                try await publish("\(sent)", UInt64(10 + sent))
+                sent += 1
+                await letPass(.milliseconds(2))
+            }
+            try await publish("end", UInt64(10 + sent))
+            let heard = await arrived.value
+            try await publisher.send(5, .logout(.init()))
+            let (answers, refused) = await accepted.value
+            #expect(answers == sent + 1)
+            return (sent, refused, heard)
+        }
+
+        private func publish(_ text: String, _ id: UInt64) async throws {
+            try await publisher.send(
+                id,
+                .publish(
+                    .with {
+                        ($0.channelType, $0.channel, $0.messageType) = (.message, channel, .text)
+                        $0.payload = Data(text.utf8)
+                    }))
+        }
+    }
+
+    @Test("one client publishes 32 KB to thousands of channels: its socket waits, and others notice nothing")
+    func thousandsOfChannels() async throws {
+        try await RunningSystem.with(.fourProcesses) { system in
+            var witnesses: [Witness] = []
+            for number in 0..<4 { witnesses.append(try await Witness.enter(number, system)) }
+            let attacker = try await RawConnection.open(system.address("edge"))
+            try await attacker.logIn("mallory")
+            let isOver = Shared(false)
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for witness in witnesses {
+                    group.addTask {
+                        let (sent, refused, heard) = try await witness.watch(isOver)
+                        #expect(refused.isEmpty)
+                        #expect(heard == (0..<sent).map { "\($0)" })
+                    }
+                }
+                group.addTask {
+                    try await Self.flood(attacker, channels: 3_000)
+                    isOver.withLock { $0 = true }
+                }
+                try await group.waitForAll()
+            }
+            let metrics = try await system.get("http://\(system.address("rtm-edge admin"))/metrics").body
+            #expect(metrics.contains("rtm_edge_gaps_total 0"))
+            #expect(!metrics.contains("rtm_edge_publisher_holds_total 0"))
+            try await attacker.close()
+        }
+    }
+
+    /// Publishes once to each of the channels, as fast as the socket takes it, and waits for the answers.
+    private static func flood(_ attacker: RawConnection, channels: Int) async throws {
+        let answers = Task {
+            var published = 0
+            for await frame in attacker.frames {
+                if case .published = frame.body { published += 1 }
+                if published == channels { break }
+            }
+            return published
+        }
+        for number in 0..<channels {
+            let bytes = try RawConnection.frame(
+                UInt64(10 + number),
+                .publish(
+                    .with {
+                        ($0.channelType, $0.channel) = (.message, "flood \(number)")
+                        $0.payload = Data(count: 32_768)
+                    }))
+            try await attacker.send(bytes: bytes)
+        }
+        #expect(await answers.value == channels)
+    }
+}

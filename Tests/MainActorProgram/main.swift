@@ -1,0 +1,28 @@
+// A command-line program whose code belongs to the main actor, as the compiler's default for new apps has it.
+// It ends with 0 when its delegate has heard of the link, and traps if the delegate is called off the main
+// actor.
+
+import AgoraRtmKit
+
+final class Screen: NSObject, AgoraRtmClientDelegate {
+    private(set) var states: [AgoraRtmLinkState] = []
+
+    func rtmKit(_ rtmKit: AgoraRtmClientKit, didReceiveLinkStateEvent event: AgoraRtmLinkStateEvent) {
+        MainActor.assertIsolated()
+        states.append(event.currentState)
+        if event.currentState == .idle { exit(states.first == .connecting ? 0 : 1) }
+    }
+}
+
+let config = AgoraRtmClientConfig(appId: "demo", userId: "alice")
+let privateConfig = AgoraRtmPrivateConfig()
+privateConfig.serviceType = [.message]
+// Nothing needs to listen there, because the attempt alone changes the link.
+privateConfig.accessPointHosts = ["127.0.0.1:9"]
+config.privateConfig = privateConfig
+
+let screen = Screen()
+let kit = try AgoraRtmClientKit(config, delegate: screen)
+kit.login(nil)
+kit.logout { _, _ in }
+dispatchMain()
