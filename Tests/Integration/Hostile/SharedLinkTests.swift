@@ -18,12 +18,8 @@ import Testing
             let witness = Witness(
                 publisher: try await RawConnection.open(system.address("edge")),
                 listener: try await RawConnection.open(system.address("edge")), channel: channel)
-            try await witness.publisher.logIn("publisher \(number)")
-            try await witness.listener.logIn("listener \(number)")
-            try await eventually("both are logged in") {
-                try await system.get("http://\(system.address("rtm-edge admin"))/metrics").body
-                    .contains("rtm_edge_sessions \(2 * number + 2)")
-            }
+            try await witness.publisher.enter("publisher \(number)")
+            try await witness.listener.enter("listener \(number)")
             try await witness.listener.send(
                 3, .subscribe(.with { ($0.channel, $0.features) = (channel, 4) }))
             return witness
@@ -91,7 +87,7 @@ import Testing
             var witnesses: [Witness] = []
             for number in 0..<4 { witnesses.append(try await Witness.enter(number, system)) }
             let attacker = try await RawConnection.open(system.address("edge"))
-            try await attacker.logIn("mallory")
+            try await attacker.enter("mallory")
             let isOver = Shared(false)
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for witness in witnesses {
@@ -102,8 +98,8 @@ import Testing
                     }
                 }
                 group.addTask {
+                    defer { isOver.withLock { $0 = true } }
                     try await Self.flood(attacker, channels: 3_000)
-                    isOver.withLock { $0 = true }
                 }
                 try await group.waitForAll()
             }

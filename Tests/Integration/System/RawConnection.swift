@@ -59,6 +59,17 @@ struct RawConnection {
         try await send(2, .login(login))
     }
 
+    /// Logs in, and waits for the answer. What comes before it is skipped.
+    func enter(_ user: String) async throws {
+        try await logIn(user)
+        for await frame in frames {
+            if case .loggedIn = frame.body { return }
+        }
+        throw NotLoggedIn()
+    }
+
+    struct NotLoggedIn: Error {}
+
     func stopReading() async throws { try await channel.setOption(.autoRead, value: false).get() }
 
     func close() async throws { try await channel.close() }

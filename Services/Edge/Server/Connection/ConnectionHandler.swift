@@ -38,6 +38,8 @@ final class ConnectionHandler: ChannelDuplexHandler {
     var socket: DirectSocket?
     var context: ChannelHandlerContext?
     private var session: Session?
+    /// Whether something can be said before the first frame, which shows that the handshake of TLS is over.
+    private var isReachable: Bool
     var deadline: ConnectionDeadline
     var gate = ReadGate()
     private var conduct = Conduct()
@@ -50,6 +52,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
     init(loop: EdgeLoop, isOnSocket: Bool) {
         self.loop = loop
         self.isOnSocket = isOnSocket
+        isReachable = isOnSocket
         let limits = loop.configuration.limits
         deadline = ConnectionDeadline(
             now: loop.eventLoop.now, handshakeTimeout: limits.handshakeTimeout,
@@ -59,6 +62,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
 
     func handlerAdded(context: ChannelHandlerContext) {
         // After a handshake of WebSocket the channel has been active for a while.
+        isReachable = isReachable || context.channel.isActive
         if context.channel.isActive { begin(context) }
     }
 
@@ -92,7 +96,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         let chunk = unwrapInboundIn(data)
         guard !machine.isEnded else {
-            if intake.drain(chunk) { close() }
+            if intake.drain(chunk) { context.close(promise: nil) }
             return
         }
         deadline.heard(now: loop.endOfTurn.now)
@@ -285,12 +289,10 @@ final class ConnectionHandler: ChannelDuplexHandler {
         guard !machine.isEnded else { return }
         ended(.lost)
         outbound = ByteBuffer()
-        close()
+        abandon()
     }
 
-    private func close() {
-        context?.close(promise: nil)
-    }
+    private func abandon() { context?.close(promise: nil) }
 
     /// Ends the session, once.
     private func ended(_ end: SessionEnd) {
@@ -306,12 +308,11 @@ final class ConnectionHandler: ChannelDuplexHandler {
 
     /// Called at the deadline that was returned last, or before it.
     func checkDeadline(now: NIODeadline) {
-        guard !machine.isEnded else { return close() }
+        guard !machine.isEnded else { return abandon() }
         // Nobody can hear a client that isn't read.
         if gate.isClosed { deadline.heard(now: now) }
         switch deadline.check(now: now, utc: loop.wallClock()) {
-        // Nothing can be said to a client that hasn't finished the handshake of TLS.
-        case .expired where machine.isNew && !isOnSocket: close()
+        case .expired where machine.isNew && !isReachable: abandon()
         case .expired(let reason): disconnect(reason)
         case .alive(let until): loop.deadlines.remind(self, at: until)
         case .tokenWillExpire(let remaining):

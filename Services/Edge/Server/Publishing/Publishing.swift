@@ -16,6 +16,7 @@ final class Publishing {
         let count: Int
         /// The sequence of the first publish at its client's instance. 0 if it can't be sent once more.
         let sequence: UInt64
+        let isAgain: Bool
         /// What it counts for in the `PublishWindow`.
         let bytes: Int
         /// Only a run of one publish is stored.
@@ -79,6 +80,7 @@ final class Publishing {
             let pending = PendingPublish(
                 session: session, requestID: requestID, count: request.messages.count,
                 sequence: request.origin.instance == 0 ? 0 : request.origin.sequence,
+                isAgain: request.origin.againAfter != nil,
                 bytes: PublishWindow.requestBytes + request.messages.byteCount, history: history)
             if window.sent(pending.bytes, by: session.key, &session.publishShare) {
                 metrics.publisherHeld()
@@ -200,13 +202,23 @@ extension Publishing {
         case .failure(let failure):
             metrics.publishFailed(pending.count)
             let error = error(of: pending, failure)
-            if error.code == .channelReceiverOffline, let copy = pending.history {
+            guard error.code == .channelReceiverOffline else {
+                refuse(pending, error)
+                break
+            }
+            if let copy = pending.history {
                 return history.store(copy, PendingHistory(publish: pending, published: nil))
             }
-            refuse(pending, error)
+            refuse(pending, pending.isAgain ? Self.mayStillArrive : error)
         }
         settled(pending)
     }
+
+    /// The first copy of a message that was sent again may wait on a link that stalls, and reach the inbox
+    /// when the receiver is back. So nobody says that it was refused for good.
+    private static let mayStillArrive = RTMError(
+        .channelPublishMessageFailed,
+        "the receiver is not online, and the first copy of the message may still be on its way")
 
     /// No service has to do anything about it any more.
     func settled(_ pending: PendingPublish) {
