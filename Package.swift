@@ -101,7 +101,7 @@ let shared: [Target] = [
 ]
 
 let services: [Target] =
-    service("Messaging", server: [collections])
+    service("Messaging", server: [collections, heap])
     + service(
         "Presence", calls: ["Messaging"], server: ["RTMRedis", collections],
         // The Lua scripts travel in the binary.

@@ -62,7 +62,9 @@ struct BrokerHistory {
         let at: UInt64
     }
 
-    private static let keys = (0..<5).map { ChannelKey.message("m\($0)") } + [.user("anna"), .user("bob")]
+    private static let keys =
+        (0..<4).map { ChannelKey.message("m\($0)") } + [.user("anna"), .user("bob")]
+        + [.message("m4", of: "another app")]
     private static let publishers = ["anna", "bob", "carl"]
 
     init(seed: UInt64) {
@@ -71,7 +73,8 @@ struct BrokerHistory {
         limits = .limits(
             entriesMax: .random(in: 1...30, using: &random),
             bytesMax: .random(in: 100...2000, using: &random),
-            ageMax: .random(in: 0...500, using: &random), idleMax: .random(in: 0...500, using: &random))
+            ageMax: .random(in: 0...500, using: &random), idleMax: .random(in: 0...500, using: &random),
+            tailBytesMax: seed.isMultiple(of: 3) ? .random(in: 500...10_000, using: &random) : .max)
         broker = EmbeddedBroker(limits: limits, firstEpoch: random.next())
     }
 
@@ -87,6 +90,7 @@ struct BrokerHistory {
         case 15..<18: try read()
         default: broker.sweep(.random(in: 1...10, using: &random), now: now)
         }
+        #expect(broker.tailBytes <= limits.tailBytesMax, "seed \(seed): more bytes than there may be")
     }
 
     mutating func finish() {
@@ -95,6 +99,7 @@ struct BrokerHistory {
         }
         for link in 1...3 { closeLink(link) }
         broker.sweep(1000, now: latest + 10_000)
+        #expect(broker.tailBytes == 0, "seed \(seed): bytes are counted that nobody holds")
         #expect(broker.channelCount == 0, "seed \(seed): nobody wants them, and yet they stay")
     }
 
@@ -337,7 +342,7 @@ extension BrokerHistory {
         if isGap {
             events.gaps += 1
             #expect(
-                !log.mustContinue(position, limits.retention, latest), "seed \(seed): a gap that isn't one")
+                !log.mustContinue(position, bounds(of: key)), "seed \(seed): a gap that isn't one")
         } else {
             #expect(log.epoch == nil || position.epoch == log.epoch, "seed \(seed): continued another log")
             #expect(position.offset <= log.head, "seed \(seed): continued from the future")
@@ -375,7 +380,13 @@ extension BrokerHistory {
         guard origin.againAfter != nil, let log = logs[key],
             let offset = log.offset(ofSequence: origin.sequence)
         else { return false }
-        return log.mustKeep(after: offset - 1, limits.retention, latest)
+        return log.mustKeep(after: offset - 1, bounds(of: key))
+    }
+
+    private func bounds(of key: ChannelKey) -> ModelLog.Bounds {
+        let app = broker.channels.place(of: key).map { broker.channels[$0].app }
+        let newestGiven = app.map { broker.channels.tails.newestGiven(of: $0) } ?? latest
+        return ModelLog.Bounds(retention: limits.retention, latest: latest, newestGiven: newestGiven)
     }
 
     private mutating func forgotten(_ key: ChannelKey) {
@@ -384,6 +395,6 @@ extension BrokerHistory {
         #expect(!interests.values.contains(key), "seed \(seed): \(key.name) was forgotten despite interest")
         guard let log = logs[key] else { return }
         #expect(log.touched + limits.idleMax < latest, "seed \(seed): forgotten too early")
-        #expect(!log.mustKeepNewest(limits.retention, latest), "seed \(seed): forgotten with its entries")
+        #expect(!log.mustKeepNewest(bounds(of: key)), "seed \(seed): forgotten with its entries")
     }
 }

@@ -7,16 +7,19 @@ import RTMWire
 extension EmbeddedBroker.Limits {
     static func limits(
         entriesMax: Int = 1000, bytesMax: Int = 1 << 20, ageMax: UInt64 = 120_000, idleMax: UInt64 = 120_000,
-        channelsMax: Int = 1000
+        channelsMax: Int = 1000, tailBytesMax: Int = .max
     ) -> Self {
         .init(
             retention: .init(entriesMax: entriesMax, bytesMax: bytesMax, ageMax: ageMax), idleMax: idleMax,
-            channelsMax: channelsMax)
+            channelsMax: channelsMax, tailBytesMax: tailBytesMax)
     }
 }
 
 extension ChannelKey {
     static func message(_ name: String) -> ChannelKey { ChannelKey(appID: "app", type: .message, name: name) }
+    static func message(_ name: String, of appID: String) -> ChannelKey {
+        ChannelKey(appID: appID, type: .message, name: name)
+    }
     static func user(_ name: String) -> ChannelKey { ChannelKey(appID: "app", type: .user, name: name) }
 }
 

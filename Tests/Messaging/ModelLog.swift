@@ -66,22 +66,34 @@ struct ModelLog {
 
     /// Whether the log can't have trimmed anything behind the position yet.
     func mustContinue(
-        _ position: StreamPosition, _ retention: ChannelLog.Retention, _ latest: UInt64
+        _ position: StreamPosition, _ bounds: Bounds
     ) -> Bool {
-        position.epoch == epoch && position.offset <= head
-            && mustKeep(after: position.offset, retention, latest)
+        position.epoch == epoch && position.offset <= head && mustKeep(after: position.offset, bounds)
     }
 
-    func mustKeep(after offset: UInt64, _ retention: ChannelLog.Retention, _ latest: UInt64) -> Bool {
+    func mustKeep(after offset: UInt64, _ bounds: Bounds) -> Bool {
         let missed = entries.dropFirst(Int(offset))
-        return missed.count <= retention.entriesMax
-            && missed.reduce(0) { $0 + $1.size } <= retention.bytesMax
-            && missed.allSatisfy { $0.timestamp + retention.ageMax >= latest }
+        return missed.count <= bounds.retention.entriesMax
+            && missed.reduce(0) { $0 + $1.size } <= bounds.retention.bytesMax
+            && missed.allSatisfy { bounds.holds($0.timestamp) }
     }
 
-    func mustKeepNewest(_ retention: ChannelLog.Retention, _ latest: UInt64) -> Bool {
+    func mustKeepNewest(_ bounds: Bounds) -> Bool {
         guard let newest = entries.last else { return false }
-        return newest.size <= retention.bytesMax && retention.entriesMax > 0
-            && newest.timestamp + retention.ageMax >= latest
+        return newest.size <= bounds.retention.bytesMax && bounds.retention.entriesMax > 0
+            && bounds.holds(newest.timestamp)
+    }
+
+    /// What a tail may have lost.
+    struct Bounds {
+        let retention: ChannelLog.Retention
+        /// The latest time that the broker was ever told.
+        let latest: UInt64
+        /// The timestamp of the newest entry of the app that went for want of room.
+        let newestGiven: UInt64
+
+        func holds(_ timestamp: UInt64) -> Bool {
+            timestamp + retention.ageMax >= latest && timestamp > newestGiven
+        }
     }
 }

@@ -14,7 +14,7 @@ enum Cores {
         // Shared
         "AcceptedServiceLinkStateMachine", "ServiceLinkStateMachine", "TokenExamination",
         // Messaging
-        "ChannelLog", "EmbeddedBroker", "PublisherMarks",
+        "ChannelLog", "EmbeddedBroker", "LogTable", "PublisherMarks", "TailBudget",
         // Presence and storage
         "EventOutbox", "HistorySelection", "LockTable", "MetadataSet", "RosterRegistry",
         // Edge

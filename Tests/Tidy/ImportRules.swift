@@ -26,7 +26,7 @@ struct ImportRules {
         "Services/Messaging/Client": calling,
         "Services/Presence/Client": calling,
         "Services/Storage/Client": calling,
-        "Services/Messaging/Server": serving.union(["RTMMessagingClient"]),
+        "Services/Messaging/Server": serving.union(["RTMMessagingClient", "HeapModule"]),
         "Services/Presence/Server": serving.union([
             "RTMPresenceClient", "RTMMessagingClient", "RTMRedis",
         ]),

@@ -23,7 +23,7 @@ extension EmbeddedBroker {
         guard request.events.allSatisfy({ EventPublication.isEvent($0.event) }) else {
             throw RTMError(.invalidParameter, "an event is one field of a publication, other than a message")
         }
-        let index = try index(of: request.channel, now: now)
+        let index = try channels.occupy(request.channel, now: now)
         var appended: [Appended] = []
         var last: AppendSources.Place?
         for event in request.events {
@@ -37,7 +37,6 @@ extension EmbeddedBroker {
             channels[index].sources.appended(event.sequence, from: request.source, at: place)
             last = place
         }
-        channels[index].log.trim(to: limits.retention, now: now)
         let log = channels[index].log
         return EventsAppended(
             position: StreamPosition(epoch: log.epoch, offset: last?.offset ?? log.position.offset),
@@ -47,14 +46,15 @@ extension EmbeddedBroker {
     private mutating func append(
         _ event: AppendedEvent, to channel: ChannelKey, at index: Int, now: UInt64
     ) -> Appended {
-        let entry = channels[index].log.append(
-            session: event.publisherSession, feature: event.feature, now: now
-        ) { offset, timestamp, frames in
-            channel.name.withWireText { name in
-                let publication = EventPublication(
-                    channelType: channel.type, channel: name, offset: offset,
-                    timestampMilliseconds: timestamp, publisher: event.publisher, event: event.event)
-                ServerFrame(publication).encodeFrame(into: &frames)
+        let entry = channels.append(at: index, now: now) { log in
+            log.append(session: event.publisherSession, feature: event.feature, now: now) {
+                offset, timestamp, frames in
+                channel.name.withWireText { name in
+                    let publication = EventPublication(
+                        channelType: channel.type, channel: name, offset: offset,
+                        timestampMilliseconds: timestamp, publisher: event.publisher, event: event.event)
+                    ServerFrame(publication).encodeFrame(into: &frames)
+                }
             }
         }
         return Appended(entries: entry, interests: channels[index].interests)

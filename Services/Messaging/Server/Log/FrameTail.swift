@@ -14,13 +14,17 @@ struct FrameTail {
     /// The kept part of each chunk lies between its reader index and its writer index.
     private var chunks = Deque<ByteBuffer>()
     private(set) var byteCount = 0
+    /// The memory of all chunks, with what is free in them and what was forgotten.
+    private(set) var bytesHeld = 0
 
     /// Returns the bytes that `write` added.
     mutating func append(_ write: (inout ByteBuffer) -> Void) -> ByteBuffer {
         if (chunks.last?.writerIndex ?? Self.chunkBytes) >= Self.chunkBytes { chunks.append(ByteBuffer()) }
         let last = chunks.count - 1
         let start = chunks[last].writerIndex
+        bytesHeld -= chunks[last].storageCapacity
         write(&chunks[last])
+        bytesHeld += chunks[last].storageCapacity
         let length = chunks[last].writerIndex - start
         byteCount += length
         return chunks[last].getSlice(at: start, length: length) ?? ByteBuffer()
@@ -28,12 +32,11 @@ struct FrameTail {
 
     mutating func removeFirst(_ length: Int) {
         byteCount -= length
-        if chunks[0].readableBytes == length, chunks.count > 1 {
-            chunks.removeFirst()
-        } else {
-            chunks[0].moveReaderIndex(forwardBy: length)
-            if chunks[0].readableBytes == 0 { chunks[0] = ByteBuffer() }
+        guard chunks[0].readableBytes == length else {
+            return chunks[0].moveReaderIndex(forwardBy: length)
         }
+        bytesHeld -= chunks[0].storageCapacity
+        chunks.removeFirst()
     }
 
     /// Reads the newest `length` bytes. They have to begin where a frame begins.

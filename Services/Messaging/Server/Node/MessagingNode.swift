@@ -21,6 +21,8 @@ package final class MessagingNode {
     private let clock: () -> UInt64
     private let arena = DecodeArena()
     private var broker: EmbeddedBroker
+    private var hasWholeWindow = true
+    private var peak = MemoryPeak()
     private var links: [EmbeddedBroker.ServiceLinkID: AcceptedServiceLink] = [:]
 
     /// - Parameter clock: the time in milliseconds (UTC).
@@ -35,9 +37,31 @@ package final class MessagingNode {
     }
 
     /// Trims and forgets `count` logs. The log sweep calls it at a regular interval.
-    package func sweep(_ count: Int) {
-        broker.sweep(count, now: clock())
+    ///
+    /// - Returns: whether so much was freed that it should go back to the system.
+    @discardableResult
+    package func sweep(_ count: Int) -> Bool {
+        let now = clock()
+        broker.sweep(count, now: now)
         metrics.channels.set(broker.channelCount)
+        metrics.tailBytes.set(broker.tailBytes)
+        let window = broker.tailWindow(now: now)
+        metrics.tailWindow.set(Int(window / 1_000))
+        report(window)
+        return peak.shouldRelease(held: broker.bytesHeld, now: now)
+    }
+
+    /// The log says once that tails are cut short, and once that they aren't any more.
+    private func report(_ window: UInt64) {
+        let isWhole = window >= UInt64(Limits.resumeWindow.milliseconds)
+        guard isWhole != hasWholeWindow else { return }
+        hasWholeWindow = isWhole
+        guard isWhole else {
+            return logger.warning(
+                "the tails of all channels need more memory than messaging.tail.totalBytesMax: the oldest entries go",
+                metadata: ["bytes": "\(broker.tailBytes)"])
+        }
+        logger.notice("the tails of all channels reach back two minutes again")
     }
 }
 

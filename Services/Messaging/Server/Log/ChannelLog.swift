@@ -93,6 +93,10 @@ package struct ChannelLog {
     /// How many entries can be read again; `tailBytes` is the size of their frames.
     package var tailCount: Int { heads.count }
     package var tailBytes: Int { frames.byteCount }
+    /// The memory that the tail takes.
+    var bytesHeld: Int { frames.bytesHeld + heads.count * MemoryLayout<Head>.stride }
+    /// The timestamp of the oldest entry of the tail.
+    var oldestTimestamp: UInt64? { heads.first?.timestamp }
 }
 
 // MARK: - Appending
@@ -156,15 +160,38 @@ extension ChannelLog {
             heads.count > retention.entriesMax || frames.byteCount > retention.bytesMax
                 || oldest.timestamp + retention.ageMax < now
         {
-            frames.removeFirst(oldest.length)
-            forgottenTimestamp = oldest.timestamp
-            heads.removeFirst()
+            forget(oldest)
         }
-        // A channel that was busy once must not keep the memory for it while it is silent.
-        if heads.isEmpty {
-            heads = Deque()
-            publishers = PublisherMarks()
+        releaseIfEmpty()
+    }
+
+    /// Drops the oldest entries, up to those of a time, as long as `isNeeded` says so.
+    ///
+    /// - Returns: the timestamp of the newest entry that went.
+    mutating func giveUp(
+        until timestamp: UInt64, while isNeeded: (_ bytesHeld: Int) -> Bool
+    ) -> UInt64? {
+        var newest: UInt64?
+        while let oldest = heads.first, oldest.timestamp <= timestamp, isNeeded(bytesHeld) {
+            forget(oldest)
+            newest = oldest.timestamp
         }
+        releaseIfEmpty()
+        return newest
+    }
+
+    private mutating func forget(_ oldest: Head) {
+        frames.removeFirst(oldest.length)
+        forgottenTimestamp = oldest.timestamp
+        heads.removeFirst()
+    }
+
+    /// A channel that was busy once must not keep the memory for it while it is silent.
+    private mutating func releaseIfEmpty() {
+        guard heads.isEmpty else { return }
+        heads = Deque()
+        frames = FrameTail()
+        publishers = PublisherMarks()
     }
 }
 

@@ -10,6 +10,8 @@ package struct MessagingMetrics: Sendable {
     let gaps: Counter
     let superseded: Counter
     let channels: Gauge
+    let tailBytes: Gauge
+    let tailWindow: Gauge
     let links: Gauge
 
     package init(_ registry: MetricsRegistry) {
@@ -31,6 +33,13 @@ package struct MessagingMetrics: Sendable {
         superseded = registry.counter(
             "rtm_messaging_superseded_total", "Sessions that ended because their user logged in elsewhere.")
         channels = registry.gauge("rtm_messaging_channels", "Channels with a log in memory.")
+        tailBytes = registry.gauge(
+            "rtm_messaging_tail_bytes",
+            "Memory of the tails of all channels. At messaging.tail.totalBytesMax the oldest entries go.")
+        tailWindow = registry.gauge(
+            "rtm_messaging_tail_window_seconds",
+            "How far back every tail reaches within its own bounds. Less than 120: clients that come back may find gaps."
+        )
         links = registry.gauge(
             "rtm_messaging_links", "Links from other services. At 0 no edge reaches this node.")
     }

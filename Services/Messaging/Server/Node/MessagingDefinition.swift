@@ -58,7 +58,9 @@ private struct LogSweep: Service {
 
     func start() async throws {
         loop.scheduleRepeatedTask(initialDelay: Self.interval, delay: Self.interval) { _ in
-            node.value.sweep(Self.channelsPerStep)
+            guard node.value.sweep(Self.channelsPerStep) else { return }
+            // The event loop has no time for it.
+            NIOThreadPool.singleton.submit { _ in MachineMemory.release() }
         }
     }
 }

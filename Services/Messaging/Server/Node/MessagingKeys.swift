@@ -13,6 +13,10 @@ package enum MessagingKeys {
     package static let tailBytesMax = ConfigurationKey<Int>.byteSize(
         "messaging.tail.bytesMax", default: 4 * 1024 * 1024, in: 0...1024 * 1024 * 1024,
         "Bytes that a channel keeps for subscribers who come back.")
+    package static let tailTotalBytesMax = ConfigurationKey<Int>.byteSize(
+        "messaging.tail.totalBytesMax", default: 0, in: 0...1024 * 1024 * 1024 * 1024,
+        "Memory that the tails of all channels take; beyond it the oldest entries of the app that holds most go. "
+            + "0 means a quarter of the machine's memory.")
     package static let tailAgeMax = ConfigurationKey<Duration>.duration(
         "messaging.tail.ageMax", default: .seconds(150), in: .zero ... .seconds(86_400),
         "How long a channel keeps an entry for subscribers who come back; at least the resume window of 2 minutes."
@@ -23,7 +27,7 @@ package enum MessagingKeys {
 
     static let limits: [KeyDeclaration] = [
         ServiceLinkKeys.secret.declaration, tailEntriesMax.declaration, tailBytesMax.declaration,
-        tailAgeMax.declaration, channelsMax.declaration,
+        tailTotalBytesMax.declaration, tailAgeMax.declaration, channelsMax.declaration,
     ]
 
     static let rules = [
@@ -40,6 +44,11 @@ extension EmbeddedBroker.Limits {
             retention: ChannelLog.Retention(
                 entriesMax: configuration[MessagingKeys.tailEntriesMax],
                 bytesMax: configuration[MessagingKeys.tailBytesMax], ageMax: ageMax),
-            idleMax: ageMax, channelsMax: configuration[MessagingKeys.channelsMax])
+            idleMax: ageMax, channelsMax: configuration[MessagingKeys.channelsMax],
+            tailBytesMax: Self.tailBytesMax(configuration[MessagingKeys.tailTotalBytesMax]))
+    }
+
+    private static func tailBytesMax(_ configured: Int) -> Int {
+        configured > 0 ? configured : MachineMemory.bytes / 4
     }
 }

@@ -14,6 +14,12 @@ struct BrokerChannel {
 
     /// Nil while the place is free.
     var key: ChannelKey?
+    /// The number of the app among those of the table.
+    let app: Int
+    /// The number of this channel among all that the table ever had.
+    let number: UInt64
+    /// The log's tail stands in the queue of the tails that have something to give up.
+    var isQueued = false
     var log: ChannelLog
     var interests: [EmbeddedBroker.Interest] = []
     /// When the last interest left, in milliseconds. The subscribers behind it may come back.
@@ -22,6 +28,13 @@ struct BrokerChannel {
     /// By holder: how far its login attempts have counted.
     var logins = HighWaterMarks()
     var sources = AppendSources()
+
+    init(_ key: ChannelKey?, of app: Int, number: UInt64, _ log: ChannelLog) {
+        self.key = key
+        self.app = app
+        self.number = number
+        self.log = log
+    }
 
     /// Refuses a holder who may not have the channel anew.
     mutating func admit(_ holder: UInt64, _ attempt: UInt64, returns: Bool) throws(RTMError) {

@@ -1,0 +1,53 @@
+import NIOCore
+package import RTMModel
+package import RTMWire
+
+/// What a subscriber missed comes in pages.
+extension EmbeddedBroker {
+    package struct Page {
+        package let entries: [ChannelLog.Entry]
+        /// The position of the last entry that was looked at.
+        package let position: StreamPosition
+        package let gap: Bool
+        package let more: Bool
+    }
+
+    /// The entries after a position, up to `bytesMax` bytes of frames but at least one entry. Entries of
+    /// `exceptPublisher` that its own session doesn't receive are left out.
+    package mutating func read(_ request: ReadRequest, bytesMax: Int, now: UInt64) throws(RTMError) -> Page {
+        let index = try channels.occupy(request.channel, now: now)
+        let log = channels[index].log
+        guard let entries = log.entries(after: request.after) else {
+            return Page(entries: [], position: log.position, gap: true, more: false)
+        }
+        var page: [ChannelLog.Entry] = []
+        var bytes = 0
+        for entry in entries {
+            guard request.features.contains(entry.feature), !entry.isFrom(request.exceptPublisher) else {
+                continue
+            }
+            bytes += entry.frame.readableBytes
+            if bytes > bytesMax, let last = page.last {
+                let position = StreamPosition(epoch: log.epoch, offset: last.offset)
+                return Page(entries: page, position: position, gap: false, more: true)
+            }
+            page.append(entry)
+        }
+        return Page(entries: page, position: log.position, gap: false, more: false)
+    }
+}
+
+extension ChannelLog.Entry {
+    /// Whether this publisher sent the entry and its own session doesn't receive it.
+    fileprivate func isFrom(_ publisher: String) -> Bool {
+        publisherSession != 0 && !publisher.isEmpty && hasPublisher(publisher)
+    }
+
+    /// Reads the publisher from the frame. Few readers ask for it, and otherwise every entry would have to
+    /// keep the name.
+    func hasPublisher(_ publisher: String) -> Bool {
+        frame.withUnsafeReadableBytes { bytes in
+            Publication.publisher(inFrame: bytes)?.bytes.elementsEqual(publisher.utf8) ?? false
+        }
+    }
+}
