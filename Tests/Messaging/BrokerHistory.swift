@@ -12,6 +12,8 @@ struct BrokerHistory {
         var deliveries = 0
         var replays = 0
         var gaps = 0
+        /// Gaps behind which entries of a new log follow.
+        var beginnings = 0
         var refusals = 0
         var pages = 0
         var forgotten = 0
@@ -25,6 +27,7 @@ struct BrokerHistory {
             deliveries += other.deliveries
             replays += other.replays
             gaps += other.gaps
+            beginnings += other.beginnings
             refusals += other.refusals
             pages += other.pages
             forgotten += other.forgotten
@@ -260,13 +263,14 @@ extension BrokerHistory {
         let attached = try broker.attach(interest, to: key, after: after, now: now)
         observe(key, at: attached.position)
         interests[interest] = key
-        guard let after, !judge(after, in: key, isGap: attached.gap) else {
+        guard let after else {
             #expect(attached.missed.isEmpty, "seed \(seed)")
             seen[interest] = attached.position
             return
         }
+        let isGap = judge(after, in: key, skippedTo: attached.skippedTo)
         events.replays += 1
-        seen[interest] = after
+        seen[interest] = isGap ? attached.skippedTo : after
         for entry in attached.missed {
             #expect(logs[key]?.has(entry) == true, "seed \(seed)")
             deliver(entry.offset, to: interest)
@@ -287,16 +291,17 @@ extension BrokerHistory {
             let page = try broker.read(key, after: position, except: publisher, bytesMax: bytesMax, now: now)
             if expected == nil {
                 observe(key, at: page.more ? nil : page.position)
-                if judge(position, in: key, isGap: page.gap) {
-                    #expect(page.entries.isEmpty && !page.more, "seed \(seed)")
-                    return
+                if page.gap, page.more { observe(key, epoch: page.position.epoch) }
+                if judge(position, in: key, skippedTo: page.gap ? page.position : nil) {
+                    #expect(page.entries.isEmpty, "seed \(seed)")
+                    position = page.position
                 }
                 expected = logs[key]?.offsets(after: position.offset, except: publisher)
             }
-            #expect(!page.gap, "seed \(seed)")
+            #expect(!page.gap || offsets.isEmpty, "seed \(seed)")
             #expect(page.entries.allSatisfy { logs[key]?.has($0) == true }, "seed \(seed)")
             offsets += page.entries.map(\.offset)
-            more = page.more && page.position.offset > position.offset
+            more = page.more && (page.gap || page.position.offset > position.offset)
             position = page.position
         }
         #expect(offsets == expected ?? [], "seed \(seed)")
@@ -336,18 +341,31 @@ extension BrokerHistory {
         #expect(position.offset == log.head, "seed \(seed): not the head")
     }
 
+    /// The broker named the epoch of a channel, and not its head.
+    private mutating func observe(_ key: ChannelKey, epoch: UInt64) {
+        if let known = logs[key]?.epoch, known != epoch { forgotten(key) }
+        logs[key]?.epoch = epoch
+    }
+
     /// The broker judged whether a position is a gap. The model decides whether that can be.
-    private mutating func judge(_ position: StreamPosition, in key: ChannelKey, isGap: Bool) -> Bool {
-        guard let log = logs[key] else { return isGap }
-        if isGap {
+    private mutating func judge(
+        _ position: StreamPosition, in key: ChannelKey, skippedTo start: StreamPosition?
+    ) -> Bool {
+        guard let log = logs[key] else { return start != nil }
+        if let start {
             events.gaps += 1
             #expect(
                 !log.mustContinue(position, bounds(of: key)), "seed \(seed): a gap that isn't one")
+            let isBeginning = start.offset == 0 || !log.mustKeep(after: start.offset - 1, bounds(of: key))
+            #expect(
+                start.epoch == position.epoch ? start.offset == log.head : isBeginning,
+                "seed \(seed): something of the new log is skipped")
+            if start.epoch != position.epoch, start.offset < log.head { events.beginnings += 1 }
         } else {
             #expect(log.epoch == nil || position.epoch == log.epoch, "seed \(seed): continued another log")
             #expect(position.offset <= log.head, "seed \(seed): continued from the future")
         }
-        return isGap
+        return start != nil
     }
 
     /// A repeated publish was answered out of the log.

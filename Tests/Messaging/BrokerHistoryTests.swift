@@ -19,6 +19,7 @@ struct BrokerHistoryTests {
         #expect(total.deliveries > 1000)
         #expect(total.replays > 500)
         #expect(total.gaps > 500)
+        #expect(total.beginnings > 50)
         #expect(total.refusals > 100)
         #expect(total.pages > 500)
         #expect(total.forgotten > 500)

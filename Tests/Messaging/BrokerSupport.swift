@@ -64,6 +64,18 @@ extension EmbeddedBroker {
     }
 }
 
+extension EmbeddedBroker.Attached {
+    var gap: Bool { skippedTo != nil }
+}
+
+extension ChannelLog {
+    /// Nil if something is lost.
+    func entries(after position: StreamPosition) -> [Entry]? {
+        let continuation = continuation(after: position)
+        return continuation.skippedTo == nil ? Array(continuation.entries) : nil
+    }
+}
+
 extension MessageRun {
     /// The memory is never given back: the tests need little, and so nobody has to keep it.
     static func messages(_ messages: [MessageView]) -> MessageRun {

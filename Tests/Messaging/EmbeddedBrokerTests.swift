@@ -57,16 +57,30 @@ struct EmbeddedBrokerTests {
         broker = EmbeddedBroker(limits: .limits(entriesMax: 2), firstEpoch: 1000)
         let epoch = try broker.attach(one, to: .message("a"), after: nil, now: 0).position.epoch
         for now in 1...5 as ClosedRange<UInt64> { _ = try broker.publish("x", to: .message("a"), now: now) }
-        let lost = [(epoch, 2), (epoch, 6), (epoch + 1, 5), (epoch, 0)] as [(UInt64, UInt64)]
-        for (epoch, offset) in lost {
+        for offset in [0, 2, 6] as [UInt64] {
             let attached = try broker.attach(
                 two, to: .message("a"), after: StreamPosition(epoch: epoch, offset: offset), now: 6)
-            #expect(attached.gap && attached.missed.isEmpty)
+            #expect(attached.skippedTo == attached.position && attached.missed.isEmpty)
             #expect(attached.position.offset == 5)
         }
         let last = StreamPosition(epoch: epoch, offset: 3)
         #expect(
             try broker.attach(two, to: .message("a"), after: last, now: 6).missed.map(\.offset) == [4, 5])
+    }
+
+    @Test("behind a gap into another epoch comes everything that the new log has: it was acknowledged")
+    mutating func newEpoch() throws {
+        let old = StreamPosition(epoch: 7, offset: 91)
+        for now in 1...3 as ClosedRange<UInt64> { _ = try broker.publish("x", to: .message("a"), now: now) }
+        let attached = try broker.attach(one, to: .message("a"), after: old, now: 4)
+        #expect(attached.skippedTo == StreamPosition(epoch: attached.position.epoch, offset: 0))
+        #expect(attached.missed.map(\.offset) == [1, 2, 3] && attached.position.offset == 3)
+        broker = EmbeddedBroker(limits: .limits(entriesMax: 2), firstEpoch: 1000)
+        for now in 1...5 as ClosedRange<UInt64> { _ = try broker.publish("x", to: .message("a"), now: now) }
+        let page = try broker.read(.message("a"), after: old, now: 6)
+        #expect(page.gap && page.more && page.entries.isEmpty && page.position.offset == 3)
+        let rest = try broker.read(.message("a"), after: page.position, now: 6)
+        #expect(!rest.gap && rest.entries.map(\.offset) == [4, 5])
     }
 
     @Test("a detached interest and those of a closed link get nothing more, the others go on")

@@ -131,6 +131,7 @@ private final class Decoders {
         unpack(AttachRequest.self, bytes)
         unpack(AttachResponse.self, bytes)
         unpack(DetachPush.self, bytes)
+        unpack(SkipPush.self, bytes)
         unpack(SupersededPush.self, bytes)
         unpack(ReadRequest.self, bytes)
         unpack(ReadResponse.self, bytes) { $0.frames.touch() }

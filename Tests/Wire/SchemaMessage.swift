@@ -132,6 +132,7 @@ extension SchemaMessage {
         SchemaMessage(Rtm_Service_ChannelKey.self, rtm__service__channel_key__unpack),
         SchemaMessage(Rtm_Service_AttachRequest.self, rtm__service__attach_request__unpack),
         SchemaMessage(Rtm_Service_AttachResponse.self, rtm__service__attach_response__unpack),
+        SchemaMessage(Rtm_Service_SkipPush.self, rtm__service__skip_push__unpack),
         SchemaMessage(Rtm_Service_SupersededPush.self, rtm__service__superseded_push__unpack),
         SchemaMessage(Rtm_Service_DetachPush.self, rtm__service__detach_push__unpack),
         SchemaMessage(Rtm_Service_PublishRequest.self, rtm__service__publish_request__unpack),

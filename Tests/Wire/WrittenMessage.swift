@@ -117,7 +117,8 @@ struct WrittenMessage: Sendable, CustomTestStringConvertible {
                 AttachRequest(
                     channel: key, interest: 1, after: position, claim: 2, holder: 3, returns: true,
                     attempt: 4)),
-            WrittenMessage(AttachResponse(position: position, gap: true, claim: 1)),
+            WrittenMessage(AttachResponse(position: position, claim: 1)),
+            WrittenMessage(SkipPush(interest: 1, position: position, features: .all)),
             WrittenMessage(SupersededPush(interest: 1, holder: 2)),
             WrittenMessage(DetachPush(interest: 1, isLoggedOut: true)),
             messages.withUnsafeReadableBytes {

@@ -17,6 +17,8 @@ package protocol MessagingCaller: AnyObject {
     /// Entries of an attached log. Between attachment and detachment each entry comes once, in order. The
     /// delivery is valid during the call.
     func messagingDelivered(_ delivery: DeliveryPush)
+    /// Entries of an attached log are lost. Those that are left come next.
+    func messagingSkipped(_ skip: SkipPush)
     /// An exclusive interest has lost its place to a newer one, and nothing more comes for it.
     ///
     /// - Parameter holder: the instance that holds it now; 0 if that isn't known.
@@ -98,6 +100,9 @@ package final class MessagingClient<Caller: MessagingCaller>: ServiceClient {
         case MessagingMethod.delivery:
             guard let delivery = try? DeliveryPush(scanning: body) else { return }
             calls.caller?.messagingDelivered(delivery)
+        case MessagingMethod.skip:
+            guard let skip = try? SkipPush(body, in: calls.arena) else { return }
+            calls.caller?.messagingSkipped(skip)
         case MessagingMethod.superseded:
             guard let superseded = try? SupersededPush(body, in: calls.arena) else { return }
             calls.caller?.messagingSuperseded(superseded.interest, by: superseded.holder)

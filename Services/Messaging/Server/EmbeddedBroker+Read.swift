@@ -6,7 +6,7 @@ package import RTMWire
 extension EmbeddedBroker {
     package struct Page {
         package let entries: [ChannelLog.Entry]
-        /// The position of the last entry that was looked at.
+        /// The position of the last entry that was looked at; after a gap, where the log can be read on.
         package let position: StreamPosition
         package let gap: Bool
         package let more: Bool
@@ -17,12 +17,13 @@ extension EmbeddedBroker {
     package mutating func read(_ request: ReadRequest, bytesMax: Int, now: UInt64) throws(RTMError) -> Page {
         let index = try channels.occupy(request.channel, now: now)
         let log = channels[index].log
-        guard let entries = log.entries(after: request.after) else {
-            return Page(entries: [], position: log.position, gap: true, more: false)
+        let continuation = log.continuation(after: request.after)
+        if let start = continuation.skippedTo {
+            return Page(entries: [], position: start, gap: true, more: start != log.position)
         }
         var page: [ChannelLog.Entry] = []
         var bytes = 0
-        for entry in entries {
+        for entry in continuation.entries {
             guard request.features.contains(entry.feature), !entry.isFrom(request.exceptPublisher) else {
                 continue
             }

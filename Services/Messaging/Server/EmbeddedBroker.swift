@@ -78,7 +78,9 @@ package struct EmbeddedBroker {
 extension EmbeddedBroker {
     package struct Attached {
         package let position: StreamPosition
-        package let gap: Bool
+        /// Set if entries after the caller's position, or the log they were in, are gone: what is missed
+        /// begins after this position.
+        package let skippedTo: StreamPosition?
         /// The entries that follow the caller's position. They are delivered before anything newer.
         package let missed: [ChannelLog.Entry]
         /// The number of an exclusive interest, otherwise 0.
@@ -108,9 +110,10 @@ extension EmbeddedBroker {
         interestsOfLinks[interest.link, default: [:]][interest.id] = index
         channels[index].interests.append(interest)
         let log = channels[index].log
-        let missed = position.map { log.entries(after: $0).map(Array.init) } ?? []
+        let continuation = position.map { log.continuation(after: $0) }
         return Attached(
-            position: log.position, gap: missed == nil, missed: missed ?? [],
+            position: log.position, skippedTo: continuation?.skippedTo,
+            missed: continuation.map { Array($0.entries) } ?? [],
             claim: claim == nil ? 0 : channels[index].claim?.number ?? 0, superseded: superseded)
     }
 

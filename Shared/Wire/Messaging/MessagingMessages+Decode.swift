@@ -19,7 +19,17 @@ extension AttachResponse: ArenaDecodable {
     package init(_ bytes: UnsafeRawBufferPointer, in arena: borrowing DecodeArena) throws(WireError) {
         let message = try Self.unpack(bytes, in: arena, with: rtm__service__attach_response__unpack)
         guard let position = StreamPosition(message.position) else { throw .undecodable }
-        self.init(position: position, gap: message.gap != 0, claim: message.claim)
+        self.init(position: position, claim: message.claim)
+    }
+}
+
+extension SkipPush: ArenaDecodable {
+    package init(_ bytes: UnsafeRawBufferPointer, in arena: borrowing DecodeArena) throws(WireError) {
+        let message = try Self.unpack(bytes, in: arena, with: rtm__service__skip_push__unpack)
+        guard let position = StreamPosition(message.position) else { throw .undecodable }
+        self.init(
+            interest: message.interest, position: position,
+            features: SubscriptionFeatures(rawValue: message.features))
     }
 }
 

@@ -9,6 +9,7 @@ package enum MessagingMethod {
     package static let delivery: UInt32 = 5
     package static let superseded: UInt32 = 6
     package static let append: UInt32 = 7
+    package static let skip: UInt32 = 8
 }
 
 extension ChannelKey: WireMessage {
@@ -67,20 +68,40 @@ package struct AttachRequest: WireMessage, Sendable, Hashable {
 package struct AttachResponse: WireMessage, Sendable, Hashable {
     package typealias Fields = Schema.AttachResponse
     package var position: StreamPosition
-    package var gap: Bool
     /// The claim of an exclusive interest; 0 for all others.
     package var claim: UInt64
 
-    package init(position: StreamPosition, gap: Bool, claim: UInt64 = 0) {
+    package init(position: StreamPosition, claim: UInt64 = 0) {
         self.position = position
-        self.gap = gap
         self.claim = claim
     }
 
     package func write(to sink: inout some FieldSink) {
         sink.field(Fields.position, position)
-        sink.field(Fields.gap, gap)
         sink.field(Fields.claim, claim)
+    }
+}
+
+/// Tells an interest that entries which followed its position are lost, before it gets those that are left.
+package struct SkipPush: WireMessage, Sendable, Hashable {
+    package typealias Fields = Schema.SkipPush
+    package var interest: UInt64
+    /// Deliveries continue after this position.
+    package var position: StreamPosition
+    /// Subscription features that select lost entries. If the position has another epoch, entries of all
+    /// features may be lost.
+    package var features: SubscriptionFeatures
+
+    package init(interest: UInt64, position: StreamPosition, features: SubscriptionFeatures) {
+        self.interest = interest
+        self.position = position
+        self.features = features
+    }
+
+    package func write(to sink: inout some FieldSink) {
+        sink.field(Fields.interest, interest)
+        sink.field(Fields.position, position)
+        sink.field(Fields.features, features.rawValue)
     }
 }
 

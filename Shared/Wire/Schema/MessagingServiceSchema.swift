@@ -23,8 +23,14 @@ extension Schema {
     /// rtm.service.AttachResponse
     package enum AttachResponse {
         package static var position: SchemaField<StreamPosition> { SchemaField(1) }
-        package static var gap: SchemaField<Bool> { SchemaField(2) }
         package static var claim: SchemaField<UInt64> { SchemaField(3) }
+    }
+
+    /// rtm.service.SkipPush
+    package enum SkipPush {
+        package static var interest: SchemaField<UInt64> { SchemaField(1) }
+        package static var position: SchemaField<StreamPosition> { SchemaField(2) }
+        package static var features: SchemaField<UInt32> { SchemaField(3) }
     }
 
     /// rtm.service.SupersededPush

@@ -123,14 +123,18 @@ extension EdgeHistory {
     // MARK: Judging
 
     private mutating func give(_ answer: SubscribeAnswer, to session: SessionKey, _ requestID: UInt64) {
-        guard let (key, features) = requests.removeValue(forKey: requestID) else {
+        guard let request = requests.removeValue(forKey: requestID) else {
             Issue.record("\(what): request \(requestID) is answered a second time")
             return
         }
         switch answer {
-        case .subscribed(let position, _, _):
+        case .subscribed(let position, _, let gap):
             look()
-            viewers[session.id.rawValue]?.begins(key, features, at: position)
+            let viewer = viewers[session.id.rawValue]
+            // A position is ignored by whoever is subscribed already.
+            let after = viewer?.seen(request.key) ?? request.after
+            if gap { viewer?.expectReason(after, position, lostUpTo: messaging.starts) }
+            viewer?.begins(request.key, request.features, at: position)
         case .refused:
             events.refusals += 1
         case .loggedIn, .loginRefused, .userMetadataSubscribed:
@@ -139,7 +143,7 @@ extension EdgeHistory {
     }
 
     func look() {
-        for viewer in viewers.values { viewer.look(messaging.archive) }
+        for viewer in viewers.values { viewer.look(messaging.archive, lostUpTo: messaging.starts) }
     }
 
     /// Who has become a subscriber, or was taken out to come in again, has missed nothing up to there.
@@ -170,10 +174,6 @@ extension EdgeHistory {
 
     private func expectUpToDate(_ viewer: Viewer, on key: ChannelKey) {
         guard let position = index.position(of: key) else { return }
-        // Where a log began anew while an attach timed out, the index may take an entry of the new log for
-        // the next one of the old. The gap that is said then covers it.
-        var messaging = messaging
-        guard events.timeouts == 0 || position.epoch == messaging.head(of: key).epoch else { return }
         viewer.expectNothingMissed(key, upTo: position, messaging.archive)
     }
 }

@@ -44,6 +44,12 @@ struct EdgeHistory {
         }
     }
 
+    struct Request {
+        let key: ChannelKey
+        let features: SubscriptionFeatures
+        let after: StreamPosition?
+    }
+
     /// A subscribe that presence or storage has yet to answer for.
     struct Preparation {
         let id: SubscribeID
@@ -61,7 +67,7 @@ struct EdgeHistory {
     var isUp = true
     var viewers: [UInt64: Viewer] = [:]
     /// What the requests asked for that have yet to be answered.
-    var requests: [UInt64: (key: ChannelKey, features: SubscriptionFeatures)] = [:]
+    var requests: [UInt64: Request] = [:]
     var openAttaches: [Int: UInt64] = [:]
     var openReads: [Int: SubscribeID] = [:]
     var openPreparations: [Preparation] = []
@@ -194,10 +200,11 @@ extension EdgeHistory {
         guard !index.isSubscribing(viewer.key, to: key) else { return }
         if index.isSubscribed(viewer.key, to: key) { events.returns += 1 }
         let requestID = UInt64(nextNumber())
-        requests[requestID] = (key, features)
+        let after = anyMemory(of: key)
+        requests[requestID] = Request(key: key, features: features, after: after)
         let request = SubscribeRequest(
             session: viewer.key, requestID: requestID, channel: key, purpose: .subscribe, features: features,
-            after: anyMemory(of: key))
+            after: after)
         change { index, _ in index.enter(request) }
     }
 
@@ -305,6 +312,8 @@ extension EdgeHistory {
                         publisherSession: entry.publisherSession, feature: entry.feature,
                         frames: WireText(frame)))
             }
+        case .skipped(let skip):
+            change { index, _ in index.skipped(skip) }
         case .attached(let number, let response):
             guard let interest = openAttaches.removeValue(forKey: number) else { return }
             change { index, _ in index.attached(interest, response) }

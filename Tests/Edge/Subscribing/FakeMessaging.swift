@@ -31,6 +31,7 @@ struct FakeMessaging {
     }
 
     enum Event {
+        case skipped(SkipPush)
         case delivery(interest: UInt64, channel: ChannelKey, position: StreamPosition, Entry)
         case attached(id: Int, AttachResponse)
         case page(id: Int, Page)
@@ -47,6 +48,8 @@ struct FakeMessaging {
     private var nextEpoch: UInt64 = 100
     /// Every entry that ever was, by epoch; the first has offset 1.
     private(set) var archive: [UInt64: [Entry]] = [:]
+    /// By epoch: up to where entries have been lost.
+    private(set) var starts: [UInt64: UInt64] = [:]
     private(set) var attached: [UInt64: ChannelKey] = [:]
     private(set) var calls: [Call] = []
     private(set) var events: [Event] = []
@@ -94,6 +97,7 @@ struct FakeMessaging {
     mutating func trim(_ key: ChannelKey) {
         var log = log(of: key)
         log.start = log.head
+        starts[log.epoch] = log.start
         logs[key] = log
     }
 
@@ -107,10 +111,13 @@ struct FakeMessaging {
     private mutating func attach(_ id: Int, _ request: AttachRequest) {
         attached[request.interest] = nil
         let head = head(of: request.channel)
-        var gap = false
-        if let after = request.after {
-            gap = !canContinue(after, request.channel)
-            for offset in gap ? [] : Array(after.offset..<head.offset) {
+        if var after = request.after {
+            if let start = start(behind: after, request.channel) {
+                after = start
+                events.append(
+                    .skipped(SkipPush(interest: request.interest, position: start, features: .all)))
+            }
+            for offset in after.offset..<head.offset {
                 guard let entry = archive[head.epoch]?[Int(offset)] else { continue }
                 events.append(
                     .delivery(
@@ -119,13 +126,13 @@ struct FakeMessaging {
             }
         }
         attached[request.interest] = request.channel
-        events.append(.attached(id: id, AttachResponse(position: head, gap: gap)))
+        events.append(.attached(id: id, AttachResponse(position: head)))
     }
 
     private mutating func page(_ read: Read) -> Page {
         let head = head(of: read.channel)
-        guard canContinue(read.after, read.channel) else {
-            return Page(offsets: [], position: head, gap: true, more: false)
+        if let start = start(behind: read.after, read.channel) {
+            return Page(offsets: [], position: start, gap: true, more: start != head)
         }
         var offsets: [UInt64] = []
         for (index, entry) in (archive[head.epoch] ?? []).enumerated().dropFirst(Int(read.after.offset))
@@ -139,9 +146,14 @@ struct FakeMessaging {
         return Page(offsets: offsets, position: head, gap: false, more: false)
     }
 
-    private mutating func canContinue(_ position: StreamPosition, _ key: ChannelKey) -> Bool {
+    /// Where a reader goes on that can't be given what follows its position; nil if it can.
+    private mutating func start(behind position: StreamPosition, _ key: ChannelKey) -> StreamPosition? {
         let log = log(of: key)
-        return position.epoch == log.epoch && (log.start...log.head).contains(position.offset)
+        guard position.epoch == log.epoch else {
+            return StreamPosition(epoch: log.epoch, offset: log.start)
+        }
+        let isThere = (log.start...log.head).contains(position.offset)
+        return isThere ? nil : StreamPosition(epoch: log.epoch, offset: log.head)
     }
 
     private mutating func log(of key: ChannelKey) -> Log {

@@ -24,6 +24,8 @@ struct IndexScene {
     private(set) var retries: [SubscribeID] = []
     private(set) var answers: [UInt64: SubscribeAnswer] = [:]
     private(set) var gaps: [StreamPosition] = []
+    /// Who was told of a gap of the channel.
+    private(set) var told: [SessionKey] = []
     private(set) var entered: [SessionKey] = []
     private(set) var notEntered: [SessionKey] = []
     private(set) var lacking: [SessionKey] = []
@@ -56,7 +58,14 @@ struct IndexScene {
     }
 
     mutating func attached(_ interest: UInt64, at position: StreamPosition, gap: Bool = false) {
-        change { $0.attached(interest, AttachResponse(position: position, gap: gap)) }
+        if gap { skipped(interest, to: position) }
+        change { $0.attached(interest, AttachResponse(position: position)) }
+    }
+
+    mutating func skipped(
+        _ interest: UInt64, to position: StreamPosition, features: SubscriptionFeatures = .all
+    ) {
+        change { $0.skipped(SkipPush(interest: interest, position: position, features: features)) }
     }
 
     mutating func attachFailed(_ interest: UInt64, _ failure: ServiceLinkRequestFailure = .timedOut) {
@@ -118,7 +127,9 @@ struct IndexScene {
             case .answer(_, let requestID, let answer): answers[requestID] = answer
             case .send(let session, let frames): connections[session.slot]?.send(frames)
             case .gap(_, _, let position): gaps.append(position)
-            case .gapForAll(_, _, _, let position): gaps.append(position)
+            case .gapForAll(let subscribers, _, _, let position):
+                gaps.append(position)
+                told += subscribers.map(\.session)
             case .entered(let session, _): entered.append(session)
             case .hasNotEntered(let session, _, _): notEntered.append(session)
             case .joinMissed: joinsMissed += 1
@@ -188,7 +199,7 @@ struct IndexScene {
     /// Forgets what was to be done so far.
     mutating func forget() {
         (attaches, detaches, questions, reads, waiting, retries) = ([], [], [], [], [], [])
-        (answers, gaps, entered, notEntered, lacking) = ([:], [], [], [], [])
+        (answers, gaps, told, entered, notEntered, lacking) = ([:], [], [], [], [], [])
         (joinsMissed, refreshed) = (0, 0)
     }
 }

@@ -116,7 +116,9 @@ final class Viewer {
     // MARK: Judging
 
     /// Looks at what was sent since the last time.
-    func look(_ archive: [UInt64: [FakeMessaging.Entry]]) {
+    ///
+    /// - Parameter starts: by epoch, up to where entries have been lost.
+    func look(_ archive: [UInt64: [FakeMessaging.Entry]], lostUpTo starts: [UInt64: UInt64]) {
         var frames = connection.takeSent()
         while let record = Record(&frames) {
             guard let seen = subscribed[record.channel]?.seen else {
@@ -125,6 +127,7 @@ final class Viewer {
             }
             if record.isGap {
                 gapCount += 1
+                expectReason(seen, record.position, lostUpTo: starts)
                 subscribed[record.channel]?.seen = record.position
                 continue
             }
@@ -132,15 +135,27 @@ final class Viewer {
             let next = StreamPosition(epoch: seen.epoch, offset: record.position.offset - 1)
             #expect(
                 record.position.offset > seen.offset, "\(what): \(record) again or too late, after \(seen)")
-            // An entry of a log that messaging began anew may come before the gap between them is said, if an
-            // attach timed out that messaging had performed. It never comes twice.
-            if record.position.epoch == seen.epoch {
-                expectNothingMissed(record.channel, upTo: next, archive)
-                #expect(isFor(record.channel, record.position, archive), "\(what): \(record) is not for it")
-            }
+            #expect(record.position.epoch == seen.epoch, "\(what): \(record) comes before its gap is said")
+            expectNothingMissed(record.channel, upTo: next, archive)
+            #expect(isFor(record.channel, record.position, archive), "\(what): \(record) is not for it")
             subscribed[record.channel]?.seen.offset = record.position.offset
         }
         #expect(frames.readableBytes == 0)
+    }
+
+    /// A gap is said where something is lost, and only then.
+    /// Behind one that leads into another log nothing of that log is passed over.
+    func expectReason(
+        _ seen: StreamPosition?, _ position: StreamPosition, lostUpTo starts: [UInt64: UInt64]
+    ) {
+        // Whoever began where the channel stood isn't told from where a gap is counted.
+        guard let seen else { return }
+        if seen.epoch == position.epoch {
+            #expect(seen.offset < starts[seen.epoch] ?? 0, "\(what): nothing is lost after \(seen)")
+        } else {
+            let lost = starts[position.epoch] ?? 0
+            #expect(position.offset <= lost, "\(what): \(position) is no beginning of a log")
+        }
     }
 
     /// Nothing up to the position that was for this session has been left out.

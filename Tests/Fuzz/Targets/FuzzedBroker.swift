@@ -75,7 +75,7 @@ extension EmbeddedBroker {
         let attached = try? attach(
             Interest(link: link, id: request.interest), to: request.channel, after: request.after,
             claim: request.claim, now: now)
-        guard let attached, let after = request.after, !attached.gap else { return }
+        guard let attached, let after = attached.skippedTo ?? request.after else { return }
         try Disagreement.unless(
             after.offset + UInt64(attached.missed.count) == attached.position.offset
                 && attached.missed.allSatisfy { $0.frame.readableBytes > 0 },

@@ -10,6 +10,7 @@ enum FuzzedMessage {
         try RoundTrip.unpacked(AttachRequest.self, bytes)
         try RoundTrip.unpacked(AttachResponse.self, bytes)
         try RoundTrip.unpacked(DetachPush.self, bytes)
+        try RoundTrip.unpacked(SkipPush.self, bytes)
         try RoundTrip.unpacked(SupersededPush.self, bytes)
         try RoundTrip.unpacked(ReadRequest.self, bytes)
         try RoundTrip.unpacked(ReadResponse.self, bytes)

@@ -213,6 +213,15 @@ struct DeliveryCheck: Check {
         return VirtualWorld.startMilliseconds + UInt64(lost / .milliseconds(1))
     }
 
+    /// Whether logs still had at a time what was published at another one.
+    private func isKept(_ timestamp: UInt64, at time: Duration) -> Bool {
+        Self.time(of: timestamp) + Self.logAge > time
+    }
+
+    private static func time(of timestamp: UInt64) -> Duration {
+        .milliseconds(timestamp - VirtualWorld.startMilliseconds)
+    }
+
     private func isInbox(_ stream: Stream) -> Bool { stream.place.type == .user }
 
     private func known(at place: Place, _ hole: Stream.Hole) -> [Publish] {
@@ -253,7 +262,7 @@ struct DeliveryCheck: Check {
             guard publish.place == stream.place, let stamp = publish.stamp, stamp.offset > from,
                 stamp.offset <= to
             else { return false }
-            let at = Duration.milliseconds(stamp.timestamp - VirtualWorld.startMilliseconds)
+            let at = Self.time(of: stamp.timestamp)
             guard at + Self.logAge <= time else { return false }
             let isAway = (absences[stream.device] ?? []).contains { $0.from <= at && at <= $0.to }
             return isAway || !disturbances.areAbsent(from: at, to: at + .seconds(5))
@@ -266,7 +275,8 @@ struct DeliveryCheck: Check {
             guard publish.place == stream.place, let stamp = publish.stamp,
                 publish.calledAt >= stream.begunAt,
                 isInbox(stream) || publish.device.user != stream.device.user, !texts.contains(publish.text),
-                !stream.isCovered(stamp, publishedAt: publish.calledAt, logBegan: logBegan)
+                !stream.isCovered(
+                    stamp, publishedAt: publish.calledAt, logBegan: logBegan, isKept: isKept)
             else { return nil }
             let text =
                 "\(publish.text) was acknowledged and never reaches \(stream.device) in \(stream.place)"

@@ -39,19 +39,27 @@ struct Stream {
     }
 
     /// Whether a message may be missing because the app was told of a hole where it lies: between two
-    /// messages that it has, or before the position behind which its channel's new log goes on.
+    /// messages that it has, or before the position behind which its channel's log goes on. A hole that leads
+    /// into another log covers what lay in the log before, and nothing that the new log still had.
+    ///
+    /// - Parameters:
+    ///   - logBegan: when the log began that an app was told of at a time.
+    ///   - isKept: whether logs still had at a time what was published at another one.
     func isCovered(
         _ stamp: (offset: UInt64, timestamp: UInt64), publishedAt: Duration,
-        logBegan: (Duration) -> UInt64
+        logBegan: (Duration) -> UInt64, isKept: (_ timestamp: UInt64, _ time: Duration) -> Bool
     ) -> Bool {
         var before: UInt64 = 0
         for (index, (time, item)) in items.enumerated() {
             switch item {
             case .message(let message):
                 before = message.timestamp
-            case .gap(_, let position):
+            case .gap(let seen, let position):
                 guard time >= publishedAt else { continue }
-                if stamp.offset <= position.offset, stamp.timestamp >= logBegan(time) { return true }
+                let isNewLog = seen.map { $0.epoch != position.epoch } ?? false
+                let began = logBegan(time)
+                if isNewLog, stamp.timestamp > began, isKept(stamp.timestamp, time) { continue }
+                if stamp.offset <= position.offset, stamp.timestamp >= began { return true }
                 let after = items[(index + 1)...].lazy.compactMap { _, item -> UInt64? in
                     if case .message(let message) = item { message.timestamp } else { nil }
                 }.first

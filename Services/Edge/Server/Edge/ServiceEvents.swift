@@ -46,6 +46,8 @@ extension ServiceEvents: MessagingCaller {
 
     func messagingDelivered(_ delivery: DeliveryPush) { subscribing.delivered(delivery) }
 
+    func messagingSkipped(_ skip: SkipPush) { subscribing.skipped(skip) }
+
     func messagingSuperseded(_ interest: UInt64, by holder: UInt64) {
         subscribing.superseded(interest, by: holder)
     }

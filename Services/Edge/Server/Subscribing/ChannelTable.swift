@@ -96,10 +96,16 @@ extension ChannelTable {
     /// Messaging has answered an attach.
     mutating func attached(_ place: Int, _ response: AttachResponse) {
         assert(channels[place].batch == nil, "entries from before the answer belong before what follows it")
-        if response.gap { channels[place].entrants.removeAll() }
         channels[place].attachment = .attached
         channels[place].position = response.position
         channels[place].claim = response.claim
+    }
+
+    /// The log goes on at this position, and what lay before it is lost.
+    mutating func skip(_ place: Int, to position: StreamPosition) {
+        assert(channels[place].batch == nil, "entries from before a gap belong before it")
+        channels[place].entrants.removeAll()
+        channels[place].position = position
     }
 
     /// The attach came to nothing. Returns nil if the channel is gone.

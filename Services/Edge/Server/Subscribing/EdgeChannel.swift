@@ -83,6 +83,13 @@ struct EdgeChannel {
 
     // MARK: Entries
 
+    /// Whether a position lies behind ours, or in another log. A skip that comes again, because an attach had
+    /// timed out, doesn't.
+    func isBefore(_ position: StreamPosition) -> Bool {
+        guard let own = self.position else { return false }
+        return own.epoch != position.epoch || own.offset < position.offset
+    }
+
     /// Entries have arrived.
     ///
     /// - Returns: how many of them, at the beginning, the subscribers have seen before; nil if all.

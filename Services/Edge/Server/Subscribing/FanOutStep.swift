@@ -39,7 +39,7 @@ package struct FanOutStep {
             switch action {
             case .attach(let request):
                 interest = request.interest
-                let response = AttachResponse(position: StreamPosition(epoch: 1, offset: 0), gap: false)
+                let response = AttachResponse(position: StreamPosition(epoch: 1, offset: 0))
                 perform(index.attached(interest, response), &interest)
             case .goOn(let id):
                 perform(index.goOn(id, hasRoom: true), &interest)

@@ -66,6 +66,8 @@ struct SubscribeMachine {
     private var added: SubscriptionFeatures
     /// It has stood still until its client had read what was sent before.
     private var hasWaited = false
+    /// Behind the snapshot that it has, something is lost.
+    private var lostEvents = false
     /// Others got new snapshots of presence meanwhile, and it didn't.
     var missedRefresh = false
     /// The lease counts it among the refreshes under way.
@@ -220,9 +222,20 @@ extension SubscribeMachine {
         guard case .reading = state else { return Step() }
         // Somebody else has taken the room. To hold the page would take memory that nothing bounds.
         guard view.hasRoom else { return awaitRoom() }
-        guard !page.gap else { return Step(next: .goLive(gap: true)) }
+        guard !page.gap else {
+            return page.more ? skip(to: page.position) : Step(next: .goLive(gap: true))
+        }
         let actions = take(page)
         guard page.more else { return Step(actions: actions, next: .goLive(gap: false)) }
+        state = .standing
+        return Step(actions: actions, next: .goOn)
+    }
+
+    /// A log that began anew has more behind the gap: all that it has is read.
+    private mutating func skip(to position: StreamPosition) -> Step {
+        let actions = reply.giveAll(at: position, gap: true)
+        given = position
+        lostEvents = lostEvents || hasOldSnapshot
         state = .standing
         return Step(actions: actions, next: .goOn)
     }
@@ -292,7 +305,7 @@ extension SubscribeMachine {
 extension SubscribeMachine {
     /// The session is a subscriber from this position on.
     mutating func goLive(at position: StreamPosition, gap: Bool) -> [SubscribeAction] {
-        var actions = reply.goLive(at: position, gap: gap)
+        var actions = reply.giveAll(at: position, gap: gap)
         if request.purpose == .subscribe, kind != .returning {
             actions.append(.entered(request.session, request.channel))
         }
@@ -303,9 +316,10 @@ extension SubscribeMachine {
     /// A gap takes away what follows a snapshot that was given, or got, before it.
     private func lacksSnapshot(gap: Bool) -> Bool {
         guard request.features.contains(.presence) else { return false }
-        return reply.unavailable.contains(.presence) || missedRefresh
-            || gap && (kind == .returning || hasWaited)
+        return reply.unavailable.contains(.presence) || missedRefresh || lostEvents || gap && hasOldSnapshot
     }
+
+    private var hasOldSnapshot: Bool { kind == .returning || hasWaited }
 
     /// The subscribe is over and the session isn't a subscriber.
     mutating func giveUp(_ error: RTMError) -> [SubscribeAction] {

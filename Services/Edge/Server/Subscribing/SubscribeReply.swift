@@ -46,7 +46,7 @@ struct SubscribeReply {
     }
 
     /// As `giveAll`. A gap is news also to a client that was answered before.
-    mutating func goLive(at position: StreamPosition, gap: Bool) -> [SubscribeAction] {
+    mutating func giveAll(at position: StreamPosition, gap: Bool) -> [SubscribeAction] {
         var actions = answer(at: position, gap: gap)
         if gap, actions.isEmpty { actions = [.gap(request.session, request.channel, position)] }
         return actions + giveSnapshots()

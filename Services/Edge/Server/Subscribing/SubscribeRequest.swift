@@ -60,8 +60,8 @@ struct SubscribePage {
     /// Where the page ends. The end of the last page is the log's head, and every entry up to there has
     /// arrived before the page (docs/decisions/0006).
     let position: StreamPosition
-    /// The log doesn't have what the subscriber missed any more.
+    /// The log doesn't have what the subscriber missed any more, so it goes on after the position.
     var gap = false
-    /// The log has more entries behind this page.
+    /// The log has more entries behind the position.
     var more = false
 }

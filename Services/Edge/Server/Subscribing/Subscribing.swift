@@ -262,6 +262,8 @@ extension Subscribing {
         }
     }
 
+    func skipped(_ skip: SkipPush) { change { $0.skipped(skip) } }
+
     private func attachFailed(_ interest: UInt64, _ failure: ServiceLinkRequestFailure) {
         for id in index.attachFailed(interest) {
             step(id) { $0.attachFailed(id, failure, hasRoom: $1) }

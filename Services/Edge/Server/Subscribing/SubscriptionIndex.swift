@@ -339,14 +339,26 @@ extension SubscriptionIndex {
     mutating func attached(_ interest: UInt64, _ response: AttachResponse) -> [SubscribeAction] {
         guard let place = channels.place(of: interest) else { return [] }
         // Entries that were sent again because of our old position belong before what follows.
-        var actions = fanOut(at: place)
+        let actions = fanOut(at: place)
         channels.attached(place, response)
-        if response.gap {
-            // Messaging lost what lay between. Every subscriber is told, nobody is left to guess.
-            let channel = channels[place]
-            actions.append(.gapForAll(channel.subscribers, place: place, channel.key, response.position))
-        }
         return actions + channels.takeWaiting(place).map { .goOn($0) }
+    }
+
+    /// Messaging lost what followed our position. Every subscriber that may miss something is told, and gets
+    /// what comes next.
+    mutating func skipped(_ skip: SkipPush) -> [SubscribeAction] {
+        guard let place = channels.place(of: skip.interest), channels[place].isBefore(skip.position) else {
+            return []
+        }
+        let actions = fanOut(at: place)
+        let isSameLog = channels[place].position?.epoch == skip.position.epoch
+        channels.skip(place, to: skip.position)
+        let told = channels[place].subscribers.filter {
+            !isSameLog || !$0.features.isDisjoint(with: skip.features)
+        }
+        return actions + [
+            .gapForAll(ContiguousArray(told), place: place, channels[place].key, skip.position)
+        ]
     }
 
     /// The attach came to nothing. Subscribers stay, for the next attempt.

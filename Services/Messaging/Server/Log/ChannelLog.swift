@@ -234,15 +234,32 @@ extension ChannelLog {
 // MARK: - Reading
 
 extension ChannelLog {
-    /// The entries that follow a position, or nil when some of them, or the log they were in, are gone.
-    package func entries(after position: StreamPosition) -> Entries? {
-        guard position.epoch == epoch, position.offset <= head else { return nil }
-        let missing = Int(head - position.offset)
-        guard missing <= heads.count else { return nil }
-        let missed = heads.suffix(missing)
+    /// How a reader goes on that has seen everything up to a position.
+    package struct Continuation {
+        /// Set if entries that follow the reader's position, or the log they were in, are gone: the reader
+        /// goes on after this position.
+        package let skippedTo: StreamPosition?
+        package let entries: Entries
+    }
+
+    /// Nothing of another epoch is known to the reader, so there it begins with the oldest entry of the tail.
+    /// Within an epoch a reader who has lost something goes on at the head.
+    package func continuation(after position: StreamPosition) -> Continuation {
+        guard position.epoch == epoch else {
+            let start = StreamPosition(epoch: epoch, offset: head - UInt64(heads.count))
+            return Continuation(skippedTo: start, entries: newest(heads.count))
+        }
+        guard position.offset <= head, head - position.offset <= UInt64(heads.count) else {
+            return Continuation(skippedTo: self.position, entries: newest(0))
+        }
+        return Continuation(skippedTo: nil, entries: newest(Int(head - position.offset)))
+    }
+
+    private func newest(_ count: Int) -> Entries {
+        let newest = heads.suffix(count)
         return Entries(
-            heads: missed.makeIterator(), frames: frames.last(missed.reduce(0) { $0 + $1.length }),
-            offset: position.offset)
+            heads: newest.makeIterator(), frames: frames.last(newest.reduce(0) { $0 + $1.length }),
+            offset: head - UInt64(count))
     }
 
     /// Entries in order. Each one is made when it is asked for, so a reader may stop at the end of its page.

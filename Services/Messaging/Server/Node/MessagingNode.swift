@@ -154,12 +154,15 @@ extension MessagingNode: ServiceLinkHandler {
                 MessagingMethod.superseded, SupersededPush(interest: superseded.id, holder: request.holder))
             metrics.superseded.increment()
         }
+        if let start = attached.skippedTo {
+            metrics.gaps.increment()
+            link.push(
+                MessagingMethod.skip,
+                SkipPush(interest: request.interest, position: start, features: .all))
+        }
         for entry in attached.missed { push(entry, to: request.interest, on: link) }
         metrics.replayed.increment(by: attached.missed.count)
-        if attached.gap { metrics.gaps.increment() }
-        link.respond(
-            to: id,
-            AttachResponse(position: attached.position, gap: attached.gap, claim: attached.claim))
+        link.respond(to: id, AttachResponse(position: attached.position, claim: attached.claim))
     }
 
     private func read(_ request: ReadRequest, _ id: UInt64, _ link: AcceptedServiceLink) throws(RTMError) {

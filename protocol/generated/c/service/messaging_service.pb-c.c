@@ -142,6 +142,51 @@ void   rtm__service__attach_response__free_unpacked
   assert(message->base.descriptor == &rtm__service__attach_response__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
+void   rtm__service__skip_push__init
+                     (Rtm__Service__SkipPush         *message)
+{
+  static const Rtm__Service__SkipPush init_value = RTM__SERVICE__SKIP_PUSH__INIT;
+  *message = init_value;
+}
+size_t rtm__service__skip_push__get_packed_size
+                     (const Rtm__Service__SkipPush *message)
+{
+  assert(message->base.descriptor == &rtm__service__skip_push__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t rtm__service__skip_push__pack
+                     (const Rtm__Service__SkipPush *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &rtm__service__skip_push__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t rtm__service__skip_push__pack_to_buffer
+                     (const Rtm__Service__SkipPush *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &rtm__service__skip_push__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Rtm__Service__SkipPush *
+       rtm__service__skip_push__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Rtm__Service__SkipPush *)
+     protobuf_c_message_unpack (&rtm__service__skip_push__descriptor,
+                                allocator, len, data);
+}
+void   rtm__service__skip_push__free_unpacked
+                     (Rtm__Service__SkipPush *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &rtm__service__skip_push__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
 void   rtm__service__superseded_push__init
                      (Rtm__Service__SupersededPush         *message)
 {
@@ -785,7 +830,7 @@ const ProtobufCMessageDescriptor rtm__service__attach_request__descriptor =
   (ProtobufCMessageInit) rtm__service__attach_request__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor rtm__service__attach_response__field_descriptors[3] =
+static const ProtobufCFieldDescriptor rtm__service__attach_response__field_descriptors[2] =
 {
   {
     "position",
@@ -795,18 +840,6 @@ static const ProtobufCFieldDescriptor rtm__service__attach_response__field_descr
     0,   /* quantifier_offset */
     offsetof(Rtm__Service__AttachResponse, position),
     &rtm__client__stream_position__descriptor,
-    NULL,
-    0,             /* flags */
-    0,NULL,NULL    /* reserved1,reserved2, etc */
-  },
-  {
-    "gap",
-    2,
-    PROTOBUF_C_LABEL_NONE,
-    PROTOBUF_C_TYPE_BOOL,
-    0,   /* quantifier_offset */
-    offsetof(Rtm__Service__AttachResponse, gap),
-    NULL,
     NULL,
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
@@ -825,14 +858,14 @@ static const ProtobufCFieldDescriptor rtm__service__attach_response__field_descr
   },
 };
 static const unsigned rtm__service__attach_response__field_indices_by_name[] = {
-  2,   /* field[2] = claim */
-  1,   /* field[1] = gap */
+  1,   /* field[1] = claim */
   0,   /* field[0] = position */
 };
-static const ProtobufCIntRange rtm__service__attach_response__number_ranges[1 + 1] =
+static const ProtobufCIntRange rtm__service__attach_response__number_ranges[2 + 1] =
 {
   { 1, 0 },
-  { 0, 3 }
+  { 3, 1 },
+  { 0, 2 }
 };
 const ProtobufCMessageDescriptor rtm__service__attach_response__descriptor =
 {
@@ -842,11 +875,75 @@ const ProtobufCMessageDescriptor rtm__service__attach_response__descriptor =
   "Rtm__Service__AttachResponse",
   "rtm.service",
   sizeof(Rtm__Service__AttachResponse),
-  3,
+  2,
   rtm__service__attach_response__field_descriptors,
   rtm__service__attach_response__field_indices_by_name,
-  1,  rtm__service__attach_response__number_ranges,
+  2,  rtm__service__attach_response__number_ranges,
   (ProtobufCMessageInit) rtm__service__attach_response__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor rtm__service__skip_push__field_descriptors[3] =
+{
+  {
+    "interest",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__SkipPush, interest),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "position",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__SkipPush, position),
+    &rtm__client__stream_position__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "features",
+    3,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT32,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__SkipPush, features),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned rtm__service__skip_push__field_indices_by_name[] = {
+  2,   /* field[2] = features */
+  0,   /* field[0] = interest */
+  1,   /* field[1] = position */
+};
+static const ProtobufCIntRange rtm__service__skip_push__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 3 }
+};
+const ProtobufCMessageDescriptor rtm__service__skip_push__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "rtm.service.SkipPush",
+  "SkipPush",
+  "Rtm__Service__SkipPush",
+  "rtm.service",
+  sizeof(Rtm__Service__SkipPush),
+  3,
+  rtm__service__skip_push__field_descriptors,
+  rtm__service__skip_push__field_indices_by_name,
+  1,  rtm__service__skip_push__number_ranges,
+  (ProtobufCMessageInit) rtm__service__skip_push__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
 static const ProtobufCFieldDescriptor rtm__service__superseded_push__field_descriptors[2] =
@@ -1619,7 +1716,7 @@ const ProtobufCMessageDescriptor rtm__service__delivery_push__descriptor =
   (ProtobufCMessageInit) rtm__service__delivery_push__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCEnumValue rtm__service__messaging_method__enum_values_by_number[8] =
+static const ProtobufCEnumValue rtm__service__messaging_method__enum_values_by_number[9] =
 {
   { "MESSAGING_NONE", "RTM__SERVICE__MESSAGING_METHOD__MESSAGING_NONE", 0 },
   { "MESSAGING_ATTACH", "RTM__SERVICE__MESSAGING_METHOD__MESSAGING_ATTACH", 1 },
@@ -1629,11 +1726,12 @@ static const ProtobufCEnumValue rtm__service__messaging_method__enum_values_by_n
   { "MESSAGING_DELIVERY", "RTM__SERVICE__MESSAGING_METHOD__MESSAGING_DELIVERY", 5 },
   { "MESSAGING_SUPERSEDED", "RTM__SERVICE__MESSAGING_METHOD__MESSAGING_SUPERSEDED", 6 },
   { "MESSAGING_APPEND", "RTM__SERVICE__MESSAGING_METHOD__MESSAGING_APPEND", 7 },
+  { "MESSAGING_SKIP", "RTM__SERVICE__MESSAGING_METHOD__MESSAGING_SKIP", 8 },
 };
 static const ProtobufCIntRange rtm__service__messaging_method__value_ranges[] = {
-{0, 0},{0, 8}
+{0, 0},{0, 9}
 };
-static const ProtobufCEnumValueIndex rtm__service__messaging_method__enum_values_by_name[8] =
+static const ProtobufCEnumValueIndex rtm__service__messaging_method__enum_values_by_name[9] =
 {
   { "MESSAGING_APPEND", 7 },
   { "MESSAGING_ATTACH", 1 },
@@ -1642,6 +1740,7 @@ static const ProtobufCEnumValueIndex rtm__service__messaging_method__enum_values
   { "MESSAGING_NONE", 0 },
   { "MESSAGING_PUBLISH", 3 },
   { "MESSAGING_READ", 4 },
+  { "MESSAGING_SKIP", 8 },
   { "MESSAGING_SUPERSEDED", 6 },
 };
 const ProtobufCEnumDescriptor rtm__service__messaging_method__descriptor =
@@ -1651,9 +1750,9 @@ const ProtobufCEnumDescriptor rtm__service__messaging_method__descriptor =
   "MessagingMethod",
   "Rtm__Service__MessagingMethod",
   "rtm.service",
-  8,
+  9,
   rtm__service__messaging_method__enum_values_by_number,
-  8,
+  9,
   rtm__service__messaging_method__enum_values_by_name,
   1,
   rtm__service__messaging_method__value_ranges,

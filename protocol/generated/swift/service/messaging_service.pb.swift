@@ -51,6 +51,9 @@ package nonisolated enum Rtm_Service_MessagingMethod: SwiftProtobuf.Enum, Swift.
 
   /// request AppendRequest, response AppendResponse
   case messagingAppend // = 7
+
+  /// push SkipPush, messaging to edge
+  case messagingSkip // = 8
   case UNRECOGNIZED(Int)
 
   package init() {
@@ -67,6 +70,7 @@ package nonisolated enum Rtm_Service_MessagingMethod: SwiftProtobuf.Enum, Swift.
     case 5: self = .messagingDelivery
     case 6: self = .messagingSuperseded
     case 7: self = .messagingAppend
+    case 8: self = .messagingSkip
     default: self = .UNRECOGNIZED(rawValue)
     }
   }
@@ -81,6 +85,7 @@ package nonisolated enum Rtm_Service_MessagingMethod: SwiftProtobuf.Enum, Swift.
     case .messagingDelivery: return 5
     case .messagingSuperseded: return 6
     case .messagingAppend: return 7
+    case .messagingSkip: return 8
     case .UNRECOGNIZED(let i): return i
     }
   }
@@ -95,6 +100,7 @@ package nonisolated enum Rtm_Service_MessagingMethod: SwiftProtobuf.Enum, Swift.
     .messagingDelivery,
     .messagingSuperseded,
     .messagingAppend,
+    .messagingSkip,
   ]
 
 }
@@ -117,7 +123,7 @@ package nonisolated struct Rtm_Service_ChannelKey: Sendable {
 }
 
 /// From the response on, every entry of the log is pushed to this link, in order and exactly once. With `after`, the
-/// entries that follow that position are pushed before the response.
+/// entries that follow that position are pushed before the response. If some of them are lost, a SkipPush comes first.
 package nonisolated struct Rtm_Service_AttachRequest: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -183,11 +189,37 @@ package nonisolated struct Rtm_Service_AttachResponse: Sendable {
   /// Clears the value of `position`. Subsequent reads from it will return its default value.
   package mutating func clearPosition() {self._position = nil}
 
-  /// `after` can't be continued: entries between it and `position` are lost
-  package var gap: Bool = false
-
   /// the holder's number; greater than that of every earlier holder
   package var claim: UInt64 = 0
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+
+  fileprivate var _position: Rtm_Client_StreamPosition? = nil
+}
+
+/// Entries that followed AttachRequest.after are lost, or the log they were in. What follows `position` is pushed next: of a log
+/// that began anew, everything that it still has.
+package nonisolated struct Rtm_Service_SkipPush: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  package var interest: UInt64 = 0
+
+  /// deliveries continue after this position
+  package var position: Rtm_Client_StreamPosition {
+    get {_position ?? Rtm_Client_StreamPosition()}
+    set {_position = newValue}
+  }
+  /// Returns true if `position` has been explicitly set.
+  package var hasPosition: Bool {self._position != nil}
+  /// Clears the value of `position`. Subsequent reads from it will return its default value.
+  package mutating func clearPosition() {self._position = nil}
+
+  /// subscription features that select lost entries; of another log all may be lost
+  package var features: UInt32 = 0
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -416,7 +448,7 @@ package nonisolated struct Rtm_Service_ReadResponse: Sendable {
   /// ServerFrames with their length prefixes, as subscribers receive them
   package var frames: Data = Data()
 
-  /// of the last entry considered
+  /// of the last entry considered; with `gap`: where the log can be read on
   package var position: Rtm_Client_StreamPosition {
     get {_position ?? Rtm_Client_StreamPosition()}
     set {_position = newValue}
@@ -426,7 +458,7 @@ package nonisolated struct Rtm_Service_ReadResponse: Sendable {
   /// Clears the value of `position`. Subsequent reads from it will return its default value.
   package mutating func clearPosition() {self._position = nil}
 
-  /// `after` can't be continued
+  /// entries that were asked for are lost, up to `position` or with the log they were in
   package var gap: Bool = false
 
   /// more entries follow; the caller reads again after `position`
@@ -471,7 +503,7 @@ package nonisolated struct Rtm_Service_DeliveryPush: Sendable {
 fileprivate nonisolated let _protobuf_package = "rtm.service"
 
 nonisolated extension Rtm_Service_MessagingMethod: SwiftProtobuf._ProtoNameProviding {
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0MESSAGING_NONE\0\u{1}MESSAGING_ATTACH\0\u{1}MESSAGING_DETACH\0\u{1}MESSAGING_PUBLISH\0\u{1}MESSAGING_READ\0\u{1}MESSAGING_DELIVERY\0\u{1}MESSAGING_SUPERSEDED\0\u{1}MESSAGING_APPEND\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0MESSAGING_NONE\0\u{1}MESSAGING_ATTACH\0\u{1}MESSAGING_DETACH\0\u{1}MESSAGING_PUBLISH\0\u{1}MESSAGING_READ\0\u{1}MESSAGING_DELIVERY\0\u{1}MESSAGING_SUPERSEDED\0\u{1}MESSAGING_APPEND\0\u{1}MESSAGING_SKIP\0")
 }
 
 nonisolated extension Rtm_Service_ChannelKey: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
@@ -585,7 +617,7 @@ nonisolated extension Rtm_Service_AttachRequest: SwiftProtobuf.Message, SwiftPro
 
 nonisolated extension Rtm_Service_AttachResponse: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".AttachResponse"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}position\0\u{1}gap\0\u{1}claim\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}position\0\u{2}\u{2}claim\0\u{c}\u{2}\u{1}")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -594,7 +626,6 @@ nonisolated extension Rtm_Service_AttachResponse: SwiftProtobuf.Message, SwiftPr
       // enabled. https://github.com/apple/swift-protobuf/issues/1034
       switch fieldNumber {
       case 1: try { try decoder.decodeSingularMessageField(value: &self._position) }()
-      case 2: try { try decoder.decodeSingularBoolField(value: &self.gap) }()
       case 3: try { try decoder.decodeSingularUInt64Field(value: &self.claim) }()
       default: break
       }
@@ -609,9 +640,6 @@ nonisolated extension Rtm_Service_AttachResponse: SwiftProtobuf.Message, SwiftPr
     try { if let v = self._position {
       try visitor.visitSingularMessageField(value: v, fieldNumber: 1)
     } }()
-    if self.gap != false {
-      try visitor.visitSingularBoolField(value: self.gap, fieldNumber: 2)
-    }
     if self.claim != 0 {
       try visitor.visitSingularUInt64Field(value: self.claim, fieldNumber: 3)
     }
@@ -620,8 +648,51 @@ nonisolated extension Rtm_Service_AttachResponse: SwiftProtobuf.Message, SwiftPr
 
   package static func ==(lhs: Rtm_Service_AttachResponse, rhs: Rtm_Service_AttachResponse) -> Bool {
     if lhs._position != rhs._position {return false}
-    if lhs.gap != rhs.gap {return false}
     if lhs.claim != rhs.claim {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Rtm_Service_SkipPush: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".SkipPush"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}interest\0\u{1}position\0\u{1}features\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt64Field(value: &self.interest) }()
+      case 2: try { try decoder.decodeSingularMessageField(value: &self._position) }()
+      case 3: try { try decoder.decodeSingularUInt32Field(value: &self.features) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if self.interest != 0 {
+      try visitor.visitSingularUInt64Field(value: self.interest, fieldNumber: 1)
+    }
+    try { if let v = self._position {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
+    } }()
+    if self.features != 0 {
+      try visitor.visitSingularUInt32Field(value: self.features, fieldNumber: 3)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Rtm_Service_SkipPush, rhs: Rtm_Service_SkipPush) -> Bool {
+    if lhs.interest != rhs.interest {return false}
+    if lhs._position != rhs._position {return false}
+    if lhs.features != rhs.features {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -19,6 +19,7 @@ PROTOBUF_C__BEGIN_DECLS
 typedef struct Rtm__Service__ChannelKey Rtm__Service__ChannelKey;
 typedef struct Rtm__Service__AttachRequest Rtm__Service__AttachRequest;
 typedef struct Rtm__Service__AttachResponse Rtm__Service__AttachResponse;
+typedef struct Rtm__Service__SkipPush Rtm__Service__SkipPush;
 typedef struct Rtm__Service__SupersededPush Rtm__Service__SupersededPush;
 typedef struct Rtm__Service__DetachPush Rtm__Service__DetachPush;
 typedef struct Rtm__Service__PublishRequest Rtm__Service__PublishRequest;
@@ -62,7 +63,11 @@ typedef enum _Rtm__Service__MessagingMethod {
   /*
    * request AppendRequest, response AppendResponse
    */
-  RTM__SERVICE__MESSAGING_METHOD__MESSAGING_APPEND = 7
+  RTM__SERVICE__MESSAGING_METHOD__MESSAGING_APPEND = 7,
+  /*
+   * push SkipPush, messaging to edge
+   */
+  RTM__SERVICE__MESSAGING_METHOD__MESSAGING_SKIP = 8
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(RTM__SERVICE__MESSAGING_METHOD)
 } Rtm__Service__MessagingMethod;
 
@@ -85,7 +90,7 @@ struct  Rtm__Service__ChannelKey
 
 /*
  * From the response on, every entry of the log is pushed to this link, in order and exactly once. With `after`, the
- * entries that follow that position are pushed before the response.
+ * entries that follow that position are pushed before the response. If some of them are lost, a SkipPush comes first.
  */
 struct  Rtm__Service__AttachRequest
 {
@@ -133,17 +138,35 @@ struct  Rtm__Service__AttachResponse
    */
   Rtm__Client__StreamPosition *position;
   /*
-   * `after` can't be continued: entries between it and `position` are lost
-   */
-  protobuf_c_boolean gap;
-  /*
    * the holder's number; greater than that of every earlier holder
    */
   uint64_t claim;
 };
 #define RTM__SERVICE__ATTACH_RESPONSE__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&rtm__service__attach_response__descriptor) \
-    , NULL, 0, 0 }
+    , NULL, 0 }
+
+
+/*
+ * Entries that followed AttachRequest.after are lost, or the log they were in. What follows `position` is pushed next: of a log
+ * that began anew, everything that it still has.
+ */
+struct  Rtm__Service__SkipPush
+{
+  ProtobufCMessage base;
+  uint64_t interest;
+  /*
+   * deliveries continue after this position
+   */
+  Rtm__Client__StreamPosition *position;
+  /*
+   * subscription features that select lost entries; of another log all may be lost
+   */
+  uint32_t features;
+};
+#define RTM__SERVICE__SKIP_PUSH__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&rtm__service__skip_push__descriptor) \
+    , 0, NULL, 0 }
 
 
 /*
@@ -341,11 +364,11 @@ struct  Rtm__Service__ReadResponse
    */
   ProtobufCBinaryData frames;
   /*
-   * of the last entry considered
+   * of the last entry considered; with `gap`: where the log can be read on
    */
   Rtm__Client__StreamPosition *position;
   /*
-   * `after` can't be continued
+   * entries that were asked for are lost, up to `position` or with the log they were in
    */
   protobuf_c_boolean gap;
   /*
@@ -444,6 +467,25 @@ Rtm__Service__AttachResponse *
                       const uint8_t       *data);
 void   rtm__service__attach_response__free_unpacked
                      (Rtm__Service__AttachResponse *message,
+                      ProtobufCAllocator *allocator);
+/* Rtm__Service__SkipPush methods */
+void   rtm__service__skip_push__init
+                     (Rtm__Service__SkipPush         *message);
+size_t rtm__service__skip_push__get_packed_size
+                     (const Rtm__Service__SkipPush   *message);
+size_t rtm__service__skip_push__pack
+                     (const Rtm__Service__SkipPush   *message,
+                      uint8_t             *out);
+size_t rtm__service__skip_push__pack_to_buffer
+                     (const Rtm__Service__SkipPush   *message,
+                      ProtobufCBuffer     *buffer);
+Rtm__Service__SkipPush *
+       rtm__service__skip_push__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   rtm__service__skip_push__free_unpacked
+                     (Rtm__Service__SkipPush *message,
                       ProtobufCAllocator *allocator);
 /* Rtm__Service__SupersededPush methods */
 void   rtm__service__superseded_push__init
@@ -646,6 +688,9 @@ typedef void (*Rtm__Service__AttachRequest_Closure)
 typedef void (*Rtm__Service__AttachResponse_Closure)
                  (const Rtm__Service__AttachResponse *message,
                   void *closure_data);
+typedef void (*Rtm__Service__SkipPush_Closure)
+                 (const Rtm__Service__SkipPush *message,
+                  void *closure_data);
 typedef void (*Rtm__Service__SupersededPush_Closure)
                  (const Rtm__Service__SupersededPush *message,
                   void *closure_data);
@@ -686,6 +731,7 @@ extern const ProtobufCEnumDescriptor    rtm__service__messaging_method__descript
 extern const ProtobufCMessageDescriptor rtm__service__channel_key__descriptor;
 extern const ProtobufCMessageDescriptor rtm__service__attach_request__descriptor;
 extern const ProtobufCMessageDescriptor rtm__service__attach_response__descriptor;
+extern const ProtobufCMessageDescriptor rtm__service__skip_push__descriptor;
 extern const ProtobufCMessageDescriptor rtm__service__superseded_push__descriptor;
 extern const ProtobufCMessageDescriptor rtm__service__detach_push__descriptor;
 extern const ProtobufCMessageDescriptor rtm__service__publish_request__descriptor;
