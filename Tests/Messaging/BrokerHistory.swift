@@ -22,6 +22,7 @@ struct BrokerHistory {
         var repeated = 0
         var afresh = 0
         var unknown = 0
+        var late = 0
 
         mutating func add(_ other: Events) {
             deliveries += other.deliveries
@@ -36,6 +37,7 @@ struct BrokerHistory {
             repeated += other.repeated
             afresh += other.afresh
             unknown += other.unknown
+            late += other.late
         }
     }
 
@@ -55,6 +57,10 @@ struct BrokerHistory {
     private var memories: [ChannelKey: [StreamPosition]] = [:]
     /// What publishers have sent and may send again.
     private var sent: [Sent] = []
+    /// First copies that are still on their way.
+    private var late: [Sent] = []
+    /// What was ever in a log of the channel, by publisher.
+    private var published: [ChannelKey: [String: Set<UInt64>]] = [:]
     private var nextSequence: UInt64 = 1
     private(set) var events = Events()
 
@@ -86,7 +92,8 @@ struct BrokerHistory {
         switch Int.random(in: 0..<23, using: &random) {
         case 20..<23: try appendEvent()
         case 0..<6: try publish()
-        case 6..<8: try publishAgain()
+        case 6: try publishAgain()
+        case 7: try random.chance(1, in: 2) ? publishAgain() : publishLate()
         case 8..<12: try attach()
         case 12..<14: leave(anyInterest())
         case 14: closeLink(.random(in: 1...3, using: &random))
@@ -144,9 +151,22 @@ extension BrokerHistory {
             sent.append(Sent(key: key, publisher: publisher, sequence: nextSequence, at: now))
             nextSequence += 1
         }
-        // Some messages get lost before they reach the broker.
-        if random.chance(1, in: 6) { return }
+        // Some messages get lost before they reach the broker, or come late.
+        if random.chance(1, in: 6) {
+            if times == 1, random.chance(1, in: 2) { late += sent.suffix(1) }
+            return
+        }
         try publish(origin, times: times, to: key, by: publisher)
+    }
+
+    /// What was stuck in a connection for a while arrives, whatever its client has done since.
+    private mutating func publishLate() throws {
+        late.removeAll { $0.at + PublisherMarks.lateMax < now }
+        guard let index = late.indices.randomElement(using: &random) else { return }
+        let old = late.remove(at: index)
+        let origin = PublishOrigin(instance: UInt64(old.publisher.count), sequence: old.sequence)
+        events.late += 1
+        try publish(origin, times: 1, to: old.key, by: old.publisher, isLate: true)
     }
 
     private mutating func publishAgain() throws {
@@ -158,7 +178,7 @@ extension BrokerHistory {
     }
 
     private mutating func publish(
-        _ origin: PublishOrigin, times: Int, to key: ChannelKey, by publisher: String
+        _ origin: PublishOrigin, times: Int, to key: ChannelKey, by publisher: String, isLate: Bool = false
     ) throws {
         let needsReceiver = random.chance(1, in: 3)
         let expected = Set(interests.filter { $0.value == key }.keys)
@@ -172,7 +192,8 @@ extension BrokerHistory {
             #expect(!mustKnow(origin, key), "seed \(seed): refused what is in the log")
             if error.code == .channelPublishMessageFailed {
                 events.unknown += 1
-                #expect(origin.againAfter != nil, "seed \(seed): refused what is new")
+                let isBehind = (logs[key]?.lastSequence(of: publisher) ?? 0) >= origin.sequence
+                #expect(origin.againAfter != nil || isLate && isBehind, "seed \(seed): refused what is new")
                 return
             }
             events.refusals += 1
@@ -191,10 +212,17 @@ extension BrokerHistory {
         }
         #expect(entries.offset == log.head + 1, "seed \(seed)")
         #expect(log.offset(ofSequence: origin.sequence) == nil, "seed \(seed): a message twice in one log")
-        let lastSequence = log.lastSequence(of: origin.instance)
+        let lastSequence = log.lastSequence(of: publisher)
         #expect(lastSequence < origin.sequence, "seed \(seed): behind a newer one of its client")
-        if origin.againAfter != nil { events.afresh += 1 }
-        log.append(entries, by: publisher, sequence: origin.sequence, instance: origin.instance)
+        if origin.againAfter != nil {
+            events.afresh += 1
+            let before = published[key]?[publisher]?.contains(origin.sequence) ?? false
+            #expect(!before, "seed \(seed): published again")
+        }
+        for place in 0..<UInt64(entries.count) {
+            published[key, default: [:]][publisher, default: []].insert(origin.sequence + place)
+        }
+        log.append(entries, by: publisher, sequence: origin.sequence)
         logs[key] = log
         #expect(Set(appended.interests) == expected, "seed \(seed)")
         #expect(appended.interests.count == expected.count, "seed \(seed): an interest twice")

@@ -28,5 +28,6 @@ struct BrokerHistoryTests {
         #expect(total.repeated > 500)
         #expect(total.afresh > 100)
         #expect(total.unknown > 100)
+        #expect(total.late > 200)
     }
 }

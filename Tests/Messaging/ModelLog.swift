@@ -19,8 +19,8 @@ struct ModelLog {
     private var entries: [Entry] = []
     /// By the sequence of their publish.
     private var offsets: [UInt64: UInt64] = [:]
-    /// By the instance of their publisher: the greatest sequence.
-    private var sequences: [UInt64: UInt64] = [:]
+    /// By publisher: the greatest sequence.
+    private var sequences: [String: UInt64] = [:]
 
     init(touched: UInt64) { self.touched = touched }
 
@@ -29,9 +29,9 @@ struct ModelLog {
     var head: UInt64 { UInt64(entries.count) }
 
     mutating func append(
-        _ appended: ChannelLog.Appended, by publisher: String, sequence: UInt64? = nil, instance: UInt64 = 0
+        _ appended: ChannelLog.Appended, by publisher: String, sequence: UInt64? = nil
     ) {
-        if let sequence { sequences[instance] = sequence + UInt64(appended.count) - 1 }
+        if let sequence { sequences[publisher] = sequence + UInt64(appended.count) - 1 }
         var frames = appended.frames
         for place in 0..<UInt64(appended.count) {
             let timestamp = appended.timestamp + place
@@ -54,7 +54,7 @@ struct ModelLog {
 
     func offset(ofSequence sequence: UInt64) -> UInt64? { offsets[sequence] }
 
-    func lastSequence(of instance: UInt64) -> UInt64 { sequences[instance] ?? 0 }
+    func lastSequence(of publisher: String) -> UInt64 { sequences[publisher] ?? 0 }
 
     func timestamp(at offset: UInt64) -> UInt64 { entries[Int(offset) - 1].timestamp }
 

@@ -46,9 +46,11 @@ extension EmbeddedBroker {
     private mutating func append(
         _ event: AppendedEvent, to channel: ChannelKey, at index: Int, now: UInt64
     ) -> Appended {
+        let origin = names.origin(event)
         let entry = channels.append(at: index, now: now) { log in
-            log.append(session: event.publisherSession, feature: event.feature, now: now) {
-                offset, timestamp, frames in
+            log.append(
+                session: event.publisherSession, feature: event.feature, origin: origin, now: now
+            ) { offset, timestamp, frames in
                 channel.name.withWireText { name in
                     let publication = EventPublication(
                         channelType: channel.type, channel: name, offset: offset,

@@ -20,12 +20,13 @@ extension EmbeddedBroker {
             throw RTMError(.invalidChannelType, "messages are published to message and user channels")
         }
         let key = ChannelKey(appID: request.appID.string, type: type, name: request.channel.string)
-        if let first = try published(request, key, now: now) { return first }
+        let origin = names.origin(request)
+        if let first = try published(request, origin, key, now: now) { return first }
         if request.needsReceiver, !hasInterest(key) {
             throw RTMError(.channelReceiverOffline, "user \(key.name) is not online")
         }
         let index = try channels.occupy(key, now: now)
-        guard channels[index].log.admits(request.origin, count: request.messages.count) else {
+        guard channels[index].log.admits(origin, count: request.messages.count, now: now) else {
             throw RTMError(
                 .channelPublishMessageFailed,
                 "the message is late: a newer message of its client is in the log already")
@@ -33,7 +34,7 @@ extension EmbeddedBroker {
         let entries = channels.append(at: index, now: now) { log in
             log.append(
                 request.messages, session: request.publisherSession, feature: .message,
-                origin: request.origin, now: now
+                origin: origin, now: now
             ) { message, offset, timestamp, frames in
                 let publication = Publication(
                     channelType: type, channel: request.channel, offset: offset,
@@ -52,22 +53,19 @@ extension EmbeddedBroker {
     /// The first result of a message that is sent again, or nil when it has no first result and is to be
     /// appended.
     private func published(
-        _ request: PublishRequest, _ key: ChannelKey, now: UInt64
+        _ request: PublishRequest, _ origin: EntryOrigin, _ key: ChannelKey, now: UInt64
     ) throws(RTMError) -> Appended? {
-        let origin = request.origin
-        guard let age = origin.againAfter else { return nil }
-        guard origin.instance != 0, origin.sequence != 0, request.messages.count == 1 else {
+        guard let age = request.origin.againAfter else { return nil }
+        guard origin.client != 0, request.messages.count == 1 else {
             throw RTMError(
                 .invalidParameter,
                 "a message that is sent again needs an instance and a sequence, and a request of its own"
             )
         }
-        let memory = channels.place(of: key).map {
-            channels[$0].log.memory(of: origin, age: UInt64(age), now: now)
-        }
-        switch memory ?? .new {
+        switch memory(of: origin, in: key, age: UInt64(age), now: now) {
         case .new:
-            guard origin.epoch == 0 || channels.hasHad(epoch: origin.epoch) else {
+            let epoch = request.origin.epoch
+            guard epoch == 0 || channels.hasHad(epoch: epoch) else {
                 throw RTMError(
                     .channelPublishMessageFailed,
                     "the logs were lost since the message was first sent: whether it was published is unknown"
@@ -80,13 +78,22 @@ extension EmbeddedBroker {
                 "the channel's log doesn't reach back to the time when the message was first sent: whether it was "
                     + "published is unknown")
         case .published(let entry):
-            // Instances are random and secret. A client that guesses another client's instance learns nothing
-            // by it.
+            // Two clients may have the same number in the log, however seldom.
             guard entry.hasPublisher(request.publisher.string) else { return nil }
             let first = ChannelLog.Appended(
                 offset: entry.offset, timestamp: entry.timestamp, count: 0,
                 publisherSession: entry.publisherSession, feature: entry.feature, frames: ByteBuffer())
             return Appended(entries: first, interests: [])
         }
+    }
+
+    private func memory(
+        of origin: EntryOrigin, in key: ChannelKey, age: UInt64, now: UInt64
+    ) -> ChannelLog.Memory {
+        if let place = channels.place(of: key) {
+            return channels[place].log.memory(of: origin, age: age, now: now)
+        }
+        guard let forgotten = channels.newestForgotten else { return .new }
+        return ChannelLog.mayBe(from: age, before: forgotten, now: now) ? .unknown : .new
     }
 }

@@ -46,12 +46,16 @@ package struct EmbeddedBroker {
     let limits: Limits
     private var lastClaim: UInt64 = 0
     var channels: LogTable
+    let names: NameHash
     private var interestsOfLinks: [ServiceLinkID: [UInt64: Int]] = [:]
 
-    /// - Parameter firstEpoch: random for each start of the process, so that no position of an earlier
-    ///   process is mistaken for one of this process.
-    package init(limits: Limits, firstEpoch: UInt64) {
+    /// - Parameters:
+    ///   - firstEpoch: random for each start of the process, so that no position of an earlier process is
+    ///     mistaken for one of this process.
+    ///   - secret: random for each start of the process, and nobody else learns it.
+    package init(limits: Limits, firstEpoch: UInt64, secret: UInt64 = 0) {
         self.limits = limits
+        names = NameHash(secret: secret)
         channels = LogTable(limits: limits, firstEpoch: firstEpoch)
     }
 

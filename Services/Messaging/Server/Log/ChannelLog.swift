@@ -51,20 +51,22 @@ package struct ChannelLog {
     fileprivate struct Head {
         let timestamp: UInt64
         let publisherSession: UInt64
-        /// The instance of the publishing client, see `PublishOrigin`.
-        let instance: UInt64
-        /// The lower half of the client's sequence number: no tail holds four billion messages of one client.
+        let user: UInt32
+        /// The lower halves of the client and of its sequence number: no tail holds four billion messages of
+        /// one client, and the frame says whose message it is.
+        let client: UInt32
         let sequence: UInt32
         private let lengthAndFeature: UInt32
 
         init(
-            timestamp: UInt64, publisherSession: UInt64, instance: UInt64, sequence: UInt64,
+            timestamp: UInt64, publisherSession: UInt64, origin: EntryOrigin, place: UInt64,
             feature: SubscriptionFeatures, length: Int
         ) {
             self.timestamp = timestamp
             self.publisherSession = publisherSession
-            self.instance = instance
-            self.sequence = UInt32(truncatingIfNeeded: sequence)
+            user = origin.user
+            client = UInt32(truncatingIfNeeded: origin.client)
+            sequence = UInt32(truncatingIfNeeded: origin.sequence &+ place)
             // Frames have some ten thousand bytes, and there are eight features, so both fit into 32 bits.
             lengthAndFeature = UInt32(length) << 8 | feature.rawValue & 0xFF
         }
@@ -84,9 +86,12 @@ package struct ChannelLog {
     private var frames = FrameTail()
     private var publishers = PublisherMarks()
 
-    package init(epoch: UInt64, now: UInt64) {
+    /// - Parameter forgotten: the timestamp of the newest entry that an earlier log of the channel may have
+    ///   had.
+    package init(epoch: UInt64, now: UInt64, forgotten: UInt64? = nil) {
         self.epoch = epoch
         lastTimestamp = now
+        forgottenTimestamp = forgotten
     }
 
     package var position: StreamPosition { StreamPosition(epoch: epoch, offset: head) }
@@ -104,15 +109,15 @@ package struct ChannelLog {
 extension ChannelLog {
     /// Whether these messages follow everything that their client has in the log. If so, they count as
     /// appended from now on, so the caller has to append them.
-    package mutating func admits(_ origin: PublishOrigin, count: Int) -> Bool {
+    mutating func admits(_ origin: EntryOrigin, count: Int, now: UInt64) -> Bool {
         publishers.admits(
-            origin, count: count, end: head + UInt64(count), tail: head + 1 - UInt64(heads.count))
+            origin, count: count, end: head + UInt64(count), tail: head + 1 - UInt64(heads.count), now: now)
     }
 
     /// Appends an entry for each message. `encode` gets the message's offset and timestamp and writes its
     /// frame behind what is in the buffer.
     package mutating func append(
-        _ messages: MessageRun, session: UInt64, feature: SubscriptionFeatures, origin: PublishOrigin = .none,
+        _ messages: MessageRun, session: UInt64, feature: SubscriptionFeatures, origin: EntryOrigin = .none,
         now: UInt64,
         encode: (MessageView, _ offset: UInt64, _ timestamp: UInt64, _ frames: inout ByteBuffer) -> Void
     ) -> Appended {
@@ -126,9 +131,8 @@ extension ChannelLog {
                 encode(message, head, lastTimestamp, &buffer)
                 heads.append(
                     Head(
-                        timestamp: lastTimestamp, publisherSession: session, instance: origin.instance,
-                        sequence: origin.sequence &+ (head - first), feature: feature,
-                        length: buffer.writerIndex - start))
+                        timestamp: lastTimestamp, publisherSession: session, origin: origin,
+                        place: head - first, feature: feature, length: buffer.writerIndex - start))
             }
         }
         return Appended(
@@ -138,7 +142,7 @@ extension ChannelLog {
 
     /// Appends one entry that is not a message; `encode` works as above.
     package mutating func append(
-        session: UInt64, feature: SubscriptionFeatures, now: UInt64,
+        session: UInt64, feature: SubscriptionFeatures, origin: EntryOrigin = .none, now: UInt64,
         encode: (_ offset: UInt64, _ timestamp: UInt64, _ frames: inout ByteBuffer) -> Void
     ) -> Appended {
         head += 1
@@ -146,9 +150,8 @@ extension ChannelLog {
         let written = frames.append { encode(head, lastTimestamp, &$0) }
         heads.append(
             Head(
-                timestamp: lastTimestamp, publisherSession: session, instance: 0, sequence: 0,
-                feature: feature,
-                length: written.readableBytes))
+                timestamp: lastTimestamp, publisherSession: session, origin: origin, place: 0,
+                feature: feature, length: written.readableBytes))
         return Appended(
             offset: head, timestamp: lastTimestamp, count: 1, publisherSession: session, feature: feature,
             frames: written)
@@ -163,6 +166,7 @@ extension ChannelLog {
             forget(oldest)
         }
         releaseIfEmpty()
+        if heads.isEmpty, lastTimestamp + PublisherMarks.lateMax < now { publishers = PublisherMarks() }
     }
 
     /// Drops the oldest entries, up to those of a time, as long as `isNeeded` says so.
@@ -191,7 +195,6 @@ extension ChannelLog {
         guard heads.isEmpty else { return }
         heads = Deque()
         frames = FrameTail()
-        publishers = PublisherMarks()
     }
 }
 
@@ -199,7 +202,7 @@ extension ChannelLog {
 
 extension ChannelLog {
     /// What the log knows of a publish that its client sends once more.
-    package enum Memory {
+    enum Memory {
         /// The log has the message: this entry.
         case published(Entry)
         /// The log does not have the message, and the tail reaches back to the time when it was first sent.
@@ -212,13 +215,19 @@ extension ChannelLog {
     /// milliseconds. The message may have been appended that much earlier than its age says.
     private static let transitMax: UInt64 = 10_000
 
+    /// Whether what was first sent `age` milliseconds ago may have been appended before this time was over.
+    static func mayBe(from age: UInt64, before timestamp: UInt64, now: UInt64) -> Bool {
+        timestamp + age + transitMax >= now
+    }
+
     /// Looks for a message that was first sent `age` milliseconds ago, from the newest entry to the oldest.
-    package func memory(of origin: PublishOrigin, age: UInt64, now: UInt64) -> Memory {
+    func memory(of origin: EntryOrigin, age: UInt64, now: UInt64) -> Memory {
+        let client = UInt32(truncatingIfNeeded: origin.client)
         let sequence = UInt32(truncatingIfNeeded: origin.sequence)
         var bytes = 0
         for (place, entry) in heads.reversed().enumerated() {
             bytes += entry.length
-            guard entry.instance == origin.instance, entry.sequence == sequence else { continue }
+            guard entry.client == client, entry.sequence == sequence else { continue }
             var frame = frames.last(bytes)
             return .published(
                 Entry(
@@ -226,7 +235,9 @@ extension ChannelLog {
                     publisherSession: entry.publisherSession, feature: entry.feature,
                     frame: frame.next(entry.length)))
         }
-        guard let forgottenTimestamp, forgottenTimestamp + age + Self.transitMax >= now else { return .new }
+        guard let forgottenTimestamp, Self.mayBe(from: age, before: forgottenTimestamp, now: now) else {
+            return .new
+        }
         return .unknown
     }
 }

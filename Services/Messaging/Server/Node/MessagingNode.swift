@@ -30,7 +30,8 @@ package final class MessagingNode {
         limits: EmbeddedBroker.Limits, firstEpoch: UInt64, metrics: MessagingMetrics, logger: Logger,
         clock: @escaping () -> UInt64
     ) {
-        broker = EmbeddedBroker(limits: limits, firstEpoch: firstEpoch)
+        broker = EmbeddedBroker(
+            limits: limits, firstEpoch: firstEpoch, secret: .random(in: 0...UInt64.max))
         self.metrics = metrics
         self.logger = logger
         self.clock = clock

@@ -15,6 +15,8 @@ struct LogTable {
     private var apps: [String: Int] = [:]
     private var lastNumber: UInt64 = 0
     private var sweepPlace = 0
+    /// The timestamp of the newest entry of all logs that were forgotten.
+    private(set) var newestForgotten: UInt64?
     private(set) var tails: TailBudget
 
     init(limits: EmbeddedBroker.Limits, firstEpoch: UInt64) {
@@ -50,7 +52,7 @@ extension LogTable {
                 limit: .init(name: "channels per node", value: UInt64(limits.channelsMax)))
         }
         lastNumber += 1
-        let log = ChannelLog(epoch: nextEpoch, now: now)
+        let log = ChannelLog(epoch: nextEpoch, now: now, forgotten: newestForgotten)
         nextEpoch &+= 1
         let channel = BrokerChannel(key, of: app(key.appID), number: lastNumber, log)
         let place = freePlace() ?? channels.count
@@ -76,6 +78,9 @@ extension LogTable {
     private mutating func vacate(_ place: Int) {
         guard let key = channels[place].key else { return }
         let channel = channels[place]
+        if channel.log.head > 0 {
+            newestForgotten = max(newestForgotten ?? 0, channel.log.lastTimestamp)
+        }
         tails.add(-channel.log.bytesHeld, to: channel.app)
         channels[place] = BrokerChannel(
             nil, of: channel.app, number: 0, ChannelLog(epoch: 0, now: 0))

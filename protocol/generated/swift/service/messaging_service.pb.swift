@@ -260,7 +260,7 @@ package nonisolated struct Rtm_Service_DetachPush: Sendable {
 }
 
 /// Messages that one session publishes to one channel, one behind the other. They get consecutive offsets, or are refused
-/// together. A sequence that isn't above the last one of its instance in the log has come late, behind newer ones, and is refused.
+/// together. A sequence that isn't above the last one of its publisher and instance in the log has come late, behind newer ones, and is refused.
 package nonisolated struct Rtm_Service_PublishRequest: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for

@@ -202,7 +202,7 @@ struct  Rtm__Service__DetachPush
 
 /*
  * Messages that one session publishes to one channel, one behind the other. They get consecutive offsets, or are refused
- * together. A sequence that isn't above the last one of its instance in the log has come late, behind newer ones, and is refused.
+ * together. A sequence that isn't above the last one of its publisher and instance in the log has come late, behind newer ones, and is refused.
  */
 struct  Rtm__Service__PublishRequest
 {
