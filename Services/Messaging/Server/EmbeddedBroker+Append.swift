@@ -23,7 +23,7 @@ extension EmbeddedBroker {
         guard request.events.allSatisfy({ EventPublication.isEvent($0.event) }) else {
             throw RTMError(.invalidParameter, "an event is one field of a publication, other than a message")
         }
-        let index = try channels.occupy(request.channel, now: now)
+        let index = try channels.occupy(request.channel, by: .service, now: now)
         var appended: [Appended] = []
         var last: AppendSources.Place?
         for event in request.events {

@@ -25,7 +25,7 @@ extension EmbeddedBroker {
         if request.needsReceiver, !hasInterest(key) {
             throw RTMError(.channelReceiverOffline, "user \(key.name) is not online")
         }
-        let index = try channels.occupy(key, now: now)
+        let index = try channels.occupy(key, by: .publisher(request.publisherSession), now: now)
         guard channels[index].log.admits(origin, count: request.messages.count, now: now) else {
             throw RTMError(
                 .channelPublishMessageFailed,

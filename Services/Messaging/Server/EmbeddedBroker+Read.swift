@@ -15,7 +15,7 @@ extension EmbeddedBroker {
     /// The entries after a position, up to `bytesMax` bytes of frames but at least one entry. Entries of
     /// `exceptPublisher` that its own session doesn't receive are left out.
     package mutating func read(_ request: ReadRequest, bytesMax: Int, now: UInt64) throws(RTMError) -> Page {
-        let index = try channels.occupy(request.channel, now: now)
+        let index = try channels.occupy(request.channel, by: .anybody, now: now)
         let log = channels[index].log
         let continuation = log.continuation(after: request.after)
         if let start = continuation.skippedTo {

@@ -25,16 +25,22 @@ package struct EmbeddedBroker {
         /// How long a log without entries and without interest is remembered, so that a position in it can
         /// still be continued; in milliseconds.
         package var idleMax: UInt64
+        /// How many channels the node, an app, and a session within `idleMax` may have. Inboxes don't count.
         package var channelsMax: Int
+        package var channelsPerAppMax: Int
+        package var channelsPerSessionMax: Int
         /// How much memory the tails of all logs may take together, in bytes.
         package var tailBytesMax: Int
 
         package init(
-            retention: ChannelLog.Retention, idleMax: UInt64, channelsMax: Int, tailBytesMax: Int = .max
+            retention: ChannelLog.Retention, idleMax: UInt64, channelsMax: Int,
+            channelsPerAppMax: Int = .max, channelsPerSessionMax: Int = 1_000_000, tailBytesMax: Int = .max
         ) {
             self.retention = retention
             self.idleMax = idleMax
             self.channelsMax = channelsMax
+            self.channelsPerAppMax = channelsPerAppMax
+            self.channelsPerSessionMax = channelsPerSessionMax
             self.tailBytesMax = tailBytesMax
         }
     }
@@ -64,6 +70,8 @@ package struct EmbeddedBroker {
     package static func randomFirstEpoch() -> UInt64 { .random(in: 1...(1 << 52)) }
 
     package var channelCount: Int { channels.count }
+    /// Without inboxes.
+    package var openChannelCount: Int { channels.openCount }
     /// The memory that the tails of all logs take, in bytes.
     package var tailBytes: Int { channels.tails.bytes }
     /// The memory of all channels with their tails, roughly.
@@ -106,7 +114,8 @@ extension EmbeddedBroker {
         holder: UInt64 = 0, attempt: UInt64 = 0, returns: Bool = false, now: UInt64
     ) throws(RTMError) -> Attached {
         detach(interest, now: now)
-        let index = try channels.occupy(key, now: now)
+        let isInbox = claim != nil && key.type == .user
+        let index = try channels.occupy(key, by: isInbox ? .owner : .anybody, now: now)
         let superseded = try claim.flatMap { number throws(RTMError) in
             if number == 0 { try channels[index].admit(holder, attempt, returns: returns) }
             return try supersede(number, by: interest, holder, at: index, now: now)

@@ -22,7 +22,7 @@ enum FuzzedBroker {
             try broker.step(
                 head[0] & 7, link: head[0] >> 3 & 3, UnsafeRawBufferPointer(rebasing: body), arena, now)
             try Disagreement.unless(
-                broker.channelCount <= limits.channelsMax, "\(broker.channelCount) channels")
+                broker.openChannelCount <= limits.channelsMax, "\(broker.openChannelCount) channels")
         }
     }
 }

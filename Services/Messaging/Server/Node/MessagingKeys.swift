@@ -23,11 +23,19 @@ package enum MessagingKeys {
     )
     package static let channelsMax = ConfigurationKey<Int>.int(
         "messaging.channels.max", default: 1_000_000, in: 1...100_000_000,
-        "Channels that this node holds; a publish or subscribe to one more is refused.")
+        "Channels that this node holds beside inboxes; a publish or subscribe to one more is refused.")
+    package static let channelsPerAppMax = ConfigurationKey<Int>.int(
+        "messaging.channels.perAppMax", default: 250_000, in: 1...100_000_000,
+        "Channels that this node holds of one app beside inboxes, so that no app takes the room of all others."
+    )
+    package static let channelsPerSessionMax = ConfigurationKey<Int>.int(
+        "messaging.channels.perSessionMax", default: 10_000, in: 1...1_000_000,
+        "Channels that one session begins by publishing, at once and again within messaging.tail.ageMax.")
 
     static let limits: [KeyDeclaration] = [
         ServiceLinkKeys.secret.declaration, tailEntriesMax.declaration, tailBytesMax.declaration,
         tailTotalBytesMax.declaration, tailAgeMax.declaration, channelsMax.declaration,
+        channelsPerAppMax.declaration, channelsPerSessionMax.declaration,
     ]
 
     static let rules = [
@@ -45,6 +53,8 @@ extension EmbeddedBroker.Limits {
                 entriesMax: configuration[MessagingKeys.tailEntriesMax],
                 bytesMax: configuration[MessagingKeys.tailBytesMax], ageMax: ageMax),
             idleMax: ageMax, channelsMax: configuration[MessagingKeys.channelsMax],
+            channelsPerAppMax: configuration[MessagingKeys.channelsPerAppMax],
+            channelsPerSessionMax: configuration[MessagingKeys.channelsPerSessionMax],
             tailBytesMax: Self.tailBytesMax(configuration[MessagingKeys.tailTotalBytesMax]))
     }
 

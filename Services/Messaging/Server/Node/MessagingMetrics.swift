@@ -10,6 +10,8 @@ package struct MessagingMetrics: Sendable {
     let gaps: Counter
     let superseded: Counter
     let channels: Gauge
+    let openChannels: Gauge
+    let channelsRefused: Counter
     let tailBytes: Gauge
     let tailWindow: Gauge
     let links: Gauge
@@ -33,6 +35,12 @@ package struct MessagingMetrics: Sendable {
         superseded = registry.counter(
             "rtm_messaging_superseded_total", "Sessions that ended because their user logged in elsewhere.")
         channels = registry.gauge("rtm_messaging_channels", "Channels with a log in memory.")
+        openChannels = registry.gauge(
+            "rtm_messaging_open_channels",
+            "Channels beside inboxes. At messaging.channels.max new ones are refused.")
+        channelsRefused = registry.counter(
+            "rtm_messaging_channels_refused_total",
+            "New channels refused by a limit of messaging.channels. Many: somebody uses ever new names.")
         tailBytes = registry.gauge(
             "rtm_messaging_tail_bytes",
             "Memory of the tails of all channels. At messaging.tail.totalBytesMax the oldest entries go.")

@@ -45,6 +45,7 @@ package final class MessagingNode {
         let now = clock()
         broker.sweep(count, now: now)
         metrics.channels.set(broker.channelCount)
+        metrics.openChannels.set(broker.openChannelCount)
         metrics.tailBytes.set(broker.tailBytes)
         let window = broker.tailWindow(now: now)
         metrics.tailWindow.set(Int(window / 1_000))
@@ -94,6 +95,7 @@ extension MessagingNode: ServiceLinkHandler {
             }
         } catch let error as RTMError {
             metrics.refused.increment()
+            if error.code == .channelInstanceExceedLimitation { metrics.channelsRefused.increment() }
             link.fail(id, error)
         } catch {
             metrics.refused.increment()

@@ -15,6 +15,10 @@ struct LogTable {
     private var apps: [String: Int] = [:]
     private var lastNumber: UInt64 = 0
     private var sweepPlace = 0
+    /// How many channels there are beside inboxes, of all apps and of each.
+    private(set) var openCount = 0
+    private var openCounts: [Int] = []
+    private var newChannels: NewChannels
     /// The timestamp of the newest entry of all logs that were forgotten.
     private(set) var newestForgotten: UInt64?
     private(set) var tails: TailBudget
@@ -24,6 +28,7 @@ struct LogTable {
         self.firstEpoch = firstEpoch
         nextEpoch = firstEpoch
         tails = TailBudget(bytesMax: limits.tailBytesMax)
+        newChannels = NewChannels(countMax: limits.channelsPerSessionMax, period: max(1, limits.idleMax))
     }
 
     var count: Int { places.count }
@@ -42,28 +47,57 @@ struct LogTable {
 // MARK: - Places
 
 extension LogTable {
+    /// Who makes a channel begin.
+    enum Occupant {
+        /// The owner of an inbox. A login is never refused for want of room.
+        case owner
+        /// Presence or storage. Clients pay for these events with their rates of calls, and a service that is
+        /// refused would only come again.
+        case service
+        case publisher(_ session: UInt64)
+        case anybody
+    }
+
     /// The place of the channel, which begins with an empty log if it is new.
-    mutating func occupy(_ key: ChannelKey, now: UInt64) throws(RTMError) -> Int {
+    mutating func occupy(_ key: ChannelKey, by occupant: Occupant, now: UInt64) throws(RTMError) -> Int {
         if let place = places[key] { return place }
-        guard places.count < limits.channelsMax else {
-            throw RTMError(
-                .channelInstanceExceedLimitation,
-                "this node holds \(limits.channelsMax) channels, which is its limit",
-                limit: .init(name: "channels per node", value: UInt64(limits.channelsMax)))
-        }
+        let app = app(key.appID)
+        try checkRoom(for: occupant, of: app, now: now)
         lastNumber += 1
+        if key.type != .user {
+            openCount += 1
+            openCounts[app] += 1
+        }
         let log = ChannelLog(epoch: nextEpoch, now: now, forgotten: newestForgotten)
         nextEpoch &+= 1
-        let channel = BrokerChannel(key, of: app(key.appID), number: lastNumber, log)
+        let channel = BrokerChannel(key, of: app, number: lastNumber, log)
         let place = freePlace() ?? channels.count
         if place < channels.count { channels[place] = channel } else { channels.append(channel) }
         places[key] = place
         return place
     }
 
+    private mutating func checkRoom(for occupant: Occupant, of app: Int, now: UInt64) throws(RTMError) {
+        switch occupant {
+        case .owner, .service: return
+        case .anybody, .publisher: break
+        }
+        guard openCounts[app] < limits.channelsPerAppMax else {
+            throw .channels("per app", limits.channelsPerAppMax, retryAfter: Self.retryAfter)
+        }
+        guard openCount < limits.channelsMax else {
+            throw .channels("per node", limits.channelsMax, retryAfter: Self.retryAfter)
+        }
+        guard case .publisher(let session) = occupant, session != 0 else { return }
+        if let wait = newChannels.begin(session, now: now) {
+            throw .channels("begun by a session", newChannels.countMax, retryAfter: wait)
+        }
+    }
+
     private mutating func app(_ id: String) -> Int {
         if let app = apps[id] { return app }
         let app = tails.addApp()
+        openCounts.append(0)
         apps[id] = app
         return app
     }
@@ -80,6 +114,10 @@ extension LogTable {
         let channel = channels[place]
         if channel.log.head > 0 {
             newestForgotten = max(newestForgotten ?? 0, channel.log.lastTimestamp)
+        }
+        if key.type != .user {
+            openCount -= 1
+            openCounts[channel.app] -= 1
         }
         tails.add(-channel.log.bytesHeld, to: channel.app)
         channels[place] = BrokerChannel(
@@ -101,6 +139,9 @@ extension LogTable {
         free = free.filter { $0 < channels.count }
         places = Dictionary(uniqueKeysWithValues: places.map { ($0.key, $0.value) })
     }
+
+    /// When there may be room again: the sweep forgets channels all the time.
+    private static let retryAfter = Duration.seconds(10)
 
     /// A table with room for this many channels isn't worth shrinking.
     private static let capacityMin = 16_384
@@ -196,5 +237,14 @@ extension LogTable {
             guard let (app, oldest) = tails.dequeue(olderThan: now - ageMax) else { return }
             if isInQueue(oldest) { enqueueAgain(oldest.place, of: app) }
         }
+    }
+}
+
+extension RTMError {
+    fileprivate static func channels(_ which: String, _ countMax: Int, retryAfter: Duration) -> RTMError {
+        RTMError(
+            .channelInstanceExceedLimitation,
+            "there are \(countMax) channels \(which), which is the limit; nothing but time makes room",
+            retryAfter: retryAfter, limit: .init(name: "channels \(which)", value: UInt64(countMax)))
     }
 }
