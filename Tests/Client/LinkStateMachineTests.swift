@@ -171,6 +171,24 @@ struct LinkStateMachineTests {
         #expect(link.lastChange?.unrestoredChannels == [])
     }
 
+    @Test func `S-18: a gap names its channel after a short loss only`() {
+        var link = VirtualLink()
+        link.login()
+        link.interrupted = ["lobby"]
+        link.lose()
+        link.advance(to: .seconds(2))
+        #expect(link.lastChange?.unrestoredChannels == ["lobby"] && link.lastChange?.isResumed == false)
+        link.unrestored = ["hall"]
+        link.reach = { _, _ in .unreachable }
+        link.lose()
+        link.advance(to: .seconds(200))
+        #expect(link.state == .suspended)
+        link.reach = { _, _ in .accepted }
+        link.advance(to: .seconds(300))
+        #expect(link.state == .connected)
+        #expect(link.lastChange?.unrestoredChannels == ["hall"] && link.lastChange?.isResumed == false)
+    }
+
     @Test func `S-17, S-18: what wasn't restored is named, and the link isn't resumed`() {
         var link = VirtualLink()
         link.login()

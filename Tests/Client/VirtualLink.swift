@@ -26,6 +26,8 @@ struct VirtualLink {
     var random = SeededRandom(seed: 1)
     /// What a restoration can't bring back.
     var unrestored: [String] = []
+    /// What goes on behind a gap.
+    var interrupted: [String] = []
     var isIncomplete = false
 
     private let start = ContinuousClock.now
@@ -93,7 +95,8 @@ struct VirtualLink {
             machine.loginAccepted(attempt: number, now: now)
             perform(
                 machine.restored(
-                    attempt: number, unrestoredChannels: unrestored, isIncomplete: isIncomplete, now: now))
+                    attempt: number, unrestoredChannels: unrestored, interruptedChannels: interrupted,
+                    isIncomplete: isIncomplete, now: now))
         case .unreachable: lose(.connectionError("refused"))
         case .refused(let error): lose(.loginRefused(error))
         case .silent: break

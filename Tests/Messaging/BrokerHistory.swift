@@ -17,6 +17,7 @@ struct BrokerHistory {
         var refusals = 0
         var pages = 0
         var forgotten = 0
+        var begunAnew = 0
         var appends = 0
         var repetitions = 0
         var repeated = 0
@@ -32,6 +33,7 @@ struct BrokerHistory {
             refusals += other.refusals
             pages += other.pages
             forgotten += other.forgotten
+            begunAnew += other.begunAnew
             appends += other.appends
             repetitions += other.repetitions
             repeated += other.repeated
@@ -57,8 +59,12 @@ struct BrokerHistory {
     private var memories: [ChannelKey: [StreamPosition]] = [:]
     /// What publishers have sent and may send again.
     private var sent: [Sent] = []
+    /// What the broker has not received, as far as its publishers will send it again.
+    private var lost: [Sent] = []
     /// First copies that are still on their way.
     private var late: [Sent] = []
+    /// By publisher: the greatest sequence since the log was forgotten last.
+    private var marked: [ChannelKey: [String: UInt64]] = [:]
     /// What was ever in a log of the channel, by publisher.
     private var published: [ChannelKey: [String: Set<UInt64>]] = [:]
     private var nextSequence: UInt64 = 1
@@ -76,14 +82,17 @@ struct BrokerHistory {
         + [.message("m4", of: "another app")]
     private static let publishers = ["anna", "bob", "carl"]
 
-    init(seed: UInt64) {
+    /// - Parameter keepsAll: whether there is room and time for every entry.
+    init(seed: UInt64, keepsAll: Bool) {
         self.seed = seed
         random = SeededGenerator(seed: seed)
-        limits = .limits(
+        let narrow = EmbeddedBroker.Limits.limits(
             entriesMax: .random(in: 1...30, using: &random),
             bytesMax: .random(in: 100...2000, using: &random),
             ageMax: .random(in: 0...500, using: &random), idleMax: .random(in: 0...500, using: &random),
+            forgottenPerAppMax: seed.isMultiple(of: 4) ? 2 : 1_000,
             tailBytesMax: seed.isMultiple(of: 3) ? .random(in: 500...10_000, using: &random) : .max)
+        limits = keepsAll ? .limits(entriesMax: 10_000) : narrow
         broker = EmbeddedBroker(limits: limits, firstEpoch: random.next())
     }
 
@@ -93,12 +102,14 @@ struct BrokerHistory {
         case 20..<23: try appendEvent()
         case 0..<6: try publish()
         case 6: try publishAgain()
-        case 7: try random.chance(1, in: 2) ? publishAgain() : publishLate()
+        case 7:
+            try random.chance(1, in: 2) ? publishAgain() : publishLate()
+            try publishLost()
         case 8..<12: try attach()
         case 12..<14: leave(anyInterest())
         case 14: closeLink(.random(in: 1...3, using: &random))
         case 15..<18: try read()
-        default: broker.sweep(.random(in: 1...10, using: &random), now: now)
+        default: sweep()
         }
         #expect(broker.tailBytes <= limits.tailBytesMax, "seed \(seed): more bytes than there may be")
     }
@@ -108,7 +119,8 @@ struct BrokerHistory {
             #expect(seen[interest]?.offset == logs[key]?.head, "seed \(seed): \(interest) missed something")
         }
         for link in 1...3 { closeLink(link) }
-        broker.sweep(1000, now: latest + 10_000)
+        broker.sweep(1000, now: latest + limits.retention.ageMax + limits.idleMax + 10_000)
+        #expect(!forgetsNumbers || broker.forgottenCount <= 4, "seed \(seed)")
         #expect(broker.tailBytes == 0, "seed \(seed): bytes are counted that nobody holds")
         #expect(broker.channelCount == 0, "seed \(seed): nobody wants them, and yet they stay")
     }
@@ -153,7 +165,8 @@ extension BrokerHistory {
         }
         // Some messages get lost before they reach the broker, or come late.
         if random.chance(1, in: 6) {
-            if times == 1, random.chance(1, in: 2) { late += sent.suffix(1) }
+            lost += sent.suffix(times)
+            if random.chance(1, in: 2) { late += sent.suffix(1) }
             return
         }
         try publish(origin, times: times, to: key, by: publisher)
@@ -171,6 +184,15 @@ extension BrokerHistory {
 
     private mutating func publishAgain() throws {
         guard let old = sent.suffix(12).randomElement(using: &random) else { return }
+        try publishAgain(old)
+    }
+
+    private mutating func publishLost() throws {
+        guard let index = lost.indices.suffix(3).randomElement(using: &random) else { return }
+        try publishAgain(lost.remove(at: index))
+    }
+
+    private mutating func publishAgain(_ old: Sent) throws {
         let origin = PublishOrigin(
             instance: UInt64(old.publisher.count), sequence: old.sequence,
             againAfter: UInt32(max(now, old.at) - old.at))
@@ -192,7 +214,7 @@ extension BrokerHistory {
             #expect(!mustKnow(origin, key), "seed \(seed): refused what is in the log")
             if error.code == .channelPublishMessageFailed {
                 events.unknown += 1
-                let isBehind = (logs[key]?.lastSequence(of: publisher) ?? 0) >= origin.sequence
+                let isBehind = (marked[key]?[publisher] ?? 0) >= origin.sequence
                 #expect(origin.againAfter != nil || isLate && isBehind, "seed \(seed): refused what is new")
                 return
             }
@@ -204,15 +226,11 @@ extension BrokerHistory {
         let entries = appended.entries
         if entries.count == 0 { return judgeRepeated(origin, key, appended) }
         #expect(!needsReceiver || !expected.isEmpty, "seed \(seed): delivered to nobody")
+        if entries.offset == 1 { begin(key) }
         var log = logs[key] ?? ModelLog(touched: now)
-        if entries.offset == 1 {
-            if log.head > 0 { forgotten(key) }
-            // The next position will show whether this is the known log or its successor.
-            log = ModelLog(touched: now)
-        }
         #expect(entries.offset == log.head + 1, "seed \(seed)")
         #expect(log.offset(ofSequence: origin.sequence) == nil, "seed \(seed): a message twice in one log")
-        let lastSequence = log.lastSequence(of: publisher)
+        let lastSequence = marked[key]?[publisher] ?? 0
         #expect(lastSequence < origin.sequence, "seed \(seed): behind a newer one of its client")
         if origin.againAfter != nil {
             events.afresh += 1
@@ -222,6 +240,7 @@ extension BrokerHistory {
         for place in 0..<UInt64(entries.count) {
             published[key, default: [:]][publisher, default: []].insert(origin.sequence + place)
         }
+        marked[key, default: [:]][publisher] = origin.sequence + UInt64(entries.count) - 1
         log.append(entries, by: publisher, sequence: origin.sequence)
         logs[key] = log
         #expect(Set(appended.interests) == expected, "seed \(seed)")
@@ -242,13 +261,10 @@ extension BrokerHistory {
         let session = UInt64.random(in: 0...1, using: &random)
         let event = try broker.append(
             to: key, by: publisher, session: session, source: source, sequence: sequence, now: now)
-        if event.appended.first?.entries.offset == 1 {
-            if (logs[key]?.head ?? 0) > 0 { forgotten(key) }
-            sources[key] = nil
-            logs[key] = ModelLog(touched: now)
-        } else if event.position.epoch != logs[key]?.epoch ?? event.position.epoch {
-            Issue.record("seed \(seed): another log, and yet it is not empty")
-        }
+        if event.appended.first?.entries.offset == 1 { begin(key) }
+        #expect(
+            event.position.epoch == logs[key]?.epoch ?? event.position.epoch,
+            "seed \(seed): another log, and yet it is not empty")
         guard let appended = event.appended.first else {
             events.repetitions += 1
             #expect(source != 0 && sequence <= last, "seed \(seed): an event was passed over")
@@ -296,7 +312,7 @@ extension BrokerHistory {
             seen[interest] = attached.position
             return
         }
-        let isGap = judge(after, in: key, skippedTo: attached.skippedTo)
+        let isGap = judge(after, in: key, attached.skippedTo, except: "", .all)
         events.replays += 1
         seen[interest] = isGap ? attached.skippedTo : after
         for entry in attached.missed {
@@ -311,20 +327,24 @@ extension BrokerHistory {
         var position = anyPosition(key)
         let publisher = random.chance(1, in: 2) ? "bob" : ""
         let bytesMax = Int.random(in: 0...400, using: &random)
+        let features: SubscriptionFeatures =
+            [.all, .message, .presence, .lock].randomElement(using: &random) ?? .all
         var expected: [UInt64]?
         var offsets: [UInt64] = []
         var more = true
         while more {
             events.pages += 1
-            let page = try broker.read(key, after: position, except: publisher, bytesMax: bytesMax, now: now)
+            let page = try broker.read(
+                key, after: position, except: publisher, features: features, bytesMax: bytesMax, now: now)
             if expected == nil {
                 observe(key, at: page.more ? nil : page.position)
                 if page.gap, page.more { observe(key, epoch: page.position.epoch) }
-                if judge(position, in: key, skippedTo: page.gap ? page.position : nil) {
+                let start = page.gap ? page.position : nil
+                if judge(position, in: key, start, except: publisher, features, isRead: true) {
                     #expect(page.entries.isEmpty, "seed \(seed)")
                     position = page.position
                 }
-                expected = logs[key]?.offsets(after: position.offset, except: publisher)
+                expected = logs[key]?.offsets(after: position.offset, except: publisher, features)
             }
             #expect(!page.gap || offsets.isEmpty, "seed \(seed)")
             #expect(page.entries.allSatisfy { logs[key]?.has($0) == true }, "seed \(seed)")
@@ -360,7 +380,7 @@ extension BrokerHistory {
     private mutating func observe(_ key: ChannelKey, at position: StreamPosition?) {
         guard let position else { return }
         if let log = logs[key], log.epoch.map({ $0 != position.epoch }) ?? (position.offset < log.head) {
-            forgotten(key)
+            beganAnew(key)
             logs[key] = nil
         }
         var log = logs[key] ?? ModelLog(touched: now)
@@ -369,25 +389,28 @@ extension BrokerHistory {
         #expect(position.offset == log.head, "seed \(seed): not the head")
     }
 
-    /// The broker named the epoch of a channel, and not its head.
+    /// The broker named the epoch of a channel that has entries, and not its head.
     private mutating func observe(_ key: ChannelKey, epoch: UInt64) {
-        if let known = logs[key]?.epoch, known != epoch { forgotten(key) }
+        #expect(logs[key]?.epoch ?? epoch == epoch, "seed \(seed): another log, and yet it is not empty")
         logs[key]?.epoch = epoch
     }
 
     /// The broker judged whether a position is a gap. The model decides whether that can be.
     private mutating func judge(
-        _ position: StreamPosition, in key: ChannelKey, skippedTo start: StreamPosition?
+        _ position: StreamPosition, in key: ChannelKey, _ start: StreamPosition?, except publisher: String,
+        _ features: SubscriptionFeatures, isRead: Bool = false
     ) -> Bool {
         guard let log = logs[key] else { return start != nil }
         if let start {
             events.gaps += 1
             #expect(
-                !log.mustContinue(position, bounds(of: key)), "seed \(seed): a gap that isn't one")
+                log.mayMiss(after: position, except: publisher, features, bounds(of: key)),
+                "seed \(seed): a gap that isn't one")
             let isBeginning = start.offset == 0 || !log.mustKeep(after: start.offset - 1, bounds(of: key))
+            let isHead = start.offset == log.head && (isRead || position.offset > log.head)
             #expect(
-                start.epoch == position.epoch ? start.offset == log.head : isBeginning,
-                "seed \(seed): something of the new log is skipped")
+                isBeginning || start.epoch == position.epoch && isHead,
+                "seed \(seed): something that the log has is skipped")
             if start.epoch != position.epoch, start.offset < log.head { events.beginnings += 1 }
         } else {
             #expect(log.epoch == nil || position.epoch == log.epoch, "seed \(seed): continued another log")
@@ -435,12 +458,40 @@ extension BrokerHistory {
         return ModelLog.Bounds(retention: limits.retention, latest: latest, newestGiven: newestGiven)
     }
 
-    private mutating func forgotten(_ key: ChannelKey) {
-        events.forgotten += 1
+    /// A log got its first entry. The known log may have been forgotten without one, and then so many others
+    /// that this is its successor: the next position will show it.
+    private mutating func begin(_ key: ChannelKey) {
+        if let log = logs[key], log.head > 0 { beganAnew(key) }
+        if forgetsNumbers || logs[key] == nil { logs[key] = ModelLog(touched: now) }
+    }
+
+    /// Even the numbers of forgotten logs are forgotten soon.
+    private var forgetsNumbers: Bool { limits.forgottenPerAppMax == 2 }
+
+    /// The log was forgotten, and so many others since that its numbers were forgotten, too.
+    private mutating func beganAnew(_ key: ChannelKey) {
+        events.begunAnew += 1
+        #expect(forgetsNumbers, "seed \(seed): \(key.name) began anew")
         sources[key] = nil
-        #expect(!interests.values.contains(key), "seed \(seed): \(key.name) was forgotten despite interest")
-        guard let log = logs[key] else { return }
-        #expect(log.touched + limits.idleMax < latest, "seed \(seed): forgotten too early")
-        #expect(!log.mustKeepNewest(bounds(of: key)), "seed \(seed): forgotten with its entries")
+        marked[key] = nil
+    }
+
+    /// A sweep forgets logs, and they go on where they stood.
+    private mutating func sweep() {
+        let before = Self.keys.filter { broker.channels.place(of: $0) != nil }
+        broker.sweep(.random(in: 1...10, using: &random), now: now)
+        for key in before where broker.channels.place(of: key) == nil {
+            events.forgotten += 1
+            sources[key] = nil
+            marked[key] = nil
+            // Nothing is as late as that.
+            late.removeAll { $0.key == key }
+            #expect(
+                !interests.values.contains(key), "seed \(seed): \(key.name) was forgotten despite interest")
+            guard let log = logs[key] else { continue }
+            // The broker goes by a clock that steps back by up to 50.
+            #expect(log.touched + limits.idleMax < latest + 50, "seed \(seed): forgotten too early")
+            #expect(!log.mustKeepNewest(bounds(of: key)), "seed \(seed): forgotten with its entries")
+        }
     }
 }

@@ -66,7 +66,7 @@ struct BrokerReadTests {
         #expect(page.gap && page.entries.isEmpty && !page.more)
         #expect(page.position == StreamPosition(epoch: start.epoch, offset: 3))
         let unknown = try broker.read(.message("new"), after: start, now: 2)
-        #expect(unknown.gap && unknown.position.offset == 0)
+        #expect(!unknown.gap && unknown.position == start, "it never had an entry")
     }
 
     private mutating func readAll(
@@ -119,22 +119,79 @@ struct BrokerReadTests {
         #expect(broker.channelCount == 0)
     }
 
-    @Test("a log that begins anew has another epoch, so no old position is taken for one of it")
-    mutating func newEpoch() throws {
+    @Test("M-38: a forgotten log goes on where it stood, so a return is a gap only if something is missed")
+    mutating func goesOn() throws {
         broker = EmbeddedBroker(limits: .limits(ageMax: 10, idleMax: 10), firstEpoch: 1)
-        var epochs: Set<UInt64> = []
-        var old: StreamPosition?
+        var seen: StreamPosition?
         for round in 0..<20 as Range<UInt64> {
             let now = round * 1000
-            let attached = try broker.attach(interest, to: .message("a"), after: old, now: now)
-            #expect(attached.gap == (old != nil))
-            #expect(epochs.insert(attached.position.epoch).inserted)
+            let attached = try broker.attach(interest, to: .message("a"), after: seen, now: now)
+            #expect(attached.gap == (round > 0 && round.isMultiple(of: 2)), "round \(round)")
+            #expect(attached.position == StreamPosition(epoch: 1, offset: round))
             _ = try broker.publish("m", to: .message("a"), now: now)
-            old = StreamPosition(epoch: attached.position.epoch, offset: round.isMultiple(of: 2) ? 0 : 1)
+            // In every other round the message is missed.
+            seen = StreamPosition(epoch: 1, offset: round.isMultiple(of: 2) ? round + 1 : round)
             broker.detach(interest, now: now)
             broker.sweep(1, now: now + 999)
-            #expect(broker.channelCount == 0)
+            #expect(broker.channelCount == 0 && broker.forgottenCount == 1)
         }
+    }
+
+    @Test("M-38: a log that never had an entry needs no memory to go on")
+    mutating func neverUsed() throws {
+        broker = EmbeddedBroker(limits: .limits(ageMax: 10, idleMax: 10), firstEpoch: 1)
+        let first = try broker.attach(interest, to: .user("anna"), after: nil, now: 0).position
+        broker.detach(interest, now: 0)
+        broker.sweep(1, now: 1_000)
+        #expect(broker.channelCount == 0 && broker.forgottenCount == 0)
+        let again = try broker.attach(interest, to: .user("anna"), after: first, now: 2_000)
+        #expect(!again.gap && again.position == first)
+    }
+
+    @Test("what is remembered of forgotten logs is bounded; logs that begin behind that have another epoch")
+    mutating func forgottenMax() throws {
+        let limits = EmbeddedBroker.Limits.limits(ageMax: 10, idleMax: 10, forgottenPerAppMax: 20)
+        broker = EmbeddedBroker(limits: limits, firstEpoch: 1)
+        var positions: [StreamPosition] = []
+        for name in 0..<100 as Range<UInt64> {
+            let now = name * 1_000
+            let key = ChannelKey.message("\(name)")
+            let epoch = try broker.attach(interest, to: key, after: nil, now: now).position.epoch
+            positions.append(StreamPosition(epoch: epoch, offset: 1))
+            _ = try broker.publish("m", to: key, now: now)
+            broker.detach(interest, now: now)
+            broker.sweep(1, now: now + 500)
+            #expect(broker.channelCount == 0 && broker.forgottenCount < 20)
+        }
+        let gaps = try positions.indices.map {
+            try broker.attach(interest, to: .message("\($0)"), after: positions[$0], now: 200_000).gap
+        }
+        #expect(gaps.suffix(10).allSatisfy { !$0 } && gaps.prefix(80).allSatisfy { $0 })
+        #expect(Set(positions.map(\.epoch)).count > 5)
+    }
+
+    @Test("M-38: who misses nothing but own entries, or entries that it doesn't want, is told of no gap")
+    mutating func nothingMissed() throws {
+        broker = EmbeddedBroker(limits: .limits(entriesMax: 1), firstEpoch: 1)
+        let key = ChannelKey.message("a")
+        let start = try broker.attach(interest, to: key, after: nil, now: 0).position
+        _ = try broker.append(to: key, by: "anna", session: 7, source: 0, sequence: 0, now: 1)
+        for now in 2...9 as ClosedRange<UInt64> { _ = try broker.publish("m", to: key, by: "anna", now: now) }
+        _ = try broker.append(to: key, by: "bob", session: 8, source: 0, sequence: 0, now: 10)
+        // All but bob's join are lost.
+        func read(
+            except user: String, _ features: SubscriptionFeatures
+        ) throws -> (gap: Bool, offsets: [UInt64]) {
+            let page = try broker.read(key, after: start, except: user, features: features, now: 11)
+            return (page.gap, page.entries.map(\.offset))
+        }
+        #expect(try read(except: "anna", .default) == (false, [10]))
+        #expect(try read(except: "anna", .message) == (false, []))
+        #expect(try read(except: "bob", .default) == (true, []))
+        #expect(try read(except: "bob", [.lock, .metadata]) == (false, []))
+        #expect(try read(except: "", .presence) == (true, []))
+        let attached = try broker.attach(interest, to: key, after: start, now: 12)
+        #expect(attached.lost == [.presence, .message] && attached.missed.map(\.offset) == [10])
     }
 
     @Test("a sweep goes on where the last one ended, so that every log has its turn")

@@ -8,12 +8,13 @@ extension EmbeddedBroker.Limits {
     static func limits(
         entriesMax: Int = 1000, bytesMax: Int = 1 << 20, ageMax: UInt64 = 120_000, idleMax: UInt64 = 120_000,
         channelsMax: Int = 1000, channelsPerAppMax: Int = .max, channelsPerSessionMax: Int = 1_000_000,
-        tailBytesMax: Int = .max
+        forgottenPerAppMax: Int = 1_000, tailBytesMax: Int = .max
     ) -> Self {
         .init(
             retention: .init(entriesMax: entriesMax, bytesMax: bytesMax, ageMax: ageMax), idleMax: idleMax,
             channelsMax: channelsMax, channelsPerAppMax: channelsPerAppMax,
-            channelsPerSessionMax: channelsPerSessionMax, tailBytesMax: tailBytesMax)
+            channelsPerSessionMax: channelsPerSessionMax, forgottenPerAppMax: forgottenPerAppMax,
+            tailBytesMax: tailBytesMax)
     }
 }
 

@@ -57,10 +57,11 @@ struct EmbeddedBrokerTests {
         broker = EmbeddedBroker(limits: .limits(entriesMax: 2), firstEpoch: 1000)
         let epoch = try broker.attach(one, to: .message("a"), after: nil, now: 0).position.epoch
         for now in 1...5 as ClosedRange<UInt64> { _ = try broker.publish("x", to: .message("a"), now: now) }
-        for offset in [0, 2, 6] as [UInt64] {
+        for (offset, start) in [(0, 3), (2, 3), (6, 5)] as [(UInt64, UInt64)] {
             let attached = try broker.attach(
                 two, to: .message("a"), after: StreamPosition(epoch: epoch, offset: offset), now: 6)
-            #expect(attached.skippedTo == attached.position && attached.missed.isEmpty)
+            #expect(attached.skippedTo == StreamPosition(epoch: epoch, offset: start))
+            #expect(attached.missed.map(\.offset) == (start == 3 ? [4, 5] : []))
             #expect(attached.position.offset == 5)
         }
         let last = StreamPosition(epoch: epoch, offset: 3)

@@ -8,7 +8,9 @@ import Testing
 struct ModelLog {
     private struct Entry {
         let timestamp: UInt64
+        /// Who doesn't see the entry; "everybody" for nobody.
         let publisher: String
+        let feature: SubscriptionFeatures
         let size: Int
     }
 
@@ -19,8 +21,6 @@ struct ModelLog {
     private var entries: [Entry] = []
     /// By the sequence of their publish.
     private var offsets: [UInt64: UInt64] = [:]
-    /// By publisher: the greatest sequence.
-    private var sequences: [String: UInt64] = [:]
 
     init(touched: UInt64) { self.touched = touched }
 
@@ -31,7 +31,6 @@ struct ModelLog {
     mutating func append(
         _ appended: ChannelLog.Appended, by publisher: String, sequence: UInt64? = nil
     ) {
-        if let sequence { sequences[publisher] = sequence + UInt64(appended.count) - 1 }
         var frames = appended.frames
         for place in 0..<UInt64(appended.count) {
             let timestamp = appended.timestamp + place
@@ -39,7 +38,9 @@ struct ModelLog {
             let length = frames.getInteger(at: frames.readerIndex, as: UInt32.self).map { Int($0) + 4 } ?? 0
             let frame = frames.readSlice(length: length)
             #expect(frame != nil, "the frames are as many as the entries")
-            entries.append(Entry(timestamp: timestamp, publisher: publisher, size: length))
+            entries.append(
+                Entry(
+                    timestamp: timestamp, publisher: publisher, feature: appended.feature, size: length))
             if let sequence { offsets[sequence + place] = head }
             touched = timestamp
         }
@@ -54,21 +55,40 @@ struct ModelLog {
 
     func offset(ofSequence sequence: UInt64) -> UInt64? { offsets[sequence] }
 
-    func lastSequence(of publisher: String) -> UInt64 { sequences[publisher] ?? 0 }
-
     func timestamp(at offset: UInt64) -> UInt64 { entries[Int(offset) - 1].timestamp }
 
-    func offsets(after offset: UInt64, except publisher: String) -> [UInt64] {
+    /// The entries behind an offset that a reader wants to see.
+    func offsets(
+        after offset: UInt64, except publisher: String, _ features: SubscriptionFeatures = .all
+    ) -> [UInt64] {
         entries.indices.dropFirst(Int(offset))
             .filter { publisher.isEmpty || entries[$0].publisher != publisher }
+            .filter { features.contains(entries[$0].feature) }
             .map { UInt64($0) + 1 }
     }
 
-    /// Whether the log can't have trimmed anything behind the position yet.
-    func mustContinue(
-        _ position: StreamPosition, _ bounds: Bounds
+    /// Whether the log may have lost something behind the position that the reader wants to see.
+    func mayMiss(
+        after position: StreamPosition, except publisher: String, _ features: SubscriptionFeatures,
+        _ bounds: Bounds
     ) -> Bool {
-        position.epoch == epoch && position.offset <= head && mustKeep(after: position.offset, bounds)
+        guard position.epoch == epoch, position.offset <= head else { return true }
+        let mayBeLost = mayBeLost(bounds)
+        return offsets(after: position.offset, except: publisher, features).contains { $0 <= mayBeLost }
+    }
+
+    /// Up to this offset the tail may have lost its entries.
+    private func mayBeLost(_ bounds: Bounds) -> UInt64 {
+        var (offset, bytes) = (head, 0)
+        for entry in entries.reversed() {
+            bytes += entry.size
+            let count = Int(head - offset) + 1
+            guard count <= bounds.retention.entriesMax, bytes <= bounds.retention.bytesMax,
+                bounds.holds(entry.timestamp)
+            else { return offset }
+            offset -= 1
+        }
+        return 0
     }
 
     func mustKeep(after offset: UInt64, _ bounds: Bounds) -> Bool {

@@ -20,8 +20,10 @@ struct LinkConnection {
 struct RestorationProgress: Equatable {
     /// Restorations that the server has still to answer.
     private var unanswered = 0
-    /// Channels that the server refused, or that go on behind a gap.
+    /// Channels that the server refused.
     private(set) var unrestoredChannels: [String] = []
+    /// Channels that go on behind a gap.
+    private(set) var interruptedChannels: [String] = []
     /// Users whose metadata the server refused to deliver again.
     private(set) var unrestoredUsers: [String] = []
     /// Messages to this user were lost.
@@ -36,6 +38,8 @@ struct RestorationProgress: Equatable {
     mutating func end() { unanswered -= 1 }
 
     mutating func failed(channel: String) { unrestoredChannels.append(channel) }
+
+    mutating func interrupted(channel: String) { interruptedChannels.append(channel) }
 
     mutating func failed(user: String) { unrestoredUsers.append(user) }
 }

@@ -165,10 +165,13 @@ extension LinkStateMachine {
     /// Every subscription has been answered for (T2, T9).
     ///
     /// - Parameters:
-    ///   - unrestoredChannels: those that were refused, or go on behind a gap.
+    ///   - unrestoredChannels: those that were refused.
+    ///   - interruptedChannels: those that go on behind a gap. Within the resume window they are shown as
+    ///     unrestored; after a longer loss `isResumed` says enough (S-18).
     ///   - isIncomplete: whether messages to the user were lost, or a user isn't followed any more.
     mutating func restored(
-        attempt number: UInt64, unrestoredChannels: [String], isIncomplete: Bool = false, now: Instant
+        attempt number: UInt64, unrestoredChannels: [String], interruptedChannels: [String] = [],
+        isIncomplete: Bool = false, now: Instant
     ) -> [Action] {
         guard case .connecting(let attempt, let outage) = phase, attempt.number == number else { return [] }
         let change: Action
@@ -176,11 +179,13 @@ extension LinkStateMachine {
             // The link is resumed if it is back within the window, however long the last attempt took, and
             // nothing is missing (S-17).
             let isInTime = outage.wasConnected && !outage.isSuspended && now <= outage.suspendAt
-            let isResumed = isInTime && unrestoredChannels.isEmpty && !isIncomplete
+            let unrestored = (isInTime ? unrestoredChannels + interruptedChannels : unrestoredChannels)
+                .sorted()
+            let isResumed = isInTime && unrestored.isEmpty && !isIncomplete
             change = move(
                 to: .connected(number), .reconnected, .reconnectSuccess, "connected again",
                 isResumed: isResumed,
-                listsChannels: true, unrestoredChannels: unrestoredChannels)
+                listsChannels: true, unrestoredChannels: unrestored)
         } else {
             change = move(to: .connected(number), .login, .loginSuccess, "logged in")
         }

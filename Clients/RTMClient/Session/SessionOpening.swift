@@ -75,7 +75,8 @@ final class SessionOpening {
         let restoration = connection.restoration
         link.perform(
             link.machine.restored(
-                attempt: connection.attempt, unrestoredChannels: restoration.unrestoredChannels.sorted(),
+                attempt: connection.attempt, unrestoredChannels: restoration.unrestoredChannels,
+                interruptedChannels: restoration.interruptedChannels,
                 isIncomplete: restoration.isIncomplete, now: link.now))
         // The app knows now that it is connected again (T9). Lost locks come next (K-12), then what the
         // channels brought meanwhile.

@@ -142,7 +142,7 @@ final class Subscriptions {
             channel, request: nil, position: StreamPosition(answer.position), hasGap: answer.gap)
         if let gap {
             link.events.emit(.gap(gap), of: channel, .message)
-            link.connection?.restoration.failed(channel: channel)
+            link.connection?.restoration.interrupted(channel: channel)
         }
         begin(channel, features: restoration.features, answer, isNew: false)
     }

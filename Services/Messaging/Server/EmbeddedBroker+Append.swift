@@ -23,6 +23,9 @@ extension EmbeddedBroker {
         guard request.events.allSatisfy({ EventPublication.isEvent($0.event) }) else {
             throw RTMError(.invalidParameter, "an event is one field of a publication, other than a message")
         }
+        guard request.events.allSatisfy(\.feature.isOfEntry) else {
+            throw RTMError(.invalidParameter, "an event has one feature that selects it")
+        }
         let index = try channels.occupy(request.channel, by: .service, now: now)
         var appended: [Appended] = []
         var last: AppendSources.Place?

@@ -93,7 +93,7 @@ extension EmbeddedBroker {
         if let place = channels.place(of: key) {
             return channels[place].log.memory(of: origin, age: age, now: now)
         }
-        guard let forgotten = channels.newestForgotten else { return .new }
+        guard let forgotten = channels.newestForgotten(of: key) else { return .new }
         return ChannelLog.mayBe(from: age, before: forgotten, now: now) ? .unknown : .new
     }
 }

@@ -17,8 +17,14 @@ extension EmbeddedBroker {
     package mutating func read(_ request: ReadRequest, bytesMax: Int, now: UInt64) throws(RTMError) -> Page {
         let index = try channels.occupy(request.channel, by: .anybody, now: now)
         let log = channels[index].log
-        let continuation = log.continuation(after: request.after)
+        let continuation = log.continuation(
+            after: request.after, features: request.features,
+            except: request.exceptPublisher.withWireText(names.user))
         if let start = continuation.skippedTo {
+            // Within an epoch the reader goes on live: one that reads too slowly would lose more and more.
+            guard start.epoch != request.after.epoch else {
+                return Page(entries: [], position: log.position, gap: true, more: false)
+            }
             return Page(entries: [], position: start, gap: true, more: start != log.position)
         }
         var page: [ChannelLog.Entry] = []

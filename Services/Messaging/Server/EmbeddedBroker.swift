@@ -29,18 +29,22 @@ package struct EmbeddedBroker {
         package var channelsMax: Int
         package var channelsPerAppMax: Int
         package var channelsPerSessionMax: Int
+        /// How many forgotten logs of an app are remembered by their numbers.
+        package var forgottenPerAppMax: Int
         /// How much memory the tails of all logs may take together, in bytes.
         package var tailBytesMax: Int
 
         package init(
             retention: ChannelLog.Retention, idleMax: UInt64, channelsMax: Int,
-            channelsPerAppMax: Int = .max, channelsPerSessionMax: Int = 1_000_000, tailBytesMax: Int = .max
+            channelsPerAppMax: Int = .max, channelsPerSessionMax: Int = 1_000_000,
+            forgottenPerAppMax: Int = 250_000, tailBytesMax: Int = .max
         ) {
             self.retention = retention
             self.idleMax = idleMax
             self.channelsMax = channelsMax
             self.channelsPerAppMax = channelsPerAppMax
             self.channelsPerSessionMax = channelsPerSessionMax
+            self.forgottenPerAppMax = forgottenPerAppMax
             self.tailBytesMax = tailBytesMax
         }
     }
@@ -72,6 +76,8 @@ package struct EmbeddedBroker {
     package var channelCount: Int { channels.count }
     /// Without inboxes.
     package var openChannelCount: Int { channels.openCount }
+    /// Forgotten logs that are remembered by their numbers.
+    package var forgottenCount: Int { channels.forgottenCount }
     /// The memory that the tails of all logs take, in bytes.
     package var tailBytes: Int { channels.tails.bytes }
     /// The memory of all channels with their tails, roughly.
@@ -93,6 +99,8 @@ extension EmbeddedBroker {
         /// Set if entries after the caller's position, or the log they were in, are gone: what is missed
         /// begins after this position.
         package let skippedTo: StreamPosition?
+        /// The features that select what is gone.
+        package let lost: SubscriptionFeatures
         /// The entries that follow the caller's position. They are delivered before anything newer.
         package let missed: [ChannelLog.Entry]
         /// The number of an exclusive interest, otherwise 0.
@@ -125,7 +133,7 @@ extension EmbeddedBroker {
         let log = channels[index].log
         let continuation = position.map { log.continuation(after: $0) }
         return Attached(
-            position: log.position, skippedTo: continuation?.skippedTo,
+            position: log.position, skippedTo: continuation?.skippedTo, lost: continuation?.lost ?? [],
             missed: continuation.map { Array($0.entries) } ?? [],
             claim: claim == nil ? 0 : channels[index].claim?.number ?? 0, superseded: superseded)
     }

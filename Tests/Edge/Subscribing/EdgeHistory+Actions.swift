@@ -133,8 +133,10 @@ extension EdgeHistory {
             let viewer = viewers[session.id.rawValue]
             // A position is ignored by whoever is subscribed already.
             let after = viewer?.seen(request.key) ?? request.after
-            if gap { viewer?.expectReason(after, position, lostUpTo: messaging.starts) }
             viewer?.begins(request.key, request.features, at: position)
+            guard gap else { return }
+            viewer?.expectReason(
+                request.key, after: after, position, messaging.archive, lostUpTo: messaging.starts)
         case .refused:
             events.refusals += 1
         case .loggedIn, .loginRefused, .userMetadataSubscribed:

@@ -112,10 +112,13 @@ struct FakeMessaging {
         attached[request.interest] = nil
         let head = head(of: request.channel)
         if var after = request.after {
-            if let start = start(behind: after, request.channel) {
-                after = start
+            let lost = lost(after, request.channel).reduce(into: SubscriptionFeatures()) {
+                $0.formUnion($1.feature)
+            }
+            if after.epoch != head.epoch || !lost.isEmpty {
+                after = StreamPosition(epoch: head.epoch, offset: log(of: request.channel).start)
                 events.append(
-                    .skipped(SkipPush(interest: request.interest, position: start, features: .all)))
+                    .skipped(SkipPush(interest: request.interest, position: after, features: lost)))
             }
             for offset in after.offset..<head.offset {
                 guard let entry = archive[head.epoch]?[Int(offset)] else { continue }
@@ -131,12 +134,19 @@ struct FakeMessaging {
 
     private mutating func page(_ read: Read) -> Page {
         let head = head(of: read.channel)
-        if let start = start(behind: read.after, read.channel) {
+        guard read.after.epoch == head.epoch else {
+            let start = StreamPosition(epoch: head.epoch, offset: log(of: read.channel).start)
             return Page(offsets: [], position: start, gap: true, more: start != head)
+        }
+        let isSelected = { (entry: Entry) in
+            entry.publisherSession != read.session && read.features.contains(entry.feature)
+        }
+        if lost(read.after, read.channel).contains(where: isSelected) {
+            return Page(offsets: [], position: head, gap: true, more: false)
         }
         var offsets: [UInt64] = []
         for (index, entry) in (archive[head.epoch] ?? []).enumerated().dropFirst(Int(read.after.offset))
-        where entry.publisherSession != read.session && read.features.contains(entry.feature) {
+        where isSelected(entry) {
             if offsets.count == read.entriesMax {
                 let position = StreamPosition(epoch: head.epoch, offset: offsets.last ?? 0)
                 return Page(offsets: offsets, position: position, gap: false, more: true)
@@ -146,14 +156,11 @@ struct FakeMessaging {
         return Page(offsets: offsets, position: head, gap: false, more: false)
     }
 
-    /// Where a reader goes on that can't be given what follows its position; nil if it can.
-    private mutating func start(behind position: StreamPosition, _ key: ChannelKey) -> StreamPosition? {
+    /// The entries behind a position of this log that can't be had any more.
+    private mutating func lost(_ position: StreamPosition, _ key: ChannelKey) -> [Entry] {
         let log = log(of: key)
-        guard position.epoch == log.epoch else {
-            return StreamPosition(epoch: log.epoch, offset: log.start)
-        }
-        let isThere = (log.start...log.head).contains(position.offset)
-        return isThere ? nil : StreamPosition(epoch: log.epoch, offset: log.head)
+        guard position.epoch == log.epoch, position.offset < log.start else { return [] }
+        return Array((archive[log.epoch] ?? [])[Int(position.offset)..<Int(log.start)])
     }
 
     private mutating func log(of key: ChannelKey) -> Log {

@@ -47,6 +47,22 @@ struct SubscriptionIndexLinkTests {
         #expect(scene.taken(session) == [3])
     }
 
+    @Test("a gap of a log that goes on is said to those who may miss something, and once")
+    mutating func gapForSome() throws {
+        let (messages, presence) = (scene.session(1), scene.session(2))
+        let interest = try scene.subscribe(messages)
+        try scene.subscribe(presence, features: [.message, .presence])
+        scene.index.linkLost()
+        _ = scene.index.reattach(limit: 1)
+        scene.skipped(interest, to: .at(9), features: [.presence, .lock])
+        #expect(scene.told == [presence] && scene.position() == .at(9))
+        scene.skipped(interest, to: .at(9), features: .all)
+        #expect(scene.told == [presence], "an attach that had timed out says it again")
+        scene.gather(10, interest: interest)
+        scene.attached(interest, at: .at(10))
+        #expect(scene.taken(messages) == [10] && scene.taken(presence) == [10])
+    }
+
     @Test("an attach that timed out, though messaging had performed it: nothing comes twice, nothing is lost")
     mutating func timedOutAttach() throws {
         let session = scene.session(1)

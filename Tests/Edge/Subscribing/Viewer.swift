@@ -127,7 +127,8 @@ final class Viewer {
             }
             if record.isGap {
                 gapCount += 1
-                expectReason(seen, record.position, lostUpTo: starts)
+                expectReason(
+                    record.channel, after: seen, record.position, archive, lostUpTo: starts, isOwn: true)
                 subscribed[record.channel]?.seen = record.position
                 continue
             }
@@ -143,15 +144,24 @@ final class Viewer {
         #expect(frames.readableBytes == 0)
     }
 
-    /// A gap is said where something is lost, and only then.
+    /// A gap is said where something is lost that the session wants to see, and only then.
     /// Behind one that leads into another log nothing of that log is passed over.
+    ///
+    /// - Parameter isOwn: whether its own entries may be what is lost: messaging doesn't know whose entries
+    ///   they are when it tells the whole edge.
     func expectReason(
-        _ seen: StreamPosition?, _ position: StreamPosition, lostUpTo starts: [UInt64: UInt64]
+        _ key: ChannelKey, after seen: StreamPosition?, _ position: StreamPosition,
+        _ archive: [UInt64: [FakeMessaging.Entry]], lostUpTo starts: [UInt64: UInt64], isOwn: Bool = false
     ) {
         // Whoever began where the channel stood isn't told from where a gap is counted.
         guard let seen else { return }
         if seen.epoch == position.epoch {
-            #expect(seen.offset < starts[seen.epoch] ?? 0, "\(what): nothing is lost after \(seen)")
+            let lost = (archive[seen.epoch] ?? []).prefix(Int(starts[seen.epoch] ?? 0))
+            let features = subscribed[key]?.features ?? []
+            let isReason = lost.dropFirst(Int(seen.offset)).contains {
+                features.contains($0.feature) && (isOwn || $0.publisherSession != id)
+            }
+            #expect(isReason, "\(what): nothing is lost after \(seen)")
         } else {
             let lost = starts[position.epoch] ?? 0
             #expect(position.offset <= lost, "\(what): \(position) is no beginning of a log")

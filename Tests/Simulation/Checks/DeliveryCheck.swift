@@ -5,8 +5,6 @@ import RTMModel
 /// subscriber doesn't get it is told of: no hole without a gap, no gap without a cause, nothing that wasn't
 /// subscribed.
 struct DeliveryCheck: Check {
-    /// Logs keep more than the two minutes that a client may be away.
-    private static let awayMax = Duration.seconds(110)
     /// What is older than this logs don't keep (`MessagingProcess`).
     private static let logAge = Duration.seconds(150)
     /// Then entries of logs may be events of presence, which nobody here sees.
@@ -233,16 +231,11 @@ struct DeliveryCheck: Check {
     }
 
     private func causelessGaps(in stream: Stream) -> [Finding] {
-        let absences = absences[stream.device] ?? []
-        // The gap is said before the app hears that it is connected again.
-        let tooLong = absences.filter { $0.to - $0.from > Self.awayMax }
-        let causes = messagingLost + tooLong.map { $0.from + Self.awayMax }
+        let causes = messagingLost
         let gaps = stream.items.filter { time, item in
-            if case .gap(let seen, let position) = item {
-                !isTooOld(stream, from: seen?.offset ?? 0, to: position.offset, time)
-            } else {
-                false
-            }
+            guard case .gap(let seen, let position) = item else { return false }
+            guard seen?.epoch == position.epoch else { return true }
+            return !isTooOld(stream, from: seen?.offset ?? 0, to: position.offset, time)
         }
         guard let last = gaps.last?.time else { return [] }
         // A subscription may have begun on a log that was lost while the answer was on its way.
@@ -254,15 +247,17 @@ struct DeliveryCheck: Check {
         return [Finding(time: last, text: text)]
     }
 
-    /// Whether something between the offsets was published longer ago than logs reach back, at a time when it
-    /// could not be delivered: the app was away, or its edge heard nothing of messaging. From there on one
-    /// thing may have come to the other, and the app was never away for so long.
+    /// Whether something between the offsets was published for the app longer ago than logs reach back, at a
+    /// time when it could not be delivered: the app was away, or its edge heard nothing of messaging. Of a
+    /// publish without an answer nobody knows where it lies. Of the events of presence nothing is known here.
     private func isTooOld(_ stream: Stream, from: UInt64, to: UInt64, _ time: Duration) -> Bool {
-        publishes.contains { publish in
-            guard publish.place == stream.place, let stamp = publish.stamp, stamp.offset > from,
-                stamp.offset <= to
+        if hasPresence, !isInbox(stream) { return true }
+        return publishes.contains { publish in
+            guard publish.place == stream.place, !publish.isRefused,
+                isInbox(stream) || publish.device.user != stream.device.user
             else { return false }
-            let at = Self.time(of: stamp.timestamp)
+            if let stamp = publish.stamp, stamp.offset <= from || stamp.offset > to { return false }
+            let at = publish.stamp.map { Self.time(of: $0.timestamp) } ?? publish.calledAt
             guard at + Self.logAge <= time else { return false }
             let isAway = (absences[stream.device] ?? []).contains { $0.from <= at && at <= $0.to }
             return isAway || !disturbances.areAbsent(from: at, to: at + .seconds(5))

@@ -85,6 +85,24 @@ package struct ChannelLog {
     private var heads = Deque<Head>()
     private var frames = FrameTail()
     private var publishers = PublisherMarks()
+    private var lost = LostEntries()
+
+    /// What is kept of a log without entries.
+    struct Remains {
+        let epoch: UInt64
+        let head: UInt64
+        let lastTimestamp: UInt64
+        let lost: LostEntries
+    }
+
+    /// A log that goes on where it stood.
+    init(resuming remains: Remains, now: UInt64) {
+        epoch = remains.epoch
+        head = remains.head
+        lastTimestamp = max(remains.lastTimestamp, now)
+        forgottenTimestamp = remains.lastTimestamp
+        lost = remains.lost
+    }
 
     /// - Parameter forgotten: the timestamp of the newest entry that an earlier log of the channel may have
     ///   had.
@@ -100,6 +118,9 @@ package struct ChannelLog {
     package var tailBytes: Int { frames.byteCount }
     /// The memory that the tail takes.
     var bytesHeld: Int { frames.bytesHeld + heads.count * MemoryLayout<Head>.stride }
+    var remains: Remains {
+        Remains(epoch: epoch, head: head, lastTimestamp: lastTimestamp, lost: lost)
+    }
     /// The timestamp of the oldest entry of the tail.
     var oldestTimestamp: UInt64? { heads.first?.timestamp }
 }
@@ -185,6 +206,8 @@ extension ChannelLog {
     }
 
     private mutating func forget(_ oldest: Head) {
+        lost.add(
+            tailStart + 1, oldest.feature, of: oldest.publisherSession == 0 ? 0 : oldest.user)
         frames.removeFirst(oldest.length)
         forgottenTimestamp = oldest.timestamp
         heads.removeFirst()
@@ -247,24 +270,36 @@ extension ChannelLog {
 extension ChannelLog {
     /// How a reader goes on that has seen everything up to a position.
     package struct Continuation {
-        /// Set if entries that follow the reader's position, or the log they were in, are gone: the reader
-        /// goes on after this position.
+        /// Set if entries that the reader may miss, or the log they were in, are gone: the reader goes on
+        /// after this position.
         package let skippedTo: StreamPosition?
+        /// The features that select what is lost.
+        package let lost: SubscriptionFeatures
         package let entries: Entries
     }
 
-    /// Nothing of another epoch is known to the reader, so there it begins with the oldest entry of the tail.
-    /// Within an epoch a reader who has lost something goes on at the head.
-    package func continuation(after position: StreamPosition) -> Continuation {
+    /// - Parameters:
+    ///   - features: what the reader wants to see.
+    ///   - user: the reader, if its own entries aren't for it; 0 for nobody in particular.
+    package func continuation(
+        after position: StreamPosition, features: SubscriptionFeatures = .all, except user: UInt32 = 0
+    ) -> Continuation {
+        let start = StreamPosition(epoch: epoch, offset: tailStart)
+        // Nothing of another epoch is known to the reader, so it begins with the oldest entry of the tail.
         guard position.epoch == epoch else {
-            let start = StreamPosition(epoch: epoch, offset: head - UInt64(heads.count))
-            return Continuation(skippedTo: start, entries: newest(heads.count))
+            return Continuation(skippedTo: start, lost: .ofEntries, entries: newest(heads.count))
         }
-        guard position.offset <= head, head - position.offset <= UInt64(heads.count) else {
-            return Continuation(skippedTo: self.position, entries: newest(0))
+        guard position.offset <= head else {
+            return Continuation(skippedTo: self.position, lost: .ofEntries, entries: newest(0))
         }
-        return Continuation(skippedTo: nil, entries: newest(Int(head - position.offset)))
+        let lost = lost.features(after: position.offset, except: user).intersection(features)
+        return Continuation(
+            skippedTo: lost.isEmpty ? nil : start, lost: lost,
+            entries: newest(min(Int(head - position.offset), heads.count)))
     }
+
+    /// Up to here entries are gone.
+    private var tailStart: UInt64 { head - UInt64(heads.count) }
 
     private func newest(_ count: Int) -> Entries {
         let newest = heads.suffix(count)

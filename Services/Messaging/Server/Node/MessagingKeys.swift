@@ -55,6 +55,7 @@ extension EmbeddedBroker.Limits {
             idleMax: ageMax, channelsMax: configuration[MessagingKeys.channelsMax],
             channelsPerAppMax: configuration[MessagingKeys.channelsPerAppMax],
             channelsPerSessionMax: configuration[MessagingKeys.channelsPerSessionMax],
+            forgottenPerAppMax: configuration[MessagingKeys.channelsPerAppMax],
             tailBytesMax: Self.tailBytesMax(configuration[MessagingKeys.tailTotalBytesMax]))
     }
 

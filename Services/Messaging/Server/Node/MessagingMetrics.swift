@@ -12,6 +12,7 @@ package struct MessagingMetrics: Sendable {
     let channels: Gauge
     let openChannels: Gauge
     let channelsRefused: Counter
+    let forgotten: Gauge
     let tailBytes: Gauge
     let tailWindow: Gauge
     let links: Gauge
@@ -41,6 +42,9 @@ package struct MessagingMetrics: Sendable {
         channelsRefused = registry.counter(
             "rtm_messaging_channels_refused_total",
             "New channels refused by a limit of messaging.channels. Many: somebody uses ever new names.")
+        forgotten = registry.gauge(
+            "rtm_messaging_forgotten_channels",
+            "Channels that nobody uses, kept by their numbers only, so that a return to them is no gap.")
         tailBytes = registry.gauge(
             "rtm_messaging_tail_bytes",
             "Memory of the tails of all channels. At messaging.tail.totalBytesMax the oldest entries go.")

@@ -46,6 +46,7 @@ package final class MessagingNode {
         broker.sweep(count, now: now)
         metrics.channels.set(broker.channelCount)
         metrics.openChannels.set(broker.openChannelCount)
+        metrics.forgotten.set(broker.forgottenCount)
         metrics.tailBytes.set(broker.tailBytes)
         let window = broker.tailWindow(now: now)
         metrics.tailWindow.set(Int(window / 1_000))
@@ -161,7 +162,7 @@ extension MessagingNode: ServiceLinkHandler {
             metrics.gaps.increment()
             link.push(
                 MessagingMethod.skip,
-                SkipPush(interest: request.interest, position: start, features: .all))
+                SkipPush(interest: request.interest, position: start, features: attached.lost))
         }
         for entry in attached.missed { push(entry, to: request.interest, on: link) }
         metrics.replayed.increment(by: attached.missed.count)

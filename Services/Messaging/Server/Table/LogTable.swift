@@ -5,6 +5,15 @@ import RTMModel
 ///
 /// A value without I/O.
 struct LogTable {
+    /// What is known of an app beside its channels.
+    private struct AppRecord {
+        /// Channels without inboxes.
+        var openCount = 0
+        /// Of the logs that begin now.
+        var epoch: UInt64
+        var forgotten: ForgottenLogs
+    }
+
     private let limits: EmbeddedBroker.Limits
     private let firstEpoch: UInt64
     private var nextEpoch: UInt64
@@ -17,10 +26,8 @@ struct LogTable {
     private var sweepPlace = 0
     /// How many channels there are beside inboxes, of all apps and of each.
     private(set) var openCount = 0
-    private var openCounts: [Int] = []
+    private var records: [AppRecord] = []
     private var newChannels: NewChannels
-    /// The timestamp of the newest entry of all logs that were forgotten.
-    private(set) var newestForgotten: UInt64?
     private(set) var tails: TailBudget
 
     init(limits: EmbeddedBroker.Limits, firstEpoch: UInt64) {
@@ -38,6 +45,14 @@ struct LogTable {
     subscript(place: Int) -> BrokerChannel {
         _read { yield channels[place] }
         _modify { yield &channels[place] }
+    }
+
+    var forgottenCount: Int { records.reduce(0) { $0 + $1.forgotten.count } }
+
+    /// The timestamp of the newest entry that a channel without a log may have had.
+    func newestForgotten(of key: ChannelKey) -> UInt64? {
+        guard let forgotten = apps[key.appID].map({ records[$0].forgotten }) else { return nil }
+        return forgotten[key.hashValue]?.lastTimestamp ?? forgotten.newestDropped
     }
 
     /// Whether a log of this process has, or had, this epoch.
@@ -66,10 +81,9 @@ extension LogTable {
         lastNumber += 1
         if key.type != .user {
             openCount += 1
-            openCounts[app] += 1
+            records[app].openCount += 1
         }
-        let log = ChannelLog(epoch: nextEpoch, now: now, forgotten: newestForgotten)
-        nextEpoch &+= 1
+        let log = log(for: key, of: app, now: now)
         let channel = BrokerChannel(key, of: app, number: lastNumber, log)
         let place = freePlace() ?? channels.count
         if place < channels.count { channels[place] = channel } else { channels.append(channel) }
@@ -82,7 +96,7 @@ extension LogTable {
         case .owner, .service: return
         case .anybody, .publisher: break
         }
-        guard openCounts[app] < limits.channelsPerAppMax else {
+        guard records[app].openCount < limits.channelsPerAppMax else {
             throw .channels("per app", limits.channelsPerAppMax, retryAfter: Self.retryAfter)
         }
         guard openCount < limits.channelsMax else {
@@ -97,9 +111,26 @@ extension LogTable {
     private mutating func app(_ id: String) -> Int {
         if let app = apps[id] { return app }
         let app = tails.addApp()
-        openCounts.append(0)
+        records.append(
+            AppRecord(epoch: nextEpoch, forgotten: ForgottenLogs(countMax: limits.forgottenPerAppMax)))
+        nextEpoch &+= 1
         apps[id] = app
         return app
+    }
+
+    /// A log that never had an entry needs nothing to go on: it is as it was.
+    private mutating func log(for key: ChannelKey, of app: Int, now: UInt64) -> ChannelLog {
+        if let remains = records[app].forgotten.take(key.hashValue) {
+            return ChannelLog(resuming: remains, now: now)
+        }
+        let record = records[app]
+        return ChannelLog(epoch: record.epoch, now: now, forgotten: record.forgotten.newestDropped)
+    }
+
+    private mutating func remember(_ log: ChannelLog, _ key: ChannelKey, of app: Int) {
+        guard records[app].forgotten.insert(log.remains, of: key.hashValue) else { return }
+        records[app].epoch = nextEpoch
+        nextEpoch &+= 1
     }
 
     private mutating func freePlace() -> Int? {
@@ -112,12 +143,10 @@ extension LogTable {
     private mutating func vacate(_ place: Int) {
         guard let key = channels[place].key else { return }
         let channel = channels[place]
-        if channel.log.head > 0 {
-            newestForgotten = max(newestForgotten ?? 0, channel.log.lastTimestamp)
-        }
+        if channel.log.head > 0 { remember(channel.log, key, of: channel.app) }
         if key.type != .user {
             openCount -= 1
-            openCounts[channel.app] -= 1
+            records[channel.app].openCount -= 1
         }
         tails.add(-channel.log.bytesHeld, to: channel.app)
         channels[place] = BrokerChannel(
