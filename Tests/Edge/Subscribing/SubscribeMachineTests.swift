@@ -185,6 +185,43 @@ struct SubscribeMachineTests {
         let second = try #require(scene.reads.last)
         scene.pageRead(second.id, SubscribePage(frames: ByteBuffer(), position: .at(8), gap: true))
         #expect(scene.answers[answered]?.hasGap == false && scene.gaps == [.at(8)])
+        #expect(scene.lacking == [other], "its snapshot was given before the gap")
+    }
+
+    @Test("a log that began anew is read from its beginning, behind the gap")
+    mutating func newLog() throws {
+        let session = scene.session(1)
+        try scene.subscribe(scene.session(2))
+        let request = scene.enter(session, features: [.message, .presence], after: .at(40, epoch: 4))
+        let first = try #require(scene.reads.last)
+        scene.pageRead(
+            first.id, SubscribePage(frames: ByteBuffer(), position: .at(5), gap: true, more: true))
+        #expect(scene.answers[request]?.hasGap == true && scene.answers[request]?.position == .at(5))
+        #expect(!scene.isLive(session))
+        let second = try #require(scene.reads.last)
+        #expect(second.question.after == .at(5) && scene.reads.count == 2)
+        scene.pageRead(second.id, SubscribePage(frames: IndexScene.frames(6...7), position: .at(7)))
+        #expect(scene.taken(session) == [6, 7] && scene.isLive(session))
+        #expect(scene.gaps.isEmpty && scene.lacking.isEmpty, "its snapshot is newer than the new log")
+    }
+
+    @Test("when the log begins anew behind a page, the gap is said, and the snapshot is got again")
+    mutating func newLogBehindPage() throws {
+        let session = scene.session(1)
+        try scene.subscribe(scene.session(2))
+        scene.enter(session, features: [.message, .presence], after: .at(5))
+        let first = try #require(scene.reads.last)
+        scene.pageRead(
+            first.id, SubscribePage(frames: IndexScene.frames(6...6), position: .at(6), more: true))
+        let second = try #require(scene.reads.last)
+        let start = StreamPosition.at(0, epoch: 6)
+        scene.pageRead(second.id, SubscribePage(frames: ByteBuffer(), position: start, gap: true, more: true))
+        #expect(scene.gaps == [start])
+        let third = try #require(scene.reads.last)
+        #expect(third.question.after == start)
+        scene.pageRead(third.id, SubscribePage(frames: IndexScene.frames(1...1), position: .at(1, epoch: 6)))
+        #expect(scene.taken(session) == [6, 1] && scene.isLive(session))
+        #expect(scene.lacking == [session])
     }
 
     @Test("P-1: a refresh answers nothing, ends once, and gives way to what the client asks for")

@@ -233,9 +233,9 @@ extension SubscribeMachine {
 
     /// A log that began anew has more behind the gap: all that it has is read.
     private mutating func skip(to position: StreamPosition) -> Step {
+        lostEvents = lostEvents || hasOldSnapshot
         let actions = reply.giveAll(at: position, gap: true)
         given = position
-        lostEvents = lostEvents || hasOldSnapshot
         state = .standing
         return Step(actions: actions, next: .goOn)
     }
@@ -305,21 +305,22 @@ extension SubscribeMachine {
 extension SubscribeMachine {
     /// The session is a subscriber from this position on.
     mutating func goLive(at position: StreamPosition, gap: Bool) -> [SubscribeAction] {
+        lostEvents = lostEvents || gap && hasOldSnapshot
         var actions = reply.giveAll(at: position, gap: gap)
         if request.purpose == .subscribe, kind != .returning {
             actions.append(.entered(request.session, request.channel))
         }
-        if lacksSnapshot(gap: gap) { actions.append(.lacksSnapshot(request.session, place: place)) }
+        if lacksSnapshot { actions.append(.lacksSnapshot(request.session, place: place)) }
         return holdsRefresh ? actions + [.refreshed] : actions
     }
 
-    /// A gap takes away what follows a snapshot that was given, or got, before it.
-    private func lacksSnapshot(gap: Bool) -> Bool {
+    private var lacksSnapshot: Bool {
         guard request.features.contains(.presence) else { return false }
-        return reply.unavailable.contains(.presence) || missedRefresh || lostEvents || gap && hasOldSnapshot
+        return reply.unavailable.contains(.presence) || missedRefresh || lostEvents
     }
 
-    private var hasOldSnapshot: Bool { kind == .returning || hasWaited }
+    /// A gap takes away what follows a snapshot that was given, or got, before it.
+    private var hasOldSnapshot: Bool { kind == .returning || hasWaited || reply.isGiven }
 
     /// The subscribe is over and the session isn't a subscriber.
     mutating func giveUp(_ error: RTMError) -> [SubscribeAction] {

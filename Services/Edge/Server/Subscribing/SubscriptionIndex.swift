@@ -356,6 +356,7 @@ extension SubscriptionIndex {
         let told = channels[place].subscribers.filter {
             !isSameLog || !$0.features.isDisjoint(with: skip.features)
         }
+        guard !told.isEmpty else { return actions }
         return actions + [
             .gapForAll(ContiguousArray(told), place: place, channels[place].key, skip.position)
         ]
