@@ -12,7 +12,7 @@ PREFIX ?= /usr/local
 programs := rtm rtm-standalone rtm-edge rtm-messaging rtm-presence rtm-storage
 
 .PHONY: help setup build install run test check simulate soak lint format generate fuzz chaos sanitize bench bench-micro bench-peers \
-	bench-growth bench-presence bench-storage soak-storage clean
+	bench-growth bench-attacks bench-presence bench-storage soak-storage clean
 
 help:
 	@echo 'make run       set up, build, start the whole stack on this machine'
@@ -30,6 +30,7 @@ help:
 	@echo 'make bench     instructions of each step of a message, then fan-out on this machine'
 	@echo 'make bench-peers  workloads beside other servers, into docs/performance.md; QUICK=1 for a look'
 	@echo 'make bench-growth  how cost grows, into docs/growth.md; QUICK=1 for a look'
+	@echo 'make bench-attacks  one client against the installation, and what others notice; ONLY=names for one attack'
 	@echo 'make bench-storage  storage beside bare SQLite; QUICK=1 for a look, DATA= says on which disk, PARTS=writes which'
 	@echo 'make soak-storage  storage is killed a hundred times under load'
 	@echo 'make bench-presence  what joins, pages, sweeps and members of presence cost, in memory and over Redis'

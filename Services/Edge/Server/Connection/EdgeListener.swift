@@ -76,9 +76,15 @@ struct EdgeListener: Service {
         }
     }
 
+    /// A connection keeps the buffer of its last read, and most connections read little. It grows with the
+    /// first read that fills it.
+    private static let firstRead = AdaptiveRecvByteBufferAllocator(
+        minimum: 256, initial: 512, maximum: 64 * 1024)
+
     private func accept(_ channel: any Channel) throws {
         // This isn't a child option because the bootstrap makes a chain of futures for those each time.
         try channel.syncOptions?.setOption(.tcpOption(.tcp_nodelay), value: 1)
+        try channel.syncOptions?.setOption(.recvAllocator, value: Self.firstRead)
         let pipeline = channel.pipeline.syncOperations
         if let tls { try pipeline.addHandler(NIOSSLServerHandler(context: tls)) }
         let remote = channel.remoteAddress?.ipAddress ?? ""

@@ -75,6 +75,10 @@ struct Restorable: Sendable, Hashable {
 /// How often a session has done what lately. Each refusal names the limit, its value, and when to try again.
 /// A call that is refused has no effect.
 struct SessionRates {
+    private enum CallKind {
+        case any, renewal, channelMetadata, userMetadata, userMetadataSubscribe, acquire
+    }
+
     private struct Target: Hashable {
         let type: ChannelType
         let name: String
@@ -85,12 +89,9 @@ struct SessionRates {
     private var restorable: Restorable
     /// Requests that were refused since they were last asked for.
     private var refusals = 0
-    private var calls: TokenBucket?
-    private var renewals: TokenBucket?
-    private var channelMetadata: TokenBucket?
-    private var userMetadata: TokenBucket?
-    private var userMetadataSubscribes: TokenBucket?
-    private var acquires: TokenBucket?
+    /// One for each kind of call that the session has made. Most sessions make one kind or none, so a list
+    /// takes less memory than a place for each kind, and less than a dictionary.
+    private var calls: [(kind: CallKind, bucket: TokenBucket)] = []
     private var publishes = TokenBuckets<Target>()
     private var subscribes = RecentEvents<String>(within: .seconds(5))
 
@@ -107,7 +108,7 @@ struct SessionRates {
     mutating func refused() { refusals += 1 }
 
     mutating func call(_ rates: ApplicationRates, now: NIODeadline) throws(RTMError) {
-        try take(\.calls, rates.calls, now, .operationRateExceedLimitation, "calls")
+        try take(.any, rates.calls, now, .operationRateExceedLimitation, "calls")
     }
 
     /// A subscribe to a channel counts as a call, unless it takes up a subscription of before.
@@ -125,13 +126,13 @@ struct SessionRates {
                 try userMetadata(rates, now: now)
             } else {
                 try take(
-                    \.channelMetadata, rates.channelMetadata, now, .operationRateExceedLimitation,
+                    .channelMetadata, rates.channelMetadata, now, .operationRateExceedLimitation,
                     "calls for channel metadata")
             }
         case .acquireLock where restorable.take(\.acquires): return
         case .acquireLock:
             try take(
-                \.acquires, rates.acquireLock, now, .lockOperationFailed, "acquires of locks")
+                .acquire, rates.acquireLock, now, .lockOperationFailed, "acquires of locks")
         default:
             try self.call(rates, now: now)
         }
@@ -139,26 +140,24 @@ struct SessionRates {
 
     mutating func userMetadata(_ rates: ApplicationRates, now: NIODeadline) throws(RTMError) {
         try take(
-            \.userMetadata, rates.userMetadata, now, .operationRateExceedLimitation,
+            .userMetadata, rates.userMetadata, now, .operationRateExceedLimitation,
             "calls for user metadata")
     }
 
     mutating func subscribeUserMetadata(_ rates: ApplicationRates, now: NIODeadline) throws(RTMError) {
         if restorable.take(\.followedUsers) { return }
         try take(
-            \.userMetadataSubscribes, rates.userMetadataSubscribes, now, .operationRateExceedLimitation,
+            .userMetadataSubscribe, rates.userMetadataSubscribes, now, .operationRateExceedLimitation,
             "subscribes to user metadata")
     }
 
     private mutating func take(
-        _ bucket: WritableKeyPath<SessionRates, TokenBucket?>, _ rate: Rate, _ now: NIODeadline,
-        _ code: ErrorCode, _ what: String
+        _ kind: CallKind, _ rate: Rate, _ now: NIODeadline, _ code: ErrorCode, _ what: String
     ) throws(RTMError) {
         guard !rate.isUnlimited else { return }
-        var taken = self[keyPath: bucket] ?? TokenBucket(rate, now: now)
-        let wait = taken.take(rate, now: now)
-        self[keyPath: bucket] = taken
-        guard let wait else { return }
+        let place = calls.firstIndex { $0.kind == kind } ?? calls.endIndex
+        if place == calls.endIndex { calls.append((kind, TokenBucket(rate, now: now))) }
+        guard let wait = calls[place].bucket.take(rate, now: now) else { return }
         refused()
         throw RTMError(
             code, "\(rate.perSecond) \(what) a second are allowed",
@@ -167,7 +166,7 @@ struct SessionRates {
     }
 
     mutating func renewal(_ rates: ApplicationRates, now: NIODeadline) throws(RTMError) {
-        try take(\.renewals, rates.renewal, now, .operationRateExceedLimitation, "token renewals")
+        try take(.renewal, rates.renewal, now, .operationRateExceedLimitation, "token renewals")
     }
 
     /// Takes one message to the channel or user, or returns what it exceeds.
