@@ -256,6 +256,30 @@ struct ClientMessagingTests {
         }
     }
 
+    /// Simulation, presence, seed 40210.
+    @Test func `The late answer to a subscribe says nothing of a subscription that has begun since`()
+        async throws
+    {
+        let script: FakeEdge.Script = { [FakeEdge.usual($0)].compactMap { $0 } }
+        let impatient: (inout RTMClient.Configuration) -> Void = { $0.requestTimeout = .milliseconds(300) }
+        try await withClient(script, impatient) { client, edge in
+            try await client.subscribe(to: "lobby")
+            edge.follow { $0.isSubscribe ? [] : [FakeEdge.usual($0)].compactMap { $0 } }
+            #expect(await code { try await client.subscribe(to: "lobby") } == .channelSubscribeTimeout)
+            let late = try #require(edge.received.last { $0.isSubscribe })
+            try await client.unsubscribe(from: "lobby")
+            async let refusal = code { try await client.subscribe(to: "lobby") }
+            try await eventually("it is subscribed again") {
+                edge.received.filter(\.isSubscribe).count == 3
+            }
+            edge.push([FakeEdge.usual(late)].compactMap { $0 })
+            #expect(await refusal == .channelSubscribeTimeout)
+            try await eventually("what has failed is left") {
+                edge.received.filter(\.isUnsubscribe).count == 2
+            }
+        }
+    }
+
     @Test func `A cancelled task completes its publish at once`() async throws {
         let script: FakeEdge.Script = { $0.isPublish ? [] : [FakeEdge.usual($0)].compactMap { $0 } }
         try await withClient(script) { client, edge in

@@ -122,10 +122,11 @@ struct ClientReconnectTests {
                 edge.received.dropFirst(before).filter { $0.isSubscribe || $0.isSubscribeUserMetadata }.count
                     == 2
             }
+            let asked = edge.received.suffix(2)
             try await client.unsubscribe(from: "a")
             try await client.unsubscribeUserMetadata("bob")
             edge.follow { [FakeEdge.usual($0)].compactMap { $0 } }
-            edge.push(edge.received.suffix(2).compactMap { FakeEdge.usual($0) })
+            edge.push(asked.compactMap { FakeEdge.usual($0) })
             let change = await events.nextLinkState(.connected)
             #expect(change?.affectedChannels == [] && change?.unrestoredChannels == [])
             try await eventually("the server is told") {
@@ -133,6 +134,30 @@ struct ClientReconnectTests {
                 return bodies.contains { $0.unsubscribe.channel == "a" }
                     && bodies.contains { $0.unsubscribeUserMetadata.userID == "bob" }
             }
+        }
+    }
+
+    /// Simulation, presence, seed 40191.
+    @Test func `S-16: a channel that is left when only others are still to be restored is left, too`()
+        async throws
+    {
+        try await withClient { client, edge in
+            var events = client.events().makeAsyncIterator()
+            try await client.subscribe(to: "a")
+            try await client.subscribe(to: "b")
+            edge.follow { $0.subscribe.channel == "b" ? [] : [FakeEdge.usual($0)].compactMap { $0 } }
+            let before = edge.received.count
+            edge.dropConnections()
+            try await eventually("they are being restored") {
+                edge.received.dropFirst(before).filter(\.isSubscribe).count == 2
+            }
+            let last = try #require(edge.received.last { $0.subscribe.channel == "b" })
+            try await client.unsubscribe(from: "a")
+            try await eventually("the server is told") {
+                edge.received.dropFirst(before).contains { $0.unsubscribe.channel == "a" }
+            }
+            edge.push([FakeEdge.usual(last)].compactMap { $0 })
+            #expect(await events.nextLinkState(.connected)?.unrestoredChannels == [])
         }
     }
 

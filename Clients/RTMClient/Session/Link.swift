@@ -71,6 +71,8 @@ final class Link {
     var now: Instant { time.now }
     var state: RTMLinkState { machine.state }
     var isClosed: Bool { session.isClosed }
+    /// The server has accepted the login, and takes up again what belongs to the session.
+    var isBeingRestored: Bool { state == .connecting && connection?.heartbeat != nil }
 }
 
 // MARK: - What the state machine decides

@@ -31,6 +31,9 @@ final class FollowedUsers {
         case .idle, .failed:
             completion.fail(.notLoggedIn)
         case .connecting, .disconnected, .suspended:
+            if link.isBeingRestored, table.contains(userID) {
+                link.requests.tell { $0.unsubscribeUserMetadata.userID = userID }
+            }
             table.remove(userID)
             completion.succeed()
         case .connected:

@@ -23,9 +23,10 @@ struct SubscribeRequest: Request {
 
     func givenUp(_ error: RTMError) -> LateAnswer? {
         defer { completion.fail(error) }
-        guard subscriptions.abandon(channel, request: completion.id) else { return nil }
+        guard let running = subscriptions.abandon(channel, request: completion.id) else { return nil }
         return { body in
-            if case .subscribed(let answer) = body { subscriptions.confirmedLate(channel, answer) }
+            guard case .subscribed(let answer) = body else { return }
+            subscriptions.confirmedLate(channel, running: running, answer)
         }
     }
 

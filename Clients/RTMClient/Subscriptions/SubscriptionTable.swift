@@ -20,6 +20,8 @@ struct SubscriptionTable: Sendable {
     }
 
     private struct Entry {
+        /// The request that began the subscription.
+        let begun: UInt64
         var features: SubscriptionFeatures
         /// Everything up to here has been delivered. It is `nil` until the server's first answer.
         var position: StreamPosition?
@@ -70,6 +72,11 @@ struct SubscriptionTable: Sendable {
         return Restoration(channel: channel, features: entry.features, after: entry.position)
     }
 
+    /// The request that began the running subscription; `nil` if there is none.
+    func running(_ channel: String) -> UInt64? {
+        entries[channel].flatMap { $0.isActive ? $0.begun : nil }
+    }
+
     func contains(_ channel: String) -> Bool { entries[channel] != nil }
 
     /// Whether the server has confirmed the subscription.
@@ -88,7 +95,7 @@ struct SubscriptionTable: Sendable {
             entries[channel] = entry
             return
         }
-        entries[channel] = Entry(features: features, pending: (request, features))
+        entries[channel] = Entry(begun: request, features: features, pending: (request, features))
     }
 
     /// Takes the server's answer to a subscribe, or to a restoration if `request` is `nil`, and returns what

@@ -35,7 +35,10 @@ final class Subscriptions {
         case .idle, .failed:
             completion.fail(.notLoggedIn)
         case .connecting, .disconnected, .suspended:
-            // There is nobody to be told. The channel is just not restored (S-16).
+            // The channel is not restored (S-16). A server that has it restored already is told to end it.
+            if link.isBeingRestored, table.contains(channel) {
+                link.requests.tell { $0.unsubscribe.channel = channel }
+            }
             end(channel)
             link.locks.endWaits(in: channel)
             completion.succeed()
@@ -68,8 +71,9 @@ final class Subscriptions {
     }
 
     /// The server confirmed a subscribe that nobody waits for any more. Its answer may say that something of
-    /// the running subscription was lost.
-    func confirmedLate(_ channel: String, _ answer: Rtm_Client_Subscribed) {
+    /// the subscription was lost that ran then. It says nothing of one that has begun since.
+    func confirmedLate(_ channel: String, running: UInt64, _ answer: Rtm_Client_Subscribed) {
+        guard table.running(channel) == running else { return }
         let gap = table.confirm(
             channel, request: nil, position: StreamPosition(answer.position), hasGap: answer.gap)
         if let gap { link.events.emit(.gap(gap)) }
@@ -88,13 +92,12 @@ final class Subscriptions {
     /// The server may have subscribed although nobody waits for that any more. What the app doesn't know of
     /// must not stay.
     ///
-    /// - Returns: whether another subscription of this channel runs on.
-    func abandon(_ channel: String, request: UInt64) -> Bool {
+    /// - Returns: the request that began the subscription of this channel that runs on; `nil` if none does.
+    func abandon(_ channel: String, request: UInt64) -> UInt64? {
         if table.abandon(channel, request: request) {
             link.requests.tell { $0.unsubscribe.channel = channel }
-            return false
         }
-        return table.isActive(channel)
+        return table.running(channel)
     }
 
     /// An unsubscribe is over. Unless the channel was subscribed again meanwhile, nothing of it remains.
