@@ -213,11 +213,7 @@ struct DeliveryCheck: Check {
 
     /// Whether logs still had at a time what was published at another one.
     private func isKept(_ timestamp: UInt64, at time: Duration) -> Bool {
-        Self.time(of: timestamp) + Self.logAge > time
-    }
-
-    private static func time(of timestamp: UInt64) -> Duration {
-        .milliseconds(timestamp - VirtualWorld.startMilliseconds)
+        VirtualWorld.time(of: timestamp) + Self.logAge > time
     }
 
     private func isInbox(_ stream: Stream) -> Bool { stream.place.type == .user }
@@ -257,7 +253,7 @@ struct DeliveryCheck: Check {
                 isInbox(stream) || publish.device.user != stream.device.user
             else { return false }
             if let stamp = publish.stamp, stamp.offset <= from || stamp.offset > to { return false }
-            let at = publish.stamp.map { Self.time(of: $0.timestamp) } ?? publish.calledAt
+            let at = publish.stamp.map { VirtualWorld.time(of: $0.timestamp) } ?? publish.calledAt
             guard at + Self.logAge <= time else { return false }
             let isAway = (absences[stream.device] ?? []).contains { $0.from <= at && at <= $0.to }
             return isAway || !disturbances.areAbsent(from: at, to: at + .seconds(5))

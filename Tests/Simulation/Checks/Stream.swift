@@ -77,23 +77,25 @@ struct Stream {
         let before: UInt64
     }
 
-    /// - Parameter logBegan: when the log began that an app was told of at a time: what lies before belongs
-    ///   to another log, where an offset means something else.
+    /// - Parameter logBegan: when the log began that there was at a time: what lies before belongs to another
+    ///   log, where an offset means something else. An app may be told of a log when that is gone already, so
+    ///   it is the time of the message behind the hole that counts.
     func holes(logBegan: (Duration) -> UInt64) -> [Hole] {
         var holes: [Hole] = []
-        var last = begin.map { (offset: $0.offset, timestamp: logBegan(begunAt)) }
+        var last = begin.map { (offset: $0.offset, timestamp: 0 as UInt64) }
         for (time, item) in items {
             switch item {
             case .message(let message):
                 if let last, message.offset > last.offset + 1 {
                     holes.append(
                         Hole(
-                            time: time, offsets: last.offset + 1...message.offset - 1, after: last.timestamp,
+                            time: time, offsets: last.offset + 1...message.offset - 1,
+                            after: max(last.timestamp, logBegan(VirtualWorld.time(of: message.timestamp))),
                             before: message.timestamp))
                 }
                 last = (message.offset, message.timestamp)
             case .gap(_, let position):
-                last = (position.offset, max(last?.timestamp ?? 0, logBegan(time)))
+                last = (position.offset, last?.timestamp ?? 0)
             }
         }
         return holes

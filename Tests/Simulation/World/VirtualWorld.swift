@@ -35,6 +35,9 @@ final class VirtualWorld {
     /// The clock on the wall when a history begins.
     static let startMilliseconds: UInt64 = 1_800_000_000_000
 
+    /// The time of the world at which its wall clock showed this.
+    static func time(of timestamp: UInt64) -> Duration { .milliseconds(timestamp - startMilliseconds) }
+
     let loop = EmbeddedEventLoop()
     let seed: UInt64
     private let start = ContinuousClock.now
