@@ -204,14 +204,15 @@ import Testing
                 var heard = clients[1].events(buffering: .dropOldest(capacity: 2_000)).makeAsyncIterator()
                 try await clients[1].subscribe(to: "firehose", features: .message)
                 let payload = String(repeating: "x", count: 30_000)
-                // 30 MB are more than the sockets in between hold.
-                for _ in 0..<1_000 { try await clients[0].publish(payload, to: .channel("firehose")) }
-                for _ in 0..<1_000 { #expect(await heard.nextMessage()?.payload == .text(payload)) }
+                // 30 MB are more than the sockets in between hold. Dave, who has as little room, keeps up.
+                for _ in 0..<1_000 {
+                    try await clients[0].publish(payload, to: .channel("firehose"))
+                    #expect(await heard.nextMessage()?.payload == .text(payload))
+                }
             }
             let metrics = try await system.get("http://\(system.address("rtm-standalone admin"))/metrics")
                 .body
-            // On a busy machine dave may be too slow for a moment, too; he comes back.
-            #expect(!metrics.contains("rtm_edge_disconnects_total{code=\"slowConsumer\"} 0"))
+            #expect(metrics.contains("rtm_edge_disconnects_total{code=\"slowConsumer\"} 1"))
             try await deaf.close()
         }
     }
