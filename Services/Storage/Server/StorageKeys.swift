@@ -17,7 +17,7 @@ enum StorageKeys {
             + "a whole; off: the same, and the file may be damaged. A killed process loses nothing with any value."
     )
     static let bytesMax = ConfigurationKey<Int>.byteSize(
-        "storage.bytesMax", default: 0, in: 0...(1 << 50),
+        "storage.bytesMax", default: 16 << 30, in: 0...(1 << 50),
         "How large the database may become; a write that doesn't fit is refused. 0 means no limit but the disk."
     )
     static let cacheBytes = ConfigurationKey<Int>.byteSize(
@@ -45,6 +45,9 @@ enum StorageKeys {
         "storage.locks.grace", default: .seconds(10), in: .zero ... .seconds(600),
         "How much longer than the ttl owners of locks have to come back after a restart of storage or when "
             + "their edge can't be reached.")
+    static let appHistoryBytesMax = ConfigurationKey<Int>.byteSize(
+        "storage.history.appBytesMax", default: 8 << 30, in: 0...(1 << 50),
+        "Bytes of stored messages that one app may have; one more message is not stored. 0 means no limit.")
     static let retention = ConfigurationKey<RetentionPeriod>.choice(
         "storage.history.retention", default: .oneWeek,
         "How long stored messages are kept; a change concerns only messages that are stored later. "
@@ -55,7 +58,7 @@ enum StorageKeys {
         CommonKeys.apps.declaration, ServiceLinkKeys.secret.declaration, synchronous.declaration,
         bytesMax.declaration, cacheBytes.declaration, readers.declaration, queueMax.declaration,
         itemsMax.declaration, channelSetsMax.declaration, userSetsMax.declaration, locksMax.declaration,
-        lockGrace.declaration, retention.declaration,
+        lockGrace.declaration, appHistoryBytesMax.declaration, retention.declaration,
     ]
 }
 
@@ -66,7 +69,9 @@ extension StorageRules {
         quotas = AppUsage.Quotas(
             channelSets: Self.quota(configuration[StorageKeys.channelSetsMax]),
             userSets: Self.quota(configuration[StorageKeys.userSetsMax]),
-            locks: Self.quota(configuration[StorageKeys.locksMax]))
+            locks: Self.quota(configuration[StorageKeys.locksMax]),
+            historyBytes: Self.quota(configuration[StorageKeys.appHistoryBytesMax]))
+        bytesMax = Self.quota(configuration[StorageKeys.bytesMax])
         lockGraceMilliseconds = UInt64(configuration[StorageKeys.lockGrace] / .milliseconds(1))
         let ofApps = configuration[CommonKeys.apps].compactMap { app in
             app.historyRetention.map { (app.id, $0) }

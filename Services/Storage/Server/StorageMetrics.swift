@@ -15,8 +15,26 @@ struct StorageMetrics: Sendable {
     let announced: Counter
     let announceRetries: Counter
     let links: Gauge
+    private let bytes: Gauge
+    private let historyBytes: [String: Gauge]
 
-    init(_ registry: MetricsRegistry) {
+    /// The label of all apps without a series of their own.
+    private static let otherLabel = "other"
+    /// Limit: apps with a series of their own.
+    private static let appsMax = 100
+
+    /// - Parameters:
+    ///   - apps: the ids of the apps in the order of the configuration.
+    ///   - bytesMax: the limit of the database.
+    init(_ registry: MetricsRegistry, apps: [String] = [], bytesMax: Int = 0) {
+        bytes = registry.gauge(
+            "rtm_storage_bytes", "Bytes of the database in use. Near rtm_storage_max_bytes: it is soon full.")
+        registry.gauge("rtm_storage_max_bytes", "storage.bytesMax; 0 means no limit but the disk.")
+            .set(bytesMax)
+        historyBytes = registry.gauges(
+            "rtm_storage_app_history_bytes",
+            "Bytes of stored messages by app; apps beyond the first 100 count as other.", label: "app",
+            values: apps.prefix(Self.appsMax) + [Self.otherLabel])
         groupSize = registry.histogram(
             "rtm_storage_group_writes",
             "Writes that shared one transaction. If it is always 1, no two writes come at the same time.",
@@ -46,6 +64,21 @@ struct StorageMetrics: Sendable {
             "rtm_storage_announce_retries_total",
             "Events that messaging did not take and that are sent again.")
         links = registry.gauge("rtm_storage_links", "Links from edges. At 0 no edge reaches this service.")
+    }
+}
+
+extension StorageMetrics {
+    func report(_ size: StoreSize) {
+        bytes.set(size.total)
+        var other = 0
+        for (app, bytes) in size.historyByApp {
+            if app != Self.otherLabel, let gauge = historyBytes[app] {
+                gauge.set(bytes)
+            } else {
+                other += bytes
+            }
+        }
+        historyBytes[Self.otherLabel]?.set(other)
     }
 }
 

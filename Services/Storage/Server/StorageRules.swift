@@ -7,6 +7,8 @@ struct StorageRules: Sendable {
     /// How much longer than their ttl owners of locks have to come back, after a start or when an edge can't
     /// be reached; in milliseconds.
     var lockGraceMilliseconds: UInt64 = 10_000
+    /// How large the database may become; nil means as large as the disk. It is part of refusals.
+    var bytesMax: Int?
     var retention = HistoryRetention(usual: .oneWeek, ofApps: [:])
 }
 

@@ -54,6 +54,8 @@ struct WriteOutcome: Sendable {
     var events: [OutboxEvent] = []
     /// How many messages were removed, if the group removed expired ones.
     var expired: Int?
+    /// How large the store is, if the group removed expired messages, which it does once a second.
+    var size: StoreSize?
     /// If set, nothing of the group took place, and the answers say so.
     var failure: StoreFailure?
 }

@@ -12,11 +12,17 @@ struct StorageWriter<Store: WritableStore> {
     let rules: StorageRules
     var registry = LockRegistry()
     var outcome = WriteOutcome()
+    private var expiryClock: ExpiryClock
+    /// What the store has of the expiry clock.
+    private var expiryClockStored: UInt64
 
     /// Treats every owner of a lock as away from now on, because no session has been seen yet.
     init(_ store: Store, rules: StorageRules, now: StorageNow) throws(StoreFailure) {
         self.store = store
         self.rules = rules
+        let stored = try store.expiryClock()
+        expiryClock = ExpiryClock(stored: stored, now: now)
+        expiryClockStored = stored ?? 0
         for channel in try store.channelsWithLockOwners() {
             registry.set(try loaded(channel, now), of: channel)
         }
@@ -94,15 +100,35 @@ struct StorageWriter<Store: WritableStore> {
         switch write.work {
         case .metadata(let request, let channel): try change(request, of: channel, write, now)
         case .lock(let request, let channel, let ticket): try lock(request, channel, ticket, write, now)
-        case .history(let message):
-            try store.append(message)
-            answer(write, .success(.historyAppended))
+        case .history(let message): try keep(message, write)
         case .session, .linkLost: keepPresence(write, now)
         case .announced(let sequences): try store.removeEvents(sequences)
         case .removeExpiredHistory(let limit):
-            outcome.expired = try store.removeExpired(by: now.wall, limit: limit)
+            outcome.expired = try store.removeExpired(by: try expiryTime(now), limit: limit)
+            outcome.size = try store.size()
         case .removeUnusedChannels(let limit): try store.removeUnusedChannels(limit: limit)
         }
+    }
+
+    private mutating func keep(_ message: StoredMessage, _ write: StorageWrite) throws(StoreFailure) {
+        let usage = try store.usage(of: message.channel.appID)
+        if let refusal = usage.refusal(ofHistory: message.bytes, rules.quotas) {
+            return answer(write, .failure(refusal))
+        }
+        try store.append(message)
+        answer(write, .success(.historyAppended))
+    }
+
+    /// A start after a crash may find the clock a minute back, which keeps messages a little longer.
+    private static var expiryClockInterval: UInt64 { 60_000 }
+
+    private mutating func expiryTime(_ now: StorageNow) throws(StoreFailure) -> UInt64 {
+        let time = expiryClock.advance(to: now)
+        if time >= expiryClockStored + Self.expiryClockInterval {
+            try store.save(expiryClock: time)
+            expiryClockStored = time
+        }
+        return time
     }
 
     mutating func answer(_ write: StorageWrite, _ result: Result<WriteOutcome.Answer, RTMError>) {
@@ -122,13 +148,17 @@ struct StorageWriter<Store: WritableStore> {
         outcome.events.append(event)
     }
 
+    private mutating func refuse(_ write: StorageWrite, _ failure: StoreFailure, _ code: ErrorCode) {
+        answer(write, .failure(failure.error(code, bytesMax: rules.bytesMax)))
+    }
+
     private mutating func fail(_ group: [StorageWrite], _ failure: StoreFailure) {
         outcome.failure = failure
         for write in group {
             switch write.work {
-            case .metadata: answer(write, .failure(failure.error(.storageNotAvailable)))
-            case .lock: answer(write, .failure(failure.error(.lockOperationFailed)))
-            case .history: answer(write, .failure(failure.error(.historyOperationFailed)))
+            case .metadata: refuse(write, failure, .storageNotAvailable)
+            case .lock: refuse(write, failure, .lockOperationFailed)
+            case .history: refuse(write, failure, .historyOperationFailed)
             case .session, .linkLost, .announced, .removeExpiredHistory, .removeUnusedChannels: break
             }
         }
@@ -188,6 +218,7 @@ extension WriteOutcome {
         settled += other.settled
         events += other.events
         expired = other.expired ?? expired
+        size = other.size ?? size
         failure = other.failure ?? failure
     }
 }

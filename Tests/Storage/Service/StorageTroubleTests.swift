@@ -38,10 +38,44 @@ struct StorageTroubleTests {
             }
             #expect(refused?.code == .historyOperationFailed && refused?.isRetryable == true)
             #expect(refused?.reason == "storage can't write or read at the moment")
+            #expect(refused?.limit == .init(name: "storage bytes", value: 400 * 1_024))
             try await eventually("not ready") { !isReady(running) }
             #expect(try await caller.metadata().items.map(\.value) == ["1"])
             try await eventually("ready again") { isReady(running) }
             try await caller.write(.metadataUpdate, [("a", "2")])
+        }
+    }
+
+    @Test(
+        "H-15: an app that has its share of history is refused by a typed limit, others go on, and expiry gives room"
+    )
+    func appShare() async throws {
+        let arguments = [
+            "--storage-history-app-bytes-max", "100KiB", "--storage-history-retention", "1d", "--apps",
+            "app,second",
+        ]
+        try await RunningStorage.withCaller(arguments) { running, caller in
+            let time = WallClock.milliseconds() - 86_400_000 + 3_000
+            func store(_ number: UInt64, app: String = "app") async throws {
+                try await caller.appendHistory(
+                    to: ChannelKey(appID: app, type: .message, name: "lobby"), by: "anna", at: time + number,
+                    Array(repeating: 1, count: 8_000))
+            }
+            var refused: RTMError?
+            for number in 0..<50 as Range<UInt64> where refused == nil {
+                refused = await failure { try await store(number) }
+            }
+            #expect(refused?.code == .historyOperationFailed && refused?.retryAfter != nil)
+            #expect(refused?.limit == .init(name: "history bytes of an app", value: 100 * 1_024))
+            try await store(1, app: "second")
+            #expect(isReady(running), "a full share is no failure of the service")
+            try await eventually("the metric") {
+                PrometheusExporter.text(running.metrics).contains(
+                    "rtm_storage_app_history_bytes{app=\"second\"} 8068\n")
+            }
+            try await eventually("room again", within: .seconds(20)) {
+                await failure { try await store(1_000) } == nil
+            }
         }
     }
 
@@ -63,6 +97,31 @@ struct StorageTroubleTests {
                 other.close()
                 try await eventually("ready again") { isReady(running) }
                 #expect(try await caller.write([("a", "3")]) == 2, "the refused write left nothing behind")
+                try await caller.close()
+            }
+        }
+    }
+
+    @Test(
+        "a database file that is deleted or replaced makes the service not ready, and nothing is acknowledged"
+    )
+    func deleted() async throws {
+        try await withDirectory { directory in
+            let path = directory + "/storage.db"
+            try await RunningStorage.with(directory) { running in
+                let caller = try await running.caller()
+                try await caller.write([("a", "1")])
+                try FileManager.default.moveItem(atPath: path, toPath: path + ".away")
+                // Nobody writes: the service looks by itself.
+                try await eventually("not ready") { !isReady(running) }
+                let refused = await failure { try await caller.write([("a", "2")]) }
+                #expect(refused?.code == .storageNotAvailable && refused?.retryAfter != nil)
+                try FileManager.default.copyItem(atPath: path + ".away", toPath: path)
+                #expect(await failure { try await caller.write([("a", "3")]) }?.code == .storageNotAvailable)
+                try FileManager.default.removeItem(atPath: path)
+                try FileManager.default.moveItem(atPath: path + ".away", toPath: path)
+                try await eventually("ready again") { isReady(running) }
+                #expect(try await caller.write(.metadataUpdate, [("a", "4")]) == 2)
                 try await caller.close()
             }
         }

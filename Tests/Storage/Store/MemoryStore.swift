@@ -12,6 +12,7 @@ final class MemoryStore {
         var messages: [ChannelKey: [UInt64: StoredMessage]] = [:]
         var usages: [String: AppUsage] = [:]
         var events: [OutboxEvent] = []
+        var expiryClock: UInt64?
     }
 
     let source: UInt64
@@ -82,6 +83,11 @@ extension MemoryStore: WritableStore {
         }
         return expired.count
     }
+
+    func size() -> StoreSize { StoreSize() }
+
+    func expiryClock() -> UInt64? { state.expiryClock }
+    func save(expiryClock: UInt64) { state.expiryClock = expiryClock }
 
     /// This store keeps no rows for channels, so there is nothing to remove.
     func removeUnusedChannels(limit: Int) {}

@@ -13,11 +13,24 @@ struct AppUsage: Sendable, Hashable {
         var channelSets: Int?
         var userSets: Int?
         var locks: Int?
+        var historyBytes: Int?
     }
 
     var channelSets = 0
     var userSets = 0
     var locks = 0
+    /// Bytes of stored messages.
+    var historyBytes = 0
+
+    /// Why a message of so many bytes isn't stored; nil if there is room. Old messages expire, and then there
+    /// is room again.
+    func refusal(ofHistory bytes: Int, _ quotas: Quotas) -> RTMError? {
+        guard let quota = quotas.historyBytes, historyBytes + bytes > quota else { return nil }
+        return RTMError(
+            .historyOperationFailed,
+            "the stored messages of the app have \(historyBytes) bytes, \(quota) are allowed",
+            retryAfter: .seconds(60), limit: .init(name: "history bytes of an app", value: UInt64(quota)))
+    }
 
     /// Counts a change. An app that has more than a quota that was lowered can still change and give back
     /// what it has.

@@ -125,5 +125,17 @@ enum SQLiteSchema {
                 FROM channels)
             GROUP BY app;
         """,
+        """
+        -- What the clock by which messages expire has reached.
+        ALTER TABLE store ADD COLUMN expiry_clock_ms INTEGER;
+        """,
+        """
+        -- The bytes of stored messages have a quota, too.
+        ALTER TABLE usage ADD COLUMN history_bytes INTEGER NOT NULL DEFAULT 0;
+        INSERT INTO usage (app, channel_sets, user_sets, locks, history_bytes)
+            SELECT app, 0, 0, 0, sum(length(payload) + length(CAST(publisher AS BLOB)) + length(CAST(custom_type AS BLOB)) + 64)
+            FROM history JOIN channels ON channels.id = history.channel WHERE true GROUP BY app
+            ON CONFLICT (app) DO UPDATE SET history_bytes = excluded.history_bytes;
+        """,
     ]
 }

@@ -5,10 +5,13 @@ import RTMWire
 extension SQLiteWriter {
     func append(_ message: StoredMessage) throws(StoreFailure) {
         let id = try idMaking(message.channel)
-        guard try !insert(message, id), try !isKept(message, id) else { return }
-        var moved = message
-        moved.content.timestampMilliseconds = try newestTime(id) + 1
-        _ = try insert(moved, id)
+        if try !insert(message, id) {
+            guard try !isKept(message, id) else { return }
+            var moved = message
+            moved.content.timestampMilliseconds = try newestTime(id) + 1
+            _ = try insert(moved, id)
+        }
+        try addHistory(message.bytes, of: message.channel.appID)
     }
 
     /// Returns false if the channel has a message of this origin, or of this time.
@@ -57,11 +60,41 @@ extension SQLiteWriter {
         return time
     }
 
+    func expiryClock() throws(StoreFailure) -> UInt64? {
+        var clock: UInt64?
+        try connection.rows("SELECT expiry_clock_ms FROM store WHERE expiry_clock_ms IS NOT NULL") { row in
+            clock = row.number(0)
+        }
+        return clock
+    }
+
+    func save(expiryClock: UInt64) throws(StoreFailure) {
+        try connection.run("UPDATE store SET expiry_clock_ms = ?1", .number(expiryClock))
+    }
+
     func removeExpired(by now: UInt64, limit: Int) throws(StoreFailure) -> Int {
-        try connection.run(
+        var count = 0
+        var bytes: [Int64: Int] = [:]
+        try connection.rows(
             """
             DELETE FROM history WHERE (channel, timestamp_ms) IN (
                 SELECT channel, timestamp_ms FROM history WHERE expiry_ms <= ?1 ORDER BY expiry_ms LIMIT ?2)
-            """, .number(now), .integer(Int64(limit)))
+            RETURNING channel,
+                length(payload) + length(CAST(publisher AS BLOB)) + length(CAST(custom_type AS BLOB))
+            """, .number(now), .integer(Int64(limit))
+        ) { row in
+            count += 1
+            bytes[row.integer(0), default: 0] += Int(row.integer(1)) + StoredMessage.rowBytes
+        }
+        for (channel, removed) in bytes { try addHistory(-removed, of: try app(of: channel)) }
+        return count
+    }
+
+    private func app(of channel: Int64) throws(StoreFailure) -> String {
+        var app = ""
+        try connection.rows("SELECT app FROM channels WHERE id = ?1", .integer(channel)) { row in
+            app = row.text(0)
+        }
+        return app
     }
 }

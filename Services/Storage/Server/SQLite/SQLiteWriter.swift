@@ -11,11 +11,15 @@ final class SQLiteWriter: WritableStore {
     private static let eventsBesideSearch = 1_000
 
     let connection: SQLiteConnection
+    /// The file that was opened; nil where the file system is a test's own.
+    private let identity: FileIdentity?
     private var channels: [ChannelKey: Int64] = [:]
     /// The latest channel, because a call asks for its channel several times.
     private var latest: (channel: ChannelKey, id: Int64)?
     private var sets: [ChannelKey: MetadataSet] = [:]
     private var usages: [String: AppUsage] = [:]
+    /// Apps whose usage has changed in this transaction. It is written once, at the commit.
+    private var changedUsages: Set<String> = []
     /// The last channel that the search for unused channels has visited.
     private var searched: Int64 = 0
     private var storedCounter: UInt64
@@ -24,6 +28,7 @@ final class SQLiteWriter: WritableStore {
 
     init(_ options: SQLiteOptions) throws(StoreFailure) {
         connection = try options.openWriter()
+        identity = options.fileSystem == nil ? FileIdentity(options.path) : nil
         storedCounter = try connection.counter()
         counter = storedCounter
     }
@@ -32,9 +37,23 @@ final class SQLiteWriter: WritableStore {
 
     // MARK: Transactions
 
-    func begin() throws(StoreFailure) { try connection.run("BEGIN IMMEDIATE") }
+    func begin() throws(StoreFailure) {
+        try checkFile()
+        try connection.run("BEGIN IMMEDIATE")
+    }
+
+    /// SQLite goes on writing into a file that has no name any more, and everything would be gone with the
+    /// process.
+    private func checkFile() throws(StoreFailure) {
+        guard let identity, FileIdentity(connection.path) != identity else { return }
+        throw StoreFailure(
+            kind: .missing,
+            reason: "\(connection.path) was deleted or replaced while the service uses it: put it back, or "
+                + "restart the service")
+    }
 
     func commit() throws(StoreFailure) {
+        for app in changedUsages { try save(try usage(of: app), of: app) }
         if counter != storedCounter {
             try connection.run("UPDATE store SET counter = ?1", .number(counter))
         }
@@ -49,6 +68,7 @@ final class SQLiteWriter: WritableStore {
         latest = nil
         sets = [:]
         usages = [:]
+        changedUsages = []
         counter = storedCounter
     }
 
@@ -210,10 +230,11 @@ final class SQLiteWriter: WritableStore {
         if let known = usages[app] { return known }
         var usage = AppUsage()
         try connection.rows(
-            "SELECT channel_sets, user_sets, locks FROM usage WHERE app = ?1", .text(app)
+            "SELECT channel_sets, user_sets, locks, history_bytes FROM usage WHERE app = ?1", .text(app)
         ) { row in
             usage = AppUsage(
-                channelSets: Int(row.integer(0)), userSets: Int(row.integer(1)), locks: Int(row.integer(2)))
+                channelSets: Int(row.integer(0)), userSets: Int(row.integer(1)), locks: Int(row.integer(2)),
+                historyBytes: Int(row.integer(3)))
         }
         return usage
     }
@@ -221,14 +242,36 @@ final class SQLiteWriter: WritableStore {
     func save(_ usage: AppUsage, of app: String) throws(StoreFailure) {
         try connection.run(
             """
-            INSERT INTO usage (app, channel_sets, user_sets, locks) VALUES (?1, ?2, ?3, ?4)
+            INSERT INTO usage (app, channel_sets, user_sets, locks, history_bytes)
+            VALUES (?1, ?2, ?3, ?4, ?5)
             ON CONFLICT (app) DO UPDATE SET channel_sets = excluded.channel_sets,
-                user_sets = excluded.user_sets, locks = excluded.locks
+                user_sets = excluded.user_sets, locks = excluded.locks,
+                history_bytes = excluded.history_bytes
             """,
             .text(app), .integer(Int64(usage.channelSets)), .integer(Int64(usage.userSets)),
-            .integer(Int64(usage.locks)))
+            .integer(Int64(usage.locks)), .integer(Int64(usage.historyBytes)))
+        changedUsages.remove(app)
         // The table is as large as the number of apps in the configuration.
         usages[app] = usage
+    }
+
+    func addHistory(_ bytes: Int, of app: String) throws(StoreFailure) {
+        var usage = try usage(of: app)
+        usage.historyBytes = max(0, usage.historyBytes + bytes)
+        usages[app] = usage
+        changedUsages.insert(app)
+    }
+
+    func size() throws(StoreFailure) -> StoreSize {
+        func number(_ pragma: String) throws(StoreFailure) -> Int {
+            try connection.texts("PRAGMA \(pragma)").first.flatMap { Int($0) } ?? 0
+        }
+        var size = StoreSize()
+        size.total = (try number("page_count") - number("freelist_count")) * (try number("page_size"))
+        try connection.rows("SELECT app, history_bytes FROM usage") { row in
+            size.historyByApp[row.text(0)] = Int(row.integer(1))
+        }
+        return size
     }
 
     // MARK: Outbox

@@ -38,6 +38,13 @@ protocol WritableStore: AnyObject {
     /// Removes messages that expired by `now`, at most `limit`. Returns how many were removed.
     func removeExpired(by now: UInt64, limit: Int) throws(StoreFailure) -> Int
 
+    /// What the expiry clock had reached at the last `save`; nil in a new store.
+    func expiryClock() throws(StoreFailure) -> UInt64?
+    func save(expiryClock: UInt64) throws(StoreFailure)
+
+    /// How much room everything takes, and the stored messages of each app.
+    func size() throws(StoreFailure) -> StoreSize
+
     func usage(of app: String) throws(StoreFailure) -> AppUsage
     func save(_ usage: AppUsage, of app: String) throws(StoreFailure)
 
@@ -65,6 +72,12 @@ protocol ReadableStore: AnyObject {
     func events(after sequence: UInt64, limit: Int) throws(StoreFailure) -> [OutboxEvent]
 }
 
+/// How much room a store takes, in bytes.
+struct StoreSize: Sendable, Hashable {
+    var total = 0
+    var historyByApp: [String: Int] = [:]
+}
+
 /// A message that was published to be stored.
 struct StoredMessage: Sendable, Hashable {
     /// Identifies a message of a client.
@@ -79,6 +92,14 @@ struct StoredMessage: Sendable, Hashable {
     var origin: Origin?
     /// When the message expires, in milliseconds (UTC); nil if it never does.
     let expiry: UInt64?
+
+    /// What the message counts in the quota of its app: its content, and about what its row takes.
+    var bytes: Int {
+        content.payload.count + content.publisher.utf8.count + content.customType.utf8.count
+            + Self.rowBytes
+    }
+
+    static let rowBytes = 64
 }
 
 /// An event on its way to messaging. It is kept in the transaction that made it.
@@ -104,6 +125,8 @@ struct StoreFailure: Error, Sendable, Hashable {
         case inputOutput = "io"
         /// The file is damaged, or it is not a database.
         case corrupt
+        /// The file was deleted or replaced while the service uses it.
+        case missing
         /// This request can't be carried out; others can.
         case refused
     }
@@ -115,8 +138,13 @@ struct StoreFailure: Error, Sendable, Hashable {
 
 extension StoreFailure {
     /// The error that the client of a call gets. The engine's own words are for the operator alone.
-    func error(_ code: ErrorCode) -> RTMError {
-        RTMError(code, "storage can't write or read at the moment", retryAfter: .seconds(1))
+    ///
+    /// - Parameter bytesMax: the limit of the database, which an error about a full one names.
+    func error(_ code: ErrorCode, bytesMax: Int? = nil) -> RTMError {
+        let limit = kind == .full ? bytesMax : nil
+        return RTMError(
+            code, "storage can't write or read at the moment", retryAfter: .seconds(1),
+            limit: limit.map { .init(name: "storage bytes", value: UInt64($0)) })
     }
 }
 
