@@ -179,4 +179,71 @@ struct RedisOutageTests {
             #expect(!store.cause.contains("wrong"))
         }
     }
+
+    @Test("after Redis has come back with older data, every join and leave is announced")
+    func olderData() async throws {
+        try await StoreHarness.with(.redis, .with { $0.leaseTimeToLive = 15_000 }) { store in
+            try await store.enter(.of("anna", lease: 7))
+            try await store.command("SAVE")
+            for number in 1...6 { try await store.enter(.of("late\(number)", lease: 7)) }
+            try await store.acknowledge(through: 7)
+            #expect(try await store.events().count == 7)
+            store.redis?.end()
+            try await eventually("the loss is noticed") { store.isReady == false }
+            let server = try store.redis?.again()
+            defer { server?.remove() }
+            try await eventually("Redis is back") { store.isReady }
+            #expect(try await store.users() == ["anna"], "the older data")
+            // The edge reports its members again, and one of them has left meanwhile.
+            for user in ["anna", "late1", "late2"] { try await store.adopt(.of(user, lease: 7)) }
+            try await store.enter(.of("new", lease: 7))
+            try await store.leave(.of("late1"))
+            let events = try await store.events()
+            #expect(events.contains(.joined("new")))
+            #expect(events.contains { $0.user == "late1" && $0.event == .left })
+            #expect(try await store.sources().count == 2, "the numbers count anew under a new source")
+        }
+    }
+
+    @Test("the source of a roster stays while Redis runs on, whatever happens to the connection")
+    func sourceStays() async throws {
+        try await StoreHarness.with(.redis) { store in
+            try await store.enter(.of("anna"))
+            try await store.command("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "no")
+            try await eventually("the connection is back") {
+                (try? await store.enter(.of("bob"))) != nil
+            }
+            #expect(try await store.sources().count == 1)
+        }
+    }
+
+    @Test("a clock of Redis that is set back or ahead moves nobody's time")
+    func clockSet() async throws {
+        let server = try RedisServerProcess()
+        defer { server.remove() }
+        try await server.isListening()
+        try await StoreHarness.with(.redis, at: server, sharesClock: true) { store in
+            let start = try await store.sharedTime()
+            #expect(start > 1_700_000_000_000)
+            // The clock was an hour ahead until now, then an hour behind.
+            for shift in [3_600_000, -3_600_000] as [Int64] {
+                try await store.command("HINCRBY", "test:clock", "seen", "\(shift)")
+                for _ in 0..<3 { try await store.sweep() }
+                let time = try await store.sharedTime()
+                #expect(time >= start && time < start + 60_000)
+            }
+        }
+    }
+
+    @Test("the shared clock goes on between two answers, and never back while a connection lasts")
+    func sharedClock() {
+        var clock = SharedClock()
+        clock.set(1_000, local: 50, isFirst: true)
+        #expect(clock.now(local: 60) == 1_010)
+        clock.set(1_005, local: 60, isFirst: false)
+        #expect(clock.now(local: 60) == 1_010)
+        #expect(clock.now(local: 70) == 1_015)
+        clock.set(200, local: 80, isFirst: true)
+        #expect(clock.now(local: 80) == 200)
+    }
 }

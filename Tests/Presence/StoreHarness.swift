@@ -56,7 +56,7 @@ final class StoreHarness: Sendable {
 
     private init(
         _ rules: PresenceRules, _ redis: RedisServerProcess?, password: String, commandsMax: Int = 65_536,
-        on loop: any EventLoop, clock: TestClock
+        sharesClock: Bool = false, on loop: any EventLoop, clock: TestClock
     ) async throws {
         self.loop = loop
         self.redis = redis
@@ -77,7 +77,7 @@ final class StoreHarness: Sendable {
                 configuration.password = password
                 store = RedisPresenceStore(
                     configuration, prefix: "test:", rules: rules, on: loop, probe: readiness.probe("redis"),
-                    logger: logger, clock: { clock.now })
+                    logger: logger, clock: sharesClock ? nil : { clock.now })
             } else {
                 store = EmbeddedPresenceStore(rules, source: 77) { clock.now }
             }
@@ -115,15 +115,15 @@ final class StoreHarness: Sendable {
     /// - Parameter waits: whether to wait until the store is usable.
     static func with(
         _ kind: Kind, _ rules: PresenceRules = StoreHarness.rules, at server: RedisServerProcess?,
-        password: String = "", commandsMax: Int = 65_536, waits: Bool = true,
+        password: String = "", commandsMax: Int = 65_536, waits: Bool = true, sharesClock: Bool = false,
         _ body: (StoreHarness) async throws -> Void
     ) async throws {
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         let failure: (any Error)?
         do {
             let harness = try await StoreHarness(
-                rules, server, password: password, commandsMax: commandsMax, on: group.next(),
-                clock: TestClock())
+                rules, server, password: password, commandsMax: commandsMax, sharesClock: sharesClock,
+                on: group.next(), clock: TestClock())
             do {
                 if waits { try await eventually("the store is ready") { harness.isReady } }
                 try await body(harness)
@@ -151,6 +151,17 @@ final class StoreHarness: Sendable {
             throw error
         }
         try await second.close()
+    }
+
+    /// The clock of a store that shares it with all nodes.
+    func sharedTime() async throws -> UInt64 {
+        let life = self.life
+        return try await loop.submit { (life.value.store as? RedisPresenceStore)?.clock() ?? 0 }.get()
+    }
+
+    func sources() async throws -> Set<UInt64> {
+        let life = self.life
+        return try await loop.submit { life.value.journal.sources }.get()
     }
 
     var isReady: Bool { readiness.snapshot.isReady }

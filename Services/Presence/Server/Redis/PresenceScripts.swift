@@ -15,11 +15,12 @@ enum PresenceScripts {
     static let renew = alone("renew", PackageResources.renew_lua)
     static let expire = alone("expire", PackageResources.expire_lua)
     static let claim = alone("claim", PackageResources.claim_lua)
+    static let clock = alone("clock", PackageResources.clock_lua)
     static let settle = alone("settle", PackageResources.settle_lua)
 
     static let all = [
         enter, leave, lose, advance, setStates, removeStates, acknowledge, snapshot, page, renew, expire,
-        claim, settle,
+        claim, clock, settle,
     ]
 
     private static func roster(_ name: String, _ bytes: [UInt8]) -> RedisScript {

@@ -27,6 +27,8 @@ struct RedisKeys: Sendable {
     var knownLeases: String { "\(prefix){leases}:known" }
     /// A sorted set of the channels by the time at which they are due for a visit.
     var due: String { "\(prefix)due" }
+    /// The clock that all nodes share.
+    var clock: String { "\(prefix)clock" }
     /// The time at which the data in Redis began.
     var born: String { "\(prefix)born" }
 

@@ -80,6 +80,7 @@ extension RedisPresenceStore {
 
     package func sweep(_ done: @escaping Completion<Void>) {
         forgetIdle()
+        setClock()
         let both = Gathering(count: 2, done)
         endLeases(both.finished)
         lookAtChannels(both.finished)

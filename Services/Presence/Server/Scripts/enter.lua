@@ -1,9 +1,9 @@
 -- A session's user comes, returns within the presence timeout (S-43), takes over from another client object of the same
 -- user (S-12), or becomes quiet or visible.
--- ARGV  6 user, 7 session, 8 instance, 9 lease, 10 quiet, 11 timeout, 12 whether to make no event if nobody has seen the roster
+-- ARGV  7 user, 8 session, 9 instance, 10 lease, 11 quiet, 12 timeout, 13 whether to make no event if nobody has seen the roster
 -- Result: as `finish`, outcome 1. Cost: O(log n) in both modes; a change of the mode costs O(batch).
-local user, silently = ARGV[6], ARGV[12] == '1' and redis.call('HGET', H, 'shown') ~= '1'
-local new = { session = ARGV[7], instance = ARGV[8], lease = ARGV[9], quiet = ARGV[10] == '1', timeout = ARGV[11],
+local user, silently = ARGV[7], ARGV[13] == '1' and redis.call('HGET', H, 'shown') ~= '1'
+local new = { session = ARGV[8], instance = ARGV[9], lease = ARGV[10], quiet = ARGV[11] == '1', timeout = ARGV[12],
   phase = 'o', till = '0', had = false }
 local old = member(user)
 local same = old and (old.session == new.session or (new.instance ~= '0' and old.instance == new.instance)

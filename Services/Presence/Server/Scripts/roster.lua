@@ -5,22 +5,26 @@
 --       2 states    hash   user -> key and value of each state as netstrings, in the order of the keys
 --       3 online    zset   visible users that aren't leaving, all with score 0, so in the order of their bytes
 --       4 deadlines zset   users that are away or leaving -> when that ends
---       5 header    hash   src, seq, acked, pos, n (visible), mode, flush
+--       5 header    hash   src, seq, acked, pos, n (visible), mode, flush, run
 --       6 batch     zset   users of the pending interval -> 1 joined, 2 joined left, 3 joined timed out, 4 left, 5 timed out
 --       7 changes   list   states of the pending interval: netstrings user, states
 --       8 outbox    list   events that aren't acknowledged yet
--- ARGV  1 now, 2 announce max, 3 interval, 4 debounce (milliseconds), 5 source for a new roster
+-- ARGV  1 now, 2 announce max, 3 interval, 4 debounce (milliseconds), 5 source for a new roster, 6 the run of Redis
 -- All times are in milliseconds. All numbers are below 2^53; others (sessions, instances, leases, sources) stay text.
 local M, S, O, D, H, B, C, X = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7], KEYS[8]
 local now = tonumber(ARGV[1])
 local announceMax, interval, debounce = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
-local intervalBytesMax = 32 * 1024
+local run, intervalBytesMax = ARGV[6], 32 * 1024
 
-local head = redis.call('HMGET', H, 'src', 'seq', 'acked', 'n', 'mode', 'flush', 'pos')
+local head = redis.call('HMGET', H, 'src', 'seq', 'acked', 'n', 'mode', 'flush', 'pos', 'run')
 local src = head[1]
 local seq, acked, visible = tonumber(head[2] or 0), tonumber(head[3] or 0), tonumber(head[4] or 0)
 local mode, flushAt, position = head[5] == '1', tonumber(head[6] or nil), head[7] or ''
 local events, gone = {}, {}
+
+-- Redis was started again since the roster was changed last, and what it has may be older than what was announced: the
+-- numbers that follow may have been used already. With a new source they count anew.
+if src and head[8] ~= run then src = ARGV[5] end
 
 local function int(number) return string.format('%.0f', number) end
 local function net(text) return #text .. ':' .. text end
@@ -167,7 +171,7 @@ local function finish(outcome)
     if not isEmpty or seq > 0 then src = ARGV[5] end
   end
   if src then
-    redis.call('HSET', H, 'src', src, 'seq', int(seq), 'n', int(visible), 'mode', mode and '1' or '0')
+    redis.call('HSET', H, 'src', src, 'seq', int(seq), 'n', int(visible), 'mode', mode and '1' or '0', 'run', run)
     if flushAt then redis.call('HSET', H, 'flush', int(flushAt)) else redis.call('HDEL', H, 'flush') end
     if isEmpty then
       redis.call('PEXPIRE', H, 3600000)
