@@ -21,6 +21,21 @@ package protocol RedisClientDelegate: AnyObject {
 package final class RedisClient {
     package typealias Completion = (Result<RedisReply, RedisFailure>) -> Void
 
+    /// A command that every connection begins with. The connection is up when all of them are answered.
+    package struct Prelude {
+        let command: RedisCommand
+        let answered: (RedisReply) -> Void
+
+        package init(_ arguments: RedisArgument..., answered: @escaping (RedisReply) -> Void) {
+            self.init(RedisCommand(arguments), answered: answered)
+        }
+
+        package init(_ command: RedisCommand, answered: @escaping (RedisReply) -> Void) {
+            self.command = command
+            self.answered = answered
+        }
+    }
+
     private struct Open {
         let deadline: NIODeadline
         let done: Completion
@@ -33,6 +48,8 @@ package final class RedisClient {
     private let logger: Logger
     private var hashes: [ObjectIdentifier: String] = [:]
     private var delegate: (any RedisClientDelegate)?
+    /// Makes the commands that a connection begins with. Set it before `start`.
+    package var prelude: () -> [Prelude] = { [] }
     private var channel: (any Channel)?
     private var open = Deque<Open>()
     private var outgoing = ByteBuffer()
@@ -114,10 +131,15 @@ package final class RedisClient {
         attempt += 1
         let number = attempt
         let handler = NIOLoopBound(RedisChannelHandler(self, attempt: number), eventLoop: eventLoop)
+        let configuration = self.configuration
         let bootstrap = ClientBootstrap(group: eventLoop)
             .connectTimeout(.init(configuration.connectTimeout))
             .channelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
+                    if let tls = configuration.tls {
+                        try channel.pipeline.syncOperations.addHandler(
+                            tls.clientHandler(to: configuration.place.host))
+                    }
                     try channel.pipeline.syncOperations.addHandler(handler.value)
                 }
             }
@@ -154,6 +176,16 @@ package final class RedisClient {
                 case .success(let reply): self.hashes[ObjectIdentifier(script)] = reply.string
                 case .failure(.refused(let text)):
                     self.connectionLost(number, "Redis refuses the script \(script.name): \(text)")
+                case .failure: break
+                }
+            }
+        }
+        for step in prelude() {
+            write(step.command) { outcome in
+                switch outcome {
+                case .success(let reply): step.answered(reply)
+                case .failure(.refused(let text)):
+                    self.connectionLost(number, "Redis refuses a command: \(text)")
                 case .failure: break
                 }
             }

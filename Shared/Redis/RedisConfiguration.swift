@@ -13,6 +13,8 @@ package struct RedisConfiguration: Sendable {
     /// The password; it is never logged.
     package var password = ""
     package var database = 0
+    /// Nil if the connection is in the clear.
+    package var tls: ServiceLinkTLS?
     package var connectTimeout: Duration = .seconds(2)
     /// The time limit of every command. When a command isn't answered in time, the connection is given up,
     /// because its later answers can't be trusted to come.
@@ -25,6 +27,14 @@ package struct RedisConfiguration: Sendable {
 }
 
 extension RedisConfiguration.Place: CustomStringConvertible {
+    /// The host that a certificate has to be for.
+    var host: String {
+        switch self {
+        case .tcp(let host, _): host
+        case .unixSocket: "localhost"
+        }
+    }
+
     package var description: String {
         switch self {
         case .tcp(let host, let port): "\(host):\(port)"

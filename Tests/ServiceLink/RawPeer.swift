@@ -3,6 +3,8 @@ import NIOPosix
 import RTMWire
 import Synchronization
 
+@testable import RTMServiceLink
+
 /// A peer on a bare socket, which may say whatever it likes.
 final class RawPeer: Sendable {
     private let channel: any Channel
@@ -20,20 +22,19 @@ final class RawPeer: Sendable {
     private final class Ear: ChannelInboundHandler, Sendable {
         typealias InboundIn = ByteBuffer
         let heard: Heard
-        let greeting: [UInt8]
+        let answer: @Sendable (ServiceLinkHello) -> [UInt8]
 
-        init(_ heard: Heard, greeting: [UInt8] = []) {
+        init(_ heard: Heard, answer: @escaping @Sendable (ServiceLinkHello) -> [UInt8] = { _ in [] }) {
             self.heard = heard
-            self.greeting = greeting
-        }
-
-        func channelActive(context: ChannelHandlerContext) {
-            if !greeting.isEmpty { context.channel.writeAndFlush(ByteBuffer(bytes: greeting), promise: nil) }
+            self.answer = answer
         }
 
         func channelRead(context: ChannelHandlerContext, data: NIOAny) {
             let bytes = unwrapInboundIn(data).allBytes
             heard.state.withLock { $0.bytes += bytes }
+            let envelope = try? bytes.dropFirst(4).withUnsafeBytes { try ServiceLinkEnvelope(decoding: $0) }
+            guard case .hello(let hello)? = envelope else { return }
+            context.channel.writeAndFlush(ByteBuffer(bytes: answer(hello)), promise: nil)
         }
 
         func channelInactive(context: ChannelHandlerContext) { heard.state.withLock { $0.isClosed = true } }
@@ -52,12 +53,30 @@ final class RawPeer: Sendable {
         return RawPeer(channel, heard)
     }
 
-    /// The port of a listener whose callers meet `greeting` and then silence.
-    static func listen(on loop: any EventLoop, greeting: [UInt8]) async throws -> Int {
+    /// The port of a listener that answers a hello and is silent then.
+    static func listen(
+        on loop: any EventLoop, answer: @escaping @Sendable (ServiceLinkHello) -> [UInt8]
+    ) async throws -> Int {
         let channel = try await ServerBootstrap(group: loop)
-            .childChannelInitializer { $0.pipeline.addHandler(Ear(Heard(), greeting: greeting)) }
+            .childChannelInitializer { $0.pipeline.addHandler(Ear(Heard(), answer: answer)) }
             .bind(host: "127.0.0.1", port: 0).get()
         return channel.localAddress?.port ?? 0
+    }
+
+    /// Challenge and welcome of a service that knows no secret and reads nothing.
+    static func service(
+        _ hello: ServiceLinkHello, version: UInt32 = ServiceLinkVersion.current, name: String = "echo",
+        incarnation: UInt64
+    ) -> [UInt8] {
+        let challenge = ServiceLinkChallenge(nonce: [UInt8](repeating: 9, count: 32))
+        let handshake = ServiceLinkHandshake(hello: hello, challenge: challenge)
+        let welcome = ServiceLinkWelcome(
+            version: version, service: name, incarnation: incarnation,
+            proof: handshake.serviceProof("", incarnation: incarnation))
+        var buffer = ByteBuffer()
+        ServiceLinkFrame.write(challenge, into: &buffer)
+        ServiceLinkFrame.write(welcome, into: &buffer)
+        return buffer.allBytes
     }
 
     func send(_ bytes: [UInt8]) async throws {
@@ -80,7 +99,18 @@ final class RawPeer: Sendable {
         return frames
     }
 
-    /// The reason in the last frame, if that is a GoAway.
+    /// The service's challenge, if it is the first frame.
+    var challenge: ServiceLinkChallenge? {
+        frames.first?.withUnsafeBytes { bytes in
+            if case .challenge(let challenge) = try? ServiceLinkEnvelope(decoding: bytes) {
+                challenge
+            } else {
+                nil
+            }
+        }
+    }
+
+    /// The reason of the last frame, where that is a GoAway.
     var goAway: ServiceLinkGoAway.Reason? {
         frames.last?.withUnsafeBytes { bytes in
             if case .goAway(let goAway) = try? ServiceLinkEnvelope(decoding: bytes) {

@@ -1,11 +1,12 @@
 import NIOCore
 import RTMModel
-import RTMServiceLink
 import RTMTestSupport
 import RTMWire
 import Testing
 
-/// These tests put bytes on the socket that no peer of ours would send.
+@testable import RTMServiceLink
+
+/// Bytes on the socket that no peer of ours would send.
 @Suite struct ServiceLinkBytesTests {
     private func framed(_ encode: (inout ByteBuffer) -> Void) -> [UInt8] {
         var buffer = ByteBuffer()
@@ -13,11 +14,31 @@ import Testing
         return buffer.allBytes
     }
 
-    private func hello(version: UInt32 = 1, secret: String = "") -> [UInt8] {
-        framed {
-            ServiceLinkFrame.write(
-                ServiceLinkHello(version: version, service: "echo", node: "raw", secret: secret), into: &$0)
-        }
+    private static let nonce = [UInt8](repeating: 7, count: 32)
+
+    private func hello(version: UInt32 = ServiceLinkVersion.current, node: String = "raw") -> [UInt8] {
+        framed { ServiceLinkFrame.write(Self.helloFrame(version: version, node: node), into: &$0) }
+    }
+
+    private static func helloFrame(version: UInt32 = ServiceLinkVersion.current, node: String = "raw")
+        -> ServiceLinkHello
+    {
+        ServiceLinkHello(version: version, service: "echo", node: node, nonce: nonce)
+    }
+
+    /// The answer to the challenge that has come.
+    private func proof(_ peer: RawPeer, secret: String = "") throws -> [UInt8] {
+        let challenge = try #require(peer.challenge)
+        let handshake = ServiceLinkHandshake(hello: Self.helloFrame(), challenge: challenge)
+        return framed { ServiceLinkFrame.write(handshake.callerProof(secret), into: &$0) }
+    }
+
+    /// Says hello and proves that it knows the secret.
+    private func enter(_ peer: RawPeer) async throws {
+        try await peer.send(hello())
+        try await eventually("the challenge") { peer.challenge != nil }
+        try await peer.send(try proof(peer))
+        try await eventually("the welcome") { peer.frames.count == 2 }
     }
 
     private var echo: [UInt8] {
@@ -52,25 +73,29 @@ import Testing
     @Test("frames are understood when they come byte by byte")
     func byteByByte() async throws {
         try await withRawCaller { fixture, peer in
-            for byte in hello() + echo + echo { try await peer.send([byte]) }
-            try await eventually("welcome and two answers") { peer.frames.count == 3 }
+            for byte in hello() { try await peer.send([byte]) }
+            try await eventually("the challenge") { peer.challenge != nil }
+            for byte in try proof(peer) + echo + echo { try await peer.send([byte]) }
+            try await eventually("welcome and two answers") { peer.frames.count == 4 }
             #expect(
-                peer.frames[1]
+                peer.frames[2]
                     == ByteBuffer.frame {
                         ServiceLinkFrame.writeResponse(id: 7, body: Bytes("hi"), bodyLength: 2, into: &$0)
                     })
-            #expect(peer.frames[1] == peer.frames[2])
+            #expect(peer.frames[2] == peer.frames[3])
         }
     }
 
     @Test("frames are understood wherever a read ends", arguments: [2, 3, 5, 7, 64])
     func pieces(size: Int) async throws {
         try await withRawCaller { fixture, peer in
-            let bytes = hello() + (0..<20).flatMap { _ in echo }
+            try await peer.send(hello())
+            try await eventually("the challenge") { peer.challenge != nil }
+            let bytes = try proof(peer) + (0..<20).flatMap { _ in echo }
             for start in stride(from: 0, to: bytes.count, by: size) {
                 try await peer.send(Array(bytes[start..<min(start + size, bytes.count)]))
             }
-            try await eventually("welcome and twenty answers") { peer.frames.count == 21 }
+            try await eventually("welcome and twenty answers") { peer.frames.count == 22 }
         }
     }
 
@@ -82,7 +107,7 @@ import Testing
         ] as [[UInt8]], [true, false])
     func garbage(bytes: [UInt8], afterHello: Bool) async throws {
         try await withRawCaller { fixture, peer in
-            if afterHello { try await peer.send(hello()) }
+            if afterHello { try await enter(peer) }
             try await peer.send(bytes)
             try await eventually("closed") { peer.isClosed }
             #expect(peer.goAway == .protocolError)
@@ -92,9 +117,13 @@ import Testing
     @Test("a request before the hello, a second hello and a frame of the wrong direction end the link")
     func outOfPlace() async throws {
         let welcome = framed {
-            ServiceLinkFrame.write(ServiceLinkWelcome(version: 1, service: "echo", incarnation: 1), into: &$0)
+            ServiceLinkFrame.write(
+                ServiceLinkWelcome(
+                    version: ServiceLinkVersion.current, service: "echo", incarnation: 1, proof: []),
+                into: &$0)
         }
-        for bytes in [echo, hello() + hello(), hello() + welcome] {
+        let proof = framed { ServiceLinkFrame.write(ServiceLinkProof(proof: [1]), into: &$0) }
+        for bytes in [echo, hello() + hello(), hello() + welcome, hello() + echo, proof] {
             try await withRawCaller { fixture, peer in
                 try await peer.send(bytes)
                 try await eventually("closed") { peer.isClosed }
@@ -106,7 +135,7 @@ import Testing
     @Test("another version is refused")
     func version() async throws {
         try await withRawCaller { fixture, peer in
-            try await peer.send(hello(version: 2))
+            try await peer.send(hello(version: 1))
             try await eventually("closed") { peer.isClosed }
             #expect(peer.goAway == .version)
         }
@@ -121,8 +150,7 @@ import Testing
             #expect(peer.goAway == .protocolError)
         }
         try await withRawCaller { fixture, peer in
-            try await peer.send(hello())
-            try await eventually("welcome") { peer.frames.count == 1 }
+            try await enter(peer)
             try await peer.send(long)
             try await peer.send([UInt8](repeating: 0, count: 0x2000 - 100))
             try await eventually("the frame was read and is none") { peer.isClosed }
@@ -141,8 +169,9 @@ import Testing
     @Test("a frame of unknown kind is ignored")
     func unknownKind() async throws {
         try await withRawCaller { fixture, peer in
-            try await peer.send(hello() + [0, 0, 0, 3, 0x7a, 1, 0] + [0, 0, 0, 0] + echo)
-            try await eventually("welcome and answer") { peer.frames.count == 2 }
+            try await enter(peer)
+            try await peer.send([0, 0, 0, 3, 0x7a, 1, 0] + [0, 0, 0, 0] + echo)
+            try await eventually("the answer") { peer.frames.count == 3 }
         }
     }
 
@@ -152,11 +181,9 @@ import Testing
             $0.client.link.heartbeatInterval = .milliseconds(100)
             $0.client.link.heartbeatDeadline = .milliseconds(400)
         } _: { fixture in
-            let welcome = framed {
-                ServiceLinkFrame.write(
-                    ServiceLinkWelcome(version: 1, service: "echo", incarnation: 1), into: &$0)
+            let port = try await RawPeer.listen(on: fixture.serverLoop) { hello in
+                RawPeer.service(hello, incarnation: 1)
             }
-            let port = try await RawPeer.listen(on: fixture.serverLoop, greeting: welcome)
             let caller = try await fixture.call(.tcp(host: "127.0.0.1", port: port))
             // The link comes up and falls again and again; one request has to be caught in it.
             try await eventually("an accepted request") {
@@ -172,14 +199,11 @@ import Testing
     @Test("a service of another name or version is refused by the caller", arguments: [true, false])
     func foreignService(otherVersion: Bool) async throws {
         try await ServiceLinkFixture.with(.tcp) { fixture in
-            let welcome = framed {
-                ServiceLinkFrame.write(
-                    ServiceLinkWelcome(
-                        version: otherVersion ? 2 : 1, service: otherVersion ? "echo" : "other",
-                        incarnation: 1),
-                    into: &$0)
+            let port = try await RawPeer.listen(on: fixture.serverLoop) { hello in
+                RawPeer.service(
+                    hello, version: otherVersion ? 1 : ServiceLinkVersion.current,
+                    name: otherVersion ? "echo" : "other", incarnation: 1)
             }
-            let port = try await RawPeer.listen(on: fixture.serverLoop, greeting: welcome)
             let caller = try await fixture.call(.tcp(host: "127.0.0.1", port: port))
             try await eventually("the refusal") {
                 if case .peerRefused(let goAway) = try await caller.turn({ $0.downReason }) {
@@ -189,6 +213,82 @@ import Testing
                 }
             }
             #expect(fixture.journal.events.isEmpty)
+        }
+    }
+
+    @Test(
+        "a service that doesn't know the secret is refused by the caller, which has sent no more than a proof"
+    )
+    func impostor() async throws {
+        try await ServiceLinkFixture.with(.tcp) {
+            $0.client.link.secret = "tops3cret"
+        } _: { fixture in
+            let port = try await RawPeer.listen(on: fixture.serverLoop) { hello in
+                RawPeer.service(hello, incarnation: 1)
+            }
+            let caller = try await fixture.call(.tcp(host: "127.0.0.1", port: port))
+            try await eventually("the refusal") {
+                if case .peerRefused(let goAway) = try await caller.turn({ $0.downReason }) {
+                    goAway.reason == .wrongSecret
+                } else {
+                    false
+                }
+            }
+            #expect(fixture.journal.events.isEmpty)
+        }
+    }
+
+    @Test("the secret never travels, and a recorded handshake opens no other link")
+    func replay() async throws {
+        try await ServiceLinkFixture.with(.tcp) {
+            $0.client.link.secret = "tops3cret"
+            $0.server.link.secret = "tops3cret"
+        } _: { fixture in
+            let (_, address) = try await fixture.listen()
+            guard case .tcp(_, let port) = address else { return }
+            let first = try await RawPeer.connect(to: port, on: fixture.clientLoop)
+            try await first.send(hello())
+            try await eventually("the challenge") { first.challenge != nil }
+            let proof = try proof(first, secret: "tops3cret")
+            try await first.send(proof)
+            try await eventually("the welcome") { first.frames.count == 2 }
+            for frame in first.frames + [hello(), proof] {
+                #expect(!String(decoding: frame, as: UTF8.self).contains("tops3cret"))
+            }
+            let second = try await RawPeer.connect(to: port, on: fixture.clientLoop)
+            try await second.send(hello())
+            try await eventually("the challenge") { second.challenge != nil }
+            try await second.send(proof)
+            try await eventually("closed") { second.isClosed }
+            #expect(second.goAway == .wrongSecret)
+        }
+    }
+
+    @Test("before the end of the handshake a frame has at most 4 KiB")
+    func strangersFrame() async throws {
+        try await withRawCaller { fixture, peer in
+            try await peer.send([0, 0, 0x10, 0x01])
+            try await eventually("closed") { peer.isClosed }
+            #expect(peer.goAway == .protocolError)
+        }
+    }
+
+    @Test("connections in their handshake have their own limits, and callers that know the secret get in")
+    func strangers() async throws {
+        try await ServiceLinkFixture.with(.tcp) {
+            $0.server.strangersPerAddressMax = 3
+            $0.server.linksMax = 1
+        } _: { fixture in
+            let (server, address) = try await fixture.listen()
+            guard case .tcp(_, let port) = address else { return }
+            var peers: [RawPeer] = []
+            for _ in 0..<3 { peers.append(try await .connect(to: port, on: fixture.clientLoop)) }
+            try await eventually("three strangers") { server.linkCount == 3 }
+            let fourth = try await RawPeer.connect(to: port, on: fixture.clientLoop)
+            try await eventually("the fourth is refused") { fourth.isClosed && fourth.goAway == .overflow }
+            // The handshake's time ends the strangers, and then there is room.
+            _ = try await fixture.call(address)
+            try await eventually("link up", within: .seconds(20)) { fixture.journal.ups.count == 1 }
         }
     }
 }

@@ -10,6 +10,8 @@ import Testing
 /// The content of a decoded envelope, as copies instead of views.
 private enum Decoded: Equatable {
     case hello(ServiceLinkHello)
+    case challenge(ServiceLinkChallenge)
+    case proof(ServiceLinkProof)
     case welcome(ServiceLinkWelcome)
     case request(UInt64, UInt32, UInt32, [UInt8])
     case response(UInt64, [UInt8])
@@ -22,6 +24,8 @@ private enum Decoded: Equatable {
         self = try frame.withUnsafeBytes { bytes in
             switch try ServiceLinkEnvelope(decoding: bytes) {
             case .hello(let hello): .hello(hello)
+            case .challenge(let challenge): .challenge(challenge)
+            case .proof(let proof): .proof(proof)
             case .welcome(let welcome): .welcome(welcome)
             case .request(let id, let method, let timeout, let body):
                 .request(id, method, timeout, Array(body))
@@ -57,14 +61,24 @@ private enum Decoded: Equatable {
                         $0.version = 1
                         $0.service = "messaging"
                         $0.node = "edge-ü"
-                        $0.secret = "s"
+                        $0.nonce = Data([1, 2])
                     }),
-                .hello(ServiceLinkHello(version: 1, service: "messaging", node: "edge-ü", secret: "s")),
+                .hello(ServiceLinkHello(version: 1, service: "messaging", node: "edge-ü", nonce: [1, 2])),
                 {
                     let hello = ServiceLinkHello(
-                        version: 1, service: "messaging", node: "edge-ü", secret: "s")
+                        version: 1, service: "messaging", node: "edge-ü", nonce: [1, 2])
                     ServiceLinkFrame.write(hello, into: &$0)
                 }
+            ),
+            (
+                .challenge(.with { $0.nonce = Data([3, 4]) }),
+                .challenge(ServiceLinkChallenge(nonce: [3, 4])),
+                { ServiceLinkFrame.write(ServiceLinkChallenge(nonce: [3, 4]), into: &$0) }
+            ),
+            (
+                .proof(.with { $0.proof = Data([5, 6]) }),
+                .proof(ServiceLinkProof(proof: [5, 6])),
+                { ServiceLinkFrame.write(ServiceLinkProof(proof: [5, 6]), into: &$0) }
             ),
             (
                 .welcome(
@@ -72,11 +86,13 @@ private enum Decoded: Equatable {
                         $0.version = 1
                         $0.service = "x"
                         $0.incarnation = .max
+                        $0.proof = Data([7])
                     }),
-                .welcome(ServiceLinkWelcome(version: 1, service: "x", incarnation: .max)),
+                .welcome(ServiceLinkWelcome(version: 1, service: "x", incarnation: .max, proof: [7])),
                 {
                     ServiceLinkFrame.write(
-                        ServiceLinkWelcome(version: 1, service: "x", incarnation: .max), into: &$0)
+                        ServiceLinkWelcome(version: 1, service: "x", incarnation: .max, proof: [7]), into: &$0
+                    )
                 }
             ),
             (

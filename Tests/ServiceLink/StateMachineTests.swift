@@ -9,18 +9,61 @@ import Testing
     private let start = NIODeadline.uptimeNanoseconds(1 << 40)
     private let configuration = ServiceLinkClientConfiguration(service: "messaging", node: "edge-1")
 
-    private func welcome(_ incarnation: UInt64, service: String = "messaging", version: UInt32 = 1)
-        -> ServiceLinkWelcome
+    private let nonce = [UInt8](repeating: 1, count: 32)
+    private let challenge = ServiceLinkChallenge(nonce: [UInt8](repeating: 2, count: 32))
+
+    private func hello(version: UInt32 = ServiceLinkVersion.current, service: String = "messaging")
+        -> ServiceLinkHello
     {
-        ServiceLinkWelcome(version: version, service: service, incarnation: incarnation)
+        ServiceLinkHello(version: version, service: service, node: "edge-1", nonce: nonce)
     }
 
+    private func welcome(
+        _ incarnation: UInt64, service: String = "messaging", version: UInt32 = ServiceLinkVersion.current,
+        secret: String = ""
+    ) -> ServiceLinkWelcome {
+        let handshake = ServiceLinkHandshake(hello: hello(), challenge: challenge)
+        return ServiceLinkWelcome(
+            version: version, service: service, incarnation: incarnation,
+            proof: handshake.serviceProof(secret, incarnation: incarnation))
+    }
+
+    /// The machine has sent its proof.
     private func greeting() -> ServiceLinkStateMachine {
         var machine = ServiceLinkStateMachine(configuration)
         let isFirst = machine.start(now: start)
         #expect(isFirst)
-        #expect(machine.opened(now: start)?.service == "messaging")
+        #expect(machine.opened(now: start, nonce: nonce)?.service == "messaging")
+        let proof = machine.challenged(challenge)
+        #expect(proof != nil)
         return machine
+    }
+
+    @Test("a service that does not know the secret is refused, and a second challenge is out of place")
+    func foreignService() {
+        var machine = greeting()
+        guard case .refuse(let goAway) = machine.welcomed(welcome(1, secret: "guessed"), now: start) else {
+            Issue.record("not refused")
+            return
+        }
+        #expect(goAway.reason == .wrongSecret)
+        let again = machine.challenged(challenge)
+        #expect(again == nil)
+    }
+
+    @Test("a proof is of use for one connection, one role and one secret only")
+    func proofs() {
+        let handshake = ServiceLinkHandshake(hello: hello(), challenge: challenge)
+        let proof = handshake.callerProof("s")
+        #expect(handshake.isRight(proof, "s"))
+        #expect(!handshake.isRight(proof, "t"))
+        #expect(!handshake.isRight(ServiceLinkProof(proof: []), "s"))
+        #expect(proof.proof != handshake.serviceProof("s", incarnation: 1))
+        let other = ServiceLinkHandshake(
+            hello: hello(), challenge: ServiceLinkChallenge(nonce: [UInt8](repeating: 3, count: 32)))
+        #expect(!other.isRight(proof, "s"))
+        #expect(ServiceLinkHandshake.nonce() != ServiceLinkHandshake.nonce())
+        #expect(ServiceLinkHandshake.nonce().count == 32)
     }
 
     @Test("the first welcome brings the link up, a second one is out of place")
@@ -43,7 +86,7 @@ import Testing
     func refusals() {
         var machine = greeting()
         guard case .refuse(let wrong) = machine.welcomed(welcome(1, service: "storage"), now: start),
-            case .refuse(let old) = machine.welcomed(welcome(1, version: 2), now: start)
+            case .refuse(let old) = machine.welcomed(welcome(1, version: 1), now: start)
         else {
             Issue.record("not refused")
             return
@@ -60,7 +103,8 @@ import Testing
             let wasUp = machine.lost(now: start, random: 0.5)
             #expect(wasUp)
             #expect(machine.wake(now: start + .seconds(10)) == .connect)
-            _ = machine.opened(now: start)
+            _ = machine.opened(now: start, nonce: nonce)
+            _ = machine.challenged(challenge)
             let peer = ServiceLinkPeer(incarnation: incarnation, isFirst: false, hasChanged: hasChanged)
             #expect(machine.welcomed(welcome(incarnation), now: start) == .up(peer))
         }
@@ -70,16 +114,16 @@ import Testing
     func attemptDeadlines() {
         var machine = ServiceLinkStateMachine(configuration)
         _ = machine.start(now: start)
-        guard case .close(.connectFailed) = machine.wake(now: start + .seconds(5)) else {
+        guard case .close(.connectFailed) = machine.wake(now: start + .seconds(1)) else {
             Issue.record("the attempt goes on")
             return
         }
         let wasUp = machine.lost(now: start, random: 0)
         #expect(!wasUp)
         #expect(machine.wake(now: start) == .connect)
-        _ = machine.opened(now: start)
-        #expect(machine.wake(now: start + .seconds(4)) == .none)
-        #expect(machine.wake(now: start + .seconds(5)) == .close(.handshakeTimedOut))
+        _ = machine.opened(now: start, nonce: nonce)
+        #expect(machine.wake(now: start + .seconds(1)) == .none)
+        #expect(machine.wake(now: start + .seconds(2)) == .close(.handshakeTimedOut))
     }
 
     @Test("after stop nothing happens any more")
@@ -90,7 +134,8 @@ import Testing
         #expect(machine.nextWake == nil)
         #expect(machine.wake(now: start + .hours(1)) == .none)
         #expect(machine.welcomed(welcome(1), now: start) == .unexpected)
-        #expect(machine.opened(now: start) == nil)
+        let afterStop = machine.opened(now: start, nonce: nonce)
+        #expect(afterStop == nil)
         _ = machine.lost(now: start, random: 0.5)
         #expect(machine.nextWake == nil)
     }
@@ -99,35 +144,46 @@ import Testing
     func calledEnd() {
         var configuration = ServiceLinkServerConfiguration(service: "messaging")
         configuration.link.secret = "s"
-        let hello = ServiceLinkHello(version: 1, service: "messaging", node: "edge-1", secret: "s")
         var late = AcceptedServiceLinkStateMachine(configuration, now: start)
-        #expect(late.wake(now: start + .seconds(4)) == .none)
-        #expect(late.wake(now: start + .seconds(5)) == .close(.handshakeTimedOut))
+        #expect(late.wake(now: start + .seconds(1)) == .none)
+        _ = late.greeted(hello(), nonce: challenge.nonce)
+        #expect(late.wake(now: start + .seconds(2)) == .close(.handshakeTimedOut))
 
         var machine = AcceptedServiceLinkStateMachine(configuration, now: start)
-        #expect(
-            machine.greeted(hello, now: start)
-                == .welcome(
-                    ServiceLinkWelcome(
-                        version: 1, service: "messaging", incarnation: configuration.incarnation)))
-        #expect(machine.greeted(hello, now: start) == .unexpected)
+        #expect(machine.greeted(hello(), nonce: challenge.nonce) == .challenge(challenge))
+        #expect(machine.greeted(hello(), nonce: challenge.nonce) == .unexpected)
+        let handshake = ServiceLinkHandshake(hello: hello(), challenge: challenge)
+        let incarnation = configuration.incarnation
+        let welcome = ServiceLinkWelcome(
+            version: ServiceLinkVersion.current, service: "messaging", incarnation: incarnation,
+            proof: handshake.serviceProof("s", incarnation: incarnation))
+        #expect(machine.proved(handshake.callerProof("s"), now: start) == .welcome(welcome, node: "edge-1"))
+        #expect(machine.proved(handshake.callerProof("s"), now: start) == .unexpected)
         #expect(machine.wake(now: start + .seconds(5)) == .sendHeartbeat)
         #expect(machine.wake(now: start + .seconds(15)) == .close(.silent))
     }
 
-    @Test("the called end refuses another version, service or secret")
+    @Test("the called end refuses another version, another service, and a proof with another secret")
     func admission() {
-        let admission = ServiceLinkAdmission(service: "messaging", secret: "s")
-        func refusal(_ version: UInt32, _ service: String, _ secret: String) -> ServiceLinkGoAway.Reason? {
-            admission.refusal(
-                of: ServiceLinkHello(version: version, service: service, node: "n", secret: secret))?
-                .reason
+        let admission = ServiceLinkAdmission(service: "messaging")
+        #expect(admission.refusal(of: hello()) == nil)
+        #expect(admission.refusal(of: hello(version: 1))?.reason == .version)
+        #expect(admission.refusal(of: hello(service: "storage"))?.reason == .wrongService)
+        let short = ServiceLinkHello(
+            version: ServiceLinkVersion.current, service: "messaging", node: "n", nonce: [1])
+        #expect(admission.refusal(of: short)?.reason == .protocolError)
+        for secret in ["t", ""] {
+            var configuration = ServiceLinkServerConfiguration(service: "messaging")
+            configuration.link.secret = "s"
+            var machine = AcceptedServiceLinkStateMachine(configuration, now: start)
+            _ = machine.greeted(hello(), nonce: challenge.nonce)
+            let handshake = ServiceLinkHandshake(hello: hello(), challenge: challenge)
+            guard case .refuse(let goAway) = machine.proved(handshake.callerProof(secret), now: start) else {
+                Issue.record("not refused")
+                continue
+            }
+            #expect(goAway.reason == .wrongSecret)
         }
-        #expect(refusal(1, "messaging", "s") == nil)
-        #expect(refusal(2, "messaging", "s") == .version)
-        #expect(refusal(1, "storage", "s") == .wrongService)
-        #expect(refusal(1, "messaging", "t") == .wrongSecret)
-        #expect(refusal(1, "messaging", "") == .wrongSecret)
     }
 
     /// Anything may happen in any order. Until the stop, time always has something to wait for, and the link
@@ -142,7 +198,9 @@ import Testing
         for _ in 0..<500 {
             now = now + .milliseconds(.random(in: 0...8000, using: &random))
             switch Int.random(in: 0..<6, using: &random) {
-            case 0: _ = machine.opened(now: now)
+            case 0:
+                _ = machine.opened(now: now, nonce: nonce)
+                _ = machine.challenged(challenge)
             case 1:
                 if case .up = machine.welcomed(welcome(.random(in: 1...3, using: &random)), now: now) {
                     mayBeUp = true

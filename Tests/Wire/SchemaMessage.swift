@@ -121,6 +121,9 @@ extension SchemaMessage {
     private static let service = [
         SchemaMessage(Rtm_Service_ServiceLinkFrame.self, rtm__service__service_link_frame__unpack),
         SchemaMessage(Rtm_Service_ServiceLinkHello.self, rtm__service__service_link_hello__unpack),
+        SchemaMessage(
+            Rtm_Service_ServiceLinkChallenge.self, rtm__service__service_link_challenge__unpack),
+        SchemaMessage(Rtm_Service_ServiceLinkProof.self, rtm__service__service_link_proof__unpack),
         SchemaMessage(Rtm_Service_ServiceLinkWelcome.self, rtm__service__service_link_welcome__unpack),
         SchemaMessage(Rtm_Service_ServiceLinkRequest.self, rtm__service__service_link_request__unpack),
         SchemaMessage(Rtm_Service_ServiceLinkResponse.self, rtm__service__service_link_response__unpack),

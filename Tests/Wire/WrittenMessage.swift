@@ -98,8 +98,10 @@ struct WrittenMessage: Sendable, CustomTestStringConvertible {
 
     private static func link() -> [WrittenMessage] {
         [
-            WrittenMessage(ServiceLinkHello(version: 1, service: "s", node: "n", secret: "s")),
-            WrittenMessage(ServiceLinkWelcome(version: 1, service: "s", incarnation: 2)),
+            WrittenMessage(ServiceLinkHello(version: 1, service: "s", node: "n", nonce: [1])),
+            WrittenMessage(ServiceLinkChallenge(nonce: [1])),
+            WrittenMessage(ServiceLinkProof(proof: [1])),
+            WrittenMessage(ServiceLinkWelcome(version: 1, service: "s", incarnation: 2, proof: [1])),
             WrittenMessage(ServiceLinkGoAway(.draining, "why")),
         ]
     }

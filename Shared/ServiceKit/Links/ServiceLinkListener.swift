@@ -7,6 +7,9 @@ package import RTMServiceLink
 package enum ServiceLinkPlace: Sendable {
     case address(HostPort)
     case inProcess(InProcessEndpoint)
+
+    /// Whether callers come from outside the process.
+    package var isNetworked: Bool { if case .address = self { true } else { false } }
 }
 
 /// The part of a service that callers reach. It listens while the service runs, and closes its links when the
@@ -44,13 +47,5 @@ package struct ServiceLinkListener: Service {
             let bound = HostPort(host: address.host, port: await port.wait() ?? address.port)
             return [ListeningAddress(server.configuration.service, bound)]
         }
-    }
-}
-
-extension ServiceLinkConfiguration {
-    /// Reads the settings that both ends of every link of an installation share.
-    package init(_ configuration: Configuration) {
-        self.init()
-        secret = configuration[ServiceLinkKeys.secret]?.revealed ?? ""
     }
 }

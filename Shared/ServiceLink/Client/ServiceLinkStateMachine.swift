@@ -4,8 +4,8 @@ import RTMWire
 /// The calling end of a link: it connects, greets, stays alive and comes back. The type is pure: it is told
 /// what happened and when, and says what to do; `ServiceLinkClient` does it.
 ///
-///     idle → connecting → greeting → up
-///              ↑    └─────────┴──────┴→ waiting (back-off) → connecting …
+///     idle → connecting → greeting → proving → up
+///              ↑    └─────────┴─────────┴──────┴→ waiting (back-off) → connecting …
 ///     every state → stopped
 struct ServiceLinkStateMachine {
     private enum State {
@@ -13,8 +13,10 @@ struct ServiceLinkStateMachine {
         case idle
         /// An attempt to connect is under way.
         case connecting(until: NIODeadline)
-        /// The connection is there and the hello is sent. The peer's welcome is awaited.
-        case greeting(until: NIODeadline)
+        /// The connection is there and the hello is sent. The peer's challenge is awaited.
+        case greeting(until: NIODeadline, ServiceLinkHello)
+        /// The proof is sent. The peer's welcome is awaited.
+        case proving(until: NIODeadline, ServiceLinkHandshake)
         /// The peer has said welcome, and requests flow.
         case up(ServiceLinkLiveness)
         /// The last attempt failed or the link was lost. The next attempt comes after a pause.
@@ -40,7 +42,8 @@ struct ServiceLinkStateMachine {
     var nextWake: NIODeadline? {
         switch state {
         case .idle, .stopped: nil
-        case .connecting(let until), .greeting(let until), .waiting(let until): until
+        case .connecting(let until), .greeting(let until, _), .proving(let until, _), .waiting(let until):
+            until
         case .up(let liveness): liveness.nextWake
         }
     }
@@ -57,12 +60,23 @@ struct ServiceLinkStateMachine {
     }
 
     /// What to say on the new connection; nil if it isn't wanted any more.
-    mutating func opened(now: NIODeadline) -> ServiceLinkHello? {
+    ///
+    /// - Parameter nonce: random bytes.
+    mutating func opened(now: NIODeadline, nonce: [UInt8]) -> ServiceLinkHello? {
         guard case .connecting = state else { return nil }
-        state = .greeting(until: now + TimeAmount(configuration.link.handshakeTimeout))
-        return ServiceLinkHello(
+        let hello = ServiceLinkHello(
             version: ServiceLinkVersion.current, service: configuration.service, node: configuration.node,
-            secret: configuration.link.secret)
+            nonce: nonce)
+        state = .greeting(until: now + TimeAmount(configuration.link.handshakeTimeout), hello)
+        return hello
+    }
+
+    /// The proof that the service asks for; nil if nobody waits for a challenge.
+    mutating func challenged(_ challenge: ServiceLinkChallenge) -> ServiceLinkProof? {
+        guard case .greeting(let until, let hello) = state else { return nil }
+        let handshake = ServiceLinkHandshake(hello: hello, challenge: challenge)
+        state = .proving(until: until, handshake)
+        return handshake.callerProof(configuration.link.secret.revealed)
     }
 
     enum WelcomeAction: Equatable {
@@ -74,7 +88,7 @@ struct ServiceLinkStateMachine {
     }
 
     mutating func welcomed(_ welcome: ServiceLinkWelcome, now: NIODeadline) -> WelcomeAction {
-        guard case .greeting = state else { return .unexpected }
+        guard case .proving(_, let handshake) = state else { return .unexpected }
         guard welcome.version == ServiceLinkVersion.current else {
             let text = "this caller speaks version \(ServiceLinkVersion.current), not \(welcome.version)"
             return .refuse(ServiceLinkGoAway(.version, text))
@@ -82,6 +96,9 @@ struct ServiceLinkStateMachine {
         guard welcome.service == configuration.service else {
             let text = "\(configuration.service) was expected, not \(welcome.service)"
             return .refuse(ServiceLinkGoAway(.wrongService, text))
+        }
+        guard handshake.isRight(welcome, configuration.link.secret.revealed) else {
+            return .refuse(ServiceLinkGoAway(.wrongSecret, Self.wrongSecret))
         }
         let hasChanged = incarnation.map { $0 != welcome.incarnation } ?? false
         let peer = ServiceLinkPeer(
@@ -91,6 +108,8 @@ struct ServiceLinkStateMachine {
         state = .up(ServiceLinkLiveness(configuration.link, now: now))
         return .up(peer)
     }
+
+    private static let wrongSecret = "the service does not know the secret of this installation"
 
     /// Returns whether the next wake-up is earlier than before.
     mutating func heard(now: NIODeadline) -> Bool {
@@ -104,7 +123,7 @@ struct ServiceLinkStateMachine {
     mutating func lost(now: NIODeadline, random: Double) -> Bool {
         let wasUp = isUp
         switch state {
-        case .connecting, .greeting, .up:
+        case .connecting, .greeting, .proving, .up:
             state = .waiting(until: now + TimeAmount(backoff.next(random: random)))
         case .idle, .waiting, .stopped:
             break
@@ -131,7 +150,7 @@ struct ServiceLinkStateMachine {
         case .connecting(let until):
             return now >= until
                 ? .close(.connectFailed("no answer in \(configuration.connectTimeout)")) : .none
-        case .greeting(let until):
+        case .greeting(let until, _), .proving(let until, _):
             return now >= until ? .close(.handshakeTimedOut) : .none
         case .up(var liveness):
             let action = liveness.wake(now: now)

@@ -1,15 +1,17 @@
 /// What both ends of a link need to know.
 package struct ServiceLinkConfiguration: Sendable {
-    /// The secret that all services of an installation share. If it is empty, none is asked for. It is never
-    /// logged.
-    package var secret = ""
+    package var secret: ServiceLinkSecret = ""
+    /// Nil if links between processes are in the clear.
+    package var tls: ServiceLinkTLS?
     /// Bytes of the longest frame. A longer one from the peer ends the link, a longer one to it is refused.
     /// The default is 16 MiB.
     package var frameBytesMax = 16 << 20
+    /// Bytes of the longest frame before the peer has proved who it is.
+    package var strangerFrameBytesMax = 4 << 10
     /// How many bytes may wait for the peer. With one more the link ends with the GoAway reason `overflow`.
     package var queueBytesMax = 32 << 20
     /// The time from the connection to the welcome.
-    package var handshakeTimeout: Duration = .seconds(5)
+    package var handshakeTimeout: Duration = .seconds(2)
     /// If the peer has sent nothing for this long, it is asked whether it still lives.
     package var heartbeatInterval: Duration = .seconds(5)
     /// If the peer has sent nothing for this long, it is gone. This must be longer than the interval.
@@ -29,7 +31,8 @@ package struct ServiceLinkClientConfiguration: Sendable {
     package var service: String
     /// This process's name, for the peer's logs.
     package var node: String
-    package var connectTimeout: Duration = .seconds(5)
+    /// A host that is just starting may let the first packet be lost, and the next attempt gets through.
+    package var connectTimeout: Duration = .seconds(1)
     /// How many requests may wait for their answer. One more is refused.
     package var openRequestsMax = 65_536
     package var backoff = Backoff()
@@ -50,10 +53,10 @@ package struct ServiceLinkServerConfiguration: Sendable {
     package var incarnation: UInt64 = .random(in: 1...UInt64.max)
     /// How many links there may be at the same time. One more is refused.
     package var linksMax = 1024
-    /// How many of them may be in their handshake. One more is refused.
+    /// How many connections may be in their handshake at the same time, in all and from one address. One more
+    /// is refused. They don't count as links.
     package var strangersMax = 1024
-    /// The longest frame of a caller that has not been admitted.
-    package var helloBytesMax = 4 << 10
+    package var strangersPerAddressMax = 128
 
     package init(service: String) { self.service = service }
 }

@@ -40,7 +40,7 @@ final class ServiceLinkConnection: ServiceLinkTransportReceiver, Flushable {
     private var isClosed = false
     private(set) var isOpen = false
     /// The longest frame that the peer may send from the next read on.
-    var frameBytesMax: Int
+    private var frameBytesMax: Int
     var counters = ServiceLinkCounters()
 
     init(
@@ -52,9 +52,17 @@ final class ServiceLinkConnection: ServiceLinkTransportReceiver, Flushable {
         self.owner = owner
         self.endOfTurn = endOfTurn
         self.logger = logger
-        frameBytesMax = configuration.frameBytesMax
-        reader = FrameReader(frameBytesMax: configuration.frameBytesMax)
+        frameBytesMax = min(configuration.strangerFrameBytesMax, configuration.frameBytesMax)
+        reader = FrameReader(frameBytesMax: frameBytesMax)
     }
+
+    /// From the next read on, the peer may send frames of any allowed length. The called end says so when the
+    /// caller has proved who it is. The calling end says so when it sends its own proof, because long frames
+    /// may come in one read with the welcome.
+    func trust() { frameBytesMax = configuration.frameBytesMax }
+
+    /// Where the peer is; empty within a process.
+    var peerAddress: String { transport?.peerAddress ?? "" }
 
     var queuedBytes: Int { outbound.readableBytes + (transport?.queuedBytes ?? 0) }
 
@@ -147,6 +155,18 @@ extension ServiceLinkConnection {
     func sendHello(_ hello: ServiceLinkHello) -> Bool {
         append(bytesMax: hello.encodedLength + ServiceLinkFrame.overheadBytesMax) {
             ServiceLinkFrame.write(hello, into: &$0)
+        }
+    }
+
+    func sendChallenge(_ challenge: ServiceLinkChallenge) -> Bool {
+        append(bytesMax: challenge.encodedLength + ServiceLinkFrame.overheadBytesMax) {
+            ServiceLinkFrame.write(challenge, into: &$0)
+        }
+    }
+
+    func sendProof(_ proof: ServiceLinkProof) -> Bool {
+        append(bytesMax: proof.encodedLength + ServiceLinkFrame.overheadBytesMax) {
+            ServiceLinkFrame.write(proof, into: &$0)
         }
     }
 
@@ -253,7 +273,7 @@ extension ServiceLinkConnection {
             break
         case .goAway(let goAway):
             close(.goneAway(goAway))
-        case .hello, .welcome, .request, .response, .failure, .push:
+        case .hello, .challenge, .proof, .welcome, .request, .response, .failure, .push:
             if let fault = owner?.connection(self, received: envelope) { refuse(fault) }
         }
     }
@@ -261,7 +281,8 @@ extension ServiceLinkConnection {
     private func refuse(_ fault: String) {
         guard isOpen else { return }
         logger.warning(
-            "a peer broke the protocol of ServiceLink and is disconnected", metadata: ["fault": "\(fault)"])
+            "a peer broke the protocol of ServiceLink and is disconnected",
+            metadata: ["fault": "\(fault.prefix(200))", "address": "\(peerAddress)"])
         close(.protocolError(fault), saying: ServiceLinkGoAway(.protocolError, fault))
     }
 }

@@ -58,7 +58,6 @@ package final class AcceptedServiceLink {
     func makeConnection() -> ServiceLinkConnection {
         let fresh = ServiceLinkConnection(
             configuration.link, owner: self, endOfTurn: endOfTurn, logger: logger)
-        fresh.frameBytesMax = min(configuration.helloBytesMax, configuration.link.frameBytesMax)
         connection = fresh
         timer.arm(machine.nextWake, for: self)
         return fresh
@@ -124,7 +123,8 @@ package final class AcceptedServiceLink {
 
 extension AcceptedServiceLink: ServiceLinkConnectionOwner {
     func connectionOpened(_ connection: ServiceLinkConnection) {
-        if let refusal = registry.add(self) { connection.close(.shutDown, saying: refusal) }
+        guard let refusal = registry.connect(self, from: connection.peerAddress) else { return }
+        connection.close(.shutDown, saying: refusal)
     }
 
     func connectionHeard(_ connection: ServiceLinkConnection, now: NIODeadline) {
@@ -133,7 +133,8 @@ extension AcceptedServiceLink: ServiceLinkConnectionOwner {
 
     func connection(_ connection: ServiceLinkConnection, received envelope: ServiceLinkEnvelope) -> String? {
         if case .hello(let hello) = envelope { return greeted(hello, on: connection) }
-        guard let handler else { return "a frame before the hello" }
+        if case .proof(let proof) = envelope { return proved(proof, on: connection) }
+        guard let handler else { return "a frame before the end of the handshake" }
         switch envelope {
         case .request(let id, let method, let timeoutMilliseconds, let body):
             counted.requests += 1
@@ -150,27 +151,59 @@ extension AcceptedServiceLink: ServiceLinkConnectionOwner {
     }
 
     private func greeted(_ hello: ServiceLinkHello, on connection: ServiceLinkConnection) -> String? {
-        switch machine.greeted(hello, now: endOfTurn.now) {
-        case .welcome(let welcome):
-            connection.frameBytesMax = configuration.link.frameBytesMax
-            registry.admitted(self)
-            peerNode = hello.node
-            logger[metadataKey: "peer"] = "\(hello.node)"
-            _ = connection.sendWelcome(welcome)
-            let handler = makeHandler(self)
-            self.handler = handler
-            logger.debug("link opened")
-            timer.arm(machine.nextWake, for: self)
-            handler.linkOpened(self)
+        switch machine.greeted(hello, nonce: ServiceLinkHandshake.nonce()) {
+        case .challenge(let challenge):
+            _ = connection.sendChallenge(challenge)
             return nil
         case .refuse(let goAway):
-            logger.warning(
-                "caller refused", metadata: ["peer": "\(hello.node)", "reason": "\(goAway.reason)"])
-            connection.close(.peerRefused(goAway), saying: goAway)
+            refuse(goAway, hello.node, on: connection)
             return nil
         case .unexpected:
             return "a second hello"
         }
+    }
+
+    private func proved(_ proof: ServiceLinkProof, on connection: ServiceLinkConnection) -> String? {
+        switch machine.proved(proof, now: endOfTurn.now) {
+        case .welcome(let welcome, let node):
+            if let refusal = registry.admit(self) {
+                refuse(refusal, node, on: connection)
+            } else {
+                open(welcome, node, on: connection)
+            }
+            return nil
+        case .refuse(let goAway):
+            refuse(goAway, "", on: connection)
+            return nil
+        case .unexpected:
+            return "a proof that nobody asked for"
+        }
+    }
+
+    private func open(_ welcome: ServiceLinkWelcome, _ node: String, on connection: ServiceLinkConnection) {
+        connection.trust()
+        peerNode = node
+        logger[metadataKey: "peer"] = "\(node)"
+        _ = connection.sendWelcome(welcome)
+        let handler = makeHandler(self)
+        self.handler = handler
+        logger.debug("link opened")
+        timer.arm(machine.nextWake, for: self)
+        handler.linkOpened(self)
+    }
+
+    /// A caller that is refused tries again and again, and a stranger may be one of many. So the registry says
+    /// whether one more line is worth it, and what the caller sent is cut.
+    private func refuse(_ goAway: ServiceLinkGoAway, _ node: String, on connection: ServiceLinkConnection) {
+        if let omitted = registry.mayLogRefusal(now: endOfTurn.now) {
+            logger.warning(
+                "caller refused",
+                metadata: [
+                    "peer": "\(node.prefix(64))", "address": "\(connection.peerAddress)",
+                    "reason": "\(goAway.reason)", "omitted": .stringConvertible(omitted),
+                ])
+        }
+        connection.close(.peerRefused(goAway), saying: goAway)
     }
 
     func connectionLost(_ connection: ServiceLinkConnection, _ reason: ServiceLinkDownReason) {

@@ -1,12 +1,14 @@
 import NIOCore
 import RTMWire
 
-/// The called end of a link: it checks the hello, then the link stays open while the peer lives. The type is
-/// pure.
+/// The called end of a link: it checks the hello, asks for a proof and checks it, then the link stays open
+/// while the peer lives. The type is pure.
 struct AcceptedServiceLinkStateMachine {
     private enum State {
-        /// The caller has connected and has to say who it is.
+        /// The caller has connected and has to say who it is. Followed by `awaitingProof`, or the end.
         case awaitingHello(until: NIODeadline)
+        /// The caller has to prove that it knows the secret. Followed by `open`, or the end.
+        case awaitingProof(until: NIODeadline, ServiceLinkHandshake)
         /// The caller is admitted. Requests and pushes flow.
         case open(ServiceLinkLiveness)
     }
@@ -23,27 +25,47 @@ struct AcceptedServiceLinkStateMachine {
 
     var nextWake: NIODeadline {
         switch state {
-        case .awaitingHello(let until): until
+        case .awaitingHello(let until), .awaitingProof(let until, _): until
         case .open(let liveness): liveness.nextWake
         }
     }
 
     enum HelloAction: Equatable {
-        case welcome(ServiceLinkWelcome)
+        case challenge(ServiceLinkChallenge)
         case refuse(ServiceLinkGoAway)
         case unexpected
     }
 
-    mutating func greeted(_ hello: ServiceLinkHello, now: NIODeadline) -> HelloAction {
-        guard case .awaitingHello = state else { return .unexpected }
-        let admission = ServiceLinkAdmission(
-            service: configuration.service, secret: configuration.link.secret)
+    /// - Parameter nonce: random bytes.
+    mutating func greeted(_ hello: ServiceLinkHello, nonce: [UInt8]) -> HelloAction {
+        guard case .awaitingHello(let until) = state else { return .unexpected }
+        let admission = ServiceLinkAdmission(service: configuration.service)
         if let refusal = admission.refusal(of: hello) { return .refuse(refusal) }
+        let challenge = ServiceLinkChallenge(nonce: nonce)
+        state = .awaitingProof(until: until, ServiceLinkHandshake(hello: hello, challenge: challenge))
+        return .challenge(challenge)
+    }
+
+    enum ProofAction: Equatable {
+        /// The caller has this name.
+        case welcome(ServiceLinkWelcome, node: String)
+        case refuse(ServiceLinkGoAway)
+        case unexpected
+    }
+
+    mutating func proved(_ proof: ServiceLinkProof, now: NIODeadline) -> ProofAction {
+        guard case .awaitingProof(_, let handshake) = state else { return .unexpected }
+        let secret = configuration.link.secret.revealed
+        guard handshake.isRight(proof, secret) else {
+            return .refuse(
+                ServiceLinkGoAway(.wrongSecret, "the secret is not that of this installation"))
+        }
         state = .open(ServiceLinkLiveness(configuration.link, now: now))
-        return .welcome(
-            ServiceLinkWelcome(
-                version: ServiceLinkVersion.current, service: configuration.service,
-                incarnation: configuration.incarnation))
+        let welcome = ServiceLinkWelcome(
+            version: ServiceLinkVersion.current, service: configuration.service,
+            incarnation: configuration.incarnation,
+            proof: handshake.serviceProof(secret, incarnation: configuration.incarnation))
+        return .welcome(welcome, node: handshake.hello.node)
     }
 
     /// Returns whether the next wake-up is earlier than before.
@@ -61,7 +83,7 @@ struct AcceptedServiceLinkStateMachine {
 
     mutating func wake(now: NIODeadline) -> WakeAction {
         switch state {
-        case .awaitingHello(let until):
+        case .awaitingHello(let until), .awaitingProof(let until, _):
             return now >= until ? .close(.handshakeTimedOut) : .none
         case .open(var liveness):
             let action = liveness.wake(now: now)

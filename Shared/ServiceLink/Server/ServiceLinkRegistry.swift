@@ -2,26 +2,34 @@ import NIOCore
 import RTMWire
 import Synchronization
 
-/// The links of a server on all its event loops, for the limit and for draining. It is touched when a link
+/// The links of a server on all its event loops, for the limits and for draining. It is touched when a link
 /// opens or closes, never for a message.
+///
+/// Strangers are connections in their handshake. They have limits of their own, so that they can't take the
+/// places of callers that know the secret.
 final class ServiceLinkRegistry: Sendable {
     private struct State {
         var links: [UInt64: NIOLoopBound<AcceptedServiceLink>] = [:]
-        /// Links that are in their handshake.
-        var strangers: Set<UInt64> = []
+        /// The addresses of the connections in their handshake.
+        var strangers: [UInt64: String] = [:]
+        var strangersByAddress: [String: Int] = [:]
         var lastID: UInt64 = 0
         var isDraining = false
         var waiting: [CheckedContinuation<Void, Never>] = []
+        var nextRefusalLine = NIODeadline.distantPast
+        var refusalsOmitted = 0
+
+        mutating func removeStranger(_ id: UInt64) {
+            guard let address = strangers.removeValue(forKey: id) else { return }
+            let rest = strangersByAddress[address, default: 1] - 1
+            strangersByAddress[address] = rest > 0 ? rest : nil
+        }
     }
 
-    private let linksMax: Int
-    private let strangersMax: Int
+    private let configuration: ServiceLinkServerConfiguration
     private let state = Mutex(State())
 
-    init(linksMax: Int, strangersMax: Int) {
-        self.linksMax = linksMax
-        self.strangersMax = strangersMax
-    }
+    init(_ configuration: ServiceLinkServerConfiguration) { self.configuration = configuration }
 
     func makeID() -> UInt64 {
         state.withLock {
@@ -30,37 +38,56 @@ final class ServiceLinkRegistry: Sendable {
         }
     }
 
+    /// Links that are open or in their handshake.
     var count: Int { state.withLock { $0.links.count } }
 
-    /// Nil if there is room. Call it on the link's loop.
-    func add(_ link: AcceptedServiceLink) -> ServiceLinkGoAway? {
+    /// Nil if there is room for one more stranger. Call it on the link's loop.
+    func connect(_ link: AcceptedServiceLink, from address: String) -> ServiceLinkGoAway? {
         let bound = NIOLoopBound(link, eventLoop: link.eventLoop)
         let id = link.id
         return state.withLock { state in
             if state.isDraining { return ServiceLinkGoAway(.draining) }
-            if state.links.count >= linksMax {
-                return ServiceLinkGoAway(.overflow, "all \(linksMax) links are taken")
-            }
-            if state.strangers.count >= strangersMax {
-                return ServiceLinkGoAway(.overflow, "\(strangersMax) callers are in their handshake")
-            }
+            let isFull =
+                state.strangers.count >= configuration.strangersMax
+                || !address.isEmpty
+                    && state.strangersByAddress[address, default: 0] >= configuration.strangersPerAddressMax
+            if isFull { return ServiceLinkGoAway(.overflow, "too many connections are in their handshake") }
             state.links[id] = bound
-            state.strangers.insert(id)
+            state.strangers[id] = address
+            state.strangersByAddress[address, default: 0] += 1
             return nil
         }
     }
 
-    /// The link's caller has said who it is.
-    func admitted(_ link: AcceptedServiceLink) {
+    /// The stranger has proved who it is. Nil if there is room for one more link.
+    func admit(_ link: AcceptedServiceLink) -> ServiceLinkGoAway? {
         let id = link.id
-        state.withLock { _ = $0.strangers.remove(id) }
+        return state.withLock { state in
+            state.removeStranger(id)
+            let open = state.links.count - state.strangers.count
+            guard open > configuration.linksMax else { return nil }
+            return ServiceLinkGoAway(.overflow, "all \(configuration.linksMax) links are taken")
+        }
+    }
+
+    /// Nil if the line is left out; otherwise how many were left out before it. There is one line a second.
+    func mayLogRefusal(now: NIODeadline) -> Int? {
+        state.withLock { state in
+            guard now >= state.nextRefusalLine else {
+                state.refusalsOmitted += 1
+                return nil
+            }
+            state.nextRefusalLine = now + .seconds(1)
+            defer { state.refusalsOmitted = 0 }
+            return state.refusalsOmitted
+        }
     }
 
     func remove(_ link: AcceptedServiceLink) {
         let id = link.id
         let waiting = state.withLock { state -> [CheckedContinuation<Void, Never>] in
+            state.removeStranger(id)
             state.links[id] = nil
-            state.strangers.remove(id)
             guard state.isDraining, state.links.isEmpty else { return [] }
             defer { state.waiting = [] }
             return state.waiting

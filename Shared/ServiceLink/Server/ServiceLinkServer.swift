@@ -24,8 +24,7 @@ package final class ServiceLinkServer: Sendable {
         self.links = links
         self.logger = logger
         self.handler = handler
-        registry = ServiceLinkRegistry(
-            linksMax: configuration.linksMax, strangersMax: configuration.strangersMax)
+        registry = ServiceLinkRegistry(configuration)
     }
 
     /// Links that are open or in their handshake.
@@ -41,6 +40,9 @@ package final class ServiceLinkServer: Sendable {
             .childChannelOption(.recvAllocator, value: TCPTransport.readBuffers)
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
+                    if let tls = self.configuration.link.tls {
+                        try channel.pipeline.syncOperations.addHandler(tls.serverHandler())
+                    }
                     let transport = TCPTransport(receiver: self.accept(on: channel.eventLoop))
                     try channel.pipeline.syncOperations.addHandler(transport)
                 }

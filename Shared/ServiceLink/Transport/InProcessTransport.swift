@@ -27,6 +27,7 @@ final class InProcessTransport: ServiceLinkTransport {
     }
 
     var isWritable: Bool { true }
+    var peerAddress: String { "" }
     var queuedBytes: Int { inFlight.count }
 
     func write(_ batch: ByteBuffer) {

@@ -9,6 +9,8 @@ package protocol ServiceLinkTransport: AnyObject {
     /// False while the peer doesn't keep up. Batches then wait at the link until `transportBecameWritable` is
     /// called.
     var isWritable: Bool { get }
+    /// The peer's IP address; empty within a process.
+    var peerAddress: String { get }
     /// How many bytes were handed over and have not reached the peer.
     var queuedBytes: Int { get }
     /// Sends a batch of whole frames after all earlier batches. It is called at the end of a turn.

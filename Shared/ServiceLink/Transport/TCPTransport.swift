@@ -1,7 +1,7 @@
 import NIOCore
 import NIOPosix
 
-/// A link over a socket. It is the only handler in its channel's pipeline.
+/// A link over a socket. It is the last handler in its channel's pipeline, and the only one without TLS.
 ///
 /// Bytes go to the receiver as they were read, and a batch is one `writeAndFlush`. Beyond NIO's high-water
 /// mark the link keeps its batch, so one large buffer waits instead of many small ones.
@@ -17,6 +17,8 @@ final class TCPTransport: ChannelInboundHandler, ServiceLinkTransport {
     init(receiver: any ServiceLinkTransportReceiver) { self.receiver = receiver }
 
     var isWritable: Bool { context?.channel.isWritable ?? false }
+
+    var peerAddress: String { context?.channel.remoteAddress?.ipAddress ?? "" }
 
     var queuedBytes: Int {
         guard let options = context?.channel.syncOptions else { return 0 }
@@ -78,7 +80,8 @@ extension TCPTransport {
 
     /// Connects on the receiver's event loop and tells the receiver the result.
     static func connect(
-        to host: String, port: Int, timeout: Duration, receiver: any ServiceLinkTransportReceiver,
+        to host: String, port: Int, tls: ServiceLinkTLS?, timeout: Duration,
+        receiver: any ServiceLinkTransportReceiver,
         on eventLoop: any EventLoop
     ) {
         let bound = NIOLoopBound(receiver, eventLoop: eventLoop)
@@ -88,6 +91,9 @@ extension TCPTransport {
             .channelOption(.recvAllocator, value: readBuffers)
             .channelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
+                    if let tls {
+                        try channel.pipeline.syncOperations.addHandler(tls.clientHandler(to: host))
+                    }
                     try channel.pipeline.syncOperations.addHandler(TCPTransport(receiver: bound.value))
                 }
             }

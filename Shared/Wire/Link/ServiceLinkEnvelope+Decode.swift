@@ -9,6 +9,10 @@ extension ServiceLinkEnvelope {
         while let field = try scanner.next() {
             switch field.number {
             case Schema.ServiceLinkFrame.hello: envelope = .hello(try ServiceLinkHello(scanning: field.bytes))
+            case Schema.ServiceLinkFrame.challenge:
+                envelope = .challenge(ServiceLinkChallenge(nonce: try Self.readBytes(field.bytes)))
+            case Schema.ServiceLinkFrame.proof:
+                envelope = .proof(ServiceLinkProof(proof: try Self.readBytes(field.bytes)))
             case Schema.ServiceLinkFrame.welcome:
                 envelope = .welcome(try ServiceLinkWelcome(scanning: field.bytes))
             case Schema.ServiceLinkFrame.request: envelope = try Self.readRequest(field.bytes)
@@ -76,6 +80,16 @@ extension ServiceLinkEnvelope {
         return .push(method: method, body: body.bytes)
     }
 
+    /// The one field of a challenge or a proof; both have the number 1.
+    private static func readBytes(_ bytes: UnsafeRawBufferPointer) throws(WireError) -> [UInt8] {
+        var scanner = ProtobufScanner(bytes)
+        var content: [UInt8] = []
+        while let field = try scanner.next() {
+            if field.number == Schema.ServiceLinkProof.proof.number { content = Array(try field.bytes) }
+        }
+        return content
+    }
+
     /// A message without known fields still has to be a message.
     private static func readEmpty(
         _ bytes: UnsafeRawBufferPointer, _ envelope: ServiceLinkEnvelope
@@ -88,14 +102,14 @@ extension ServiceLinkEnvelope {
 
 extension ServiceLinkHello {
     fileprivate init(scanning bytes: UnsafeRawBufferPointer) throws(WireError) {
-        self.init(version: 0, service: "", node: "", secret: "")
+        self.init(version: 0, service: "", node: "", nonce: [])
         var scanner = ProtobufScanner(bytes)
         while let field = try scanner.next() {
             switch field.number {
             case Fields.version: version = try field.uint32
             case Fields.service: service = try field.view.copiedIfValid()
             case Fields.node: node = try field.view.copiedIfValid()
-            case Fields.secret: secret = try field.view.copiedIfValid()
+            case Fields.nonce: nonce = Array(try field.bytes)
             default: break
             }
         }
@@ -104,13 +118,14 @@ extension ServiceLinkHello {
 
 extension ServiceLinkWelcome {
     fileprivate init(scanning bytes: UnsafeRawBufferPointer) throws(WireError) {
-        self.init(version: 0, service: "", incarnation: 0)
+        self.init(version: 0, service: "", incarnation: 0, proof: [])
         var scanner = ProtobufScanner(bytes)
         while let field = try scanner.next() {
             switch field.number {
             case Fields.version: version = try field.uint32
             case Fields.service: service = try field.view.copiedIfValid()
             case Fields.incarnation: incarnation = try field.uint64
+            case Fields.proof: proof = Array(try field.bytes)
             default: break
             }
         }

@@ -7,7 +7,9 @@ package import RTMModel
 /// it. The rare cases are indirect so that the frequent ones stay small.
 package enum ServiceLinkEnvelope {
     indirect case hello(ServiceLinkHello)
-    case welcome(ServiceLinkWelcome)
+    indirect case challenge(ServiceLinkChallenge)
+    indirect case proof(ServiceLinkProof)
+    indirect case welcome(ServiceLinkWelcome)
     case request(id: UInt64, method: UInt32, timeoutMilliseconds: UInt32, body: UnsafeRawBufferPointer)
     case response(id: UInt64, body: UnsafeRawBufferPointer)
     indirect case failure(id: UInt64, error: RTMError)
@@ -27,21 +29,46 @@ package struct ServiceLinkHello: WireMessage, Sendable, Hashable {
     package var service: String
     /// The caller's name, for logs.
     package var node: String
-    /// Never logged.
-    package var secret: String
+    /// Random bytes of this connection.
+    package var nonce: [UInt8]
 
-    package init(version: UInt32, service: String, node: String, secret: String) {
+    package init(version: UInt32, service: String, node: String, nonce: [UInt8]) {
         self.version = version
         self.service = service
         self.node = node
-        self.secret = secret
+        self.nonce = nonce
     }
 
     package func write(to sink: inout some FieldSink) {
         sink.field(Fields.version, version)
         sink.field(Fields.service, service)
         sink.field(Fields.node, node)
-        sink.field(Fields.secret, secret)
+        nonce.withUnsafeBytes { sink.field(Fields.nonce, WireText($0)) }
+    }
+}
+
+/// The called service asks the caller to prove that it knows the secret.
+package struct ServiceLinkChallenge: WireMessage, Sendable, Hashable {
+    package typealias Fields = Schema.ServiceLinkChallenge
+    /// Random bytes of this connection.
+    package var nonce: [UInt8]
+
+    package init(nonce: [UInt8]) { self.nonce = nonce }
+
+    package func write(to sink: inout some FieldSink) {
+        nonce.withUnsafeBytes { sink.field(Fields.nonce, WireText($0)) }
+    }
+}
+
+/// The caller's proof that it knows the secret.
+package struct ServiceLinkProof: WireMessage, Sendable, Hashable {
+    package typealias Fields = Schema.ServiceLinkProof
+    package var proof: [UInt8]
+
+    package init(proof: [UInt8]) { self.proof = proof }
+
+    package func write(to sink: inout some FieldSink) {
+        proof.withUnsafeBytes { sink.field(Fields.proof, WireText($0)) }
     }
 }
 
@@ -53,17 +80,21 @@ package struct ServiceLinkWelcome: WireMessage, Sendable, Hashable {
     /// The number of the peer's process. If it differs from the last one, the process is new and has
     /// forgotten everything.
     package var incarnation: UInt64
+    /// The service's proof that it knows the secret.
+    package var proof: [UInt8]
 
-    package init(version: UInt32, service: String, incarnation: UInt64) {
+    package init(version: UInt32, service: String, incarnation: UInt64, proof: [UInt8]) {
         self.version = version
         self.service = service
         self.incarnation = incarnation
+        self.proof = proof
     }
 
     package func write(to sink: inout some FieldSink) {
         sink.field(Fields.version, version)
         sink.field(Fields.service, service)
         sink.field(Fields.incarnation, incarnation)
+        proof.withUnsafeBytes { sink.field(Fields.proof, WireText($0)) }
     }
 }
 

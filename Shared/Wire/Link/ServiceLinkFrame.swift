@@ -44,6 +44,14 @@ package enum ServiceLinkFrame {
         FieldMessage(Schema.ServiceLinkFrame.hello, hello).encodeFrame(into: &buffer)
     }
 
+    package static func write(_ challenge: ServiceLinkChallenge, into buffer: inout ByteBuffer) {
+        FieldMessage(Schema.ServiceLinkFrame.challenge, challenge).encodeFrame(into: &buffer)
+    }
+
+    package static func write(_ proof: ServiceLinkProof, into buffer: inout ByteBuffer) {
+        FieldMessage(Schema.ServiceLinkFrame.proof, proof).encodeFrame(into: &buffer)
+    }
+
     package static func write(_ welcome: ServiceLinkWelcome, into buffer: inout ByteBuffer) {
         FieldMessage(Schema.ServiceLinkFrame.welcome, welcome).encodeFrame(into: &buffer)
     }

@@ -11,6 +11,8 @@ extension Schema {
         package static var heartbeat: SchemaField<ServiceLinkHeartbeat> { SchemaField(6) }
         package static var heartbeatAck: SchemaField<ServiceLinkHeartbeatAck> { SchemaField(7) }
         package static var goAway: SchemaField<ServiceLinkGoAway> { SchemaField(8) }
+        package static var challenge: SchemaField<ServiceLinkChallenge> { SchemaField(9) }
+        package static var proof: SchemaField<ServiceLinkProof> { SchemaField(10) }
     }
 
     /// rtm.service.ServiceLinkHello
@@ -18,7 +20,17 @@ extension Schema {
         package static var version: SchemaField<UInt32> { SchemaField(1) }
         package static var service: SchemaField<String> { SchemaField(2) }
         package static var node: SchemaField<String> { SchemaField(3) }
-        package static var secret: SchemaField<String> { SchemaField(4) }
+        package static var nonce: SchemaField<Bytes> { SchemaField(5) }
+    }
+
+    /// rtm.service.ServiceLinkChallenge
+    package enum ServiceLinkChallenge {
+        package static var nonce: SchemaField<Bytes> { SchemaField(1) }
+    }
+
+    /// rtm.service.ServiceLinkProof
+    package enum ServiceLinkProof {
+        package static var proof: SchemaField<Bytes> { SchemaField(1) }
     }
 
     /// rtm.service.ServiceLinkWelcome
@@ -26,6 +38,7 @@ extension Schema {
         package static var version: SchemaField<UInt32> { SchemaField(1) }
         package static var service: SchemaField<String> { SchemaField(2) }
         package static var incarnation: SchemaField<UInt64> { SchemaField(3) }
+        package static var proof: SchemaField<Bytes> { SchemaField(4) }
     }
 
     /// rtm.service.ServiceLinkRequest

@@ -10,7 +10,7 @@ enum FuzzedLink {
         guard let envelope = try? ServiceLinkEnvelope(decoding: bytes) else { return }
         let facts = envelope.facts
         // protobuf-c merges a body that comes twice, the scan takes the last. Nobody writes two.
-        guard (1...8).reduce(0, { $0 + Fields.count($1, in: bytes) }) == 1,
+        guard (1...10).reduce(0, { $0 + Fields.count($1, in: bytes) }) == 1,
             let unpacked = rtm__service__service_link_frame__unpack(nil, bytes.count, start)
         else { return }
         defer { rtm__service__service_link_frame__free_unpacked(unpacked, nil) }
@@ -24,9 +24,14 @@ extension ServiceLinkEnvelope {
     fileprivate var facts: [String] {
         switch self {
         case .hello(let hello):
-            ["hello", "\(hello.version)", hello.service.cText, hello.node.cText, hello.secret.cText]
+            ["hello", "\(hello.version)", hello.service.cText, hello.node.cText, hello.nonce.hex]
+        case .challenge(let challenge): ["challenge", challenge.nonce.hex]
+        case .proof(let proof): ["proof", proof.proof.hex]
         case .welcome(let welcome):
-            ["welcome", "\(welcome.version)", welcome.service.cText, "\(welcome.incarnation)"]
+            [
+                "welcome", "\(welcome.version)", welcome.service.cText, "\(welcome.incarnation)",
+                welcome.proof.hex,
+            ]
         case .request(let id, let method, let timeout, let body):
             ["request", "\(id)", "\(method)", "\(timeout)", WireText(body).hex]
         case .response(let id, let body): ["response", "\(id)", WireText(body).hex]
@@ -47,8 +52,12 @@ extension Rtm__Service__ServiceLinkFrame {
         case RTM__SERVICE__SERVICE_LINK_FRAME__BODY_WELCOME:
             [
                 "welcome", "\(welcome.pointee.version)", String(cString: welcome.pointee.service),
-                "\(welcome.pointee.incarnation)",
+                "\(welcome.pointee.incarnation)", WireText(welcome.pointee.proof.view).hex,
             ]
+        case RTM__SERVICE__SERVICE_LINK_FRAME__BODY_CHALLENGE:
+            ["challenge", WireText(challenge.pointee.nonce.view).hex]
+        case RTM__SERVICE__SERVICE_LINK_FRAME__BODY_PROOF:
+            ["proof", WireText(proof.pointee.proof.view).hex]
         case RTM__SERVICE__SERVICE_LINK_FRAME__BODY_REQUEST:
             [
                 "request", "\(request.pointee.id)", "\(request.pointee.method)",
@@ -67,7 +76,10 @@ extension Rtm__Service__ServiceLinkFrame {
 
 extension Rtm__Service__ServiceLinkHello {
     fileprivate var facts: [String] {
-        ["hello", "\(version)", String(cString: service), String(cString: node), String(cString: secret)]
+        [
+            "hello", "\(version)", String(cString: service), String(cString: node),
+            WireText(nonce.view).hex,
+        ]
     }
 }
 
@@ -82,6 +94,10 @@ extension Rtm__Service__ServiceLinkGoAway {
         let known = ServiceLinkGoAway.Reason(rawValue: Int(Int32(truncatingIfNeeded: reason.rawValue)))
         return ["goAway", "\(known ?? .unspecified)", String(cString: text)]
     }
+}
+
+extension [UInt8] {
+    fileprivate var hex: String { withUnsafeBytes { WireText($0).hex } }
 }
 
 extension String {

@@ -24,6 +24,7 @@ final class SocketTransport: ServiceLinkTransport {
     }
 
     var isWritable: Bool { !socket.isFull }
+    var peerAddress: String { "" }
     var queuedBytes: Int { socket.bytesOnTheWay }
 
     func write(_ batch: ByteBuffer) {

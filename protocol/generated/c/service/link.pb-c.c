@@ -97,6 +97,96 @@ void   rtm__service__service_link_hello__free_unpacked
   assert(message->base.descriptor == &rtm__service__service_link_hello__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
+void   rtm__service__service_link_challenge__init
+                     (Rtm__Service__ServiceLinkChallenge         *message)
+{
+  static const Rtm__Service__ServiceLinkChallenge init_value = RTM__SERVICE__SERVICE_LINK_CHALLENGE__INIT;
+  *message = init_value;
+}
+size_t rtm__service__service_link_challenge__get_packed_size
+                     (const Rtm__Service__ServiceLinkChallenge *message)
+{
+  assert(message->base.descriptor == &rtm__service__service_link_challenge__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t rtm__service__service_link_challenge__pack
+                     (const Rtm__Service__ServiceLinkChallenge *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &rtm__service__service_link_challenge__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t rtm__service__service_link_challenge__pack_to_buffer
+                     (const Rtm__Service__ServiceLinkChallenge *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &rtm__service__service_link_challenge__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Rtm__Service__ServiceLinkChallenge *
+       rtm__service__service_link_challenge__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Rtm__Service__ServiceLinkChallenge *)
+     protobuf_c_message_unpack (&rtm__service__service_link_challenge__descriptor,
+                                allocator, len, data);
+}
+void   rtm__service__service_link_challenge__free_unpacked
+                     (Rtm__Service__ServiceLinkChallenge *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &rtm__service__service_link_challenge__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   rtm__service__service_link_proof__init
+                     (Rtm__Service__ServiceLinkProof         *message)
+{
+  static const Rtm__Service__ServiceLinkProof init_value = RTM__SERVICE__SERVICE_LINK_PROOF__INIT;
+  *message = init_value;
+}
+size_t rtm__service__service_link_proof__get_packed_size
+                     (const Rtm__Service__ServiceLinkProof *message)
+{
+  assert(message->base.descriptor == &rtm__service__service_link_proof__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t rtm__service__service_link_proof__pack
+                     (const Rtm__Service__ServiceLinkProof *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &rtm__service__service_link_proof__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t rtm__service__service_link_proof__pack_to_buffer
+                     (const Rtm__Service__ServiceLinkProof *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &rtm__service__service_link_proof__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Rtm__Service__ServiceLinkProof *
+       rtm__service__service_link_proof__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Rtm__Service__ServiceLinkProof *)
+     protobuf_c_message_unpack (&rtm__service__service_link_proof__descriptor,
+                                allocator, len, data);
+}
+void   rtm__service__service_link_proof__free_unpacked
+                     (Rtm__Service__ServiceLinkProof *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &rtm__service__service_link_proof__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
 void   rtm__service__service_link_welcome__init
                      (Rtm__Service__ServiceLinkWelcome         *message)
 {
@@ -412,7 +502,7 @@ void   rtm__service__service_link_go_away__free_unpacked
   assert(message->base.descriptor == &rtm__service__service_link_go_away__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
-static const ProtobufCFieldDescriptor rtm__service__service_link_frame__field_descriptors[8] =
+static const ProtobufCFieldDescriptor rtm__service__service_link_frame__field_descriptors[10] =
 {
   {
     "hello",
@@ -510,12 +600,38 @@ static const ProtobufCFieldDescriptor rtm__service__service_link_frame__field_de
     0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "challenge",
+    9,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Rtm__Service__ServiceLinkFrame, body_case),
+    offsetof(Rtm__Service__ServiceLinkFrame, challenge),
+    &rtm__service__service_link_challenge__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "proof",
+    10,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Rtm__Service__ServiceLinkFrame, body_case),
+    offsetof(Rtm__Service__ServiceLinkFrame, proof),
+    &rtm__service__service_link_proof__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned rtm__service__service_link_frame__field_indices_by_name[] = {
+  8,   /* field[8] = challenge */
   7,   /* field[7] = go_away */
   5,   /* field[5] = heartbeat */
   6,   /* field[6] = heartbeat_ack */
   0,   /* field[0] = hello */
+  9,   /* field[9] = proof */
   4,   /* field[4] = push */
   2,   /* field[2] = request */
   3,   /* field[3] = response */
@@ -524,7 +640,7 @@ static const unsigned rtm__service__service_link_frame__field_indices_by_name[] 
 static const ProtobufCIntRange rtm__service__service_link_frame__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 8 }
+  { 0, 10 }
 };
 const ProtobufCMessageDescriptor rtm__service__service_link_frame__descriptor =
 {
@@ -534,7 +650,7 @@ const ProtobufCMessageDescriptor rtm__service__service_link_frame__descriptor =
   "Rtm__Service__ServiceLinkFrame",
   "rtm.service",
   sizeof(Rtm__Service__ServiceLinkFrame),
-  8,
+  10,
   rtm__service__service_link_frame__field_descriptors,
   rtm__service__service_link_frame__field_indices_by_name,
   1,  rtm__service__service_link_frame__number_ranges,
@@ -580,27 +696,28 @@ static const ProtobufCFieldDescriptor rtm__service__service_link_hello__field_de
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
   {
-    "secret",
-    4,
+    "nonce",
+    5,
     PROTOBUF_C_LABEL_NONE,
-    PROTOBUF_C_TYPE_STRING,
+    PROTOBUF_C_TYPE_BYTES,
     0,   /* quantifier_offset */
-    offsetof(Rtm__Service__ServiceLinkHello, secret),
+    offsetof(Rtm__Service__ServiceLinkHello, nonce),
     NULL,
-    &protobuf_c_empty_string,
+    NULL,
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
 };
 static const unsigned rtm__service__service_link_hello__field_indices_by_name[] = {
   2,   /* field[2] = node */
-  3,   /* field[3] = secret */
+  3,   /* field[3] = nonce */
   1,   /* field[1] = service */
   0,   /* field[0] = version */
 };
-static const ProtobufCIntRange rtm__service__service_link_hello__number_ranges[1 + 1] =
+static const ProtobufCIntRange rtm__service__service_link_hello__number_ranges[2 + 1] =
 {
   { 1, 0 },
+  { 5, 3 },
   { 0, 4 }
 };
 const ProtobufCMessageDescriptor rtm__service__service_link_hello__descriptor =
@@ -614,11 +731,87 @@ const ProtobufCMessageDescriptor rtm__service__service_link_hello__descriptor =
   4,
   rtm__service__service_link_hello__field_descriptors,
   rtm__service__service_link_hello__field_indices_by_name,
-  1,  rtm__service__service_link_hello__number_ranges,
+  2,  rtm__service__service_link_hello__number_ranges,
   (ProtobufCMessageInit) rtm__service__service_link_hello__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor rtm__service__service_link_welcome__field_descriptors[3] =
+static const ProtobufCFieldDescriptor rtm__service__service_link_challenge__field_descriptors[1] =
+{
+  {
+    "nonce",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_BYTES,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__ServiceLinkChallenge, nonce),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned rtm__service__service_link_challenge__field_indices_by_name[] = {
+  0,   /* field[0] = nonce */
+};
+static const ProtobufCIntRange rtm__service__service_link_challenge__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 1 }
+};
+const ProtobufCMessageDescriptor rtm__service__service_link_challenge__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "rtm.service.ServiceLinkChallenge",
+  "ServiceLinkChallenge",
+  "Rtm__Service__ServiceLinkChallenge",
+  "rtm.service",
+  sizeof(Rtm__Service__ServiceLinkChallenge),
+  1,
+  rtm__service__service_link_challenge__field_descriptors,
+  rtm__service__service_link_challenge__field_indices_by_name,
+  1,  rtm__service__service_link_challenge__number_ranges,
+  (ProtobufCMessageInit) rtm__service__service_link_challenge__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor rtm__service__service_link_proof__field_descriptors[1] =
+{
+  {
+    "proof",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_BYTES,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__ServiceLinkProof, proof),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned rtm__service__service_link_proof__field_indices_by_name[] = {
+  0,   /* field[0] = proof */
+};
+static const ProtobufCIntRange rtm__service__service_link_proof__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 1 }
+};
+const ProtobufCMessageDescriptor rtm__service__service_link_proof__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "rtm.service.ServiceLinkProof",
+  "ServiceLinkProof",
+  "Rtm__Service__ServiceLinkProof",
+  "rtm.service",
+  sizeof(Rtm__Service__ServiceLinkProof),
+  1,
+  rtm__service__service_link_proof__field_descriptors,
+  rtm__service__service_link_proof__field_indices_by_name,
+  1,  rtm__service__service_link_proof__number_ranges,
+  (ProtobufCMessageInit) rtm__service__service_link_proof__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor rtm__service__service_link_welcome__field_descriptors[4] =
 {
   {
     "version",
@@ -656,16 +849,29 @@ static const ProtobufCFieldDescriptor rtm__service__service_link_welcome__field_
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "proof",
+    4,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_BYTES,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__ServiceLinkWelcome, proof),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned rtm__service__service_link_welcome__field_indices_by_name[] = {
   2,   /* field[2] = incarnation */
+  3,   /* field[3] = proof */
   1,   /* field[1] = service */
   0,   /* field[0] = version */
 };
 static const ProtobufCIntRange rtm__service__service_link_welcome__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 3 }
+  { 0, 4 }
 };
 const ProtobufCMessageDescriptor rtm__service__service_link_welcome__descriptor =
 {
@@ -675,7 +881,7 @@ const ProtobufCMessageDescriptor rtm__service__service_link_welcome__descriptor 
   "Rtm__Service__ServiceLinkWelcome",
   "rtm.service",
   sizeof(Rtm__Service__ServiceLinkWelcome),
-  3,
+  4,
   rtm__service__service_link_welcome__field_descriptors,
   rtm__service__service_link_welcome__field_indices_by_name,
   1,  rtm__service__service_link_welcome__number_ranges,

@@ -157,6 +157,22 @@ package nonisolated struct Rtm_Service_ServiceLinkFrame: Sendable {
     set {body = .goAway(newValue)}
   }
 
+  package var challenge: Rtm_Service_ServiceLinkChallenge {
+    get {
+      if case .challenge(let v)? = body {return v}
+      return Rtm_Service_ServiceLinkChallenge()
+    }
+    set {body = .challenge(newValue)}
+  }
+
+  package var proof: Rtm_Service_ServiceLinkProof {
+    get {
+      if case .proof(let v)? = body {return v}
+      return Rtm_Service_ServiceLinkProof()
+    }
+    set {body = .proof(newValue)}
+  }
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package nonisolated enum OneOf_Body: Equatable, Sendable {
@@ -168,13 +184,15 @@ package nonisolated struct Rtm_Service_ServiceLinkFrame: Sendable {
     case heartbeat(Rtm_Service_ServiceLinkHeartbeat)
     case heartbeatAck(Rtm_Service_ServiceLinkHeartbeatAck)
     case goAway(Rtm_Service_ServiceLinkGoAway)
+    case challenge(Rtm_Service_ServiceLinkChallenge)
+    case proof(Rtm_Service_ServiceLinkProof)
 
   }
 
   package init() {}
 }
 
-/// The first frame of the caller.
+/// The first frame of the caller. The secret of the installation never travels: both ends prove that they know it.
 package nonisolated struct Rtm_Service_ServiceLinkHello: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -189,8 +207,36 @@ package nonisolated struct Rtm_Service_ServiceLinkHello: Sendable {
   /// the caller's name, for logs
   package var node: String = String()
 
-  /// shared secret of the installation; empty where none is configured
-  package var secret: String = String()
+  /// 32 random bytes of this connection
+  package var nonce: Data = Data()
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+}
+
+/// The called service asks the caller for a proof.
+package nonisolated struct Rtm_Service_ServiceLinkChallenge: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// 32 random bytes of this connection
+  package var nonce: Data = Data()
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+}
+
+/// The caller proves that it knows the secret.
+package nonisolated struct Rtm_Service_ServiceLinkProof: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// HMAC-SHA-256, keyed with the secret, over "caller", the hello and both nonces
+  package var proof: Data = Data()
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -209,6 +255,9 @@ package nonisolated struct Rtm_Service_ServiceLinkWelcome: Sendable {
 
   /// random for each start of the process; if it differs from last time, the process has forgotten everything
   package var incarnation: UInt64 = 0
+
+  /// as in ServiceLinkProof, over "service", the hello, both nonces and the incarnation
+  package var proof: Data = Data()
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -325,7 +374,7 @@ nonisolated extension Rtm_Service_ServiceLinkGoAwayReason: SwiftProtobuf._ProtoN
 
 nonisolated extension Rtm_Service_ServiceLinkFrame: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".ServiceLinkFrame"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}hello\0\u{1}welcome\0\u{1}request\0\u{1}response\0\u{1}push\0\u{1}heartbeat\0\u{3}heartbeat_ack\0\u{3}go_away\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}hello\0\u{1}welcome\0\u{1}request\0\u{1}response\0\u{1}push\0\u{1}heartbeat\0\u{3}heartbeat_ack\0\u{3}go_away\0\u{1}challenge\0\u{1}proof\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -437,6 +486,32 @@ nonisolated extension Rtm_Service_ServiceLinkFrame: SwiftProtobuf.Message, Swift
           self.body = .goAway(v)
         }
       }()
+      case 9: try {
+        var v: Rtm_Service_ServiceLinkChallenge?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .challenge(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .challenge(v)
+        }
+      }()
+      case 10: try {
+        var v: Rtm_Service_ServiceLinkProof?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .proof(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .proof(v)
+        }
+      }()
       default: break
       }
     }
@@ -480,6 +555,14 @@ nonisolated extension Rtm_Service_ServiceLinkFrame: SwiftProtobuf.Message, Swift
       guard case .goAway(let v)? = self.body else { preconditionFailure() }
       try visitor.visitSingularMessageField(value: v, fieldNumber: 8)
     }()
+    case .challenge?: try {
+      guard case .challenge(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 9)
+    }()
+    case .proof?: try {
+      guard case .proof(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 10)
+    }()
     case nil: break
     }
     try unknownFields.traverse(visitor: &visitor)
@@ -494,7 +577,7 @@ nonisolated extension Rtm_Service_ServiceLinkFrame: SwiftProtobuf.Message, Swift
 
 nonisolated extension Rtm_Service_ServiceLinkHello: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".ServiceLinkHello"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}version\0\u{1}service\0\u{1}node\0\u{1}secret\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}version\0\u{1}service\0\u{1}node\0\u{2}\u{2}nonce\0\u{c}\u{4}\u{1}")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -505,7 +588,7 @@ nonisolated extension Rtm_Service_ServiceLinkHello: SwiftProtobuf.Message, Swift
       case 1: try { try decoder.decodeSingularUInt32Field(value: &self.version) }()
       case 2: try { try decoder.decodeSingularStringField(value: &self.service) }()
       case 3: try { try decoder.decodeSingularStringField(value: &self.node) }()
-      case 4: try { try decoder.decodeSingularStringField(value: &self.secret) }()
+      case 5: try { try decoder.decodeSingularBytesField(value: &self.nonce) }()
       default: break
       }
     }
@@ -521,8 +604,8 @@ nonisolated extension Rtm_Service_ServiceLinkHello: SwiftProtobuf.Message, Swift
     if !self.node.isEmpty {
       try visitor.visitSingularStringField(value: self.node, fieldNumber: 3)
     }
-    if !self.secret.isEmpty {
-      try visitor.visitSingularStringField(value: self.secret, fieldNumber: 4)
+    if !self.nonce.isEmpty {
+      try visitor.visitSingularBytesField(value: self.nonce, fieldNumber: 5)
     }
     try unknownFields.traverse(visitor: &visitor)
   }
@@ -531,7 +614,67 @@ nonisolated extension Rtm_Service_ServiceLinkHello: SwiftProtobuf.Message, Swift
     if lhs.version != rhs.version {return false}
     if lhs.service != rhs.service {return false}
     if lhs.node != rhs.node {return false}
-    if lhs.secret != rhs.secret {return false}
+    if lhs.nonce != rhs.nonce {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Rtm_Service_ServiceLinkChallenge: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".ServiceLinkChallenge"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}nonce\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularBytesField(value: &self.nonce) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.nonce.isEmpty {
+      try visitor.visitSingularBytesField(value: self.nonce, fieldNumber: 1)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Rtm_Service_ServiceLinkChallenge, rhs: Rtm_Service_ServiceLinkChallenge) -> Bool {
+    if lhs.nonce != rhs.nonce {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Rtm_Service_ServiceLinkProof: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".ServiceLinkProof"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}proof\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularBytesField(value: &self.proof) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.proof.isEmpty {
+      try visitor.visitSingularBytesField(value: self.proof, fieldNumber: 1)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Rtm_Service_ServiceLinkProof, rhs: Rtm_Service_ServiceLinkProof) -> Bool {
+    if lhs.proof != rhs.proof {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -539,7 +682,7 @@ nonisolated extension Rtm_Service_ServiceLinkHello: SwiftProtobuf.Message, Swift
 
 nonisolated extension Rtm_Service_ServiceLinkWelcome: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".ServiceLinkWelcome"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}version\0\u{1}service\0\u{1}incarnation\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}version\0\u{1}service\0\u{1}incarnation\0\u{1}proof\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -550,6 +693,7 @@ nonisolated extension Rtm_Service_ServiceLinkWelcome: SwiftProtobuf.Message, Swi
       case 1: try { try decoder.decodeSingularUInt32Field(value: &self.version) }()
       case 2: try { try decoder.decodeSingularStringField(value: &self.service) }()
       case 3: try { try decoder.decodeSingularUInt64Field(value: &self.incarnation) }()
+      case 4: try { try decoder.decodeSingularBytesField(value: &self.proof) }()
       default: break
       }
     }
@@ -565,6 +709,9 @@ nonisolated extension Rtm_Service_ServiceLinkWelcome: SwiftProtobuf.Message, Swi
     if self.incarnation != 0 {
       try visitor.visitSingularUInt64Field(value: self.incarnation, fieldNumber: 3)
     }
+    if !self.proof.isEmpty {
+      try visitor.visitSingularBytesField(value: self.proof, fieldNumber: 4)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -572,6 +719,7 @@ nonisolated extension Rtm_Service_ServiceLinkWelcome: SwiftProtobuf.Message, Swi
     if lhs.version != rhs.version {return false}
     if lhs.service != rhs.service {return false}
     if lhs.incarnation != rhs.incarnation {return false}
+    if lhs.proof != rhs.proof {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

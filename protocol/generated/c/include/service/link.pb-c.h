@@ -18,6 +18,8 @@ PROTOBUF_C__BEGIN_DECLS
 
 typedef struct Rtm__Service__ServiceLinkFrame Rtm__Service__ServiceLinkFrame;
 typedef struct Rtm__Service__ServiceLinkHello Rtm__Service__ServiceLinkHello;
+typedef struct Rtm__Service__ServiceLinkChallenge Rtm__Service__ServiceLinkChallenge;
+typedef struct Rtm__Service__ServiceLinkProof Rtm__Service__ServiceLinkProof;
 typedef struct Rtm__Service__ServiceLinkWelcome Rtm__Service__ServiceLinkWelcome;
 typedef struct Rtm__Service__ServiceLinkRequest Rtm__Service__ServiceLinkRequest;
 typedef struct Rtm__Service__ServiceLinkResponse Rtm__Service__ServiceLinkResponse;
@@ -57,7 +59,9 @@ typedef enum {
   RTM__SERVICE__SERVICE_LINK_FRAME__BODY_PUSH = 5,
   RTM__SERVICE__SERVICE_LINK_FRAME__BODY_HEARTBEAT = 6,
   RTM__SERVICE__SERVICE_LINK_FRAME__BODY_HEARTBEAT_ACK = 7,
-  RTM__SERVICE__SERVICE_LINK_FRAME__BODY_GO_AWAY = 8
+  RTM__SERVICE__SERVICE_LINK_FRAME__BODY_GO_AWAY = 8,
+  RTM__SERVICE__SERVICE_LINK_FRAME__BODY_CHALLENGE = 9,
+  RTM__SERVICE__SERVICE_LINK_FRAME__BODY_PROOF = 10
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(RTM__SERVICE__SERVICE_LINK_FRAME__BODY__CASE)
 } Rtm__Service__ServiceLinkFrame__BodyCase;
 
@@ -74,6 +78,8 @@ struct  Rtm__Service__ServiceLinkFrame
     Rtm__Service__ServiceLinkHeartbeat *heartbeat;
     Rtm__Service__ServiceLinkHeartbeatAck *heartbeat_ack;
     Rtm__Service__ServiceLinkGoAway *go_away;
+    Rtm__Service__ServiceLinkChallenge *challenge;
+    Rtm__Service__ServiceLinkProof *proof;
   };
 };
 #define RTM__SERVICE__SERVICE_LINK_FRAME__INIT \
@@ -82,7 +88,7 @@ struct  Rtm__Service__ServiceLinkFrame
 
 
 /*
- * The first frame of the caller.
+ * The first frame of the caller. The secret of the installation never travels: both ends prove that they know it.
  */
 struct  Rtm__Service__ServiceLinkHello
 {
@@ -100,13 +106,45 @@ struct  Rtm__Service__ServiceLinkHello
    */
   char *node;
   /*
-   * shared secret of the installation; empty where none is configured
+   * 32 random bytes of this connection
    */
-  char *secret;
+  ProtobufCBinaryData nonce;
 };
 #define RTM__SERVICE__SERVICE_LINK_HELLO__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&rtm__service__service_link_hello__descriptor) \
-    , 0, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string }
+    , 0, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, {0,NULL} }
+
+
+/*
+ * The called service asks the caller for a proof.
+ */
+struct  Rtm__Service__ServiceLinkChallenge
+{
+  ProtobufCMessage base;
+  /*
+   * 32 random bytes of this connection
+   */
+  ProtobufCBinaryData nonce;
+};
+#define RTM__SERVICE__SERVICE_LINK_CHALLENGE__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&rtm__service__service_link_challenge__descriptor) \
+    , {0,NULL} }
+
+
+/*
+ * The caller proves that it knows the secret.
+ */
+struct  Rtm__Service__ServiceLinkProof
+{
+  ProtobufCMessage base;
+  /*
+   * HMAC-SHA-256, keyed with the secret, over "caller", the hello and both nonces
+   */
+  ProtobufCBinaryData proof;
+};
+#define RTM__SERVICE__SERVICE_LINK_PROOF__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&rtm__service__service_link_proof__descriptor) \
+    , {0,NULL} }
 
 
 /*
@@ -121,10 +159,14 @@ struct  Rtm__Service__ServiceLinkWelcome
    * random for each start of the process; if it differs from last time, the process has forgotten everything
    */
   uint64_t incarnation;
+  /*
+   * as in ServiceLinkProof, over "service", the hello, both nonces and the incarnation
+   */
+  ProtobufCBinaryData proof;
 };
 #define RTM__SERVICE__SERVICE_LINK_WELCOME__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&rtm__service__service_link_welcome__descriptor) \
-    , 0, (char *)protobuf_c_empty_string, 0 }
+    , 0, (char *)protobuf_c_empty_string, 0, {0,NULL} }
 
 
 struct  Rtm__Service__ServiceLinkRequest
@@ -256,6 +298,44 @@ Rtm__Service__ServiceLinkHello *
                       const uint8_t       *data);
 void   rtm__service__service_link_hello__free_unpacked
                      (Rtm__Service__ServiceLinkHello *message,
+                      ProtobufCAllocator *allocator);
+/* Rtm__Service__ServiceLinkChallenge methods */
+void   rtm__service__service_link_challenge__init
+                     (Rtm__Service__ServiceLinkChallenge         *message);
+size_t rtm__service__service_link_challenge__get_packed_size
+                     (const Rtm__Service__ServiceLinkChallenge   *message);
+size_t rtm__service__service_link_challenge__pack
+                     (const Rtm__Service__ServiceLinkChallenge   *message,
+                      uint8_t             *out);
+size_t rtm__service__service_link_challenge__pack_to_buffer
+                     (const Rtm__Service__ServiceLinkChallenge   *message,
+                      ProtobufCBuffer     *buffer);
+Rtm__Service__ServiceLinkChallenge *
+       rtm__service__service_link_challenge__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   rtm__service__service_link_challenge__free_unpacked
+                     (Rtm__Service__ServiceLinkChallenge *message,
+                      ProtobufCAllocator *allocator);
+/* Rtm__Service__ServiceLinkProof methods */
+void   rtm__service__service_link_proof__init
+                     (Rtm__Service__ServiceLinkProof         *message);
+size_t rtm__service__service_link_proof__get_packed_size
+                     (const Rtm__Service__ServiceLinkProof   *message);
+size_t rtm__service__service_link_proof__pack
+                     (const Rtm__Service__ServiceLinkProof   *message,
+                      uint8_t             *out);
+size_t rtm__service__service_link_proof__pack_to_buffer
+                     (const Rtm__Service__ServiceLinkProof   *message,
+                      ProtobufCBuffer     *buffer);
+Rtm__Service__ServiceLinkProof *
+       rtm__service__service_link_proof__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   rtm__service__service_link_proof__free_unpacked
+                     (Rtm__Service__ServiceLinkProof *message,
                       ProtobufCAllocator *allocator);
 /* Rtm__Service__ServiceLinkWelcome methods */
 void   rtm__service__service_link_welcome__init
@@ -398,6 +478,12 @@ typedef void (*Rtm__Service__ServiceLinkFrame_Closure)
 typedef void (*Rtm__Service__ServiceLinkHello_Closure)
                  (const Rtm__Service__ServiceLinkHello *message,
                   void *closure_data);
+typedef void (*Rtm__Service__ServiceLinkChallenge_Closure)
+                 (const Rtm__Service__ServiceLinkChallenge *message,
+                  void *closure_data);
+typedef void (*Rtm__Service__ServiceLinkProof_Closure)
+                 (const Rtm__Service__ServiceLinkProof *message,
+                  void *closure_data);
 typedef void (*Rtm__Service__ServiceLinkWelcome_Closure)
                  (const Rtm__Service__ServiceLinkWelcome *message,
                   void *closure_data);
@@ -428,6 +514,8 @@ typedef void (*Rtm__Service__ServiceLinkGoAway_Closure)
 extern const ProtobufCEnumDescriptor    rtm__service__service_link_go_away_reason__descriptor;
 extern const ProtobufCMessageDescriptor rtm__service__service_link_frame__descriptor;
 extern const ProtobufCMessageDescriptor rtm__service__service_link_hello__descriptor;
+extern const ProtobufCMessageDescriptor rtm__service__service_link_challenge__descriptor;
+extern const ProtobufCMessageDescriptor rtm__service__service_link_proof__descriptor;
 extern const ProtobufCMessageDescriptor rtm__service__service_link_welcome__descriptor;
 extern const ProtobufCMessageDescriptor rtm__service__service_link_request__descriptor;
 extern const ProtobufCMessageDescriptor rtm__service__service_link_response__descriptor;

@@ -1,12 +1,12 @@
-import Foundation
+package import Foundation
 import Testing
 
 /// A certificate for this machine, made for one test. It is its own authority.
-struct TestCertificate {
-    let certificate: String
-    let key: String
+package struct TestCertificate {
+    package let certificate: String
+    package let key: String
 
-    init(in directory: URL) throws {
+    package init(in directory: URL) throws {
         certificate = directory.appending(path: "cert.pem").path
         key = directory.appending(path: "key.pem").path
         let openssl = Process()
@@ -24,7 +24,7 @@ struct TestCertificate {
     }
 
     /// Makes a certificate for the time of the body.
-    static func with(_ body: (TestCertificate) async throws -> Void) async throws {
+    package static func with(_ body: (TestCertificate) async throws -> Void) async throws {
         let directory = FileManager.default.temporaryDirectory.appending(path: "rtm-tls-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: directory) }

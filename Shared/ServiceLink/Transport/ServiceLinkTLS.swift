@@ -1,0 +1,62 @@
+import NIOCore
+package import NIOSSL
+import Synchronization
+
+/// TLS for the links of an installation: the certificate that a service shows, and whom callers trust. New
+/// files count from the next connection on.
+package final class ServiceLinkTLS: Sendable {
+    /// What is made of the files.
+    package struct Contexts: Sendable {
+        /// Nil if the program has no certificate of its own, and only calls.
+        fileprivate let server: NIOSSLContext?
+        fileprivate let client: NIOSSLContext
+
+        /// - Parameters:
+        ///   - identity: certificate chain and private key as PEM.
+        ///   - trust: certificates of authorities as PEM; nil means those that the system trusts.
+        package init(identity: (certificate: String, key: String)?, trust: String?) throws {
+            server = try identity.map { identity in
+                let chain = try NIOSSLCertificate.fromPEMBytes(Array(identity.certificate.utf8))
+                let key = try NIOSSLPrivateKey(bytes: Array(identity.key.utf8), format: .pem)
+                var tls = TLSConfiguration.makeServerConfiguration(
+                    certificateChain: chain.map { .certificate($0) }, privateKey: .privateKey(key))
+                tls.minimumTLSVersion = .tlsv13
+                return try NIOSSLContext(configuration: tls)
+            }
+            client = try Self.client(trust: trust)
+        }
+
+        private static func client(trust: String?) throws -> NIOSSLContext {
+            var tls = TLSConfiguration.makeClientConfiguration()
+            tls.minimumTLSVersion = .tlsv12
+            if let trust {
+                tls.trustRoots = .certificates(try NIOSSLCertificate.fromPEMBytes(Array(trust.utf8)))
+            }
+            return try NIOSSLContext(configuration: tls)
+        }
+    }
+
+    private let present: Mutex<Contexts>
+
+    package init(_ contexts: Contexts) { present = Mutex(contexts) }
+
+    package func take(_ contexts: Contexts) { present.withLock { $0 = contexts } }
+
+    /// The first handler of an accepted connection. Throws if there is no certificate.
+    func serverHandler() throws -> NIOSSLServerHandler {
+        guard let context = present.withLock({ $0.server }) else { throw NoCertificate() }
+        return NIOSSLServerHandler(context: context)
+    }
+
+    /// The first handler of a connection to this host. The peer's certificate has to be for the host.
+    package func clientHandler(to host: String) throws -> NIOSSLClientHandler {
+        let context = present.withLock { $0.client }
+        // The name of a server is never an address; then the address itself is compared.
+        let isAddress = (try? SocketAddress(ipAddress: host, port: 0)) != nil
+        return try NIOSSLClientHandler(context: context, serverHostname: isAddress ? nil : host)
+    }
+
+    private struct NoCertificate: Error, CustomStringConvertible {
+        let description = "this program has no certificate for TLS"
+    }
+}
