@@ -53,6 +53,14 @@ package struct TokenGrant: Sendable, Hashable {
         _ access: TokenPermissions.Access, to resource: TokenPermissions.Resource,
         named name: some Sequence<UInt8>
     ) -> Bool {
-        permissions.isEmpty || permissions.contains { $0.allows(access, to: resource, named: name) }
+        permissions.isEmpty || lists(access, to: resource, named: name)
+    }
+
+    /// Whether a list of the grant names it. A grant without lists names nothing.
+    package func lists(
+        _ access: TokenPermissions.Access, to resource: TokenPermissions.Resource,
+        named name: some Sequence<UInt8>
+    ) -> Bool {
+        permissions.contains { $0.allows(access, to: resource, named: name) }
     }
 }

@@ -62,9 +62,46 @@ struct CallTests {
         #expect(check(.writeMetadata, .message, "news") == .storagePermissionDenied)
         #expect(check(.getHistory, .message, "lobby") == .historyPermissionDenied)
         #expect(check(.whoNow, .message, "lobby") == .channelSubscribePermissionDenied)
-        #expect(check(.acquireLock, .message, "news") == .channelPublishPermissionDenied)
+        #expect(check(.acquireLock, .message, "news") == .lockOperationFailed)
+        #expect(check(.getLocks, .message, "lobby") == .lockOperationFailed)
+        #expect(check(.setState, .message, "news") == .presenceNotWritable)
         #expect(check(.writeMetadata, ChannelType.none, "") == nil)
         #expect(check(.writeMetadata, ChannelType.none, "carl") == .storagePermissionDenied)
+    }
+
+    @Test("A-15: one's own user is always allowed, also by name")
+    func ownUser() {
+        session.grant = TokenGrant(expiresAtMilliseconds: 1, permissions: [.channels(read: [], write: [])])
+        #expect(check(.writeMetadata, ChannelType.none, "anna") == nil)
+        #expect(check(.getMetadata, ChannelType.none, "anna") == nil)
+        #expect(check(.getHistory, .user, "anna") == nil)
+        #expect(check(.getHistory, .user, "bert") == .historyPermissionDenied)
+        #expect(check(.writeMetadata, .message, "anna") == .storagePermissionDenied)
+    }
+
+    @Test("D-16, K-9: an operator may reserve what belongs to others to tokens that list it")
+    func policies() {
+        var application = Application.forTest
+        application.policies = ForeignPolicies(userMetadata: .granted, locks: .granted)
+        let session = Session(
+            key: .test(1), application: application, userID: "anna", heartbeatInterval: 5,
+            connection: RecordingConnection())
+        func check(_ kind: ClientCall.Kind, _ type: ChannelType, _ target: String) -> ErrorCode? {
+            self.check(kind, type, target, of: session)
+        }
+        for grant in [nil, TokenGrant(expiresAtMilliseconds: 1, permissions: [])] {
+            session.grant = grant
+            #expect(check(.writeMetadata, ChannelType.none, "anna") == nil)
+            #expect(check(.writeMetadata, ChannelType.none, "bert") == .storagePermissionDenied)
+            #expect(check(.getMetadata, ChannelType.none, "bert") == nil)
+            #expect(check(.revokeLock, .message, "lobby") == .lockOperationFailed)
+            #expect(check(.removeLock, .message, "lobby") == .lockOperationFailed)
+            #expect(check(.releaseLock, .message, "lobby") == nil)
+        }
+        let lists = TokenPermissions.channels(read: [], write: ["lobby"], users: ["bert"])
+        session.grant = TokenGrant(expiresAtMilliseconds: 1, permissions: [lists])
+        #expect(check(.writeMetadata, ChannelType.none, "bert") == nil)
+        #expect(check(.revokeLock, .message, "lobby") == nil)
     }
 
     // MARK: Rates
@@ -134,10 +171,12 @@ struct CallTests {
 
     // MARK: -
 
-    private func check(_ kind: ClientCall.Kind, _ type: ChannelType?, _ target: String) -> ErrorCode? {
+    private func check(
+        _ kind: ClientCall.Kind, _ type: ChannelType?, _ target: String, of other: Session? = nil
+    ) -> ErrorCode? {
         target.withWireText { target in
             do throws(RTMError) {
-                try session.check(
+                try (other ?? session).check(
                     ClientCall(kind: kind, request: .empty, channelType: type, target: target))
                 return nil
             } catch { return error.code }

@@ -34,6 +34,13 @@ struct PermissionTests {
         #expect(write(.message, "bert") == .channelPublishPermissionDenied)
     }
 
+    @Test("a publish to oneself is always allowed")
+    func oneself() {
+        grant(.channels(read: [], write: []))
+        #expect(write(.user, "anna") == nil)
+        #expect(write(.message, "anna") == .channelPublishPermissionDenied)
+    }
+
     @Test("names are matched exactly", arguments: ["new", "newss", "News", "news ", "*", ""])
     func exact(_ name: String) {
         grant(.channels(read: ["news"], write: []))

@@ -2,7 +2,8 @@ import RTMAccessToken
 import RTMModel
 import RTMWire
 
-/// What the session's token allows. A token without permissions restricts nothing.
+/// What the session's token allows. A token without permissions restricts nothing, and the session's own user
+/// is always allowed.
 extension Session {
     /// Whether the session may read a message channel. The name has been checked before.
     func checkMayRead(_ channel: WireText) throws(RTMError) {
@@ -15,7 +16,9 @@ extension Session {
     /// Whether the session may publish to a message channel or a user. The name has been checked before.
     func checkMayWrite(_ type: ChannelType, _ name: WireText) throws(RTMError) {
         let resource = type == .user ? TokenPermissions.Resource.users : .messageChannels
-        guard let grant, !grant.allows(.write, to: resource, named: name.bytes) else { return }
+        guard let grant, !grant.allows(.write, to: resource, named: name.bytes), !isOwn(resource, name) else {
+            return
+        }
         let noun = type == .user ? "user" : "channel"
         throw RTMError(
             .channelPublishPermissionDenied,
@@ -28,10 +31,32 @@ extension Session {
         _ access: TokenPermissions.Access, _ resource: TokenPermissions.Resource, _ name: WireText,
         else code: ErrorCode
     ) throws(RTMError) {
-        guard let grant, !grant.allows(access, to: resource, named: name.bytes) else { return }
+        guard let grant, !grant.allows(access, to: resource, named: name.bytes), !isOwn(resource, name) else {
+            return
+        }
         let verb = access == .read ? "ask for" : "change"
         let noun = resource == .users ? "user" : "channel"
         throw RTMError(code, "the token doesn't allow to \(verb) anything of \(noun) \"\(name.string)\"")
+    }
+}
+
+extension Session {
+    private func isOwn(_ resource: TokenPermissions.Resource, _ name: WireText) -> Bool {
+        resource == .users && userID.utf8.elementsEqual(name.bytes)
+    }
+
+    /// Whether the operator's policy lets the session change what belongs to others.
+    private func checkPolicy(
+        _ call: ClientCall, _ resource: TokenPermissions.Resource
+    ) throws(RTMError) {
+        guard let policy = application.policies.policy(for: call), policy == .granted,
+            !isOwn(resource, call.target)
+        else { return }
+        guard grant?.lists(.write, to: resource, named: call.target.bytes) != true else { return }
+        let what = resource == .users ? "the metadata of another user" : "the locks of others"
+        throw RTMError(
+            call.kind.notAllowed,
+            "this server lets only tokens that list \"\(call.target.string)\" change \(what)")
     }
 }
 
@@ -45,6 +70,7 @@ extension Session {
         // An empty name means the session's own user, whose metadata nobody has to allow.
         guard !call.target.isEmpty else { return }
         try checkMay(call.kind.isQuery ? .read : .write, resource, call.target, else: call.kind.notAllowed)
+        try checkPolicy(call, resource)
     }
 
     private static func checkTarget(of call: ClientCall) throws(RTMError) -> TokenPermissions.Resource {
@@ -68,11 +94,12 @@ extension Session {
 }
 
 extension ClientCall.Kind {
-    /// Presence and locks have no code of their own for a missing permission.
+    /// Presence and locks have no code of their own for a missing permission. Who may not read a channel may
+    /// not ask for its users either.
     fileprivate var notAllowed: ErrorCode {
         switch service {
-        case .presence, .locks:
-            isQuery ? .channelSubscribePermissionDenied : .channelPublishPermissionDenied
+        case .presence: isQuery ? .channelSubscribePermissionDenied : .presenceNotWritable
+        case .locks: .lockOperationFailed
         case .metadata: .storagePermissionDenied
         case .history: .historyPermissionDenied
         }
