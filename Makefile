@@ -40,8 +40,9 @@ help:
 setup:
 	@.ci/setup $(SETUP)
 
+# The commit shows in /version and in the metric rtm_build_info.
 build:
-	swift build -c release
+	RTM_COMMIT=$$(git rev-parse --short=12 HEAD 2>/dev/null || echo unknown) swift build -c release
 
 install: build
 	install -d $(addprefix $(DESTDIR)$(PREFIX)/,bin share/bash-completion/completions share/zsh/site-functions \

@@ -67,6 +67,10 @@ func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
 
 let shared: [Target] = [
     room("RTMModel", "Shared/Model", []),
+    // A target of its own, so that another commit compiles one small file and nothing else.
+    .target(
+        name: "CBuild", path: "Shared/CBuild",
+        cSettings: [.define("RTM_COMMIT", to: Context.environment["RTM_COMMIT"] ?? "unknown")]),
     .systemLibrary(
         name: "CProtobufC", path: "Shared/CProtobufC", pkgConfig: "libprotobuf-c",
         providers: [.apt(["libprotobuf-c-dev"]), .brew(["protobuf-c"])]),
@@ -82,7 +86,8 @@ let shared: [Target] = [
     // Without pkg-config: it names a flag that the package manager warns of, and the module map says enough.
     .systemLibrary(
         name: "CHiredis", path: "Shared/CHiredis", providers: [.apt(["libhiredis-dev"]), .brew(["hiredis"])]),
-    room("RTMAccessToken", "Shared/AccessToken", ["RTMModel", "CCrypto", "CZlib"]),
+    room("RTMCryptography", "Shared/Cryptography", ["CCrypto"]),
+    room("RTMAccessToken", "Shared/AccessToken", ["RTMModel", "RTMCryptography", "CZlib"]),
     .target(name: "RTMProtocolC", dependencies: ["CProtobufC"], path: "protocol/generated/c"),
     .target(
         name: "RTMProtocol", dependencies: [protobuf],
@@ -90,12 +95,14 @@ let shared: [Target] = [
     room(
         "RTMWire", "Shared/Wire",
         ["RTMModel", "RTMProtocolC", "CProtobufC", .product(name: "NIOCore", package: "swift-nio")]),
-    room("RTMServiceLink", "Shared/ServiceLink", ["RTMModel", "RTMWire", logging] + nio),
-    room("RTMRedis", "Shared/Redis", ["RTMServiceLink", "CHiredis", logging, collections] + nio),
+    room(
+        "RTMServiceLink", "Shared/ServiceLink",
+        ["RTMModel", "RTMCryptography", "RTMWire", nioSSL, logging] + nio),
+    room("RTMRedis", "Shared/Redis", ["RTMServiceLink", "CHiredis", nioSSL, logging, collections] + nio),
     room(
         "RTMServiceKit", "Shared/ServiceKit",
         [
-            "RTMModel", "RTMServiceLink", logging, .product(name: "Yams", package: "Yams"),
+            "CBuild", "RTMModel", "RTMServiceLink", logging, .product(name: "Yams", package: "Yams"),
             .product(name: "NIOHTTP1", package: "swift-nio"),
         ] + nio),
 ]

@@ -1,6 +1,11 @@
+internal import CBuild
+
 /// Which build this is.
 package enum BuildInformation {
     package static let version = "0.1.0"
+
+    /// The commit that the build was made of; "unknown" if it was not made with `make build`.
+    package static let commit = String(cString: rtm_build_commit())
 
     package static let isOptimized: Bool = {
         #if DEBUG
@@ -14,6 +19,7 @@ package enum BuildInformation {
     static func json(program: String) -> String {
         JSONText.object([
             ("name", JSONText.quoted(program)), ("version", JSONText.quoted(version)),
+            ("commit", JSONText.quoted(commit)),
             ("optimized", "\(isOptimized)"),
         ])
     }

@@ -26,6 +26,24 @@ struct ReachabilityTests {
         }
     }
 
+    @Test("what is missing of presence and storage is named with its cause, and decides nothing")
+    func named() throws {
+        let registry = ReadinessRegistry(logger: logger)
+        let reachability = Reachability(
+            loops: 1,
+            probes: [
+                .messaging: registry.probe("messaging"),
+                .storage: registry.probe("storage", isRequired: false),
+            ], metrics: MetricsRegistry())
+        reachability.changed(.messaging, isUp: true)
+        reachability.failed(.storage, "wrong secret")
+        #expect(registry.snapshot.isReady)
+        let missing = Readiness.Status.notReady("1 of 1 loops have no link to storage: wrong secret")
+        #expect(registry.snapshot.probes.last?.status == missing)
+        reachability.changed(.storage, isUp: true)
+        #expect(registry.snapshot.probes.last?.status == .ready)
+    }
+
     @Test("presence and storage decide nothing; one loop without messaging does")
     func dependencies() {
         let registry = ReadinessRegistry(logger: logger)

@@ -22,8 +22,9 @@ struct AdminServerTests {
         let inside = Inside()
         let registry = MetricsRegistry()
         registry.counter("rtm_relay_frames_total", "Frames.").increment(by: 7)
+        let configuration = try RelayKeys.load(["--redis-password", "tops3cret"])
         let pages = AdminPages(
-            program: "rtm-relay", configuration: try RelayKeys.load(["--redis-password", "tops3cret"]),
+            program: "rtm-relay", configuration: { configuration },
             metrics: registry, state: { inside.state.withLock { $0 } },
             readiness: { inside.readiness.snapshot })
         let server = AdminServer(
@@ -83,6 +84,18 @@ struct AdminServerTests {
         }
     }
 
+    @Test("a probe that isn't required is named with its cause, and the program is ready all the same")
+    func optionalProbe() async throws {
+        try await withServer { address, inside in
+            inside.readiness.probe("relay depot", isRequired: false).notReady("no road")
+            let answer = try await get("/ready", at: address)
+            #expect(answer.head.hasPrefix("HTTP/1.1 200 OK\r\n"))
+            #expect(
+                answer.body.contains(
+                    #"{"name":"relay depot","ready":false,"required":false,"cause":"no road"}"#))
+        }
+    }
+
     @Test("/metrics, /config and /version answer in their formats, the configuration without secrets")
     func pages() async throws {
         try await withServer { address, _ in
@@ -93,7 +106,7 @@ struct AdminServerTests {
             #expect(configuration.body.contains("    password: \"<masked>\"  # --redis-password\n"))
             #expect(!configuration.body.contains("tops3cret"))
             let version = try await get("/version", at: address)
-            #expect(version.body.contains("\"name\":\"rtm-relay\",\"version\":\"0.1.0\""))
+            #expect(version.body.contains("\"name\":\"rtm-relay\",\"version\":\"0.1.0\",\"commit\":\""))
         }
     }
 

@@ -1,3 +1,4 @@
+import Synchronization
 import Testing
 
 @testable import RTMServiceKit
@@ -88,6 +89,21 @@ struct ReadinessTests {
         #expect(readiness.isReady)
         _ = readiness.set(.notReady("gone"), at: link)
         #expect(!readiness.isReady)
+    }
+
+    @Test("while the process ends, what it lets go of is no warning")
+    func quietEnd() {
+        let lines = Journal()
+        let isEnding = Mutex(false)
+        let registry = ReadinessRegistry(logger: .writing(to: lines)) { isEnding.withLock { $0 } }
+        let probe = registry.probe("link")
+        probe.ready()
+        probe.notReady("lost")
+        #expect(lines.all.last?.contains("\"warning\"") == true)
+        probe.ready()
+        isEnding.withLock { $0 = true }
+        probe.notReady("shut down")
+        #expect(lines.all.last?.contains("\"warning\"") != true)
     }
 
     @Test("only a change between ready and not ready is news; a new cause is kept all the same")

@@ -96,7 +96,9 @@ struct MetricsTests {
         let registry = MetricsRegistry()
         ProcessMetrics.declare(in: registry, program: "rtm-relay")
         let text = PrometheusExporter.text(registry)
-        #expect(text.contains("rtm_build_info{program=\"rtm-relay\",version=\"0.1.0\"} 1\n"))
+        let commit = "commit=\"\(BuildInformation.commit)\""
+        #expect(
+            text.contains("rtm_build_info{program=\"rtm-relay\",version=\"0.1.0\",\(commit)} 1\n"))
         func value(_ name: String) throws -> Double {
             let line = try #require(text.split(separator: "\n").first { $0.hasPrefix("\(name) ") })
             return try #require(line.split(separator: " ").last.flatMap { Double($0) })

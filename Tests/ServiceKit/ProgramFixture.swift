@@ -59,17 +59,27 @@ struct ScriptedService: Service {
     }
 }
 
+extension Logger {
+    /// A logger whose lines a test can read.
+    static func writing(_ write: @escaping @Sendable (String) -> Void) -> Logger {
+        Logger(label: "relay") { JSONLogHandler(label: $0, now: { "now" }, write: write) }
+    }
+
+    static func writing(to journal: Journal) -> Logger { writing { journal.note($0) } }
+}
+
 /// A whole program in this process, on a port of its own.
 struct RunningProgram {
     let journal: Journal
     let lifecycle: Lifecycle
     let run: Task<ExitCode, Never>
+    let runner: ServiceRunner
     /// The exit code that a second signal would have caused.
     let exits: Journal
 
     init(
         _ services: [[ScriptedService]], journal: Journal, arguments: [String] = [],
-        log: @escaping @Sendable (String) -> Void = { _ in }
+        reload: [String] = [], log: @escaping @Sendable (String) -> Void = { _ in }
     ) throws {
         let definitions = services.enumerated().map { index, parts in
             ServiceDefinition(name: "relay\(index)", summary: "", keys: []) { context in
@@ -82,9 +92,7 @@ struct RunningProgram {
             section: "relay", summary: "", services: definitions, admin: HostPort(host: "127.0.0.1", port: 0))
         let configuration = try ConfigurationLoader(schema: program.schema) { _ in "" }
             .load(arguments: arguments, environment: [:])
-        let logger = Logger(label: "relay") { label in
-            JSONLogHandler(label: label, now: { "now" }, write: log)
-        }
+        let logger = Logger.writing(log)
         let exits = Journal()
         let lifecycle = Lifecycle(shutdownTimeout: configuration[CommonKeys.shutdownTimeout], logger: logger)
         {
@@ -92,7 +100,12 @@ struct RunningProgram {
         }
         let runner = ServiceRunner(
             program, configuration: configuration, eventLoopGroup: .singleton, logger: logger,
-            lifecycle: lifecycle)
+            lifecycle: lifecycle
+        ) { () throws(ConfigurationError) in
+            try ConfigurationLoader(schema: program.schema) { _ in "" }
+                .load(arguments: reload, environment: [:])
+        }
+        self.runner = runner
         self.journal = journal
         self.lifecycle = lifecycle
         self.exits = exits

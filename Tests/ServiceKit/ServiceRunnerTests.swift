@@ -84,6 +84,21 @@ struct ServiceRunnerTests {
             })
     }
 
+    @Test("a reload reads the configuration anew, and the admin page shows it")
+    func reload() async throws {
+        let lines = Journal()
+        let program = try RunningProgram(
+            [[service("a")]], journal: journal, reload: ["--threads", "3"], log: { lines.note($0) })
+        try await program.untilReady()
+        program.runner.reload()
+        #expect(
+            lines.all.contains {
+                $0.contains("configuration reloaded") && $0.contains("\"after restart\":[\"threads\"]")
+            })
+        program.lifecycle.signalReceived(15)
+        _ = await program.run.value
+    }
+
     @Test("a second signal exits at once with 128 and its number")
     func secondSignal() async throws {
         let program = try RunningProgram(

@@ -36,6 +36,28 @@ struct StartDecisionTests {
         #expect(bad.text.split(separator: "\n").count == 2)
     }
 
+    @Test("--check-config opens the files that the configuration names")
+    func checkedFiles() throws {
+        let program = ServiceProgram(
+            ServiceDefinition(
+                name: "relay", summary: "", keys: RelayKeys.all,
+                check: { configuration, read in
+                    do {
+                        _ = try read(configuration[RelayKeys.name])
+                        return nil
+                    } catch {
+                        return .init("relay.name", from: nil, "\(error)")
+                    }
+                }
+            ) { _ in Assembly([]) },
+            admin: HostPort(host: "127.0.0.1", port: 7791))
+        let decision = StartDecision(
+            program, arguments: ["--check-config", "--name", "gone"], environment: [:],
+            readFile: { throw TextFile.Failure(description: "no file \($0)") })
+        #expect(try #require(said(decision)).text == "relay.name: no file gone\n")
+        #expect(try #require(said(decision)).status == 2)
+    }
+
     @Test("--print-config prints the effective values, or the problems")
     func printed() throws {
         let printed = try #require(said(decide("--print-config", "--log-level", "debug")))

@@ -277,6 +277,7 @@ import Testing
     func strangers() async throws {
         try await ServiceLinkFixture.with(.tcp) {
             $0.server.strangersPerAddressMax = 3
+            $0.server.link.handshakeTimeout = .seconds(3)
             $0.server.linksMax = 1
         } _: { fixture in
             let (server, address) = try await fixture.listen()

@@ -17,6 +17,9 @@ final class ServiceLinkFixture: Sendable {
             client.backoff = Backoff(first: .milliseconds(5), longest: .milliseconds(20))
             client.link.closeLinger = .milliseconds(500)
             server.link.closeLinger = .milliseconds(500)
+            // A machine that runs many tests at once may stand still for seconds.
+            client.link.handshakeTimeout = .seconds(30)
+            server.link.handshakeTimeout = .seconds(30)
         }
     }
 

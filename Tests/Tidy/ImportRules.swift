@@ -15,12 +15,19 @@ struct ImportRules {
 
     static let house = ImportRules(rooms: [
         "Shared/Model": [],
-        "Shared/AccessToken": ["RTMModel", "CCrypto", "CZlib"],
+        "Shared/Cryptography": ["CCrypto"],
+        "Shared/AccessToken": ["RTMModel", "RTMCryptography", "CZlib"],
         "Shared/Wire": ["RTMModel", "RTMProtocolC", "CProtobufC", "NIOCore"],
-        "Shared/ServiceLink": ["RTMModel", "RTMWire", "Logging", "DequeModule", "NIOCore", "NIOPosix"],
-        "Shared/Redis": ["RTMServiceLink", "CHiredis", "Logging", "DequeModule", "NIOCore", "NIOPosix"],
+        "Shared/ServiceLink": [
+            "RTMModel", "RTMCryptography", "RTMWire", "Logging", "DequeModule", "NIOCore", "NIOPosix",
+            "NIOSSL",
+        ],
+        "Shared/Redis": [
+            "RTMServiceLink", "CHiredis", "Logging", "DequeModule", "NIOCore", "NIOPosix", "NIOSSL",
+        ],
         "Shared/ServiceKit": [
-            "RTMModel", "RTMWire", "RTMServiceLink", "Logging", "Yams", "NIOCore", "NIOPosix", "NIOHTTP1",
+            "CBuild", "RTMModel", "RTMWire", "RTMServiceLink", "Logging", "Yams", "NIOCore", "NIOPosix",
+            "NIOHTTP1",
         ],
 
         "Services/Messaging/Client": calling,
@@ -97,8 +104,10 @@ struct ImportRules {
             "only Shared/Wire sees the generated C; use RTMWire's messages"
         case "CHiredis":
             "only Shared/Redis sees hiredis; use RTMRedis"
-        case "CCrypto", "CZlib":
-            "only Shared/AccessToken sees OpenSSL and zlib"
+        case "CCrypto":
+            "only Shared/Cryptography sees OpenSSL; use RTMCryptography"
+        case "CZlib":
+            "only Shared/AccessToken sees zlib"
         case "CSQLite":
             "only Services/Storage/Server/SQLite sees the database"
         case "RTMWire", "RTMServiceLink", "RTMServiceKit":

@@ -14,7 +14,13 @@ package protocol AppendCaller: AnyObject {
     /// answered before. They may have been done, so the caller repeats them with the same source and
     /// sequence.
     func messagingIsDown(_ reason: ServiceLinkDownReason)
+    /// An attempt to connect has failed. The next one follows by itself.
+    func messagingIsUnreachable(_ reason: ServiceLinkDownReason)
     func messagingAppended(_ append: Append, _ outcome: Result<AppendResponse, ServiceLinkRequestFailure>)
+}
+
+extension AppendCaller {
+    package func messagingIsUnreachable(_ reason: ServiceLinkDownReason) {}
 }
 
 /// Appends events to channel logs over one link. Every append has exactly one outcome, which never comes from
@@ -52,6 +58,12 @@ package final class MessagingAppender<Caller: AppendCaller>: ServiceClient {
 
     package func linkDown(_ link: ServiceLinkClient<Caller.Append>, _ reason: ServiceLinkDownReason) {
         calls.caller?.messagingIsDown(reason)
+    }
+
+    package func linkUnreachable(
+        _ link: ServiceLinkClient<Caller.Append>, _ reason: ServiceLinkDownReason
+    ) {
+        calls.caller?.messagingIsUnreachable(reason)
     }
 
     package func response(

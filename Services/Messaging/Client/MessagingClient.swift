@@ -14,6 +14,8 @@ package protocol MessagingCaller: AnyObject {
     func messagingIsUp()
     /// Messaging can't be called until the link comes back, which it does by itself.
     func messagingIsDown(_ reason: ServiceLinkDownReason)
+    /// An attempt to connect has failed. The next one follows by itself.
+    func messagingIsUnreachable(_ reason: ServiceLinkDownReason)
     /// Entries of an attached log. Between attachment and detachment each entry comes once, in order. The
     /// delivery is valid during the call.
     func messagingDelivered(_ delivery: DeliveryPush)
@@ -27,6 +29,10 @@ package protocol MessagingCaller: AnyObject {
     func messagingPublished(_ publish: Publish, _ outcome: Result<PublishResponse, ServiceLinkRequestFailure>)
     /// The response's frames are valid during the call.
     func messagingRead(_ read: Read, _ outcome: Result<ReadResponse, ServiceLinkRequestFailure>)
+}
+
+extension MessagingCaller {
+    package func messagingIsUnreachable(_ reason: ServiceLinkDownReason) {}
 }
 
 /// Typed calls to messaging over one link. Every call has exactly one outcome.
@@ -81,6 +87,10 @@ package final class MessagingClient<Caller: MessagingCaller>: ServiceClient {
 
     package func linkDown(_ link: ServiceLinkClient<Call>, _ reason: ServiceLinkDownReason) {
         calls.caller?.messagingIsDown(reason)
+    }
+
+    package func linkUnreachable(_ link: ServiceLinkClient<Call>, _ reason: ServiceLinkDownReason) {
+        calls.caller?.messagingIsUnreachable(reason)
     }
 
     package func response(_ link: ServiceLinkClient<Call>, _ context: Call, _ outcome: ServiceLinkOutcome) {

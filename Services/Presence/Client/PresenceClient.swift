@@ -14,6 +14,8 @@ package protocol PresenceCaller: AnyObject {
     /// Presence can't be called until the link comes back, which it does by itself. The latest pushes may not
     /// have arrived.
     func presenceIsDown(_ reason: ServiceLinkDownReason)
+    /// An attempt to connect has failed. The next one follows by itself.
+    func presenceIsUnreachable(_ reason: ServiceLinkDownReason)
     /// The response's frames are valid during the call.
     func presenceJoined(_ join: Join, _ outcome: Result<JoinResponse, ServiceLinkRequestFailure>)
     /// The response is valid during the call.
@@ -22,6 +24,10 @@ package protocol PresenceCaller: AnyObject {
     func presenceRoster(_ channel: ChannelKey, _ outcome: Result<RosterResponse, ServiceLinkRequestFailure>)
     func presenceLeased(_ outcome: Result<LeaseResponse, ServiceLinkRequestFailure>)
     func presenceSynced(_ outcome: Result<SyncResponse, ServiceLinkRequestFailure>)
+}
+
+extension PresenceCaller {
+    package func presenceIsUnreachable(_ reason: ServiceLinkDownReason) {}
 }
 
 /// Typed calls to presence over one link. Every call has exactly one outcome.
@@ -91,6 +97,10 @@ package final class PresenceClient<Caller: PresenceCaller>: ServiceClient {
 
     package func linkDown(_ link: ServiceLinkClient<Open>, _ reason: ServiceLinkDownReason) {
         calls.caller?.presenceIsDown(reason)
+    }
+
+    package func linkUnreachable(_ link: ServiceLinkClient<Open>, _ reason: ServiceLinkDownReason) {
+        calls.caller?.presenceIsUnreachable(reason)
     }
 
     package func response(_ link: ServiceLinkClient<Open>, _ context: Open, _ outcome: ServiceLinkOutcome) {

@@ -14,8 +14,11 @@ package enum PresenceDefinition {
     /// at its address.
     package static let service = ServiceDefinition(
         name: "presence", summary: summary,
-        keys: [PresenceKeys.listen.declaration, PresenceKeys.messaging.declaration] + PresenceKeys.own
-            + PresenceKeys.redis, rules: PresenceKeys.rules + PresenceKeys.redisRules
+        keys: [PresenceKeys.listen.declaration, PresenceKeys.messaging.declaration]
+            + ServiceLinkKeys.network + PresenceKeys.own + PresenceKeys.redis,
+        rules: PresenceKeys.rules + PresenceKeys.redisRules
+            + ServiceLinkKeys.rules(listen: PresenceKeys.listen),
+        check: problem
     ) { context in
         let messaging = context.configuration[PresenceKeys.messaging]
         return try await assemble(
@@ -23,12 +26,22 @@ package enum PresenceDefinition {
             messaging: .tcp(host: messaging.host, port: messaging.port), hasRedis: true)
     }
 
+    /// What can't be used of the files that the configuration names.
+    @Sendable private static func problem(
+        _ configuration: Configuration, _ read: (String) throws -> String
+    ) -> ConfigurationProblem? {
+        ServiceLinkConfiguration.problem(configuration, read)
+            ?? RedisConfiguration.problem(configuration, read)
+    }
+
     /// The service for callers in the same process; messaging is in that process, too.
     package static func inProcess(
         _ endpoint: InProcessEndpoint, messaging: InProcessEndpoint
     ) -> ServiceDefinition {
         ServiceDefinition(
-            name: "presence", summary: summary, keys: PresenceKeys.own, rules: PresenceKeys.rules
+            name: "presence", summary: summary, keys: PresenceKeys.own, rules: PresenceKeys.rules,
+            keysElsewhere: [PresenceKeys.listen.declaration, PresenceKeys.messaging.declaration]
+                + PresenceKeys.redis + ServiceLinkKeys.network
         ) { context in
             try await assemble(
                 context, at: .inProcess(endpoint), messaging: .inProcess(messaging), hasRedis: false)
@@ -40,12 +53,13 @@ package enum PresenceDefinition {
     ) async throws -> Assembly {
         let configuration = context.configuration
         let rules = PresenceRules(configuration)
-        let redis = hasRedis ? RedisConfiguration(configuration) : nil
+        let link = try ServiceLinkConfiguration(context, isNetworked: place.isNetworked)
+        let redis = hasRedis ? try RedisConfiguration(configuration) { try TextFile.read($0) } : nil
         let loop = context.eventLoopGroup.next()
         let metrics = PresenceMetrics(context.metrics)
         metrics.goneBound.set(goneBound(configuration, overRedis: redis != nil))
         let settings = PresenceNode.Settings(
-            messaging: messaging, link: ServiceLinkConfiguration(configuration), states: rules.states,
+            messaging: messaging, link: link, states: rules.states,
             leaseTimeToLive: configuration[PresenceKeys.leaseTimeToLive])
         let probe = context.probe("messaging")
         let redisProbe = redis.map { _ in context.probe("redis") }
@@ -58,7 +72,7 @@ package enum PresenceDefinition {
                 eventLoop: loop)
         }.get()
         var server = ServiceLinkServerConfiguration(service: "presence")
-        server.link = ServiceLinkConfiguration(configuration)
+        server.link = link
         let links = ServiceLinkServer(server, links: loop, logger: context.logger) { _ in node.value }
         let sweep = configuration[PresenceKeys.sweepInterval]
         return Assembly([
@@ -77,7 +91,7 @@ package enum PresenceDefinition {
         }
         return RedisPresenceStore(
             redis, prefix: context.configuration[PresenceKeys.redisPrefix], rules: rules, on: loop,
-            probe: probe, logger: context.logger, clock: WallClock.milliseconds)
+            probe: probe, logger: context.logger)
     }
 
     /// The longest time until other users are told that a user of a dead edge is gone, in whole seconds.

@@ -1,6 +1,7 @@
 import RTMModel
 import RTMRedis
 package import RTMServiceKit
+import RTMServiceLink
 import RTMWire
 
 /// The configuration keys of a presence node.
@@ -55,6 +56,12 @@ package enum PresenceKeys {
         "presence.redis.user", "ACL user in Redis. Unset: the default user.")
     package static let redisPassword = ConfigurationKey<Secret?>.secret(
         "presence.redis.password", "Password of the user in Redis.")
+    package static let redisTLS = ConfigurationKey<Bool>.bool(
+        "presence.redis.tls", default: false, "Whether the connection to Redis uses TLS.")
+    package static let redisTrust = ConfigurationKey<String?>.optionalFile(
+        "presence.redis.trust",
+        "PEM file with the authorities whose certificates are accepted of Redis. Unset: those that the system trusts."
+    )
     package static let redisDatabase = ConfigurationKey<Int>.int(
         "presence.redis.database", default: 0, in: 0...65_535, "Number of the database in Redis.")
     package static let redisPrefix = ConfigurationKey<String>.string(
@@ -65,7 +72,8 @@ package enum PresenceKeys {
 
     static let redis: [KeyDeclaration] = [
         redisAddress.declaration, redisSocket.declaration, redisUser.declaration, redisPassword.declaration,
-        redisDatabase.declaration, redisPrefix.declaration, redisTimeout.declaration,
+        redisTLS.declaration, redisTrust.declaration, redisDatabase.declaration, redisPrefix.declaration,
+        redisTimeout.declaration,
     ]
 
     static let own: [KeyDeclaration] = [
@@ -93,8 +101,23 @@ package enum PresenceKeys {
 }
 
 extension RedisConfiguration {
+    /// What is wrong with the files of TLS to Redis; nil if they can be used.
+    @Sendable static func problem(
+        _ configuration: Configuration, _ read: (String) throws -> String
+    ) -> ConfigurationProblem? {
+        do {
+            _ = try RedisConfiguration(configuration, read)
+            return nil
+        } catch {
+            let origin = "\(configuration.origin(of: PresenceKeys.redisTrust))"
+            return ConfigurationProblem("presence.redis.trust", from: origin, ServiceFailure(error).cause)
+        }
+    }
+
     /// Nil when the rosters are kept in this process.
-    init?(_ configuration: Configuration) {
+    ///
+    /// - Parameter read: reads a file.
+    init?(_ configuration: Configuration, _ read: (String) throws -> String) throws {
         if let path = configuration[PresenceKeys.redisSocket] {
             self.init(.unixSocket(path))
         } else if let address = configuration[PresenceKeys.redisAddress] {
@@ -107,6 +130,13 @@ extension RedisConfiguration {
         database = configuration[PresenceKeys.redisDatabase]
         commandTimeout = configuration[PresenceKeys.redisTimeout]
         connectTimeout = configuration[PresenceKeys.redisTimeout]
+        guard configuration[PresenceKeys.redisTLS] else { return }
+        let trust = configuration[PresenceKeys.redisTrust]
+        do {
+            tls = ServiceLinkTLS(try .init(identity: nil, trust: try trust.map(read)))
+        } catch {
+            throw ServiceFailure.configuration("TLS to Redis with \(trust ?? "no file"): \(error)")
+        }
     }
 }
 

@@ -16,6 +16,8 @@ package protocol StorageCaller: AnyObject {
     /// Storage can't be called until the link comes back, which it does by itself. The latest pushes may not
     /// have arrived, and every wait for a lock has ended.
     func storageIsDown(_ reason: ServiceLinkDownReason)
+    /// An attempt to connect has failed. The next one follows by itself.
+    func storageIsUnreachable(_ reason: ServiceLinkDownReason)
     func historyAppended(_ append: Append, _ outcome: Result<Void, ServiceLinkRequestFailure>)
     /// The response is valid during the call. If it is a ticket, the answer comes by `storageGranted`.
     func storageCalled(_ call: Call, _ outcome: Result<StorageCallResponse, ServiceLinkRequestFailure>)
@@ -24,6 +26,10 @@ package protocol StorageCaller: AnyObject {
     func storageGranted(_ push: LockGrantedPush)
     /// The response's frames are valid during the call.
     func storageSnapshot(_ snapshot: Snapshot, _ outcome: Result<SnapshotResponse, ServiceLinkRequestFailure>)
+}
+
+extension StorageCaller {
+    package func storageIsUnreachable(_ reason: ServiceLinkDownReason) {}
 }
 
 /// Typed calls to storage over one link. Every call has exactly one outcome.
@@ -76,6 +82,10 @@ package final class StorageClient<Caller: StorageCaller>: ServiceClient {
 
     package func linkDown(_ link: ServiceLinkClient<Open>, _ reason: ServiceLinkDownReason) {
         calls.caller?.storageIsDown(reason)
+    }
+
+    package func linkUnreachable(_ link: ServiceLinkClient<Open>, _ reason: ServiceLinkDownReason) {
+        calls.caller?.storageIsUnreachable(reason)
     }
 
     package func response(_ link: ServiceLinkClient<Open>, _ context: Open, _ outcome: ServiceLinkOutcome) {

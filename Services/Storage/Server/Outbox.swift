@@ -123,6 +123,8 @@ extension Outbox: AppendCaller {
         probe.notReady("no connection to messaging at \(appender.address): \(reason)")
     }
 
+    func messagingIsUnreachable(_ reason: ServiceLinkDownReason) { messagingIsDown(reason) }
+
     func messagingAppended(_ sent: Sent, _ outcome: Result<AppendResponse, ServiceLinkRequestFailure>) {
         switch outcome {
         case .success:

@@ -14,7 +14,9 @@ package enum StorageDefinition {
         name: "storage", summary: summary,
         keys: [
             StorageKeys.listen.declaration, StorageKeys.messaging.declaration, StorageKeys.data.declaration,
-        ] + StorageKeys.rules, commands: StorageCommands.all(data: StorageKeys.data)
+        ] + ServiceLinkKeys.network + StorageKeys.rules,
+        rules: ServiceLinkKeys.rules(listen: StorageKeys.listen), check: ServiceLinkConfiguration.problem,
+        commands: StorageCommands.all(data: StorageKeys.data)
     ) { context in
         let configuration = context.configuration
         let data = configuration[StorageKeys.data]
@@ -33,6 +35,10 @@ package enum StorageDefinition {
     ) -> ServiceDefinition {
         ServiceDefinition(
             name: service.name, summary: summary, keys: StorageKeys.rules,
+            keysElsewhere: [
+                StorageKeys.listen.declaration, StorageKeys.messaging.declaration,
+                StorageKeys.data.declaration,
+            ] + ServiceLinkKeys.network,
             commands: StorageCommands.all(data: data)
         ) { context in
             Assembly(
@@ -47,7 +53,9 @@ package enum StorageDefinition {
     ) async throws -> [any Service] {
         let configuration = context.configuration
         let rules = StorageRules(configuration)
-        let metrics = StorageMetrics(context.metrics)
+        let metrics = StorageMetrics(
+            context.metrics, apps: configuration[CommonKeys.apps].map(\.id),
+            bytesMax: configuration[StorageKeys.bytesMax])
         let options = SQLiteOptions(
             path: StorageCommands.file(data), synchronous: configuration[StorageKeys.synchronous],
             bytesMax: configuration[StorageKeys.bytesMax], cacheBytes: configuration[StorageKeys.cacheBytes])
@@ -55,7 +63,7 @@ package enum StorageDefinition {
             .sqlite(options), readers: configuration[StorageKeys.readers],
             queueMax: configuration[StorageKeys.queueMax], rules: rules, metrics: metrics)
         let loop = context.eventLoopGroup.next()
-        let link = ServiceLinkConfiguration(configuration)
+        let link = try ServiceLinkConfiguration(context, isNetworked: place.isNetworked)
         let probe = context.probe("messaging")
         let core = try await loop.submit {
             let outbox = Outbox(
@@ -66,6 +74,10 @@ package enum StorageDefinition {
                 logger: context.logger)
             return NIOLoopBound((node: node, outbox: outbox), eventLoop: loop)
         }.get()
+        context.onChange(of: [CommonKeys.apps.declaration, StorageKeys.retention.declaration]) { next in
+            let retention = StorageRules(next).retention
+            return { loop.execute { core.value.node.retention = retention } }
+        }
         var server = ServiceLinkServerConfiguration(service: "storage")
         server.link = link
         let listener = ServiceLinkServer(server, links: loop, logger: context.logger) { _ in core.value.node }

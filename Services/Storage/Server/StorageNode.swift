@@ -11,7 +11,8 @@ final class StorageNode {
     private let logger: Logger
     private let metrics: StorageMetrics
     private let threads: StorageThreads
-    private let retention: HistoryRetention
+    /// Counts for what is stored from now on.
+    var retention: HistoryRetention
     private let outbox: Outbox
     private let arena = DecodeArena()
     private var links: [UInt64: AcceptedServiceLink] = [:]
@@ -158,6 +159,7 @@ extension StorageNode {
         for settled in outcome.settled { report(settled) }
         if let failure = outcome.failure { metrics.failures[.init(cause: failure.kind)].increment() }
         if let expired = outcome.expired { expireHistory(after: expired) }
+        if let size = outcome.size { metrics.report(size) }
         outbox.committed(outcome.events)
     }
 

@@ -9,7 +9,7 @@ struct AdminPages: Sendable {
     }
 
     let program: String
-    let configuration: Configuration
+    let configuration: @Sendable () -> Configuration
     let metrics: MetricsRegistry
     let state: @Sendable () -> LifecycleStateMachine.State
     let readiness: @Sendable () -> Readiness
@@ -41,7 +41,7 @@ struct AdminPages: Sendable {
                 let body = PrometheusExporter.text(metrics)
                 return Answer(status: 200, contentType: PrometheusExporter.contentType, body: body)
             }
-        case "/config": { Answer(status: 200, contentType: "application/yaml", body: configuration.yaml) }
+        case "/config": { Answer(status: 200, contentType: "application/yaml", body: configuration().yaml) }
         case "/version":
             {
                 let body = BuildInformation.json(program: program) + "\n"
@@ -56,6 +56,7 @@ struct AdminPages: Sendable {
         let isReady = state == .ready && readiness.isReady
         let probes = readiness.probes.map { probe in
             var fields = [("name", JSONText.quoted(probe.name)), ("ready", "\(probe.status == .ready)")]
+            if !probe.isRequired { fields.append(("required", "false")) }
             if case .notReady(let cause) = probe.status { fields.append(("cause", JSONText.quoted(cause))) }
             return JSONText.object(fields.map { (name: $0.0, json: $0.1) })
         }

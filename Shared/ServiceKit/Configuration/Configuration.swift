@@ -15,12 +15,31 @@ package struct Configuration: Sendable {
         let origin: Origin
     }
 
+    /// What the loader has read besides values.
+    struct Origins: Sendable, Hashable {
+        /// The configuration file and the files of secrets.
+        var filesRead: [String] = []
+        /// Keys and variables that are for the programs of single services.
+        var ignored: [String] = []
+    }
+
     package let schema: ConfigurationSchema
     let settings: [String: Setting]
+    let origins: Origins
 
-    init(schema: ConfigurationSchema, settings: [String: Setting]) {
+    init(schema: ConfigurationSchema, settings: [String: Setting], origins: Origins = Origins()) {
         self.schema = schema
         self.settings = settings
+        self.origins = origins
+    }
+
+    /// The files whose content decides how the program runs: those that the configuration was read from, and
+    /// those that it names.
+    package var files: [String] {
+        origins.filesRead
+            + schema.keys.filter(\.isFile).compactMap { key in
+                if case .string(let path)? = settings[key.name]?.value { path } else { nil }
+            }
     }
 
     /// The value of a key. The key must be listed by the service's definition.

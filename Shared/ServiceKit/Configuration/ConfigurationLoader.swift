@@ -18,6 +18,7 @@ package struct ConfigurationLoader {
 
     private var problems: [ConfigurationProblem] = []
     private var settings: [String: Configuration.Setting] = [:]
+    private var origins = Configuration.Origins()
 
     package init(
         schema: ConfigurationSchema, rules: [ConfigurationRule] = [],
@@ -63,7 +64,7 @@ package struct ConfigurationLoader {
             let advice = "is masked; give the secret there, or by \(key.fileVariable ?? key.variable)"
             problems.append(.init(key.name, from: "\(setting.origin)", advice))
         }
-        let configuration = Configuration(schema: schema, settings: settings)
+        let configuration = Configuration(schema: schema, settings: settings, origins: origins)
         if problems.isEmpty { problems = rules.compactMap { $0.problem(configuration) } }
         guard problems.isEmpty else { throw ConfigurationError(problems) }
         return configuration
@@ -97,6 +98,12 @@ extension ConfigurationLoader {
                 apply(secretFile: path, fileVariable, to: key, variables)
             }
         }
+        for key in schema.unused {
+            for name in [key.variable, key.fileVariable].compactMap(\.self) {
+                known.insert(name)
+                if variables[name] != nil { origins.ignored.append(name) }
+            }
+        }
         for name in variables.keys.sorted() where !known.contains(name) && !isNeighbours(name) {
             problems.append(
                 .init(name, from: nil, "unknown variable\(NearestName.hint(for: name, among: known))"))
@@ -120,6 +127,7 @@ extension ConfigurationLoader {
             problems.append(.init(key.name, from: variable, reason))
             return
         }
+        origins.filesRead.append(path)
         do {
             var text = try readFile(path)
             if text.last?.isNewline == true { text.removeLast() }
@@ -134,6 +142,7 @@ extension ConfigurationLoader {
 extension ConfigurationLoader {
     private mutating func apply(file path: String) {
         let text: String
+        origins.filesRead.append(path)
         do {
             text = try readFile(path)
         } catch {
@@ -155,6 +164,8 @@ extension ConfigurationLoader {
                 return set(key, entry.node, origin)
             }
             problems.append(.init(path, from: "\(origin)", "was given before, in line \(line)"))
+        } else if schema.isUnused(path) {
+            origins.ignored.append(path)
         } else if schema.isSection(path) {
             switch entry.node {
             case .map(let entries):

@@ -5,6 +5,9 @@
 /// the process with a sentence. The test that makes every program's schema finds them first.
 package struct ConfigurationSchema: Sendable {
     package let keys: [KeyDeclaration]
+    /// Keys that the programs of single services have and this program doesn't need. They may be given, so
+    /// that one file starts the services apart or together.
+    let unused: [KeyDeclaration]
     /// The parts of a shared file or environment that belong to other programs.
     let neighbours: Neighbours
     private let indexByName: [String: Int]
@@ -21,8 +24,8 @@ package struct ConfigurationSchema: Sendable {
     /// - flags: further short flags, by key name.
     /// - defaults: other defaults, by key name in their text form.
     package init(
-        _ declarations: [KeyDeclaration], section: String, flags: [String: String] = [:],
-        defaults: [String: String] = [:], neighbours: Neighbours = .heliograph
+        _ declarations: [KeyDeclaration], unused: [KeyDeclaration] = [], section: String,
+        flags: [String: String] = [:], defaults: [String: String] = [:], neighbours: Neighbours = .heliograph
     ) {
         var keys: [KeyDeclaration] = []
         for declaration in declarations {
@@ -44,11 +47,12 @@ package struct ConfigurationSchema: Sendable {
             }
         }
         self.keys = keys
+        self.unused = unused.filter { other in !keys.contains { $0.name == other.name } }
         self.neighbours = neighbours
         indexByName = Self.index(keys, "path") { [$0.name] }
         indexByFlag = Self.index(keys, "flag") { [$0.flag] }
         _ = Self.index(keys, "variable") { [$0.variable, $0.fileVariable].compactMap(\.self) }
-        sections = Self.sections(of: keys.map(\.name))
+        sections = Self.sections(of: (keys + self.unused).map(\.name))
         let unknown = Set(flags.keys).union(defaults.keys).subtracting(indexByName.keys)
         precondition(unknown.isEmpty, "flags or defaults name the unknown keys \(unknown.sorted())")
         precondition(sections.isDisjoint(with: indexByName.keys), "a key is also a section")
@@ -59,6 +63,8 @@ package struct ConfigurationSchema: Sendable {
     func key(named name: String) -> KeyDeclaration? { indexByName[name].map { keys[$0] } }
 
     func key(flag: String) -> KeyDeclaration? { indexByFlag[flag].map { keys[$0] } }
+
+    func isUnused(_ name: String) -> Bool { unused.contains { $0.name == name } }
 
     func isSection(_ path: String) -> Bool { sections.contains(path) }
 

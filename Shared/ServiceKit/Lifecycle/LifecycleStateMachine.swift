@@ -76,6 +76,14 @@ package struct LifecycleStateMachine: Sendable {
 }
 
 extension LifecycleStateMachine.State {
+    /// Whether the process is on its way out.
+    var isEnding: Bool {
+        switch self {
+        case .starting, .ready: false
+        case .draining, .stopped: true
+        }
+    }
+
     /// The state's name as `/ready` shows it.
     var name: String {
         switch self {

@@ -12,19 +12,27 @@ package struct Readiness: Sendable {
 
     package struct Probe: Sendable, Hashable {
         package let name: String
+        /// Whether the process is ready only if this probe is.
+        package let isRequired: Bool
         package internal(set) var status: Status
+
+        package init(name: String, isRequired: Bool = true, status: Status) {
+            self.name = name
+            self.isRequired = isRequired
+            self.status = status
+        }
     }
 
     package private(set) var probes: [Probe] = []
 
     package init() {}
 
-    package var isReady: Bool { probes.allSatisfy { $0.status == .ready } }
+    package var isReady: Bool { probes.allSatisfy { $0.status == .ready || !$0.isRequired } }
 
     /// Adds a probe and returns its place.
-    package mutating func register(_ name: String) -> Int {
+    package mutating func register(_ name: String, isRequired: Bool = true) -> Int {
         precondition(!probes.contains { $0.name == name }, "two readiness probes are named \(name)")
-        probes.append(Probe(name: name, status: .notReady("not started")))
+        probes.append(Probe(name: name, isRequired: isRequired, status: .notReady("not started")))
         return probes.count - 1
     }
 
@@ -41,12 +49,20 @@ package struct Readiness: Sendable {
 package final class ReadinessRegistry: Sendable {
     private let readiness = Mutex(Readiness())
     private let logger: Logger
+    private let isEnding: @Sendable () -> Bool
 
-    package init(logger: Logger) { self.logger = logger }
+    /// - Parameter isEnding: whether the process shuts down. What it lets go of then is no news.
+    package init(logger: Logger, isEnding: @escaping @Sendable () -> Bool = { false }) {
+        self.logger = logger
+        self.isEnding = isEnding
+    }
 
     /// Adds a probe, which is not ready at first. Names are unique in the process.
-    package func probe(_ name: String) -> ReadinessProbe {
-        ReadinessProbe(registry: self, place: readiness.withLock { $0.register(name) }, name: name)
+    ///
+    /// - Parameter isRequired: whether the process is ready only if the probe is.
+    package func probe(_ name: String, isRequired: Bool = true) -> ReadinessProbe {
+        let place = readiness.withLock { $0.register(name, isRequired: isRequired) }
+        return ReadinessProbe(registry: self, place: place, name: name)
     }
 
     package var snapshot: Readiness { readiness.withLock { $0 } }
@@ -56,7 +72,9 @@ package final class ReadinessRegistry: Sendable {
         switch status {
         case .ready: logger.notice("probe ready", metadata: ["probe": "\(name)"])
         case .notReady(let cause):
-            logger.warning("probe not ready", metadata: ["probe": "\(name)", "cause": "\(cause)"])
+            logger.log(
+                level: isEnding() ? .debug : .warning, "probe not ready",
+                metadata: ["probe": "\(name)", "cause": "\(cause)"])
         }
     }
 }

@@ -14,19 +14,31 @@ package struct ServiceContext: Sendable {
 
     private let service: String
     private let readiness: ReadinessRegistry
+    private let live: LiveConfiguration
 
     package init(
         service: String, configuration: Configuration, logger: Logger, metrics: MetricsRegistry,
-        readiness: ReadinessRegistry, eventLoopGroup: MultiThreadedEventLoopGroup
+        readiness: ReadinessRegistry, eventLoopGroup: MultiThreadedEventLoopGroup,
+        live: LiveConfiguration? = nil
     ) {
         self.service = service
         self.configuration = configuration
         self.logger = logger
         self.metrics = metrics
         self.readiness = readiness
+        self.live = live ?? LiveConfiguration(configuration)
         self.eventLoopGroup = eventLoopGroup
     }
 
     /// Adds a readiness probe of this service. It is not ready until the service reports it.
-    package func probe(_ name: String) -> ReadinessProbe { readiness.probe("\(service) \(name)") }
+    ///
+    /// - Parameter isRequired: whether the program is ready only if the probe is.
+    package func probe(_ name: String, isRequired: Bool = true) -> ReadinessProbe {
+        readiness.probe("\(service) \(name)", isRequired: isRequired)
+    }
+
+    /// Has this service take over new values of the keys while the program runs (SIGHUP, changed files).
+    package func onChange(of keys: [KeyDeclaration], _ taking: @escaping LiveConfiguration.Taking) {
+        live.onChange(of: keys, taking)
+    }
 }

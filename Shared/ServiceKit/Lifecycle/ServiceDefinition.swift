@@ -10,11 +10,20 @@ package struct ServiceDefinition: Sendable {
     package let summary: String
     package let keys: [KeyDeclaration]
     package let rules: [ConfigurationRule]
+    /// Keys of the service's own program that have no meaning where the service runs beside others.
+    package let keysElsewhere: [KeyDeclaration]
+    /// Opens the files that the configuration names, and reports what can't be used.
+    package let check: Check
     package let commands: [ProgramCommand]
     package let assemble: @Sendable (ServiceContext) async throws -> Assembly
 
+    /// Gives nil when everything can be used. The second argument reads a text file.
+    package typealias Check =
+        @Sendable (Configuration, (String) throws -> String) -> ConfigurationProblem?
+
     package init(
         name: String, summary: String, keys: [KeyDeclaration], rules: [ConfigurationRule] = [],
+        keysElsewhere: [KeyDeclaration] = [], check: @escaping Check = { _, _ in nil },
         commands: [ProgramCommand] = [],
         assemble: @escaping @Sendable (ServiceContext) async throws -> Assembly
     ) {
@@ -22,6 +31,8 @@ package struct ServiceDefinition: Sendable {
         self.summary = summary
         self.keys = keys
         self.rules = rules
+        self.keysElsewhere = keysElsewhere
+        self.check = check
         self.commands = commands
         self.assemble = assemble
     }
@@ -43,6 +54,13 @@ package struct ServiceProgram: Sendable {
     var rules: [ConfigurationRule] { services.flatMap(\.rules) }
     var commands: [ProgramCommand] { services.flatMap(\.commands) }
 
+    /// What can't be used of the files that the configuration names.
+    func problems(
+        of configuration: Configuration, _ readFile: (String) throws -> String
+    ) -> [ConfigurationProblem] {
+        services.compactMap { $0.check(configuration, readFile) }
+    }
+
     /// - Parameters:
     /// - section: "edge" makes the program `rtm-edge` and the admin key `edge.admin`.
     ///   - admin: the default of the admin key.
@@ -58,8 +76,10 @@ package struct ServiceProgram: Sendable {
         self.summary = summary
         self.services = services
         adminKey = CommonKeys.admin(section: section, default: admin)
+        let admins = services.map { CommonKeys.admin(section: $0.name, default: admin).declaration }
         schema = ConfigurationSchema(
-            services.flatMap(\.keys) + [adminKey.declaration] + CommonKeys.ofEveryProgram, section: section,
+            services.flatMap(\.keys) + [adminKey.declaration] + CommonKeys.ofEveryProgram,
+            unused: services.flatMap(\.keysElsewhere) + admins, section: section,
             flags: flags, defaults: defaults)
     }
 

@@ -14,10 +14,7 @@ extension ServiceMain {
     @concurrent
     package static func main() async {
         let program = self.program
-        let decision = StartDecision(
-            program, arguments: Array(CommandLine.arguments.dropFirst()),
-            environment: ProcessInfo.processInfo.environment, readFile: { try TextFile.read($0) })
-        switch decision {
+        switch program.startDecision() {
         case .say(let text, let stream, let status):
             stream.write(text)
             exit(status.rawValue)
@@ -67,10 +64,14 @@ extension ServiceMain {
             Self.source(of: number) { lifecycle.signalReceived(number) }
         }
         let runner = ServiceRunner(
-            program, configuration: configuration, eventLoopGroup: group, logger: logger, lifecycle: lifecycle
-        )
+            program, configuration: configuration, eventLoopGroup: group, logger: logger,
+            lifecycle: lifecycle, reload: { () throws(ConfigurationError) in try program.reloaded() })
+        let terminal = Terminal()
+        let hangUp = Self.source(of: SIGHUP) {
+            if terminal.isGone { lifecycle.signalReceived(SIGHUP) } else { runner.reload() }
+        }
         let status = await runner.run()
-        for source in signals { source.cancel() }
+        for source in signals + [hangUp] { source.cancel() }
         logger.notice("stopped", metadata: ["status": .stringConvertible(status.rawValue)])
         return status
     }
@@ -84,5 +85,23 @@ extension ServiceMain {
         source.setEventHandler(handler: handler)
         source.resume()
         return source
+    }
+}
+
+extension ServiceProgram {
+    /// What the process was asked to do, read from its arguments, its environment and the files they name.
+    fileprivate func startDecision() -> StartDecision {
+        StartDecision(
+            self, arguments: Array(CommandLine.arguments.dropFirst()),
+            environment: ProcessInfo.processInfo.environment, readFile: { try TextFile.read($0) })
+    }
+
+    /// Reads everything again that the start has read.
+    fileprivate func reloaded() throws(ConfigurationError) -> Configuration {
+        switch startDecision() {
+        case .run(let configuration): return configuration
+        case .refuse(let error): throw error
+        case .say, .perform: throw ConfigurationError([])
+        }
     }
 }

@@ -6,7 +6,8 @@ internal import Synchronization
 /// `exit`, so tests run whole programs inside their own process.
 package struct ServiceRunner: Sendable {
     private let program: ServiceProgram
-    private let configuration: Configuration
+    private let live: LiveConfiguration
+    private let reloading: Reloading?
     private let eventLoopGroup: MultiThreadedEventLoopGroup
     private let logger: Logger
     private let lifecycle: Lifecycle
@@ -15,25 +16,34 @@ package struct ServiceRunner: Sendable {
     private let admin: AdminServer
     private let started = StartedServices()
 
+    /// - Parameter reload: reads the configuration anew; nil if it stays as it is.
     package init(
         _ program: ServiceProgram, configuration: Configuration, eventLoopGroup: MultiThreadedEventLoopGroup,
-        logger: Logger, lifecycle: Lifecycle
+        logger: Logger, lifecycle: Lifecycle,
+        reload: (@Sendable () throws(ConfigurationError) -> Configuration)? = nil
     ) {
         self.program = program
-        self.configuration = configuration
+        let live = LiveConfiguration(configuration)
+        self.live = live
+        reloading = reload.map { Reloading(live, logger: logger, load: $0) }
         self.eventLoopGroup = eventLoopGroup
         self.logger = logger
         self.lifecycle = lifecycle
-        let readiness = ReadinessRegistry(logger: logger)
+        let readiness = ReadinessRegistry(logger: logger) { lifecycle.state.isEnding }
         self.readiness = readiness
         ProcessMetrics.declare(in: metrics, program: program.name)
         TurnMetrics(metrics).watch(eventLoopGroup)
         let pages = AdminPages(
-            program: program.name, configuration: configuration, metrics: metrics,
+            program: program.name, configuration: { live.present }, metrics: metrics,
             state: { lifecycle.state }, readiness: { readiness.snapshot })
         admin = AdminServer(
             address: configuration[program.adminKey], pages: pages, loop: eventLoopGroup.next(),
             logger: logger)
+    }
+
+    /// Takes over what has changed in the configuration, as SIGHUP asks for.
+    package func reload() {
+        if !lifecycle.state.isEnding { reloading?.reload(because: "SIGHUP") }
     }
 
     /// Returns when the program is stopped by a signal or by a failure, and at the latest at the deadline of
@@ -70,6 +80,7 @@ package struct ServiceRunner: Sendable {
                     do { try await service.run() } catch { lifecycle.failed(error) }
                 }
             }
+            if let reloading { group.addTask { try? await reloading.run() } }
             if let deadline = await lifecycle.stopRequested() { await shutDown(by: deadline) }
             group.cancelAll()
         }
@@ -100,9 +111,9 @@ package struct ServiceRunner: Sendable {
         try await admin.start()
         for definition in program.services {
             let context = ServiceContext(
-                service: definition.name, configuration: configuration,
+                service: definition.name, configuration: live.present,
                 logger: Logger(label: definition.name),
-                metrics: metrics, readiness: readiness, eventLoopGroup: eventLoopGroup)
+                metrics: metrics, readiness: readiness, eventLoopGroup: eventLoopGroup, live: live)
             for service in try await definition.assemble(context).services {
                 try Task.checkCancellation()
                 try await service.start()
@@ -120,10 +131,18 @@ package struct ServiceRunner: Sendable {
         logger.notice(
             "started",
             metadata: [
-                "version": "\(BuildInformation.version)", "configuration": "\(configuration.sources)",
+                "version": "\(BuildInformation.version)", "configuration": "\(live.present.sources)",
                 "listening": .dictionary(listening.mapValues { .stringConvertible($0) }),
             ])
-        if let greeting = program.greeting { StandardStream.output.write(greeting(listening, configuration)) }
+        let ignored = live.present.origins.ignored
+        if !ignored.isEmpty {
+            logger.notice(
+                "settings without effect in this program",
+                metadata: ["settings": .array(ignored.map { "\($0)" })])
+        }
+        if let greeting = program.greeting {
+            StandardStream.output.write(greeting(listening, live.present))
+        }
     }
 }
 

@@ -29,7 +29,9 @@ enum StartDecision {
         do {
             let configuration = try loader.load(commandLine, environment: environment)
             switch commandLine.command {
-            case .checkConfiguration: self = .say("ok\n", .output, .ok)
+            case .checkConfiguration:
+                try Self.check(program, configuration, readFile)
+                self = .say("ok\n", .output, .ok)
             case .printConfiguration: self = .say(configuration.yaml, .output, .ok)
             default:
                 self =
@@ -40,6 +42,13 @@ enum StartDecision {
             let isRun = commandLine.command == .run && commandLine.operation == nil
             self = isRun ? .refuse(error) : .say("\(error)\n", .error, .configuration)
         }
+    }
+
+    private static func check(
+        _ program: ServiceProgram, _ configuration: Configuration, _ readFile: (String) throws -> String
+    ) throws(ConfigurationError) {
+        let problems = program.problems(of: configuration, readFile)
+        guard problems.isEmpty else { throw ConfigurationError(problems) }
     }
 
     private static func commands(_ program: ServiceProgram) -> String {

@@ -57,6 +57,21 @@ package final class MetricsRegistry: Sendable {
         family(name, help, .counter, labels, make: Counter.init) { .counter($0) }
     }
 
+    /// Declares a counter for each of some values that the operator has chosen, such as the ids of apps. The
+    /// caller bounds their number.
+    package func counters(
+        _ name: String, _ help: String, label: String, values: [String]
+    ) -> [String: Counter] {
+        family(name, help, .counter, label, values, make: Counter.init) { .counter($0) }
+    }
+
+    /// Declares a gauge for each of some values that the operator has chosen.
+    package func gauges(
+        _ name: String, _ help: String, label: String, values: [String]
+    ) -> [String: Gauge] {
+        family(name, help, .gauge, label, values, make: Gauge.init) { .gauge($0) }
+    }
+
     package func gauge(_ name: String, _ help: String) -> Gauge {
         let gauge = Gauge()
         declare(name, help, .gauge, [Series(labels: [], reading: .gauge(gauge))])
@@ -128,6 +143,21 @@ package final class MetricsRegistry: Sendable {
         }
         declare(name, help, kind, series)
         return Family(instruments)
+    }
+
+    private func family<Instrument: Sendable>(
+        _ name: String, _ help: String, _ kind: Metric.Kind, _ label: String, _ values: [String],
+        make: () -> Instrument, reading: (Instrument) -> Series.Reading
+    ) -> [String: Instrument] {
+        var instruments: [String: Instrument] = [:]
+        var series: [Series] = []
+        for value in values where instruments[value] == nil {
+            let instrument = make()
+            instruments[value] = instrument
+            series.append(Series(labels: [Label(name: label, value: value)], reading: reading(instrument)))
+        }
+        declare(name, help, kind, series)
+        return instruments
     }
 
     private func declare(_ name: String, _ help: String, _ kind: Metric.Kind, _ series: [Series]) {

@@ -12,9 +12,11 @@
 /// left out where there is none.
 enum ProcessMetrics {
     static func declare(in registry: MetricsRegistry, program: String) {
-        let labels = [("program", program), ("version", BuildInformation.version)]
+        let labels = [
+            ("program", program), ("version", BuildInformation.version), ("commit", BuildInformation.commit),
+        ]
         registry.observed(
-            "rtm_build_info", "Always 1; the labels say which program and version runs.", .gauge,
+            "rtm_build_info", "Always 1; the labels say which program, version and commit runs.", .gauge,
             labels: labels.map { .init(name: $0.0, value: $0.1) }
         ) { 1 }
         let start = secondsSince1970()

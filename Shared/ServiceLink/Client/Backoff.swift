@@ -10,7 +10,9 @@ package struct Backoff: Sendable, Hashable {
     package var longest: Duration
     package private(set) var failures = 0
 
-    package init(first: Duration = .milliseconds(50), longest: Duration = .seconds(5)) {
+    /// With these bounds a caller finds a service within half a second after it has come back, however long
+    /// it was away.
+    package init(first: Duration = .milliseconds(50), longest: Duration = .milliseconds(500)) {
         self.first = first
         self.longest = longest
     }

@@ -144,7 +144,8 @@ extension ServiceLinkClient: ServiceLinkConnectionOwner {
         switch address {
         case .tcp(let host, let port):
             TCPTransport.connect(
-                to: host, port: port, timeout: configuration.connectTimeout, receiver: fresh, on: eventLoop)
+                to: host, port: port, tls: configuration.link.tls, timeout: configuration.connectTimeout,
+                receiver: fresh, on: eventLoop)
         case .inProcess(let endpoint):
             endpoint.connect(fresh, on: eventLoop)
         }
@@ -152,7 +153,9 @@ extension ServiceLinkClient: ServiceLinkConnectionOwner {
     }
 
     func connectionOpened(_ connection: ServiceLinkConnection) {
-        guard let hello = machine.opened(now: endOfTurn.now) else { return connection.close(.shutDown) }
+        guard let hello = machine.opened(now: endOfTurn.now, nonce: ServiceLinkHandshake.nonce()) else {
+            return connection.close(.shutDown)
+        }
         _ = connection.sendHello(hello)
         timer.arm(machine.nextWake, for: self)
     }
@@ -173,6 +176,10 @@ extension ServiceLinkClient: ServiceLinkConnectionOwner {
             guard machine.isUp else { return "a push before the welcome" }
             counted.pushesIn += 1
             delegate?.push(self, method: method, body: body)
+        case .challenge(let challenge):
+            guard let proof = machine.challenged(challenge) else { return "a challenge that is out of place" }
+            _ = connection.sendProof(proof)
+            connection.trust()
         case .welcome(let welcome):
             return welcomed(welcome, on: connection)
         default:
@@ -199,8 +206,10 @@ extension ServiceLinkClient: ServiceLinkConnectionOwner {
         switch machine.welcomed(welcome, now: endOfTurn.now) {
         case .up(let peer):
             if !isFirst { counted.reconnects += 1 }
+            // Who was warned that the link is down hears at the same level that it is back.
+            let level: Logger.Level = downReason == .notStarted ? .debug : .warning
             downReason = nil
-            logger.debug("link up", metadata: ["incarnation": "\(peer.incarnation)"])
+            logger.log(level: level, "link up", metadata: ["incarnation": "\(peer.incarnation)"])
             timer.arm(machine.nextWake, for: self)
             delegate?.linkUp(self, peer: peer)
             return nil
@@ -221,7 +230,7 @@ extension ServiceLinkClient: ServiceLinkConnectionOwner {
         let wasUp = machine.lost(now: endOfTurn.now, random: configuration.link.random())
         timer.arm(machine.nextWake, for: self)
         disconnectRequests()
-        if wasUp { delegate?.linkDown(self, reason) }
+        if wasUp { delegate?.linkDown(self, reason) } else { delegate?.linkUnreachable(self, reason) }
     }
 
     /// A peer that stays away fails at every attempt. Only the first failure is a warning.

@@ -22,6 +22,8 @@ package protocol ServiceLinkClientDelegate<Context>: AnyObject {
     /// The link is down. Open requests have completed as `disconnected` before. This comes only after
     /// `linkUp`, and the link comes back by itself.
     func linkDown(_ link: ServiceLinkClient<Context>, _ reason: ServiceLinkDownReason)
+    /// An attempt to connect has failed. The next one follows by itself.
+    func linkUnreachable(_ link: ServiceLinkClient<Context>, _ reason: ServiceLinkDownReason)
     func response(_ link: ServiceLinkClient<Context>, _ context: Context, _ outcome: ServiceLinkOutcome)
     /// `body` is valid during the call.
     func push(_ link: ServiceLinkClient<Context>, method: UInt32, body: UnsafeRawBufferPointer)
@@ -31,4 +33,5 @@ package protocol ServiceLinkClientDelegate<Context>: AnyObject {
 
 extension ServiceLinkClientDelegate {
     package func linkRetired(_ link: ServiceLinkClient<Context>) {}
+    package func linkUnreachable(_ link: ServiceLinkClient<Context>, _ reason: ServiceLinkDownReason) {}
 }

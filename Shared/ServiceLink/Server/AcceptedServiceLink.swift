@@ -192,8 +192,8 @@ extension AcceptedServiceLink: ServiceLinkConnectionOwner {
         handler.linkOpened(self)
     }
 
-    /// A caller that is refused tries again and again, and a stranger may be one of many. So the registry says
-    /// whether one more line is worth it, and what the caller sent is cut.
+    /// A caller that is refused tries again and again, and a stranger may be one of many. So the registry
+    /// says whether one more line is worth it, and what the caller sent is cut.
     private func refuse(_ goAway: ServiceLinkGoAway, _ node: String, on connection: ServiceLinkConnection) {
         if let omitted = registry.mayLogRefusal(now: endOfTurn.now) {
             logger.warning(

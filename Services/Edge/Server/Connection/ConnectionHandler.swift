@@ -79,7 +79,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
     }
 
     func channelInactive(context: ChannelHandlerContext) {
-        ended(.lost)
+        ended(.lost, "the connection was lost")
         self.context = nil
         socket = nil
         // What is being read has to be read to its end.
@@ -229,7 +229,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
             self.session = session
             loop.subscribing.attachInbox(of: session, after: login.inboxAfter, requestID)
         } catch {
-            refuseLogin(error, requestID)
+            refuse(error, app: login.appID.string, user: login.userID.string, requestID)
         }
     }
 
@@ -238,6 +238,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
         guard self.session === session, !machine.isEnded else { return }
         machine.loggedIn()
         loop.metrics.loginAccepted()
+        loop.sessionLog.loggedIn(session, from: remoteAddress)
         deadline.loggedIn(
             now: loop.eventLoop.now, heartbeatInterval: .seconds(Int64(session.heartbeatInterval)),
             grace: .seconds(Int64(Limits.heartbeatGrace)))
@@ -248,8 +249,14 @@ final class ConnectionHandler: ChannelDuplexHandler {
     }
 
     func refuseLogin(_ error: RTMError, _ requestID: UInt64) {
+        refuse(error, app: session?.appID ?? "", user: session?.userID ?? "", requestID)
+    }
+
+    private func refuse(_ error: RTMError, app: String, user: String, _ requestID: UInt64) {
         guard !machine.isEnded else { return }
-        loop.metrics.loginRefused()
+        loop.metrics.loginRefused(LoginRefusal(error.code))
+        loop.metrics.apps[app].loginRefused()
+        loop.sessionLog.refused(error, app: app, user: user, from: remoteAddress, now: loop.eventLoop.now)
         answer(requestID, error)
         disconnect(Disconnect(.loginRefused, "the login was refused: \(error.reason)"))
     }
@@ -271,7 +278,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
     /// Tells the client why, and closes once that is written, or when the client doesn't read it.
     func disconnect(_ reason: Disconnect) {
         guard !machine.isEnded, let context else { return }
-        ended(SessionEnd(reason.code))
+        ended(SessionEnd(reason.code), "\(reason.code)")
         loop.metrics.disconnected(reason.code)
         var frames = outbound
         outbound = ByteBuffer()
@@ -287,18 +294,23 @@ final class ConnectionHandler: ChannelDuplexHandler {
     /// The session is not logged out: its memberships pass to the session that has come.
     func replaced() {
         guard !machine.isEnded else { return }
-        ended(.lost)
+        ended(.lost, "the client is here again")
         outbound = ByteBuffer()
         abandon()
     }
 
+    /// For the log.
+    private var remoteAddress: String { context?.channel.remoteAddress?.ipAddress ?? "" }
+
     private func abandon() { context?.close(promise: nil) }
 
     /// Ends the session, once.
-    private func ended(_ end: SessionEnd) {
+    private func ended(_ end: SessionEnd, _ cause: @autoclosure () -> String) {
+        let wasActive = machine.isActive
         machine.ended()
         readOn()
         guard let session = session.take() else { return }
+        if wasActive { loop.sessionLog.ended(session, cause(), from: remoteAddress) }
         session.end()
         loop.sessionEnded(session, end)
         callRoomWaiters()

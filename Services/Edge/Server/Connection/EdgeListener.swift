@@ -14,7 +14,7 @@ struct EdgeListener: Service {
     let name: String
     private let purpose: String
     private let address: HostPort
-    private let tls: NIOSSLContext?
+    private let tls: ServerTLS?
     private let webSocket: WebSocketGate?
     private let loops: EdgeLoops
     private let limiter: ConnectionLimiter
@@ -26,7 +26,7 @@ struct EdgeListener: Service {
     ///   - tls: nil if clients talk in the clear.
     ///   - webSocket: nil if the frames travel over TCP as they are.
     init(
-        purpose: String, address: HostPort, tls: NIOSSLContext?, webSocket: WebSocketGate?, loops: EdgeLoops,
+        purpose: String, address: HostPort, tls: ServerTLS?, webSocket: WebSocketGate?, loops: EdgeLoops,
         limiter: ConnectionLimiter, metrics: EdgeMetrics, logger: Logger
     ) {
         name = "\(purpose) listener"
@@ -86,7 +86,7 @@ struct EdgeListener: Service {
         try channel.syncOptions?.setOption(.tcpOption(.tcp_nodelay), value: 1)
         try channel.syncOptions?.setOption(.recvAllocator, value: Self.firstRead)
         let pipeline = channel.pipeline.syncOperations
-        if let tls { try pipeline.addHandler(NIOSSLServerHandler(context: tls)) }
+        if let tls { try pipeline.addHandler(NIOSSLServerHandler(context: tls.context)) }
         let remote = channel.remoteAddress?.ipAddress ?? ""
         switch limiter.admit(remote) {
         case .admitted:

@@ -1,17 +1,19 @@
 import Logging
 import NIOCore
 import NIOPosix
-import NIOSSL
 package import RTMServiceKit
 package import RTMServiceLink
 
 /// The edge as a part of a program.
 package enum EdgeDefinition {
     /// Reaches the other services at their addresses.
-    package static let service = definition(keys: EdgeKeys.own + EdgeKeys.addresses) { configuration in
-        EdgeServiceLinks(
+    package static let service = definition(
+        keys: EdgeKeys.own + EdgeKeys.addresses + ServiceLinkKeys.network, isNetworked: true
+    ) { context, link in
+        let configuration = context.configuration
+        return EdgeServiceLinks(
             messaging: configuration[EdgeKeys.messaging].tcp, presence: configuration[EdgeKeys.presence].tcp,
-            storage: configuration[EdgeKeys.storage].tcp, link: ServiceLinkConfiguration(configuration),
+            storage: configuration[EdgeKeys.storage].tcp, link: link,
             node: "edge \(configuration[EdgeKeys.listen])")
     }
 
@@ -19,23 +21,36 @@ package enum EdgeDefinition {
     package static func inProcess(
         messaging: InProcessEndpoint, presence: InProcessEndpoint, storage: InProcessEndpoint
     ) -> ServiceDefinition {
-        definition(keys: EdgeKeys.own) { configuration in
+        definition(
+            keys: EdgeKeys.own, elsewhere: EdgeKeys.addresses + ServiceLinkKeys.network, isNetworked: false
+        ) {
+            _, link in
             EdgeServiceLinks(
                 messaging: .inProcess(messaging), presence: .inProcess(presence),
                 storage: .inProcess(storage),
-                link: ServiceLinkConfiguration(configuration), node: "edge")
+                link: link, node: "edge")
         }
     }
 
     private static func definition(
-        keys: [KeyDeclaration], links: @escaping @Sendable (Configuration) -> EdgeServiceLinks
+        keys: [KeyDeclaration], elsewhere: [KeyDeclaration] = [], isNetworked: Bool,
+        links: @escaping @Sendable (ServiceContext, ServiceLinkConfiguration) -> EdgeServiceLinks
     ) -> ServiceDefinition {
         ServiceDefinition(
             name: "edge", summary: "Takes client connections and hands them what their channels carry.",
-            keys: keys, rules: EdgeKeys.rules + [EdgeKeys.drain]
+            keys: keys, rules: EdgeKeys.rules + [EdgeKeys.drain], keysElsewhere: elsewhere,
+            check: isNetworked ? problem : ServerTLS.problem
         ) { context in
-            try await assemble(context, links(context.configuration))
+            let link = try ServiceLinkConfiguration(context, isNetworked: isNetworked)
+            return try await assemble(context, links(context, link))
         }
+    }
+
+    /// What can't be used of the files that the configuration names.
+    @Sendable private static func problem(
+        _ configuration: Configuration, _ read: (String) throws -> String
+    ) -> ConfigurationProblem? {
+        ServerTLS.problem(configuration, read) ?? ServiceLinkConfiguration.problem(configuration, read)
     }
 
     private static func assemble(_ context: ServiceContext, _ links: EdgeServiceLinks) async throws
@@ -44,12 +59,16 @@ package enum EdgeDefinition {
         let configuration = context.configuration
         let edge = EdgeConfiguration(configuration)
         warnOfExposure(edge, configuration, context.logger)
-        let metrics = EdgeMetrics(context.metrics)
+        let metrics = EdgeMetrics(context.metrics, apps: edge.applications.map(\.id))
         let group = context.eventLoopGroup
         let loopCount = group.makeIterator().reduce(0) { count, _ in count + 1 }
         let reachability = Reachability(
             loops: loopCount,
-            messaging: context.probe("messaging"), metrics: context.metrics)
+            probes: [
+                .messaging: context.probe("messaging"),
+                .presence: context.probe("presence", isRequired: false),
+                .storage: context.probe("storage", isRequired: false),
+            ], metrics: context.metrics)
         let sharedRates = SharedRates(edge.applications)
         let loops = try await EdgeLoops.make(on: group) { eventLoop in
             EdgeLoop(
@@ -57,7 +76,17 @@ package enum EdgeDefinition {
                 reachability: reachability, logger: context.logger, sharedRates: sharedRates)
         }
         let limiter = connectionLimiter(edge.limits, loopCount, context.logger)
-        return Assembly([loops] + (try listeners(configuration, loops, limiter, metrics, context.logger)))
+        let tls = try ServerTLS(configuration)
+        context.onChange(of: EdgeKeys.live) { next in
+            let fresh = try ServerTLS.context(next) { try TextFile.read($0) }
+            let applications = EdgeConfiguration(next).applications
+            return {
+                tls?.take(fresh)
+                sharedRates.take(applications)
+                loops.take(applications)
+            }
+        }
+        return Assembly([loops] + listeners(configuration, tls, loops, limiter, metrics, context.logger))
     }
 
     private static func connectionLimiter(
@@ -80,9 +109,9 @@ package enum EdgeDefinition {
     }
 
     private static func listeners(
-        _ configuration: Configuration, _ loops: EdgeLoops, _ limiter: ConnectionLimiter,
+        _ configuration: Configuration, _ tls: ServerTLS?, _ loops: EdgeLoops, _ limiter: ConnectionLimiter,
         _ metrics: EdgeMetrics, _ logger: Logger
-    ) throws -> [EdgeListener] {
+    ) -> [EdgeListener] {
         let gate = WebSocketGate(
             path: configuration[EdgeKeys.webSocketPath], origins: configuration[EdgeKeys.webSocketOrigins])
         let all: [(String, HostPort?, hasTLS: Bool, WebSocketGate?)] = [
@@ -91,11 +120,11 @@ package enum EdgeDefinition {
             ("edge.webSocket", configuration[EdgeKeys.webSocketListen], false, gate),
             ("edge.webSocket.tls", configuration[EdgeKeys.webSocketTLSListen], true, gate),
         ]
-        return try all.compactMap { purpose, address, hasTLS, gate in
+        return all.compactMap { purpose, address, hasTLS, gate in
             guard let address else { return nil }
             return EdgeListener(
-                purpose: purpose, address: address, tls: hasTLS ? try ServerTLS.context(configuration) : nil,
-                webSocket: gate, loops: loops, limiter: limiter, metrics: metrics, logger: logger)
+                purpose: purpose, address: address, tls: hasTLS ? tls : nil, webSocket: gate, loops: loops,
+                limiter: limiter, metrics: metrics, logger: logger)
         }
     }
 

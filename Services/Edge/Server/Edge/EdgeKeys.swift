@@ -10,9 +10,9 @@ package enum EdgeKeys {
         "Where clients connect in the clear; keep it to trusted networks or behind a proxy that does TLS.")
     package static let tlsListen = ConfigurationKey<HostPort?>.optionalAddress(
         "edge.tls.listen", "Where clients connect with TLS; needs the certificate and the key.")
-    package static let tlsCertificate = ConfigurationKey<String?>.optionalString(
+    package static let tlsCertificate = ConfigurationKey<String?>.optionalFile(
         "edge.tls.certificate", "PEM file with the certificate chain, the server's own certificate first.")
-    package static let tlsKey = ConfigurationKey<String?>.optionalString(
+    package static let tlsKey = ConfigurationKey<String?>.optionalFile(
         "edge.tls.key", "PEM file with the private key of the certificate.")
     package static let webSocketListen = ConfigurationKey<HostPort?>.optionalAddress(
         "edge.webSocket.listen",
@@ -101,6 +101,15 @@ package enum EdgeKeys {
         "edge.rates.refusals", default: 100, in: 0...1_000_000,
         "Refusals for a rate per second, fifty times that at once; beyond it a connection is cut off (R-16).")
 
+    static let userMetadataWriters = ConfigurationKey<ForeignPolicies.Policy>.choice(
+        "edge.permissions.userMetadata", default: .everybody,
+        "Who may write the metadata of another user: everybody whom no token restricts, or those whose token lists that user (D-16)."
+    )
+    static let lockRevokers = ConfigurationKey<ForeignPolicies.Policy>.choice(
+        "edge.permissions.revokeLocks", default: .everybody,
+        "Who may revoke and remove locks: everybody whom no token restricts, or those whose token lists the channel for writing (K-9)."
+    )
+
     /// Where the other services are, when they are other processes.
     static let addresses = [messaging.declaration, presence.declaration, storage.declaration]
 
@@ -118,6 +127,18 @@ package enum EdgeKeys {
         callRate.declaration, subscribeRate.declaration, loginRate.declaration,
         channelMetadataRate.declaration, userMetadataRate.declaration, acquireLockRate.declaration,
         renewalRate.declaration, heartbeatRate.declaration, refusalRate.declaration,
+        userMetadataWriters.declaration, lockRevokers.declaration,
+    ]
+
+    /// What a running edge takes over from a changed configuration.
+    static let live: [KeyDeclaration] = [
+        CommonKeys.apps.declaration, tlsCertificate.declaration, tlsKey.declaration,
+        subscriptionsMax.declaration, publishRate.declaration,
+        sessionPublishRate.declaration, sessionPublishBytes.declaration, appPublishRate.declaration,
+        appPublishBytes.declaration, callRate.declaration,
+        subscribeRate.declaration, loginRate.declaration, channelMetadataRate.declaration,
+        userMetadataRate.declaration, acquireLockRate.declaration, renewalRate.declaration,
+        userMetadataWriters.declaration, lockRevokers.declaration,
     ]
 
     static let rules = [
@@ -190,6 +211,9 @@ extension Application {
     /// What the app's record leaves out is taken from the keys that hold for every app.
     fileprivate init(_ record: AppRecord, _ configuration: Configuration) {
         id = record.id
+        policies = ForeignPolicies(
+            userMetadata: configuration[EdgeKeys.userMetadataWriters],
+            locks: configuration[EdgeKeys.lockRevokers])
         certificate = record.certificate?.revealed
         subscriptionsMax = record.subscriptionsMax ?? configuration[EdgeKeys.subscriptionsMax]
         rates = ApplicationRates(

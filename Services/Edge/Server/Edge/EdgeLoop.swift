@@ -25,6 +25,7 @@ final class EdgeLoop {
     let arena: DecodeArena
     let deadlines: ConnectionDeadlines
     let sessions = Sessions()
+    let sessionLog: SessionLog
     let logins: Logins
     let tokenRenewals: TokenRenewals
     let subscribing: Subscribing
@@ -54,6 +55,7 @@ final class EdgeLoop {
         self.logger = logger
         self.wallClock = wallClock
         self.random = random
+        sessionLog = SessionLog(logger)
         endOfTurn = EndOfTurn.shared(on: eventLoop)
         arena = DecodeArena(bytesMax: 4 * configuration.limits.frameBytesMax)
         deadlines = ConnectionDeadlines(on: eventLoop)
@@ -73,7 +75,7 @@ final class EdgeLoop {
         subscribing = Subscribing(
             eventLoop: eventLoop, endOfTurn: endOfTurn, sessions: sessions, messaging: messaging,
             snapshots: snapshots, memberships: memberships, locks: locks, metrics: metrics,
-            reattachBatch: configuration.limits.reattachBatch)
+            wallClock: wallClock, reattachBatch: configuration.limits.reattachBatch)
         snapshots.reader = subscribing
         memberships.subscriptions = subscribing
         let history = HistoryAppends(storage: storage, wallClock: wallClock)
@@ -89,7 +91,8 @@ final class EdgeLoop {
             configuration, sessions: sessions, metrics: metrics, endOfTurn: endOfTurn, wallClock: wallClock,
             number: number, sharedRates: sharedRates)
         tokenRenewals = TokenRenewals(
-            subscribing: subscribing, metrics: metrics, endOfTurn: endOfTurn, wallClock: wallClock)
+            logins: logins, subscribing: subscribing, metrics: metrics, endOfTurn: endOfTurn,
+            wallClock: wallClock)
         events = ServiceEvents(
             subscribing: subscribing, snapshots: snapshots, publishing: publishing, history: history,
             memberships: memberships, calls: calls, locks: locks, reachability: reachability)
@@ -151,7 +154,9 @@ extension EdgeLoop {
         memberships.ended(session, end)
         locks.ended(session)
         subscribing.ended(session, isLoggedOut: end == .loggedOut)
-        if sessions.remove(session.key) { metrics.sessionsChanged(by: -1) }
+        guard sessions.remove(session.key) else { return }
+        metrics.sessionsChanged(by: -1)
+        session.appMetrics?.sessionsChanged(by: -1)
     }
 
     /// Sends the sessions away, some every few milliseconds so that they don't all arrive elsewhere at once,

@@ -38,6 +38,13 @@ struct EdgeLoops: Service {
         return loop.value
     }
 
+    /// Takes over the apps of a new configuration. Sessions that are there keep what they have.
+    func take(_ applications: [Application]) {
+        for eventLoop in group.makeIterator() {
+            eventLoop.execute { loop(of: eventLoop).logins.take(applications) }
+        }
+    }
+
     func start() async throws {
         for eventLoop in group.makeIterator() {
             try await eventLoop.submit { loop(of: eventLoop).start() }.get()

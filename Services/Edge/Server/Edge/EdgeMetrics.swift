@@ -15,19 +15,33 @@ struct EdgeMetrics: Sendable {
     private let publishesTooFrequent: Family<PublishLimit, Counter>
     private let publisherHolds: Counter
     private let logins: Family<Outcome, Counter>
+    private let loginRefusals: Family<LoginRefusal, Counter>
     private let renewals: Family<Outcome, Counter>
     private let disconnects: Family<Disconnect.Code, Counter>
     private let gaps: Counter
     private let callsAnswered: Family<ClientCall.Service, Counter>
     private let callsRefused: Family<ClientCall.Service, Counter>
     private let lockWaits: Gauge
+    private let publishTime: Histogram
+    private let deliveryTime: Histogram
+    let apps: AppMetricsTable
 
     enum Outcome: String, MetricLabel {
         case ok, refused
         static let labelName = "outcome"
     }
 
-    init(_ registry: MetricsRegistry) {
+    /// - Parameter apps: the ids of the apps in the order of the configuration.
+    init(_ registry: MetricsRegistry, apps: [String] = []) {
+        self.apps = AppMetricsTable(registry, apps: apps)
+        publishTime = registry.histogram(
+            "rtm_edge_publish_seconds",
+            "Time from handing publishes to messaging to its answer, one observation for each run. "
+                + "Long: messaging or the link to it is busy.")
+        deliveryTime = registry.histogram(
+            "rtm_edge_delivery_seconds",
+            "Time from an entry's timestamp in its log to the write to its subscribers, for one entry of "
+                + "each turn; the clocks of both machines count. Long: a loop or a link is busy.")
         connections = registry.gauge(
             "rtm_edge_connections", "Open client connections. At edge.connections.max new ones are refused.")
         acceptPauses = registry.counter(
@@ -58,6 +72,10 @@ struct EdgeMetrics: Sendable {
             "rtm_edge_logins_total",
             "Logins by outcome. Many refused: a wrong app id, bad tokens, or messaging is away.",
             by: Outcome.self)
+        loginRefusals = registry.counters(
+            "rtm_edge_login_refusals_total",
+            "Refused logins by reason. rate: a client that logs in again and again; messaging: it is away.",
+            by: LoginRefusal.self)
         renewals = registry.counters(
             "rtm_edge_token_renewals_total",
             "Renewals of tokens by outcome. Many refused: their maker has a wrong clock or certificate.",
@@ -92,7 +110,10 @@ struct EdgeMetrics: Sendable {
     func publishExceeded(_ limit: PublishLimit) { publishesTooFrequent[limit].increment() }
     func publisherHeld() { publisherHolds.increment() }
     func loginAccepted() { logins[.ok].increment() }
-    func loginRefused() { logins[.refused].increment() }
+    func loginRefused(_ reason: LoginRefusal) {
+        logins[.refused].increment()
+        loginRefusals[reason].increment()
+    }
     func tokenRenewed() { renewals[.ok].increment() }
     func renewalRefused() { renewals[.refused].increment() }
     func disconnected(_ code: Disconnect.Code) { disconnects[code].increment() }
@@ -100,6 +121,12 @@ struct EdgeMetrics: Sendable {
     func callRefused(_ service: ClientCall.Service) { callsRefused[service].increment() }
     func lockWaitsChanged(by change: Int) { lockWaits.add(change) }
     func gap() { gaps.increment() }
+    func publishAnswered(after time: Duration) { publishTime.observe(time) }
+
+    /// - Parameter milliseconds: may be negative where the clock of messaging is ahead.
+    func deliveryWritten(after milliseconds: Int64) {
+        deliveryTime.observe(.milliseconds(max(0, milliseconds)))
+    }
 }
 
 extension ClientCall.Service: MetricLabel {

@@ -39,8 +39,12 @@ extension ServiceEvents: MessagingCaller {
         subscribing.messagingIsUp()
     }
 
+    func messagingIsUnreachable(_ reason: ServiceLinkDownReason) {
+        reachability.failed(.messaging, "\(reason)")
+    }
+
     func messagingIsDown(_ reason: ServiceLinkDownReason) {
-        reachability.changed(.messaging, isUp: false)
+        reachability.changed(.messaging, isUp: false, "\(reason)")
         subscribing.messagingIsDown()
     }
 
@@ -73,8 +77,12 @@ extension ServiceEvents: PresenceCaller {
         memberships.presenceIsUp()
     }
 
+    func presenceIsUnreachable(_ reason: ServiceLinkDownReason) {
+        reachability.failed(.presence, "\(reason)")
+    }
+
     func presenceIsDown(_ reason: ServiceLinkDownReason) {
-        reachability.changed(.presence, isUp: false)
+        reachability.changed(.presence, isUp: false, "\(reason)")
         memberships.presenceIsDown()
     }
 
@@ -107,8 +115,12 @@ extension ServiceEvents: StorageCaller {
         locks.storageIsUp()
     }
 
+    func storageIsUnreachable(_ reason: ServiceLinkDownReason) {
+        reachability.failed(.storage, "\(reason)")
+    }
+
     func storageIsDown(_ reason: ServiceLinkDownReason) {
-        reachability.changed(.storage, isUp: false)
+        reachability.changed(.storage, isUp: false, "\(reason)")
         locks.storageIsDown()
     }
 

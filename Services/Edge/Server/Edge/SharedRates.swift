@@ -5,19 +5,31 @@ import Synchronization
 /// The rates that all loops of an edge count together. They are asked at logins and for publishes that are
 /// sent again, never for an ordinary message.
 final class SharedRates: Sendable {
-    private let publishes: [String: AppPublishRate]
+    private let publishes: Mutex<[String: AppPublishRate]>
     private let logins = Mutex(LoginRates())
     private let repeats = Mutex(RepeatRates())
 
     init(_ applications: [Application]) {
-        publishes = Dictionary(
-            applications.map { ($0.id, AppPublishRate($0.rates.appPublish)) }
-        ) { _, last in last }
+        publishes = Mutex([:])
+        take(applications)
+    }
+
+    /// Takes over the apps of a new configuration. What an app has used up of a rate that stays the same remains
+    /// used up.
+    func take(_ applications: [Application]) {
+        publishes.withLock { present in
+            var next: [String: AppPublishRate] = [:]
+            for application in applications {
+                let (id, rate) = (application.id, application.rates.appPublish)
+                next[id] = present[id].flatMap { $0.rate == rate ? $0 : nil } ?? AppPublishRate(rate)
+            }
+            present = next
+        }
     }
 
     /// What the sessions of the app may publish together.
     func publishes(of application: Application) -> AppPublishRate {
-        publishes[application.id] ?? AppPublishRate(.unlimited)
+        publishes.withLock { $0[application.id] } ?? AppPublishRate(application.rates.appPublish)
     }
 
     func login(_ userID: String, of application: Application, now: NIODeadline) throws(RTMError) {

@@ -58,10 +58,12 @@ struct BucketShare {
 
 /// What the sessions of one app may publish together at one edge. All loops share it.
 struct AppPublishRate: Sendable {
+    let rate: PublishRate
     fileprivate let messages: SharedBucket
     fileprivate let bytes: SharedBucket
 
     init(_ rate: PublishRate) {
+        self.rate = rate
         messages = SharedBucket(rate.messages)
         bytes = SharedBucket(rate.bytes)
     }

@@ -21,6 +21,8 @@ final class Publishing {
         let bytes: Int
         /// Only a run of one publish is stored.
         let history: HistoryCopy?
+        /// When the run was sent to messaging.
+        let sentAt: NIODeadline
     }
 
     /// A link that was lost is back after some tenths of a second, unless messaging is away.
@@ -81,7 +83,8 @@ final class Publishing {
                 session: session, requestID: requestID, count: request.messages.count,
                 sequence: request.origin.instance == 0 ? 0 : request.origin.sequence,
                 isAgain: request.origin.againAfter != nil,
-                bytes: PublishWindow.requestBytes + request.messages.byteCount, history: history)
+                bytes: PublishWindow.requestBytes + request.messages.byteCount, history: history,
+                sentAt: endOfTurn.now)
             if window.sent(pending.bytes, by: session.key, &session.publishShare) {
                 metrics.publisherHeld()
                 session.connection?.stopReading()
@@ -192,9 +195,11 @@ extension Publishing {
 
 extension Publishing {
     func published(_ pending: PendingPublish, _ outcome: Result<PublishResponse, ServiceLinkRequestFailure>) {
+        metrics.publishAnswered(after: .nanoseconds((endOfTurn.now - pending.sentAt).nanoseconds))
         switch outcome {
         case .success(let response):
             metrics.publishSucceeded(pending.count)
+            pending.session.appMetrics?.published(pending.count)
             if let copy = pending.history {
                 return history.store(copy, PendingHistory(publish: pending, published: response))
             }

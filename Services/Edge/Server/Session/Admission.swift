@@ -10,6 +10,7 @@ struct Application: Sendable, Hashable {
     /// How many message channels one session may be subscribed to (L-24).
     let subscriptionsMax: Int
     let rates: ApplicationRates
+    var policies = ForeignPolicies()
 
     /// What the credential gives to the user. For an app with a certificate that is the grant of a token; for
     /// other apps it is nil, which means that nothing expires and nothing is restricted.
@@ -39,6 +40,8 @@ struct Admission: Sendable {
     init(_ applications: [Application]) {
         self.applications = Dictionary(applications.map { ($0.id, $0) }) { _, last in last }
     }
+
+    func application(_ id: String) -> Application? { applications[id] }
 
     /// Returns the app that the login is for, and what its token gives. Throws the refusal that the client
     /// gets as its answer.

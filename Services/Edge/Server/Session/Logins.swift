@@ -11,7 +11,7 @@ final class Logins {
     private let endOfTurn: EndOfTurn
     /// The server's UTC clock in milliseconds.
     private let wallClock: () -> UInt64
-    private let admission: Admission
+    private var admission: Admission
     private let sharedRates: SharedRates
     /// This loop's parts of what the apps may publish.
     private var publishes: [String: AppPublishShare] = [:]
@@ -30,6 +30,17 @@ final class Logins {
         self.sharedRates = sharedRates
         admission = Admission(configuration.applications)
         sessionIDs = SessionIDSource(prefix: number)
+    }
+
+    /// Takes over the apps of a new configuration.
+    func take(_ applications: [Application]) {
+        admission = Admission(applications)
+        publishes = [:]
+    }
+
+    /// The session's app as it is configured now; as it was at the login if it has been removed since.
+    func application(of session: Session) -> Application {
+        admission.application(session.appID) ?? session.application
     }
 
     func welcome(version: UInt32) -> Welcome {
@@ -60,6 +71,8 @@ final class Logins {
         guard isMessagingUp else { throw .messagingUnreachable(.loginNoServerResources) }
         let appPublishes = publishes(of: application)
         metrics.sessionsChanged(by: 1)
+        let appMetrics = metrics.apps[application.id]
+        appMetrics.sessionsChanged(by: 1)
         return sessions.add(sessionIDs.next()) { key in
             Session(
                 key: key, application: application, userID: userID, instance: login.instance,
@@ -69,7 +82,7 @@ final class Logins {
                 presenceTimeout: Limits.presenceTimeout(Int(login.presenceTimeoutSeconds)),
                 grant: grant, appPublishes: appPublishes,
                 restorable: login.inboxAfter == nil ? Restorable() : application.rates.restorable,
-                connection: connection)
+                connection: connection, appMetrics: appMetrics)
         }
     }
 

@@ -33,6 +33,8 @@ final class Session {
     var isMember = false
     /// What storage has to know about the session's end; nil until the session asks for a lock.
     var locks: SessionLocks?
+    /// Where what the session does is counted; nil where nobody counts.
+    let appMetrics: AppMetrics?
     /// What the session's token gives; nil where the app id is the credential.
     var grant: TokenGrant?
     private(set) var connection: (any SessionConnection)?
@@ -44,7 +46,8 @@ final class Session {
         isReturn: Bool = false, heartbeatInterval: Int,
         presenceTimeout: Int = Limits.presenceTimeout.upperBound, grant: TokenGrant? = nil,
         appPublishes: AppPublishShare = AppPublishShare(of: AppPublishRate(.unlimited)),
-        restorable: Restorable = Restorable(), connection: any SessionConnection
+        restorable: Restorable = Restorable(), connection: any SessionConnection,
+        appMetrics: AppMetrics? = nil
     ) {
         self.key = key
         self.application = application
@@ -55,6 +58,7 @@ final class Session {
         self.isReturn = isReturn
         self.heartbeatInterval = heartbeatInterval
         self.presenceTimeout = presenceTimeout
+        self.appMetrics = appMetrics
         self.grant = grant
         self.connection = connection
     }

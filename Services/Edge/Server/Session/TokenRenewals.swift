@@ -7,15 +7,17 @@ import RTMWire
 /// Renews the tokens of sessions. A token that is refused changes nothing: the session lives on until the end
 /// of the token that it has (S-52).
 final class TokenRenewals {
+    private let logins: Logins
     private let subscribing: Subscribing
     private let metrics: EdgeMetrics
     private let endOfTurn: EndOfTurn
     private let wallClock: () -> UInt64
 
     init(
-        subscribing: Subscribing, metrics: EdgeMetrics, endOfTurn: EndOfTurn,
+        logins: Logins, subscribing: Subscribing, metrics: EdgeMetrics, endOfTurn: EndOfTurn,
         wallClock: @escaping () -> UInt64
     ) {
+        self.logins = logins
         self.subscribing = subscribing
         self.metrics = metrics
         self.endOfTurn = endOfTurn
@@ -25,7 +27,7 @@ final class TokenRenewals {
     func renew(_ session: Session, _ token: WireText) throws(RTMError) {
         do throws(RTMError) {
             try session.rates.renewal(session.application.rates, now: endOfTurn.now)
-            let grant = try session.application.grant(
+            let grant = try logins.application(of: session).grant(
                 for: token.string, userID: session.userID, nowMilliseconds: wallClock())
             try checkSubscriptions(of: session, under: grant)
             session.grant = grant

@@ -15,6 +15,7 @@ final class Subscribing {
     private let memberships: Memberships
     private let locks: Locks
     private let metrics: EdgeMetrics
+    private let wallClock: () -> UInt64
     /// Limit: channels that are attached again at the same time.
     private let reattachBatch: Int
     private var index = SubscriptionIndex()
@@ -24,7 +25,7 @@ final class Subscribing {
     init(
         eventLoop: any EventLoop, endOfTurn: EndOfTurn, sessions: Sessions,
         messaging: MessagingClient<ServiceEvents>, snapshots: SnapshotReads, memberships: Memberships,
-        locks: Locks, metrics: EdgeMetrics, reattachBatch: Int
+        locks: Locks, metrics: EdgeMetrics, wallClock: @escaping () -> UInt64, reattachBatch: Int
     ) {
         self.eventLoop = eventLoop
         self.endOfTurn = endOfTurn
@@ -34,6 +35,7 @@ final class Subscribing {
         self.memberships = memberships
         self.locks = locks
         self.metrics = metrics
+        self.wallClock = wallClock
         self.reattachBatch = reattachBatch
     }
 
@@ -335,9 +337,15 @@ extension Subscribing: Flushable {
     func flushAtEndOfTurn() {
         isScheduled = false
         var deliveries = 0
+        var sampled: UInt64?
         index.endTurn { batch, subscribers in
             deliveries += sessions.connections.send(batch, to: subscribers)
+            // One entry of a turn says enough about all of them.
+            if sampled == nil { sampled = batch.frames.withUnsafeReadableBytes(PublicationTime.first) }
         }
         metrics.delivered(deliveries)
+        if let sampled {
+            metrics.deliveryWritten(after: Int64(clamping: wallClock()) - Int64(clamping: sampled))
+        }
     }
 }

@@ -9,7 +9,9 @@ package enum MessagingDefinition {
     /// The service that listens at `messaging.listen` for the other services' processes.
     package static let service = ServiceDefinition(
         name: "messaging", summary: "Keeps the logs of channels and sends their entries to the edges.",
-        keys: [MessagingKeys.listen.declaration] + MessagingKeys.limits, rules: MessagingKeys.rules
+        keys: [MessagingKeys.listen.declaration] + ServiceLinkKeys.network + MessagingKeys.limits,
+        rules: MessagingKeys.rules + ServiceLinkKeys.rules(listen: MessagingKeys.listen),
+        check: ServiceLinkConfiguration.problem
     ) { context in
         try await assemble(context, at: .address(context.configuration[MessagingKeys.listen]))
     }
@@ -18,7 +20,8 @@ package enum MessagingDefinition {
     package static func inProcess(_ endpoint: InProcessEndpoint) -> ServiceDefinition {
         ServiceDefinition(
             name: service.name, summary: service.summary, keys: MessagingKeys.limits,
-            rules: MessagingKeys.rules
+            rules: MessagingKeys.rules,
+            keysElsewhere: [MessagingKeys.listen.declaration] + ServiceLinkKeys.network
         ) { context in
             try await assemble(context, at: .inProcess(endpoint))
         }
@@ -38,7 +41,7 @@ package enum MessagingDefinition {
                 eventLoop: loop)
         }.get()
         var configuration = ServiceLinkServerConfiguration(service: "messaging")
-        configuration.link = ServiceLinkConfiguration(context.configuration)
+        configuration.link = try ServiceLinkConfiguration(context, isNetworked: place.isNetworked)
         let server = ServiceLinkServer(configuration, links: loop, logger: context.logger) { _ in node.value }
         return Assembly([LogSweep(node: node, loop: loop), ServiceLinkListener(server, at: place)])
     }

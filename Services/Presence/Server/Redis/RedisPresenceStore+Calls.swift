@@ -14,7 +14,7 @@ extension RedisPresenceStore {
 
     /// Whether edges still report members that the other users know already, because the data in Redis are
     /// new.
-    private var isFilling: Bool { born.map { clock() < $0 + rules.grace } ?? true }
+    private var isFilling: Bool { run.born.map { clock() < $0 + rules.grace } ?? true }
 
     private func enter(
         _ entry: Entry, _ channel: ChannelKey, silently: Bool, _ done: @escaping Completion<RosterReply>

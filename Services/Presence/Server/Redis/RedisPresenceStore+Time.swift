@@ -17,17 +17,9 @@ extension RedisPresenceStore {
     /// How long an index of members lives that nobody renews, in milliseconds. It is longer than any lease.
     private static let indexLife: UInt64 = 3_600_000
 
-    /// Reads when the data in Redis began. If Redis has none, they begin now.
-    func readBirth() {
-        send("SET", .text(keys.born), RedisArgument(clock()), "NX")
-        client.send(RedisCommand("GET", .text(keys.born))) { [self] outcome in
-            if case .success(let reply) = outcome { born = reply.number }
-        }
-    }
-
     package func renew(_ lease: UInt64, _ done: @escaping Completion<Bool>) {
         // Redis may have lost all data since the last renewal.
-        readBirth()
+        run.readBirth()
         send("PEXPIRE", .text(keys.members(under: lease)), RedisArgument(Self.indexLife))
         client.run(
             PresenceScripts.renew, keys: [keys.leases, keys.knownLeases],
@@ -80,7 +72,7 @@ extension RedisPresenceStore {
 
     package func sweep(_ done: @escaping Completion<Void>) {
         forgetIdle()
-        setClock()
+        run.setClock()
         let both = Gathering(count: 2, done)
         endLeases(both.finished)
         lookAtChannels(both.finished)

@@ -19,11 +19,8 @@ package final class RedisPresenceStore: PresenceStore {
     let queries: RedisRosterQueries
     let members: RedisMemberIndex
     let rules: PresenceRules
-    private var shared = SharedClock()
-    /// A clock that tests move; nil stands for the clock that all nodes share.
-    private let given: (() -> UInt64)?
-    /// Which run of the Redis server the connection leads to.
-    private var run = ""
+    /// The run of Redis that the connection leads to, and the time there.
+    let run: RedisRun
     private let probe: ReadinessProbe?
     private let logger: Logger
     private var told = ToldEvents()
@@ -32,8 +29,6 @@ package final class RedisPresenceStore: PresenceStore {
     var trustedLeases: Set<UInt64> = []
     /// By lease: the losses that are under way at this node.
     var losses: [UInt64: [LeaseLoss]] = [:]
-    /// When the data in Redis began. After Redis has lost all data, edges fill the rosters without events.
-    var born: UInt64?
     /// Before this time no lease ends, because edges couldn't renew their leases while Redis or this node was
     /// away.
     var leasesEndFrom: UInt64 = 0
@@ -49,54 +44,19 @@ package final class RedisPresenceStore: PresenceStore {
         queries = RedisRosterQueries(client: client, keys: keys)
         members = RedisMemberIndex(client: client, keys: keys)
         self.rules = rules
-        given = clock
+        run = RedisRun(client: client, keys: keys, given: clock)
         self.probe = probe
         self.logger = logger
         probe?.notReady("no connection to Redis at \(redis.place) yet")
     }
 
     package func start() {
-        client.prelude = { [unowned self] in
-            [
-                RedisClient.Prelude("INFO", "server") { self.run = Self.runID(in: $0.string ?? "") },
-                RedisClient.Prelude(timeQuestion) { self.timeAnswered($0, isFirst: true) },
-            ]
-        }
+        client.prelude = { [weak run] in run?.prelude ?? [] }
         client.start(delegate: self)
     }
 
-    /// The line of `INFO server` that names this run of the server.
-    private static func runID(in text: String) -> String {
-        let line = text.split(whereSeparator: \.isNewline).first { $0.hasPrefix("run_id:") }
-        return line.map { String($0.dropFirst("run_id:".count)) } ?? ""
-    }
-
     /// The time in milliseconds, the same for all nodes.
-    func clock() -> UInt64 { given?() ?? shared.now(local: Self.local) }
-
-    /// The clock of this process, which nobody sets.
-    private static var local: UInt64 { NIODeadline.now().uptimeNanoseconds / 1_000_000 }
-
-    /// The longest step of the shared clock between two answers. It is much longer than a sweep takes.
-    private static let stepMax: UInt64 = 5_000
-
-    private var timeQuestion: RedisCommand {
-        RedisCommand(
-            "EVAL", .text(PresenceScripts.clock.source), "1", .text(keys.clock), RedisArgument(Self.stepMax))
-    }
-
-    private func timeAnswered(_ reply: RedisReply, isFirst: Bool) {
-        guard let time = reply.number else { return }
-        shared.set(time, local: Self.local, isFirst: isFirst)
-    }
-
-    /// Asks Redis for the time again, because the clocks of two machines drift apart.
-    func setClock() {
-        client.run(PresenceScripts.clock, keys: [keys.clock], [RedisArgument(Self.stepMax)]) {
-            [self] outcome in
-            if case .success(let reply) = outcome { timeAnswered(reply, isFirst: false) }
-        }
-    }
+    func clock() -> UInt64 { run.now() }
 
     package func shutdown() { client.shutdown() }
 
@@ -120,7 +80,7 @@ package final class RedisPresenceStore: PresenceStore {
         let rules = self.rules.announce
         let head: [RedisArgument] = [
             RedisArgument(now), RedisArgument(UInt64(rules.announceMax)), RedisArgument(rules.interval),
-            RedisArgument(rules.debounce), RedisArgument(.random(in: 1...UInt64.max)), .text(run),
+            RedisArgument(rules.debounce), RedisArgument(.random(in: 1...UInt64.max)), .text(run.id),
         ]
         client.run(script, keys: keys.roster(channel), head + arguments) { [self] outcome in
             switch outcome {
@@ -190,7 +150,7 @@ extension RedisPresenceStore: RedisClientDelegate {
     package func redisIsUp() {
         trustedLeases = []
         leasesEndFrom = clock() + min(rules.grace, rules.leaseTimeToLive)
-        readBirth()
+        run.readBirth()
         probe?.ready()
     }
 

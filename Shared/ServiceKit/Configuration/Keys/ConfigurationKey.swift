@@ -3,7 +3,7 @@
 /// A service declares its keys once as constants and lists their declarations in its definition; everything
 /// else is derived.
 package struct ConfigurationKey<Value: Sendable>: Sendable {
-    package let declaration: KeyDeclaration
+    package private(set) var declaration: KeyDeclaration
     let read: @Sendable (ConfigurationValue?) -> Value?
 
     private init(
@@ -25,6 +25,15 @@ extension ConfigurationKey where Value == String? {
     /// Declares a text that may stay unset.
     package static func optionalString(_ name: String, _ summary: String) -> Self {
         Self(name, .string, nil, summary) { if case .string(let text)? = $0 { text } else { .some(nil) } }
+    }
+}
+
+extension ConfigurationKey where Value == String? {
+    /// Declares the path of a file that the program reads at its start, and again when the file changes.
+    package static func optionalFile(_ name: String, _ summary: String) -> Self {
+        var key = optionalString(name, summary)
+        key.declaration.isFile = true
+        return key
     }
 }
 

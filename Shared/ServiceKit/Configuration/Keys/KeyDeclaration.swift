@@ -7,6 +7,8 @@ package struct KeyDeclaration: Sendable, Hashable {
     package let kind: ValueKind
     /// Nil when the key may stay unset.
     package internal(set) var defaultValue: ConfigurationValue?
+    /// Whether the value is the path of a file that the program reads.
+    package internal(set) var isFile = false
     /// One sentence with unit, meaning and consequence.
     package let summary: String
     /// The flag without its dashes. A schema shortens it where no other key claims the short one.

@@ -39,8 +39,8 @@ package enum ServiceLinkKeys {
                     return nil
                 }
                 return
-                    "\(address) can be reached from other machines, and link.secret is not set. Set it, or set "
-                    + "link.open to true if the network keeps strangers out"
+                    "\(address) can be reached from other machines, and link.secret is not set. Set it, or "
+                    + "set link.open to true if the network keeps strangers out"
             },
             ConfigurationRule(
                 "link.tls.certificate and link.tls.key are set whenever link.tls.enabled is true"

@@ -1,0 +1,86 @@
+import Logging
+import NIOCore
+import RTMModel
+import RTMServiceKit
+
+/// One log line for each login, each end of a session, and each refused login.
+///
+/// Anybody can have logins refused as fast as connections open. So those lines have a budget, and the next
+/// line says how many were left out. What a client sent is cut.
+final class SessionLog {
+    private let logger: Logger
+    private var refusals = LineBudget(perSecond: 10, burst: 100)
+
+    init(_ logger: Logger) { self.logger = logger }
+
+    func loggedIn(_ session: Session, from address: String) {
+        logger.info(
+            "logged in",
+            metadata: [
+                "app": "\(session.appID)", "user": "\(session.userID)",
+                "session": .stringConvertible(session.id.rawValue),
+                "address": "\(address)", "return": .stringConvertible(session.isReturn),
+            ])
+    }
+
+    /// - Parameter cause: the code of the Disconnect, or what happened to the connection.
+    func ended(_ session: Session, _ cause: String, from address: String) {
+        logger.info(
+            "session ended",
+            metadata: [
+                "app": "\(session.appID)", "user": "\(session.userID)",
+                "session": .stringConvertible(session.id.rawValue),
+                "address": "\(address)", "cause": "\(cause)",
+            ])
+    }
+
+    func refused(_ error: RTMError, app: String, user: String, from address: String, now: NIODeadline) {
+        guard let omitted = refusals.take(now: now) else { return }
+        var facts: Logger.Metadata = [
+            "app": "\(app.prefix(64))", "user": "\(user.prefix(64))", "address": "\(address)",
+            "code": .stringConvertible(error.code.rawValue), "cause": "\(error.reason.prefix(200))",
+        ]
+        if omitted > 0 { facts["omitted"] = .stringConvertible(omitted) }
+        logger.info("login refused", metadata: facts)
+    }
+}
+
+/// How many lines of one kind may be logged. Pure: it is told the time.
+struct LineBudget {
+    private let rate: Rate
+    private var bucket: TokenBucket?
+    private var omitted = 0
+
+    init(perSecond: Int, burst: Int) { rate = Rate(perSecond: perSecond, burst: burst) }
+
+    /// Nil if the line has to be left out; otherwise how many lines were left out before it.
+    mutating func take(now: NIODeadline) -> Int? {
+        var bucket = self.bucket ?? TokenBucket(rate, now: now)
+        let wait = bucket.take(rate, now: now)
+        self.bucket = bucket
+        guard wait == nil else {
+            omitted += 1
+            return nil
+        }
+        defer { omitted = 0 }
+        return omitted
+    }
+}
+
+/// Why a login was refused, as a label of a metric.
+enum LoginRefusal: String, MetricLabel {
+    case app, token, user, rate, superseded, messaging, other
+    static let labelName = "reason"
+
+    init(_ code: ErrorCode) {
+        switch code {
+        case .invalidAppId: self = .app
+        case .invalidToken, .tokenExpired, .loginNotAuthorized, .loginInconsistentAppId: self = .token
+        case .invalidUserId: self = .user
+        case .loginRejected, .operationRateExceedLimitation: self = .rate
+        case .loginAborted: self = .superseded
+        case .loginNoServerResources, .loginTimeout, .notConnected: self = .messaging
+        default: self = .other
+        }
+    }
+}

@@ -1,0 +1,66 @@
+internal import Synchronization
+
+/// The configuration of a running program, and the parts of the program that take over a new one.
+///
+/// A new configuration is taken over as a whole or not at all. First every part checks what it would need of
+/// it, such as a certificate. The first part that throws leaves everything as it is.
+package final class LiveConfiguration: Sendable {
+    /// Checks a new configuration, and returns the step that takes it over. The step can't fail.
+    package typealias Taking = @Sendable (Configuration) throws -> @Sendable () -> Void
+
+    private struct State {
+        var present: Configuration
+        var takings: [Taking] = []
+        var liveKeys: Set<String> = []
+    }
+
+    private let state: Mutex<State>
+
+    package init(_ configuration: Configuration) { state = Mutex(State(present: configuration)) }
+
+    package var present: Configuration { state.withLock { $0.present } }
+
+    /// Has a part take over new values of the keys while the program runs. Keys that no part names need a
+    /// restart.
+    package func onChange(of keys: [KeyDeclaration], _ taking: @escaping Taking) {
+        state.withLock { state in
+            state.liveKeys.formUnion(keys.map(\.name))
+            state.takings.append(taking)
+        }
+    }
+
+    /// What a new configuration has changed.
+    package struct Change: Sendable, Hashable {
+        /// The names of the keys whose new values are in use.
+        package var taken: [String] = []
+        /// The names of the keys whose new values need a restart.
+        package var postponed: [String] = []
+    }
+
+    /// Takes over a new configuration. Parts also read again the files that their keys name, so this does
+    /// something when no value is new.
+    package func change(to next: Configuration) throws -> Change {
+        let (present, takings, liveKeys) = state.withLock { ($0.present, $0.takings, $0.liveKeys) }
+        let changed = next.differences(from: present)
+        let merged = present.with(liveKeys, of: next)
+        let steps = try takings.map { try $0(merged) }
+        state.withLock { $0.present = merged }
+        for step in steps { step() }
+        return Change(
+            taken: changed.filter(liveKeys.contains), postponed: changed.filter { !liveKeys.contains($0) })
+    }
+}
+
+extension Configuration {
+    /// The names of the keys with other values than before, in the order of the schema.
+    func differences(from other: Configuration) -> [String] {
+        schema.keys.map(\.name).filter { settings[$0]?.value != other.settings[$0]?.value }
+    }
+
+    /// This configuration with some values of another one.
+    func with(_ names: Set<String>, of next: Configuration) -> Configuration {
+        var settings = settings
+        for name in names { settings[name] = next.settings[name] }
+        return Configuration(schema: schema, settings: settings, origins: next.origins)
+    }
+}

@@ -1,0 +1,113 @@
+import RTMTestSupport
+import Synchronization
+import Testing
+
+@testable import RTMServiceKit
+
+@Suite("A running program takes over a new configuration, as a whole or not at all")
+struct LiveConfigurationTests {
+    private let journal = Journal()
+
+    private func live(_ arguments: String...) throws -> LiveConfiguration {
+        let live = LiveConfiguration(try RelayKeys.load(arguments))
+        live.onChange(of: [RelayKeys.depth.declaration]) { [journal] next in
+            { journal.note("depth \(next[RelayKeys.depth])") }
+        }
+        return live
+    }
+
+    @Test("keys that a part follows are taken, all others wait for a restart and keep their values")
+    func takenAndPostponed() throws {
+        let live = try live("--depth", "3", "--name", "one")
+        let change = try live.change(to: try RelayKeys.load(["--depth", "4", "--name", "two"]))
+        #expect(change == .init(taken: ["relay.depth"], postponed: ["relay.name"]))
+        #expect(journal.all == ["depth 4"])
+        #expect(live.present[RelayKeys.depth] == 4)
+        #expect(live.present[RelayKeys.name] == "one")
+    }
+
+    @Test("a part that can't use it leaves everything as it was")
+    func refused() throws {
+        let live = try live("--depth", "3")
+        live.onChange(of: [RelayKeys.name.declaration]) { _ in throw ServiceFailure.configuration("no") }
+        #expect(throws: ServiceFailure.self) { try live.change(to: try RelayKeys.load(["--depth", "4"])) }
+        #expect(journal.all.isEmpty)
+        #expect(live.present[RelayKeys.depth] == 3)
+    }
+
+    @Test("files are the configuration file, those of secrets, and those that keys of files name")
+    func files() throws {
+        let certificate = ConfigurationKey.optionalFile("relay.certificate", "Its proof.")
+        let schema = ConfigurationSchema(RelayKeys.all + [certificate.declaration], section: "relay")
+        let configuration = try ConfigurationLoader(schema: schema) { path in
+            path == "a.yaml" ? "relay: {certificate: cert.pem}" : "secret"
+        }.load(
+            arguments: ["--config", "a.yaml"], environment: ["RTM_RELAY_REDIS_PASSWORD_FILE": "/run/password"]
+        )
+        #expect(configuration.files == ["a.yaml", "/run/password", "cert.pem"])
+    }
+
+    @Test("a changed file counts once two looks have found the same, and counts once")
+    func watch() {
+        var watch = FileWatch(["a": 1])
+        let seen = [1, 2, 3, 3, 3].map { watch.look(["a": $0]) }
+        #expect(seen == [false, false, false, true, false])
+        let afterRemoval = [watch.look([:]), watch.look([:])]
+        #expect(afterRemoval == [false, true])
+    }
+
+    @Test("a configuration that can't be read changes nothing, and the log says each problem")
+    func unreadable() throws {
+        let lines = Journal()
+        let live = try live("--depth", "3")
+        let reloading = Reloading(live, logger: .writing(to: lines)) { () throws(ConfigurationError) in
+            try RelayKeys.load(["--depth", "0", "--name", ""])
+        }
+        reloading.reload(because: "SIGHUP")
+        #expect(lines.all.count == 2)
+        #expect(lines.all.allSatisfy { $0.contains("\"configuration not reloaded\"") })
+        #expect(live.present[RelayKeys.depth] == 3)
+    }
+
+    @Test("a reload says which keys were taken and which wait for a restart")
+    func said() throws {
+        let lines = Journal()
+        let reloading = Reloading(try live("--depth", "3"), logger: .writing(to: lines)) {
+            () throws(ConfigurationError) in try RelayKeys.load(["--depth", "9", "--name", "two"])
+        }
+        reloading.reload(because: "SIGHUP")
+        let line = try #require(lines.all.first)
+        #expect(line.contains("\"changed\":[\"relay.depth\"]"))
+        #expect(line.contains("\"after restart\":[\"relay.name\"]"))
+    }
+}
+
+@Suite("One file for services apart and together")
+struct UnusedKeysTests {
+    private let schema = ConfigurationSchema(
+        [RelayKeys.depth.declaration],
+        unused: [RelayKeys.listen.declaration, RelayKeys.password.declaration], section: "whole")
+
+    private func load(_ yaml: String, _ environment: [String: String] = [:]) throws(ConfigurationError)
+        -> Configuration
+    {
+        try ConfigurationLoader(schema: schema) { _ in yaml }
+            .load(arguments: ["--config", "f"], environment: environment)
+    }
+
+    @Test("keys that only the service's own program needs are no mistake, and are remembered")
+    func ignored() throws {
+        let configuration = try load(
+            "relay: {depth: 4, listen: \"0.0.0.0:1\", redis: {password: x}}", ["RTM_RELAY_LISTEN": "x:1"])
+        #expect(configuration[RelayKeys.depth] == 4)
+        #expect(
+            Set(configuration.origins.ignored) == [
+                "relay.listen", "relay.redis.password", "RTM_RELAY_LISTEN",
+            ])
+    }
+
+    @Test("a misspelt key is a mistake all the same")
+    func misspelt() {
+        #expect(throws: ConfigurationError.self) { try load("relay: {lisen: \"0.0.0.0:1\"}") }
+    }
+}
