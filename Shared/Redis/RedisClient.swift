@@ -59,6 +59,7 @@ package final class RedisClient {
     /// Grows with each connection, so that late signals of an old one are ignored.
     private var attempt = 0
     private var downCause = "not started"
+    private var nextRefusalLine = NIODeadline.distantPast
     package private(set) var isUp = false
     /// How many commands were sent since the start, for measurements.
     package private(set) var commandsSent = 0
@@ -156,9 +157,10 @@ package final class RedisClient {
         self.channel = channel
         watch(number)
         var steps: [RedisCommand] = []
-        if !configuration.password.isEmpty {
+        let password = configuration.password.revealed
+        if !password.isEmpty {
             let user: [RedisArgument] = configuration.user.isEmpty ? [] : [.text(configuration.user)]
-            steps.append(RedisCommand(["AUTH"] + user + [.text(configuration.password)]))
+            steps.append(RedisCommand(["AUTH"] + user + [.text(password)]))
         }
         if configuration.database != 0 {
             steps.append(RedisCommand("SELECT", RedisArgument(UInt64(configuration.database))))
@@ -253,8 +255,20 @@ package final class RedisClient {
         guard let command = open.popFirst() else {
             return connectionLost(number, "Redis sent a reply that no command asked for")
         }
-        if case .error(let text) = reply { return command.done(.failure(.refused(text))) }
-        command.done(.success(reply))
+        guard case .error(let text) = reply else { return command.done(.success(reply)) }
+        logRefusal(text)
+        command.done(.failure(.refused(text)))
+    }
+
+    /// Callers say only that something can't be done. A Redis that refuses one command refuses many, so there
+    /// is one line a second.
+    private func logRefusal(_ text: String) {
+        // A forgotten script is sent again, and what a connection begins with is the cause of its end.
+        guard isUp, !text.hasPrefix("NOSCRIPT"), endOfTurn.now >= nextRefusalLine else { return }
+        nextRefusalLine = endOfTurn.now + .seconds(1)
+        logger.warning(
+            "Redis refused a command",
+            metadata: ["address": "\(configuration.place)", "cause": "\(text.prefix(200))"])
     }
 
     fileprivate func isCurrent(_ number: Int) -> Bool { number == attempt }

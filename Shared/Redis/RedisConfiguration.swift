@@ -10,8 +10,7 @@ package struct RedisConfiguration: Sendable {
     package var place: Place
     /// The ACL user; if empty, the default user.
     package var user = ""
-    /// The password; it is never logged.
-    package var password = ""
+    package var password: RedisPassword = ""
     package var database = 0
     /// Nil if the connection is in the clear.
     package var tls: ServiceLinkTLS?

@@ -8,7 +8,7 @@ import Testing
 @Suite("The configuration of messaging")
 struct MessagingConfigurationTests {
     private func problems(_ arguments: String...) -> [String] {
-        let schema = ConfigurationSchema(MessagingKeys.limits, section: "messaging")
+        let schema = ConfigurationSchema(MessagingDefinition.service.keys, section: "messaging")
         let loader = ConfigurationLoader(schema: schema, rules: MessagingDefinition.service.rules) { _ in "" }
         do {
             _ = try loader.load(arguments: arguments, environment: [:])
@@ -34,6 +34,6 @@ struct MessagingConfigurationTests {
     @Test("the same rule holds for messaging inside another program")
     func inProcess() {
         let definition = MessagingDefinition.inProcess(.init(name: "messaging"))
-        #expect(definition.rules.count == MessagingDefinition.service.rules.count)
+        #expect(definition.rules.count == MessagingKeys.rules.count)
     }
 }

@@ -7,7 +7,7 @@ import Testing
 @Suite("Relations between the timings of presence")
 struct PresenceConfigurationTests {
     private func problems(_ arguments: String...) -> [String] {
-        let schema = ConfigurationSchema(PresenceKeys.own + PresenceKeys.redis, section: "presence")
+        let schema = ConfigurationSchema(PresenceDefinition.service.keys, section: "presence")
         let loader = ConfigurationLoader(schema: schema, rules: PresenceDefinition.service.rules) { _ in "" }
         do {
             _ = try loader.load(arguments: arguments, environment: [:])

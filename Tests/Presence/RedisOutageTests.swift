@@ -180,6 +180,62 @@ struct RedisOutageTests {
         }
     }
 
+    @Test("a new password counts from the next connection on")
+    func newPassword() async throws {
+        let server = try RedisServerProcess(password: "s3cret")
+        defer { server.remove() }
+        try await server.isListening()
+        let password: RedisPassword = "s3cret"
+        try await StoreHarness.with(.redis, at: server, password: password) { store in
+            try server.setPassword("an0ther", instead: "s3cret")
+            try await store.enter(.of("anna"))
+            try server.disconnectAll(password: "an0ther")
+            try await eventually("the old password is refused") { store.cause.contains("WRONGPASS") }
+            password.set("an0ther")
+            try await eventually("the new password is used") { store.isReady }
+            #expect(try await store.users() == ["anna"])
+        }
+    }
+
+    @Test("over TLS only a certificate of a trusted authority is accepted, and the cause is named")
+    func tls() async throws {
+        try await TestCertificate.with { files in
+            let server = try RedisServerProcess(tls: files)
+            defer { server.remove() }
+            try await server.isListening()
+            let trust = try TextFile.read(files.certificate)
+            try await StoreHarness.with(.redis, at: server, trust: trust) { store in
+                try await store.enter(.of("anna"))
+                try await store.command("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "no")
+                try await eventually("the connection is back") {
+                    (try? await store.enter(.of("bob"))) != nil
+                }
+                #expect(try await store.users() == ["anna", "bob"])
+            }
+            try await TestCertificate.with { stranger in
+                let trust = try TextFile.read(stranger.certificate)
+                try await StoreHarness.with(.redis, at: server, trust: trust, waits: false) { store in
+                    try await eventually("the certificate is the cause") {
+                        store.cause.contains("CERTIFICATE_VERIFY_FAILED")
+                    }
+                    #expect(await code { try await store.enter(.of("carol")) } == .presenceOperationFailed)
+                }
+            }
+        }
+    }
+
+    @Test("clients read neither the address of Redis nor its words")
+    func reasons() {
+        let failures: [RedisFailure] = [
+            .notConnected("connect to 10.0.0.7:6379: refused"), .refused("WRONGPASS of 10.0.0.7"), .timedOut,
+            .disconnected, .tooManyCommands(7),
+        ]
+        for error in failures.map(RTMError.init) {
+            #expect(!error.reason.contains("10.0.0.7") && !error.reason.contains("Redis"))
+            #expect(error.retryAfter != nil)
+        }
+    }
+
     @Test("after Redis has come back with older data, every join and leave is announced")
     func olderData() async throws {
         try await StoreHarness.with(.redis, .with { $0.leaseTimeToLive = 15_000 }) { store in

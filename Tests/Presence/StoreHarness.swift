@@ -55,8 +55,9 @@ final class StoreHarness: Sendable {
     }
 
     private init(
-        _ rules: PresenceRules, _ redis: RedisServerProcess?, password: String, commandsMax: Int = 65_536,
-        sharesClock: Bool = false, on loop: any EventLoop, clock: TestClock
+        _ rules: PresenceRules, _ redis: RedisServerProcess?, password: RedisPassword = "",
+        commandsMax: Int = 65_536, trust: String? = nil, sharesClock: Bool = false, on loop: any EventLoop,
+        clock: TestClock
     ) async throws {
         self.loop = loop
         self.redis = redis
@@ -65,15 +66,23 @@ final class StoreHarness: Sendable {
         let logger = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
         let readiness = ReadinessRegistry(logger: logger)
         self.readiness = readiness
-        let socket = redis?.socket
+        let place = redis.map { server in
+            server.tlsPort.map { RedisConfiguration.Place.tcp(host: "127.0.0.1", port: $0) }
+                ?? .unixSocket(server.socket)
+        }
+        let tls = try redis?.tlsPort.map { _ in
+            ServiceLinkTLS(try .init(identity: nil, trust: trust))
+        }
+        let user = redis?.user ?? ""
         life = try await loop.submit {
             let store: any PresenceStore
-            if let socket {
-                var configuration = RedisConfiguration(.unixSocket(socket))
+            if let place {
+                var configuration = RedisConfiguration(place)
+                configuration.tls = tls
                 configuration.commandTimeout = .milliseconds(1_500)
                 configuration.commandsMax = commandsMax
                 configuration.backoff = .init(first: .milliseconds(5), longest: .milliseconds(50))
-                configuration.user = password.isEmpty ? "" : "rtm"
+                configuration.user = user
                 configuration.password = password
                 store = RedisPresenceStore(
                     configuration, prefix: "test:", rules: rules, on: loop, probe: readiness.probe("redis"),
@@ -112,18 +121,20 @@ final class StoreHarness: Sendable {
         try await with(kind, rules, at: server, commandsMax: commandsMax, body)
     }
 
+    /// - Parameter trust: the authorities that are trusted if the server talks TLS, as PEM.
     /// - Parameter waits: whether to wait until the store is usable.
     static func with(
         _ kind: Kind, _ rules: PresenceRules = StoreHarness.rules, at server: RedisServerProcess?,
-        password: String = "", commandsMax: Int = 65_536, waits: Bool = true, sharesClock: Bool = false,
+        password: RedisPassword = "", commandsMax: Int = 65_536, trust: String? = nil, waits: Bool = true,
+        sharesClock: Bool = false,
         _ body: (StoreHarness) async throws -> Void
     ) async throws {
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         let failure: (any Error)?
         do {
             let harness = try await StoreHarness(
-                rules, server, password: password, commandsMax: commandsMax, sharesClock: sharesClock,
-                on: group.next(), clock: TestClock())
+                rules, server, password: password, commandsMax: commandsMax, trust: trust,
+                sharesClock: sharesClock, on: group.next(), clock: TestClock())
             do {
                 if waits { try await eventually("the store is ready") { harness.isReady } }
                 try await body(harness)
@@ -142,7 +153,7 @@ final class StoreHarness: Sendable {
 
     /// Makes another node over the same Redis, with the same clock.
     func withSecondNode(_ body: (StoreHarness) async throws -> Void) async throws {
-        let second = try await StoreHarness(rules, redis, password: "", on: loop, clock: clock)
+        let second = try await StoreHarness(rules, redis, on: loop, clock: clock)
         try await eventually("the second node is ready") { second.isReady }
         do {
             try await body(second)

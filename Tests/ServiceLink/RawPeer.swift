@@ -23,9 +23,16 @@ final class RawPeer: Sendable {
         typealias InboundIn = ByteBuffer
         let heard: Heard
         let answer: @Sendable (ServiceLinkHello) -> [UInt8]
+        /// Whether everything but the first frame of the answer comes after the caller's proof.
+        let waitsForProof: Bool
+        private let rest = Mutex<[UInt8]>([])
 
-        init(_ heard: Heard, answer: @escaping @Sendable (ServiceLinkHello) -> [UInt8] = { _ in [] }) {
+        init(
+            _ heard: Heard, waitsForProof: Bool = false,
+            answer: @escaping @Sendable (ServiceLinkHello) -> [UInt8] = { _ in [] }
+        ) {
             self.heard = heard
+            self.waitsForProof = waitsForProof
             self.answer = answer
         }
 
@@ -33,8 +40,18 @@ final class RawPeer: Sendable {
             let bytes = unwrapInboundIn(data).allBytes
             heard.state.withLock { $0.bytes += bytes }
             let envelope = try? bytes.dropFirst(4).withUnsafeBytes { try ServiceLinkEnvelope(decoding: $0) }
-            guard case .hello(let hello)? = envelope else { return }
-            context.channel.writeAndFlush(ByteBuffer(bytes: answer(hello)), promise: nil)
+            var bytesOut: [UInt8]
+            switch envelope {
+            case .hello(let hello)?: bytesOut = answer(hello)
+            case .proof?: bytesOut = rest.withLock { $0 }
+            default: return
+            }
+            if waitsForProof, case .hello? = envelope {
+                let length = 4 + Int(bytesOut[3])
+                rest.withLock { [bytesOut] in $0 = Array(bytesOut.dropFirst(length)) }
+                bytesOut.removeLast(bytesOut.count - length)
+            }
+            context.channel.writeAndFlush(ByteBuffer(bytes: bytesOut), promise: nil)
         }
 
         func channelInactive(context: ChannelHandlerContext) { heard.state.withLock { $0.isClosed = true } }
@@ -54,11 +71,17 @@ final class RawPeer: Sendable {
     }
 
     /// The port of a listener that answers a hello and is silent then.
+    ///
+    /// - Parameter waitsForProof: whether everything but the first frame of the answer comes after the
+    ///   caller's proof, in one write.
     static func listen(
-        on loop: any EventLoop, answer: @escaping @Sendable (ServiceLinkHello) -> [UInt8]
+        on loop: any EventLoop, waitsForProof: Bool = false,
+        answer: @escaping @Sendable (ServiceLinkHello) -> [UInt8]
     ) async throws -> Int {
         let channel = try await ServerBootstrap(group: loop)
-            .childChannelInitializer { $0.pipeline.addHandler(Ear(Heard(), answer: answer)) }
+            .childChannelInitializer {
+                $0.pipeline.addHandler(Ear(Heard(), waitsForProof: waitsForProof, answer: answer))
+            }
             .bind(host: "127.0.0.1", port: 0).get()
         return channel.localAddress?.port ?? 0
     }

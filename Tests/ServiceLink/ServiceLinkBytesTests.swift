@@ -264,6 +264,22 @@ import Testing
         }
     }
 
+    @Test("a frame that comes in one read with the welcome may be long")
+    func longAfterWelcome() async throws {
+        let body = Bytes([UInt8](repeating: 7, count: 10_000))
+        let push = framed {
+            ServiceLinkFrame.writePush(method: 3, body: body, bodyLength: body.encodedLength, into: &$0)
+        }
+        try await ServiceLinkFixture.with(.tcp) { fixture in
+            let port = try await RawPeer.listen(on: fixture.serverLoop, waitsForProof: true) { hello in
+                RawPeer.service(hello, incarnation: 1) + push
+            }
+            _ = try await fixture.call(.tcp(host: "127.0.0.1", port: port))
+            try await eventually("the push") { fixture.journal.events.contains(.push(3, body)) }
+            #expect(fixture.journal.downs.isEmpty)
+        }
+    }
+
     @Test("before the end of the handshake a frame has at most 4 KiB")
     func strangersFrame() async throws {
         try await withRawCaller { fixture, peer in

@@ -21,6 +21,8 @@ import Testing
                 if case .connectFailed = try await caller.turn({ $0.downReason }) { true } else { false }
             }
             #expect(fixture.journal.events.isEmpty)
+            guard kind == .tcp else { return }
+            #expect(try await caller.turn { $0.downReason } == .connectFailed("Connection refused"))
         }
     }
 

@@ -178,7 +178,8 @@ import Testing
             var machine = AcceptedServiceLinkStateMachine(configuration, now: start)
             _ = machine.greeted(hello(), nonce: challenge.nonce)
             let handshake = ServiceLinkHandshake(hello: hello(), challenge: challenge)
-            guard case .refuse(let goAway) = machine.proved(handshake.callerProof(secret), now: start) else {
+            let action = machine.proved(handshake.callerProof(secret), now: start)
+            guard case .refuse(let goAway, node: "edge-1") = action else {
                 Issue.record("not refused")
                 continue
             }

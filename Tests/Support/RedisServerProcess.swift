@@ -4,12 +4,21 @@ import Testing
 /// A redis-server of the test's own on a unix socket. Its data go with it.
 package final class RedisServerProcess: Sendable {
     package let socket: String
+    /// The user who may log in; empty for the default user.
+    package let user: String
+    /// Where the server talks TLS; nil if it doesn't.
+    package let tlsPort: Int?
     private let directory: URL
     private let process: Process
 
     /// - Parameter password: the password of the user `rtm`, who may do everything. The default user is then
     ///   switched off.
-    package init(password: String? = nil, directory: URL? = nil) throws {
+    /// - Parameter tls: the certificate for connections over TLS; nil if there are none.
+    package init(
+        password: String? = nil, directory: URL? = nil, tls: TestCertificate? = nil
+    ) throws {
+        user = password == nil ? "" : "rtm"
+        tlsPort = try tls.map { _ in try Self.freePort() }
         let place =
             directory
             ?? FileManager.default.temporaryDirectory.appending(path: "redis-\(UUID().uuidString.prefix(8))")
@@ -25,10 +34,35 @@ package final class RedisServerProcess: Sendable {
             ]
             + (password.map {
                 ["--user", "default", "off", "--user", "rtm", "on", ">\($0)", "~*", "&*", "+@all"]
-            } ?? [])
+            } ?? []) + Self.tlsArguments(tls, port: tlsPort)
         process.standardOutput = FileHandle.nullDevice
         process.standardError = FileHandle.nullDevice
         try process.run()
+    }
+
+    private static func tlsArguments(_ tls: TestCertificate?, port: Int?) -> [String] {
+        guard let tls, let port else { return [] }
+        return [
+            "--tls-port", "\(port)", "--tls-cert-file", tls.certificate, "--tls-key-file", tls.key,
+            "--tls-ca-cert-file", tls.certificate, "--tls-auth-clients", "no",
+        ]
+    }
+
+    /// A port that nobody listens on at the moment.
+    private static func freePort() throws -> Int {
+        let listener = Foundation.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        defer { close(listener) }
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let result = withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(listener, $0, length) == 0 && getsockname(listener, $0, &length) == 0
+            }
+        }
+        guard result else { throw ServiceProcessFailure(description: "there is no free port") }
+        return Int(UInt16(bigEndian: address.sin_port))
     }
 
     package func isListening() async throws {
@@ -47,17 +81,30 @@ package final class RedisServerProcess: Sendable {
         try? FileManager.default.removeItem(atPath: socket)
     }
 
+    /// Changes the password of the user `rtm`. Connections that are there stay.
+    package func setPassword(_ new: String, instead old: String) throws {
+        try command(["--user", "rtm", "--pass", old, "ACL", "SETUSER", "rtm", "resetpass", ">\(new)"])
+    }
+
+    /// Closes all connections of clients.
+    package func disconnectAll(password: String) throws {
+        try command([
+            "--user", "rtm", "--pass", password, "CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes",
+        ])
+    }
+
     /// Deletes all data without telling any client.
-    package func flush() throws { try command("FLUSHALL") }
+    package func flush() throws { try command(["FLUSHALL"]) }
 
     /// Writes the data to disk. A server that is started after a crash has these again, and nothing newer.
-    package func save() throws { try command("SAVE") }
+    package func save() throws { try command(["SAVE"]) }
 
-    private func command(_ name: String) throws {
+    private func command(_ words: [String]) throws {
         let client = Process()
         client.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        client.arguments = ["redis-cli", "-s", socket, name]
+        client.arguments = ["redis-cli", "-s", socket] + words
         client.standardOutput = FileHandle.nullDevice
+        client.standardError = FileHandle.nullDevice
         try client.run()
         client.waitUntilExit()
         guard client.terminationStatus == 0 else {

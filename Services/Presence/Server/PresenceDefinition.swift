@@ -55,6 +55,7 @@ package enum PresenceDefinition {
         let rules = PresenceRules(configuration)
         let link = try ServiceLinkConfiguration(context, isNetworked: place.isNetworked)
         let redis = hasRedis ? try RedisConfiguration(configuration) { try TextFile.read($0) } : nil
+        redis?.follow(context)
         let loop = context.eventLoopGroup.next()
         let metrics = PresenceMetrics(context.metrics)
         metrics.goneBound.set(goneBound(configuration, overRedis: redis != nil))

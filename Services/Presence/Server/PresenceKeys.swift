@@ -45,7 +45,6 @@ package enum PresenceKeys {
         "presence.channels.max", default: 1_000_000, in: 1...100_000_000,
         "Channels with a roster in this node's memory; a join to one more is refused. It has no effect with Redis."
     )
-
     package static let redisAddress = ConfigurationKey<HostPort?>.optionalAddress(
         "presence.redis.address",
         "Address of a Redis that keeps the rosters for several presence nodes. Unset: this process keeps them."
@@ -75,6 +74,9 @@ package enum PresenceKeys {
         redisTLS.declaration, redisTrust.declaration, redisDatabase.declaration, redisPrefix.declaration,
         redisTimeout.declaration,
     ]
+
+    /// What a running node takes over from a changed configuration.
+    static let liveRedis: [KeyDeclaration] = [redisPassword.declaration, redisTrust.declaration]
 
     static let own: [KeyDeclaration] = [
         ServiceLinkKeys.secret.declaration, announceMax.declaration, interval.declaration,
@@ -126,14 +128,38 @@ extension RedisConfiguration {
             return nil
         }
         user = configuration[PresenceKeys.redisUser] ?? ""
-        password = configuration[PresenceKeys.redisPassword]?.revealed ?? ""
+        password = RedisPassword(Self.password(configuration))
         database = configuration[PresenceKeys.redisDatabase]
         commandTimeout = configuration[PresenceKeys.redisTimeout]
         connectTimeout = configuration[PresenceKeys.redisTimeout]
-        guard configuration[PresenceKeys.redisTLS] else { return }
+        tls = try Self.contexts(configuration, read).map(ServiceLinkTLS.init)
+    }
+
+    /// Has the next connection use a new password and new authorities.
+    func follow(_ context: ServiceContext) {
+        let (password, tls) = (password, tls)
+        context.onChange(of: PresenceKeys.liveRedis) { next in
+            let text = Self.password(next)
+            let contexts = try Self.contexts(next) { try TextFile.read($0) }
+            return {
+                password.set(text)
+                if let contexts { tls?.take(contexts) }
+            }
+        }
+    }
+
+    private static func password(_ configuration: Configuration) -> String {
+        configuration[PresenceKeys.redisPassword]?.revealed ?? ""
+    }
+
+    /// Nil without TLS. Throws `ServiceFailure.configuration` with the file that can't be used.
+    private static func contexts(
+        _ configuration: Configuration, _ read: (String) throws -> String
+    ) throws -> ServiceLinkTLS.Contexts? {
+        guard configuration[PresenceKeys.redisTLS] else { return nil }
         let trust = configuration[PresenceKeys.redisTrust]
         do {
-            tls = ServiceLinkTLS(try .init(identity: nil, trust: try trust.map(read)))
+            return try .init(identity: nil, trust: try trust.map(read))
         } catch {
             throw ServiceFailure.configuration("TLS to Redis with \(trust ?? "no file"): \(error)")
         }

@@ -172,8 +172,8 @@ extension AcceptedServiceLink: ServiceLinkConnectionOwner {
                 open(welcome, node, on: connection)
             }
             return nil
-        case .refuse(let goAway):
-            refuse(goAway, "", on: connection)
+        case .refuse(let goAway, let node):
+            refuse(goAway, node, on: connection)
             return nil
         case .unexpected:
             return "a proof that nobody asked for"

@@ -49,7 +49,7 @@ struct AcceptedServiceLinkStateMachine {
     enum ProofAction: Equatable {
         /// The caller has this name.
         case welcome(ServiceLinkWelcome, node: String)
-        case refuse(ServiceLinkGoAway)
+        case refuse(ServiceLinkGoAway, node: String)
         case unexpected
     }
 
@@ -57,8 +57,8 @@ struct AcceptedServiceLinkStateMachine {
         guard case .awaitingProof(_, let handshake) = state else { return .unexpected }
         let secret = configuration.link.secret.revealed
         guard handshake.isRight(proof, secret) else {
-            return .refuse(
-                ServiceLinkGoAway(.wrongSecret, "the secret is not that of this installation"))
+            let goAway = ServiceLinkGoAway(.wrongSecret, "the secret is not that of this installation")
+            return .refuse(goAway, node: handshake.hello.node)
         }
         state = .open(ServiceLinkLiveness(configuration.link, now: now))
         let welcome = ServiceLinkWelcome(

@@ -98,6 +98,6 @@ extension TCPTransport {
                 }
             }
             .connect(host: host, port: port)
-            .whenFailure { bound.value.transportFailed("\($0)") }
+            .whenFailure { bound.value.transportFailed(connectFailure($0)) }
     }
 }

@@ -23,23 +23,28 @@ final class RunningSystem: Sendable {
     private let detours = Mutex<[String: String]>([:])
     /// The options with which presence is started each time.
     private let presence: [String]
+    /// The options of each of four processes.
+    private let services: [String]
 
-    private init(directory: URL, presence: [String]) {
+    private init(directory: URL, presence: [String], services: [String]) {
         self.directory = directory
         self.presence = presence
+        self.services = services
     }
 
     /// Runs the body against a started system. Afterwards every process is ended, and the logs are shown if a
     /// test failed.
     ///
-    /// - Parameter presence: options of presence, as its own program knows them ("--debounce").
+    /// - Parameters:
+    ///   - presence: options of presence, as its own program knows them ("--debounce").
+    ///   - services: options of all four processes, which `standalone` doesn't get.
     static func with(
-        _ deployment: Deployment, edge: [String] = [], presence: [String] = [],
+        _ deployment: Deployment, edge: [String] = [], presence: [String] = [], services: [String] = [],
         _ body: (RunningSystem) async throws -> Void
     ) async throws {
         let directory = FileManager.default.temporaryDirectory.appending(path: "rtm-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
-        let system = RunningSystem(directory: directory, presence: presence)
+        let system = RunningSystem(directory: directory, presence: presence, services: services)
         do {
             try await system.start(deployment, edge: edge)
             try await body(system)
@@ -77,12 +82,14 @@ final class RunningSystem: Sendable {
 
     /// The addresses of the services that a service calls, and its settings.
     private func callees(of service: String) -> [String] {
-        switch service {
-        case "presence": ["--messaging", address("messaging")] + presence
-        case "storage":
-            ["--messaging", address("messaging"), "--data", directory.appending(path: "storage").path]
-        default: []
-        }
+        let own =
+            switch service {
+            case "presence": ["--messaging", address("messaging")] + presence
+            case "storage":
+                ["--messaging", address("messaging"), "--data", directory.appending(path: "storage").path]
+            default: [String]()
+            }
+        return services + own
     }
 
     /// Starts one more edge.
@@ -94,7 +101,7 @@ final class RunningSystem: Sendable {
             [
                 "--listen", listen, "--messaging", way("messaging"), "--presence", way("presence"),
                 "--storage", way("storage"), "--threads", "2",
-            ] + Self.unlimited("") + arguments)
+            ] + Self.unlimited("") + services + arguments)
     }
 
     /// Starts presence where it was before, without waiting for anything.

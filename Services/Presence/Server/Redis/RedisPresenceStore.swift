@@ -158,22 +158,23 @@ extension RedisPresenceStore: RedisClientDelegate {
 }
 
 extension RTMError {
+    /// The error that the client of a call gets. The address and the words of Redis are for the operator alone:
+    /// they are in the log and in `/ready`.
     init(_ failure: RedisFailure) {
         switch failure {
-        case .notConnected(let cause):
+        case .notConnected, .refused:
             self.init(
-                .presenceOperationFailed, "presence has no connection to Redis: \(cause)",
+                .presenceOperationFailed, "presence can't write or read at the moment",
                 retryAfter: .seconds(1))
         case .tooManyCommands(let countMax):
             self.init(
-                .presenceOperationFailed, "too many commands wait for Redis", retryAfter: .seconds(1),
-                limit: .init(name: "Redis commands", value: UInt64(countMax)))
+                .presenceOperationFailed, "too many calls wait for presence", retryAfter: .seconds(1),
+                limit: .init(name: "commands that wait for presence", value: UInt64(countMax)))
         case .timedOut, .disconnected:
             self.init(
-                .presenceOperationTimeout, "Redis did not answer; it is not known whether the call was done",
+                .presenceOperationTimeout,
+                "presence did not answer in time; it is not known whether the call was done",
                 retryAfter: .seconds(1))
-        case .refused(let text):
-            self.init(.presenceOperationFailed, "Redis refused the call: \(text.prefix(80))")
         }
     }
 }

@@ -19,7 +19,7 @@ struct RosterReply {
     let gone: [(user: String, lease: UInt64)]
 
     static var unreadable: RTMError {
-        RTMError(.presenceOperationFailed, "Redis gave an answer that no script of this version gives")
+        RTMError(.presenceOperationFailed, "presence can't read what another version of it has written")
     }
 
     /// Returns nil for a reply that no script writes.
