@@ -10,6 +10,8 @@ struct TokenExamination {
     let nowMilliseconds: UInt64
     /// Names the clock in the sentences of refusals.
     let clock: String
+    /// How long a token lives at most, counted from its issue (L-50). Zero means that there is no limit.
+    var lifeMax: Duration = .zero
 
     /// Limit: how far the clock of a token's issuer may be ahead of this one, in seconds.
     static let issuedAheadSecondsMax: UInt64 = 300
@@ -19,7 +21,9 @@ struct TokenExamination {
         case .appID: try askAppID()
         case .signature: try askSignature()
         case .issueTime: try askIssueTime()
-        case .expiry: try askExpiry(token.expiresAt, of: "the token")
+        case .expiry:
+            try askExpiry(token.expiresAt, of: "the token")
+            try askLife()
         case .loginPrivilege: try askLoginPrivilege()
         case .privilegeExpiry: try askPrivilegeExpiry()
         case .userID: try askUserID()
@@ -32,7 +36,7 @@ struct TokenExamination {
     /// that no service outlives its own limit.
     var grant: TokenGrant {
         let services = usersLogins.filter { !isPast(expiry(of: $0)) }
-        let expiresAt = services.map(expiry).min() ?? 0
+        let expiresAt = (services.map(expiry) + [endOfLife].compactMap(\.self)).min() ?? 0
         let permissions = services.compactMap { service -> TokenPermissions? in
             if case .rtm2(_, let permissions) = service.content { permissions } else { nil }
         }
@@ -107,6 +111,22 @@ extension TokenExamination {
         guard isPast(seconds) else { return }
         let ago = Duration.milliseconds(nowMilliseconds - seconds * 1000)
         throw RTMError(.tokenExpired, "\(what) expired \(ago.inWords) ago by \(clock)")
+    }
+
+    private func askLife() throws(RTMError) {
+        guard let endOfLife, isPast(endOfLife) else { return }
+        let age = Duration.milliseconds(nowMilliseconds - UInt64(token.issuedAt) * 1000)
+        throw RTMError(
+            .tokenExpired,
+            "the token was issued \(age.inWords) ago by \(clock), and this server lets tokens live for "
+                + lifeMax.inWords,
+            limit: .init(name: "seconds of a token's life", value: UInt64(lifeMax.components.seconds)))
+    }
+
+    /// The second at which the operator's limit ends the token; nil if there is no limit.
+    private var endOfLife: UInt64? {
+        guard lifeMax > .zero else { return nil }
+        return UInt64(token.issuedAt) + UInt64(lifeMax.components.seconds)
     }
 
     /// The services that let a user log in.

@@ -6,10 +6,14 @@ package struct TokenVerifier: Sendable {
     /// The certificate with which the app's tokens are signed; a secret. A certificate that is not an
     /// `AccessToken.isIdentifier` verifies no token.
     package let certificate: String
+    /// How long a token lives at most, counted from its issue, whatever it says itself (L-50). Zero means that
+    /// there is no limit.
+    package let lifeMax: Duration
 
-    package init(appID: String, certificate: String) {
+    package init(appID: String, certificate: String, lifeMax: Duration = .zero) {
         self.appID = appID
         self.certificate = certificate
+        self.lifeMax = lifeMax
     }
 
     /// - Parameters:
@@ -31,7 +35,7 @@ package struct TokenVerifier: Sendable {
         }
         let examination = TokenExamination(
             signed: try SignedToken(text), appID: appID, certificate: certificate, userID: userID,
-            nowMilliseconds: nowMilliseconds, clock: "server clock")
+            nowMilliseconds: nowMilliseconds, clock: "server clock", lifeMax: lifeMax)
         for check in TokenCheck.allCases { try examination.ask(check) }
         return examination.grant
     }
@@ -40,7 +44,8 @@ package struct TokenVerifier: Sendable {
 /// What a token gives to the user for whom it was verified.
 package struct TokenGrant: Sendable, Hashable {
     /// When the session ends unless the token is renewed, in milliseconds since 1970 (UTC): at the end of the
-    /// token or of its login privilege, whichever comes first (A-12, S-50).
+    /// token, of its login privilege, or of the life that the operator gives tokens, whichever comes first
+    /// (A-12, S-50, L-50).
     package let expiresAtMilliseconds: UInt64
 
     /// The permissions of all RTM2 services for the user. If there are none, nothing is restricted.

@@ -104,6 +104,26 @@ struct TokenVerifierTests {
         #expect(reason(864_000_000) == "the token expired 10 days ago by server clock")
     }
 
+    @Test("L-50: the operator's limit ends a token that would live longer, and leaves a shorter one alone")
+    func lifeMax() throws {
+        let strict = TokenVerifier(
+            appID: TokenVector.appID, certificate: TokenVector.certificate, lifeMax: .seconds(3_600))
+        func verify(_ token: AccessToken, after seconds: UInt64) throws -> TokenGrant {
+            try strict.verify(text(token), userID: "alice", nowMilliseconds: now + seconds * 1000)
+        }
+        let long = token(lifetime: 86_400, login: 86_400)
+        #expect(try verify(long, after: 3_599).expiresAtMilliseconds == now + 3_600_000)
+        let short = token(lifetime: 600)
+        #expect(try verify(short, after: 0).expiresAtMilliseconds == now + 600_000)
+        let error = #expect(throws: RTMError.self) { try verify(long, after: 7_200) }
+        #expect(error?.code == .tokenExpired)
+        #expect(
+            error?.reason
+                == "the token was issued 2 h ago by server clock, and this server lets tokens live for 60 min"
+        )
+        #expect(error?.limit == .init(name: "seconds of a token's life", value: 3_600))
+    }
+
     @Test("a token without life is never valid (A-6)")
     func noLife() throws {
         #expect(try refusal(text(token(lifetime: 0)))?.code == .tokenExpired)

@@ -35,20 +35,26 @@ struct EdgeConfigurationTests {
     }
 
     /// No two numbers are the same, so none can stand in another one's place.
-    @Test("L-24, R-1 to R-10: what an app's record says holds for it, for others what holds for every app")
+    @Test(
+        "L-24, L-42, R-1 to R-14: what an app's record says holds for it, for others what holds for every app"
+    )
     func rates() throws {
         let everyApp = [
             "--subscriptions-max", "101", "--rates-publish", "102", "--rates-calls", "103",
             "--rates-subscribe", "104", "--rates-login", "105", "--rates-channel-metadata", "106",
             "--rates-user-metadata", "107", "--rates-acquire-lock", "108", "--rates-renewal", "109",
+            "--rates-session-publish", "110", "--rates-app-publish", "111", "--sessions-per-app-max", "112",
+            "--rates-session-publish-bytes", "100113", "--rates-app-publish-bytes", "100114",
         ]
-        let apps = "one,two::201:202:203:204:205::206:207:208:209,three::301::303::::306::0"
+        let apps =
+            "one,two::201:202:203:204:205::206:207:208:209:210:211:212:200213:200214,"
+            + "three::301::303::::306::0::310"
         let configuration = EdgeConfiguration(try load(["--apps", apps] + everyApp))
         #expect(
             configuration.applications.map(Self.numbers) == [
-                [101, 102, 103, 104, 105, 106, 107, 108, 109],
-                [201, 202, 203, 204, 205, 206, 207, 208, 209],
-                [301, 102, 303, 104, 105, 306, 107, 0, 109],
+                [101, 102, 103, 104, 105, 106, 107, 108, 109, 110, 111, 112, 100113, 100114],
+                [201, 202, 203, 204, 205, 206, 207, 208, 209, 210, 211, 212, 200213, 200214],
+                [301, 102, 303, 104, 105, 306, 107, 0, 109, 310, 111, 112, 100113, 100114],
             ])
         // who comes back takes all his subscriptions up at once.
         #expect(configuration.applications.map(\.rates.restorable.subscribes) == [101, 201, 301])
@@ -59,7 +65,9 @@ struct EdgeConfigurationTests {
         return [
             app.subscriptionsMax, rates.publish.perSecond, rates.calls.perSecond, rates.subscribesMax,
             rates.login.perSecond, rates.channelMetadata.perSecond, rates.userMetadata.perSecond,
-            rates.acquireLock.perSecond, rates.renewal.perSecond,
+            rates.acquireLock.perSecond, rates.renewal.perSecond, rates.sessionPublish.messages.perSecond,
+            rates.appPublish.messages.perSecond, app.sessionsMax, rates.sessionPublish.bytes.perSecond,
+            rates.appPublish.bytes.perSecond,
         ]
     }
 

@@ -634,6 +634,29 @@ struct StoreContractTests {
         }
     }
 
+    @Test("L-42: a channel has so many users, whoever was one stays one, and one who goes makes room")
+    func usersMax() async throws {
+        for kind in Kind.allCases {
+            try await StoreHarness.with(kind, .with { $0.usersMax = 2 }) { store in
+                try await store.enter(.of("anna"))
+                try await store.enter(.of("bob", quiet: true))
+                let refusal = await #expect(throws: RTMError.self) {
+                    try await store.enter(.of("carol"))
+                }
+                #expect(refusal?.code == .channelSubscribeFailed && refusal?.retryAfter != nil)
+                #expect(refusal?.limit == .init(name: "users in a channel", value: 2))
+                // Another session of a user, and what an edge reports of members that it has, always fit.
+                try await store.enter(.of("anna", session: 5))
+                try await store.adopt(.of("dora"))
+                #expect(try await store.users() == ["anna", "dora"])
+                for user in ["bob", "dora"] { try await store.leave(.of(user)) }
+                try await store.enter(.of("carol"))
+                #expect(try await store.users() == ["anna", "carol"])
+                #expect(try await store.channels(of: "carol") == ["room"])
+            }
+        }
+    }
+
     @Test("rosters of no more channels than allowed", arguments: [Kind.embedded])
     func channelsMax(_ kind: Kind) async throws {
         try await StoreHarness.with(kind, .with { $0.channelsMax = 2 }) { store in

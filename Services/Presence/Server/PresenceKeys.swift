@@ -45,6 +45,10 @@ package enum PresenceKeys {
         "presence.channels.max", default: 1_000_000, in: 1...100_000_000,
         "Channels with a roster in this node's memory; a join to one more is refused. It has no effect with Redis."
     )
+    package static let usersMax = ConfigurationKey<Int>.int(
+        "presence.channels.usersMax", default: 0, in: 0...10_000_000,
+        "Users in one channel; a subscribe of one more is refused. 0 means no limit (L-42).")
+
     package static let redisAddress = ConfigurationKey<HostPort?>.optionalAddress(
         "presence.redis.address",
         "Address of a Redis that keeps the rosters for several presence nodes. Unset: this process keeps them."
@@ -83,6 +87,7 @@ package enum PresenceKeys {
         debounce.declaration,
         statesMax.declaration, stateKeyBytesMax.declaration, stateValueBytesMax.declaration,
         leaseTimeToLive.declaration, grace.declaration, sweepInterval.declaration, channelsMax.declaration,
+        usersMax.declaration,
     ]
 
     static let rules = [
@@ -179,6 +184,7 @@ extension PresenceRules {
                 valueBytesMax: configuration[PresenceKeys.stateValueBytesMax]),
             leaseTimeToLive: configuration[PresenceKeys.leaseTimeToLive].milliseconds,
             grace: configuration[PresenceKeys.grace].milliseconds,
-            channelsMax: configuration[PresenceKeys.channelsMax])
+            channelsMax: configuration[PresenceKeys.channelsMax],
+            usersMax: configuration[PresenceKeys.usersMax])
     }
 }

@@ -19,6 +19,7 @@ package struct PresenceMetrics: Sendable {
     let repeated: Counter
     let expiredLeases: Counter
     let refused: Counter
+    let channelsFull: Counter
     let goneBound: Gauge
 
     package init(_ registry: MetricsRegistry) {
@@ -48,6 +49,9 @@ package struct PresenceMetrics: Sendable {
             "Leases that ended without a sign of life from their edge. Each means that an edge died or was cut off."
         )
         refused = registry.counter("rtm_presence_refused_total", "Requests refused.")
+        channelsFull = registry.counter(
+            "rtm_presence_channel_full_total",
+            "Subscribes refused because a channel has presence.channels.usersMax users.")
         goneBound = registry.gauge(
             "rtm_presence_gone_bound_seconds",
             "The longest time until all users know that a user of a dead edge is gone: lease, longest presence timeout, interval and sweeps."

@@ -47,11 +47,14 @@ struct SessionLogTests {
 
     @Test("every code of a refusal has a label")
     func labels() {
-        #expect(LoginRefusal(.invalidAppId) == .app)
-        #expect(LoginRefusal(.tokenExpired) == .token)
-        #expect(LoginRefusal(.loginRejected) == .rate)
-        #expect(LoginRefusal(.loginNoServerResources) == .messaging)
-        #expect(LoginRefusal(.invalidParameter) == .other)
+        func label(_ code: ErrorCode) -> LoginRefusal { LoginRefusal(RTMError(code, "")) }
+        let quota = RTMError(.loginNoServerResources, "", limit: .init(name: "sessions of an app", value: 1))
+        #expect(LoginRefusal(quota) == .quota)
+        #expect(label(.invalidAppId) == .app)
+        #expect(label(.tokenExpired) == .token)
+        #expect(label(.loginRejected) == .rate)
+        #expect(label(.loginNoServerResources) == .messaging)
+        #expect(label(.invalidParameter) == .other)
     }
 
     @Test("apps beyond the first hundred share one series")

@@ -85,6 +85,11 @@ struct IndexScene {
         change { $0.presenceAnswered(id, frames, hasRoom: hasRoom) }
     }
 
+    mutating func presenceRefused(_ id: SubscribeID, _ refusal: RTMError) {
+        let hasRoom = hasRoom
+        change { $0.presenceRefused(id, refusal, hasRoom: hasRoom) }
+    }
+
     mutating func storageAnswered(
         _ id: SubscribeID, _ outcome: Result<ByteBuffer, ServiceLinkRequestFailure>
     ) {

@@ -45,6 +45,22 @@ struct SubscribeMachineTests {
         #expect(scene.joinsMissed == 1 && scene.lacking == [session])
     }
 
+    @Test(
+        "L-42: whom presence refuses because the channel is full isn't subscribed, and storage was waited for"
+    )
+    mutating func channelIsFull() throws {
+        let session = scene.session(1)
+        try scene.subscribe(scene.session(2))
+        scene.presenceAnswers = false
+        let request = scene.enter(session, features: [.message, .presence, .metadata])
+        let id = try #require(scene.questions.last).id
+        scene.presenceRefused(id, RTMError(.channelSubscribeFailed, "the channel is full"))
+        #expect(scene.answers[request] == nil)
+        scene.storageAnswered(id, .success(IndexScene.frames(2...2)))
+        #expect(scene.answers[request]?.refusal == .channelSubscribeFailed)
+        #expect(scene.taken(session) == [] && !scene.isLive(session))
+    }
+
     @Test("a user's metadata that can't be had are refused")
     mutating func metadataRefused() throws {
         let session = scene.session(1)

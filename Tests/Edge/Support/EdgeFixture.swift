@@ -31,7 +31,7 @@ final class EdgeFixture {
     ///   - sharedRates: what it counts together with another one.
     init(
         entriesMax: Int = 1_000, bytesMax: Int = 1 << 20, rates: ApplicationRates = .unlimited,
-        sharedRates: SharedRates? = nil
+        sharedRates: SharedRates? = nil, sessionsMax: Int = 0
     ) {
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         let metrics = MetricsRegistry()
@@ -45,7 +45,8 @@ final class EdgeFixture {
             storage: .inProcess(storage.endpoint), link: link, node: "edge")
         let probe = ReadinessRegistry(logger: logger).probe("messaging")
         edge = EdgeLoop(
-            eventLoop: time, configuration: .forTest(rates), links: links, metrics: EdgeMetrics(metrics),
+            eventLoop: time, configuration: .forTest(rates, sessionsMax: sessionsMax), links: links,
+            metrics: EdgeMetrics(metrics),
             reachability: Reachability(loops: 1, messaging: probe, metrics: metrics), logger: logger,
             sharedRates: sharedRates)
         messaging = MessagingBehindGlass(
@@ -256,9 +257,11 @@ private final class SlowSocket: ChannelOutboundHandler {
 }
 
 extension EdgeConfiguration {
-    fileprivate static func forTest(_ rates: ApplicationRates) -> EdgeConfiguration {
-        EdgeConfiguration(
-            applications: [Application(id: "app", certificate: nil, subscriptionsMax: 50, rates: rates)],
+    fileprivate static func forTest(_ rates: ApplicationRates, sessionsMax: Int) -> EdgeConfiguration {
+        let app = Application(
+            id: "app", certificate: nil, subscriptionsMax: 50, rates: rates, sessionsMax: sessionsMax)
+        return EdgeConfiguration(
+            applications: [app],
             limits: EdgeLimits(
                 connectionsMax: 1_000, connectionsPerAddressMax: 1_000, frameBytesMax: 64 * 1024,
                 outboundBytesMax: 1024 * 1024, handshakeTimeout: .seconds(10)),

@@ -254,7 +254,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
 
     private func refuse(_ error: RTMError, app: String, user: String, _ requestID: UInt64) {
         guard !machine.isEnded else { return }
-        loop.metrics.loginRefused(LoginRefusal(error.code))
+        loop.metrics.loginRefused(LoginRefusal(error))
         loop.metrics.apps[app].loginRefused()
         loop.sessionLog.refused(error, app: app, user: user, from: remoteAddress, now: loop.eventLoop.now)
         answer(requestID, error)

@@ -58,6 +58,13 @@ package enum EdgeKeys {
         "edge.subscriptions.max", default: Limits.subscribedChannelsMax, in: 1...1_000_000,
         "Message channels that one session may be subscribed to (L-24).")
 
+    package static let sessionsMax = ConfigurationKey<Int>.int(
+        "edge.sessions.perAppMax", default: 0, in: 0...10_000_000,
+        "Sessions of one app at one edge; one more login is refused. 0 means no limit (L-42).")
+    package static let tokenLifeMax = ConfigurationKey<Duration>.duration(
+        "edge.tokens.lifeMax", default: .zero, in: .zero ... .seconds(10 * 365 * 86_400),
+        "How long a token lives at most, counted from its issue, whatever its expire says; 0 means no limit (L-50)."
+    )
     package static let publishRate = ConfigurationKey<Int>.int(
         "edge.rates.publish", default: 60, in: 0...1_000_000,
         "Messages per second of one session to one channel or user; 0 means no limit (R-2).")
@@ -121,7 +128,8 @@ package enum EdgeKeys {
         connectionsMax.declaration,
         connectionsPerAddressMax.declaration, frameBytesMax.declaration, outboundBytesMax.declaration,
         outboundTimeout.declaration, handshakeBytesMax.declaration, handshakeTimeout.declaration,
-        subscriptionsMax.declaration, publishRate.declaration,
+        subscriptionsMax.declaration, sessionsMax.declaration, tokenLifeMax.declaration,
+        publishRate.declaration,
         sessionPublishRate.declaration, sessionPublishBytes.declaration, appPublishRate.declaration,
         appPublishBytes.declaration,
         callRate.declaration, subscribeRate.declaration, loginRate.declaration,
@@ -133,7 +141,8 @@ package enum EdgeKeys {
     /// What a running edge takes over from a changed configuration.
     static let live: [KeyDeclaration] = [
         CommonKeys.apps.declaration, tlsCertificate.declaration, tlsKey.declaration,
-        subscriptionsMax.declaration, publishRate.declaration,
+        subscriptionsMax.declaration, sessionsMax.declaration, tokenLifeMax.declaration,
+        publishRate.declaration,
         sessionPublishRate.declaration, sessionPublishBytes.declaration, appPublishRate.declaration,
         appPublishBytes.declaration, callRate.declaration,
         subscribeRate.declaration, loginRate.declaration, channelMetadataRate.declaration,
@@ -216,6 +225,8 @@ extension Application {
             locks: configuration[EdgeKeys.lockRevokers])
         certificate = record.certificate?.revealed
         subscriptionsMax = record.subscriptionsMax ?? configuration[EdgeKeys.subscriptionsMax]
+        sessionsMax = record.sessionsMax ?? configuration[EdgeKeys.sessionsMax]
+        tokenLifeMax = configuration[EdgeKeys.tokenLifeMax]
         rates = ApplicationRates(
             publish: record.publishRate ?? configuration[EdgeKeys.publishRate],
             calls: record.callRate ?? configuration[EdgeKeys.callRate],
@@ -227,10 +238,10 @@ extension Application {
             acquireLock: record.acquireLockRate ?? configuration[EdgeKeys.acquireLockRate],
             renewal: record.renewalRate ?? configuration[EdgeKeys.renewalRate],
             sessionPublish: PublishRate(
-                messages: configuration[EdgeKeys.sessionPublishRate],
-                bytes: configuration[EdgeKeys.sessionPublishBytes]),
+                messages: record.sessionPublishRate ?? configuration[EdgeKeys.sessionPublishRate],
+                bytes: record.sessionPublishBytes ?? configuration[EdgeKeys.sessionPublishBytes]),
             appPublish: PublishRate(
-                messages: configuration[EdgeKeys.appPublishRate],
-                bytes: configuration[EdgeKeys.appPublishBytes]))
+                messages: record.appPublishRate ?? configuration[EdgeKeys.appPublishRate],
+                bytes: record.appPublishBytes ?? configuration[EdgeKeys.appPublishBytes]))
     }
 }

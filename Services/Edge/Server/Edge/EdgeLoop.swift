@@ -154,9 +154,7 @@ extension EdgeLoop {
         memberships.ended(session, end)
         locks.ended(session)
         subscribing.ended(session, isLoggedOut: end == .loggedOut)
-        guard sessions.remove(session.key) else { return }
-        metrics.sessionsChanged(by: -1)
-        session.appMetrics?.sessionsChanged(by: -1)
+        if sessions.remove(session.key) { logins.ended(session) }
     }
 
     /// Sends the sessions away, some every few milliseconds so that they don't all arrive elsewhere at once,

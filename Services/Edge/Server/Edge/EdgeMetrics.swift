@@ -74,7 +74,8 @@ struct EdgeMetrics: Sendable {
             by: Outcome.self)
         loginRefusals = registry.counters(
             "rtm_edge_login_refusals_total",
-            "Refused logins by reason. rate: a client that logs in again and again; messaging: it is away.",
+            "Refused logins by reason. rate: a client that logs in again and again; quota: its app has all "
+                + "its sessions; messaging: it is away.",
             by: LoginRefusal.self)
         renewals = registry.counters(
             "rtm_edge_token_renewals_total",

@@ -2,9 +2,11 @@ import NIOCore
 import RTMModel
 import Synchronization
 
-/// The rates that all loops of an edge count together. They are asked at logins and for publishes that are
-/// sent again, never for an ordinary message.
+/// The rates and quotas that all loops of an edge count together. They are asked at logins and for publishes
+/// that are sent again, never for an ordinary message.
 final class SharedRates: Sendable {
+    /// How many sessions the apps have (L-42).
+    let sessions = AppSessions()
     private let publishes: Mutex<[String: AppPublishRate]>
     private let logins = Mutex(LoginRates())
     private let repeats = Mutex(RepeatRates())

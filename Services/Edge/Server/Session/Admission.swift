@@ -10,6 +10,10 @@ struct Application: Sendable, Hashable {
     /// How many message channels one session may be subscribed to (L-24).
     let subscriptionsMax: Int
     let rates: ApplicationRates
+    /// How many sessions of the app there may be at this edge; 0 means that there is no limit (L-42).
+    var sessionsMax = 0
+    /// How long a token lives at most, counted from its issue; zero means that there is no limit (L-50).
+    var tokenLifeMax: Duration = .zero
     var policies = ForeignPolicies()
 
     /// What the credential gives to the user. For an app with a certificate that is the grant of a token; for
@@ -21,7 +25,7 @@ struct Application: Sendable, Hashable {
         -> TokenGrant?
     {
         if let certificate {
-            return try TokenVerifier(appID: id, certificate: certificate)
+            return try TokenVerifier(appID: id, certificate: certificate, lifeMax: tokenLifeMax)
                 .verify(credential, userID: userID, nowMilliseconds: nowMilliseconds)
         }
         guard credential.isEmpty || credential == id else {

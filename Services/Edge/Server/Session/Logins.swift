@@ -69,6 +69,7 @@ final class Logins {
         )
         try sharedRates.login(userID, of: application, now: endOfTurn.now)
         guard isMessagingUp else { throw .messagingUnreachable(.loginNoServerResources) }
+        try sharedRates.sessions.enter(application)
         let appPublishes = publishes(of: application)
         metrics.sessionsChanged(by: 1)
         let appMetrics = metrics.apps[application.id]
@@ -84,6 +85,13 @@ final class Logins {
                 restorable: login.inboxAfter == nil ? Restorable() : application.rates.restorable,
                 connection: connection, appMetrics: appMetrics)
         }
+    }
+
+    /// A session that was made here is no more.
+    func ended(_ session: Session) {
+        sharedRates.sessions.leave(session.appID)
+        metrics.sessionsChanged(by: -1)
+        session.appMetrics?.sessionsChanged(by: -1)
     }
 
     private func publishes(of application: Application) -> AppPublishShare {

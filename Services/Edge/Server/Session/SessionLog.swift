@@ -69,16 +69,17 @@ struct LineBudget {
 
 /// Why a login was refused, as a label of a metric.
 enum LoginRefusal: String, MetricLabel {
-    case app, token, user, rate, superseded, messaging, other
+    case app, token, user, rate, quota, superseded, messaging, other
     static let labelName = "reason"
 
-    init(_ code: ErrorCode) {
-        switch code {
+    init(_ error: RTMError) {
+        switch error.code {
         case .invalidAppId: self = .app
         case .invalidToken, .tokenExpired, .loginNotAuthorized, .loginInconsistentAppId: self = .token
         case .invalidUserId: self = .user
         case .loginRejected, .operationRateExceedLimitation: self = .rate
         case .loginAborted: self = .superseded
+        case .loginNoServerResources where error.limit != nil: self = .quota
         case .loginNoServerResources, .loginTimeout, .notConnected: self = .messaging
         default: self = .other
         }

@@ -9,6 +9,8 @@ import RTMWire
 protocol SnapshotReader: AnyObject {
     /// - Parameter frames: nil if presence can't be asked at present.
     func presenceAnswered(_ id: SubscribeID, _ frames: ByteBuffer?)
+    /// Presence doesn't let the user in.
+    func presenceRefused(_ id: SubscribeID, _ refusal: RTMError)
     func storageAnswered(_ id: SubscribeID, _ outcome: Result<ByteBuffer, ServiceLinkRequestFailure>)
 }
 
@@ -74,6 +76,8 @@ final class SnapshotReads {
             readRosters()
         case .success(let response):
             reader?.presenceAnswered(join.id, ByteBuffer(bytes: response.frames.bytes))
+        case .failure(.refused(let refusal)) where refusal.code == .channelSubscribeFailed:
+            reader?.presenceRefused(join.id, refusal)
         case .failure:
             reader?.presenceAnswered(join.id, nil)
         }

@@ -163,6 +163,15 @@ extension SubscribeMachine {
         return prepared(view)
     }
 
+    /// The channel has all the users that it may have (L-42).
+    mutating func presenceRefused(_ refusal: RTMError, _ view: ChannelView) -> Step {
+        guard case .preparing(var preparation) = state else { return Step() }
+        preparation.awaitsPresence = false
+        preparation.refusal = refusal
+        state = .preparing(preparation)
+        return prepared(view)
+    }
+
     mutating func storageAnswered(
         _ outcome: Result<ByteBuffer, ServiceLinkRequestFailure>, _ view: ChannelView
     ) -> Step {

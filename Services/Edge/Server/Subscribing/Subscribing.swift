@@ -228,6 +228,10 @@ extension Subscribing: SnapshotReader {
         step(id) { $0.presenceAnswered(id, frames, hasRoom: $1) }
     }
 
+    func presenceRefused(_ id: SubscribeID, _ refusal: RTMError) {
+        step(id) { $0.presenceRefused(id, refusal, hasRoom: $1) }
+    }
+
     func storageAnswered(_ id: SubscribeID, _ outcome: Result<ByteBuffer, ServiceLinkRequestFailure>) {
         step(id) { $0.storageAnswered(id, outcome, hasRoom: $1) }
     }

@@ -183,6 +183,12 @@ extension SubscriptionIndex {
         step(id, hasRoom) { $0.presenceAnswered(frames, $1) }
     }
 
+    mutating func presenceRefused(
+        _ id: SubscribeID, _ refusal: RTMError, hasRoom: Bool
+    ) -> [SubscribeAction] {
+        step(id, hasRoom) { $0.presenceRefused(refusal, $1) }
+    }
+
     mutating func storageAnswered(
         _ id: SubscribeID, _ outcome: Result<ByteBuffer, ServiceLinkRequestFailure>, hasRoom: Bool
     ) -> [SubscribeAction] {

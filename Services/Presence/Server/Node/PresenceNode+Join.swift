@@ -1,6 +1,7 @@
 import NIOCore
 import RTMMessagingClient
 import RTMModel
+import RTMServiceKit
 import RTMServiceLink
 import RTMWire
 
@@ -19,7 +20,9 @@ extension PresenceNode {
         store.enter(Entry(join), join.channel) { [self] outcome in
             switch outcome {
             case .success(let through): wait(number, through: through)
-            case .failure(let error): joins.finish(number)?.fail(error)
+            case .failure(let error):
+                if error.code == .channelSubscribeFailed { metrics.channelsFull.increment() }
+                joins.finish(number)?.fail(error)
             }
         }
     }

@@ -5,11 +5,14 @@ package import RTMWire
 /// The node's calls as scripts and commands.
 extension RedisPresenceStore {
     package func enter(_ entry: Entry, _ channel: ChannelKey, _ done: @escaping Completion<UInt64>) {
-        enter(entry, channel, silently: false) { done($0.map(\.sequence)) }
+        let rules = self.rules
+        enter(entry, channel, silently: false, usersMax: rules.usersMax) { outcome in
+            done(outcome.flatMap { $0.outcome == 0 ? .failure(rules.channelIsFull) : .success($0.sequence) })
+        }
     }
 
     package func adopt(_ entry: Entry, _ channel: ChannelKey, _ done: @escaping Completion<Void>) {
-        enter(entry, channel, silently: isFilling) { done($0.map { _ in }) }
+        enter(entry, channel, silently: isFilling, usersMax: 0) { done($0.map { _ in }) }
     }
 
     /// Whether edges still report members that the other users know already, because the data in Redis are
@@ -17,7 +20,8 @@ extension RedisPresenceStore {
     private var isFilling: Bool { run.born.map { clock() < $0 + rules.grace } ?? true }
 
     private func enter(
-        _ entry: Entry, _ channel: ChannelKey, silently: Bool, _ done: @escaping Completion<RosterReply>
+        _ entry: Entry, _ channel: ChannelKey, silently: Bool, usersMax: Int,
+        _ done: @escaping Completion<RosterReply>
     ) {
         members.add(entry.user, entry.lease, channel)
         for loss in losses[entry.lease] ?? [] { loss.spared.insert(RedisKeys.field(channel, entry.user)) }
@@ -30,7 +34,7 @@ extension RedisPresenceStore {
             [
                 .text(entry.user), RedisArgument(entry.session), RedisArgument(entry.instance),
                 RedisArgument(entry.lease), RedisArgument(entry.isQuiet), RedisArgument(entry.timeout),
-                RedisArgument(silently),
+                RedisArgument(silently), RedisArgument(UInt64(usersMax)),
             ], done)
         members.add(entry.user, entry.lease, channel)
     }

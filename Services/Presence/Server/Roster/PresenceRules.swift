@@ -27,15 +27,26 @@ package struct PresenceRules: Sendable, Hashable {
     package var grace: UInt64
     /// Limit: rosters in the memory of a process.
     package var channelsMax: Int
+    /// How many users there may be in a channel, quiet ones included; 0 means that there is no limit (L-42).
+    package var usersMax: Int
 
     package init(
-        announce: AnnounceRules, states: StateLimits, leaseTimeToLive: UInt64, grace: UInt64, channelsMax: Int
+        announce: AnnounceRules, states: StateLimits, leaseTimeToLive: UInt64, grace: UInt64,
+        channelsMax: Int, usersMax: Int = 0
     ) {
         self.announce = announce
         self.states = states
         self.leaseTimeToLive = leaseTimeToLive
         self.grace = grace
         self.channelsMax = channelsMax
+        self.usersMax = usersMax
+    }
+
+    /// What one more user of a full channel is told. Edges pass it on to the client.
+    var channelIsFull: RTMError {
+        RTMError(
+            .channelSubscribeFailed, "the channel has all the users that it may have",
+            retryAfter: .seconds(5), limit: .init(name: "users in a channel", value: UInt64(usersMax)))
     }
 }
 

@@ -49,7 +49,14 @@ package struct RosterRegistry: Sendable {
     // MARK: - Sessions
 
     package mutating func enter(_ entry: Entry, _ channel: ChannelKey, now: UInt64) throws(RTMError) {
+        guard hasRoom(for: entry.user, in: channel) else { throw rules.channelIsFull }
         try enter(entry, channel, silently: false, now)
+    }
+
+    /// Whoever is a member already stays one.
+    private func hasRoom(for user: String, in channel: ChannelKey) -> Bool {
+        guard rules.usersMax > 0, let roster = rosters[channel] else { return true }
+        return roster[user] != nil || roster.memberCount < rules.usersMax
     }
 
     package mutating func adopt(_ entry: Entry, _ channel: ChannelKey, now: UInt64) throws(RTMError) {

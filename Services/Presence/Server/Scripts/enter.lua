@@ -1,13 +1,19 @@
 -- A session's user comes, returns within the presence timeout (S-43), takes over from another client object of the same
 -- user (S-12), or becomes quiet or visible.
--- ARGV  7 user, 8 session, 9 instance, 10 lease, 11 quiet, 12 timeout, 13 whether to make no event if nobody has seen the roster
--- Result: as `finish`, outcome 1. Cost: O(log n) in both modes; a change of the mode costs O(batch).
+-- ARGV  7 user, 8 session, 9 instance, 10 lease, 11 quiet, 12 timeout, 13 whether to make no event if nobody has seen the roster,
+--       14 how many users there may be; 0 means any number
+-- Result: as `finish`, outcome 1, or 0 if the channel has all its users. Cost: O(log n) in both modes; a change of the mode costs O(batch).
 local user, silently = ARGV[7], ARGV[13] == '1' and redis.call('HGET', H, 'shown') ~= '1'
 local new = { session = ARGV[8], instance = ARGV[9], lease = ARGV[10], quiet = ARGV[11] == '1', timeout = ARGV[12],
   phase = 'o', till = '0', had = false }
 local old = member(user)
 local same = old and (old.session == new.session or (new.instance ~= '0' and old.instance == new.instance)
   or old.phase == 'l')
+local usersMax = tonumber(ARGV[14])
+if not old and usersMax > 0 and redis.call('HLEN', M) >= usersMax then
+  gone = { user, new.lease }
+  return finish(0)
+end
 if old and not same then
   depart(user, old, 'leave', new.session)
   old, silently = nil, false

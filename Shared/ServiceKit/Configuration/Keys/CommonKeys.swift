@@ -22,8 +22,8 @@ package enum CommonKeys {
         "apps", default: [AppRecord(id: "dev")], countMax: 10_000,
         "The apps whose clients may log in; with a certificate only tokens signed with it are accepted, and "
             + "id and certificate are 32 hexadecimal digits each; subscriptionsMax replaces "
-            + "edge.subscriptions.max for the app, the rates those of edge.rates, and historyRetention "
-            + "storage.history.retention.")
+            + "edge.subscriptions.max for the app, sessionsMax edge.sessions.perAppMax, the rates those of "
+            + "edge.rates, and historyRetention storage.history.retention.")
 
     static var ofEveryProgram: [KeyDeclaration] {
         [
@@ -57,6 +57,12 @@ package struct AppRecord: ConfigurationRecord, Hashable {
     package var userMetadataRate: Int?
     package var acquireLockRate: Int?
     package var renewalRate: Int?
+    package var sessionPublishRate: Int?
+    package var sessionPublishBytes: Int?
+    package var appPublishRate: Int?
+    package var appPublishBytes: Int?
+    /// Replaces `edge.sessions.perAppMax` for the app. Unset: the value for every app.
+    package var sessionsMax: Int?
     /// Replaces `storage.history.retention` for the app. Unset: the value for every app.
     package var historyRetention: RetentionPeriod?
 
@@ -73,6 +79,8 @@ package struct AppRecord: ConfigurationRecord, Hashable {
         ] + rates.map { RecordField($0.name, .int(0...1_000_000)) }
         + [RecordField("historyRetention", .choice(RetentionPeriod.allCases.map(\.rawValue)))]
         + laterRates.map { RecordField($0.name, .int(0...1_000_000)) }
+        + counts.map { RecordField($0.name, .int(0...10_000_000)) }
+        + bytes.map { RecordField($0.name, .byteSize(0...1 << 40)) }
 
     private static var rates: [(name: String, path: WritableKeyPath<AppRecord, Int?>)] {
         [
@@ -89,6 +97,17 @@ package struct AppRecord: ConfigurationRecord, Hashable {
         ]
     }
 
+    private static var counts: [(name: String, path: WritableKeyPath<AppRecord, Int?>)] {
+        [
+            ("sessionPublishRate", \.sessionPublishRate), ("appPublishRate", \.appPublishRate),
+            ("sessionsMax", \.sessionsMax),
+        ]
+    }
+
+    private static var bytes: [(name: String, path: WritableKeyPath<AppRecord, Int?>)] {
+        [("sessionPublishBytes", \.sessionPublishBytes), ("appPublishBytes", \.appPublishBytes)]
+    }
+
     package init?(_ record: ConfigurationValue.Record) {
         guard case .string(let id)? = record["id"] else { return nil }
         self.init(id: id)
@@ -97,8 +116,11 @@ package struct AppRecord: ConfigurationRecord, Hashable {
         if case .choice(let period)? = record["historyRetention"] {
             historyRetention = RetentionPeriod(rawValue: period)
         }
-        for (name, path) in Self.rates + Self.laterRates {
+        for (name, path) in Self.rates + Self.laterRates + Self.counts {
             if case .int(let rate)? = record[name] { self[keyPath: path] = rate }
+        }
+        for (name, path) in Self.bytes {
+            if case .byteSize(let bytes)? = record[name] { self[keyPath: path] = bytes }
         }
     }
 
@@ -107,8 +129,11 @@ package struct AppRecord: ConfigurationRecord, Hashable {
         if let certificate { record["certificate"] = .secret(certificate) }
         if let subscriptionsMax { record["subscriptionsMax"] = .int(subscriptionsMax) }
         if let historyRetention { record["historyRetention"] = .choice(historyRetention.rawValue) }
-        for (name, path) in Self.rates + Self.laterRates {
+        for (name, path) in Self.rates + Self.laterRates + Self.counts {
             if let rate = self[keyPath: path] { record[name] = .int(rate) }
+        }
+        for (name, path) in Self.bytes {
+            if let bytes = self[keyPath: path] { record[name] = .byteSize(bytes) }
         }
         return record
     }
