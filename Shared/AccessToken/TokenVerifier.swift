@@ -6,8 +6,8 @@ package struct TokenVerifier: Sendable {
     /// The certificate with which the app's tokens are signed; a secret. A certificate that is not an
     /// `AccessToken.isIdentifier` verifies no token.
     package let certificate: String
-    /// How long a token lives at most, counted from its issue, whatever it says itself (L-50). Zero means that
-    /// there is no limit.
+    /// How long a token lives at most, counted from its issue, whatever it says itself (L-50). Zero means
+    /// that there is no limit.
     package let lifeMax: Duration
 
     package init(appID: String, certificate: String, lifeMax: Duration = .zero) {

@@ -10,8 +10,8 @@ package struct ServiceLinkConfiguration: Sendable {
     package var strangerFrameBytesMax = 4 << 10
     /// How many bytes may wait for the peer. With one more the link ends with the GoAway reason `overflow`.
     package var queueBytesMax = 32 << 20
-    /// The time from the connection to the welcome. A machine that stands still for a moment, or has a hundred
-    /// links to greet at once, needs seconds.
+    /// The time from the connection to the welcome. A machine that stands still for a moment, or has a
+    /// hundred links to greet at once, needs seconds.
     package var handshakeTimeout: Duration = .seconds(5)
     /// If the peer has sent nothing for this long, it is asked whether it still lives.
     package var heartbeatInterval: Duration = .seconds(5)

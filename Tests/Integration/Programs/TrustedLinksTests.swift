@@ -9,7 +9,11 @@ import Testing
         let text = """
             link:
               secret: \(secret)
-              tls: {enabled: true, certificate: \(tls.certificate), key: \(tls.key), trust: \(tls.certificate)}
+              tls:
+                enabled: true
+                certificate: \(tls.certificate)
+                key: \(tls.key)
+                trust: \(tls.certificate)
             """
         try Data(text.utf8).write(to: file, options: .atomic)
     }

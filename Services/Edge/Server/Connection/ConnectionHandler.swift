@@ -209,12 +209,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
             conduct.refused()
             return answer(requestID, error)
         }
-        do throws(RTMError) {
-            try session.rates.call(session.application.rates, now: loop.endOfTurn.now)
-            answer(requestID, error)
-        } catch {
-            answer(requestID, error)
-        }
+        answer(requestID, session.refusal(error, now: loop.endOfTurn.now))
     }
 
     private func answer(_ requestID: UInt64, _ body: some ServerFrameBody) {
@@ -237,8 +232,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
     func loginSucceeded(_ session: Session, inbox position: StreamPosition, gap: Bool, _ requestID: UInt64) {
         guard self.session === session, !machine.isEnded else { return }
         machine.loggedIn()
-        loop.metrics.loginAccepted()
-        loop.sessionLog.loggedIn(session, from: remoteAddress)
+        loop.sessionLog.loggedIn(session, from: context.address)
         deadline.loggedIn(
             now: loop.eventLoop.now, heartbeatInterval: .seconds(Int64(session.heartbeatInterval)),
             grace: .seconds(Int64(Limits.heartbeatGrace)))
@@ -254,9 +248,8 @@ final class ConnectionHandler: ChannelDuplexHandler {
 
     private func refuse(_ error: RTMError, app: String, user: String, _ requestID: UInt64) {
         guard !machine.isEnded else { return }
-        loop.metrics.loginRefused(LoginRefusal(error))
-        loop.metrics.apps[app].loginRefused()
-        loop.sessionLog.refused(error, app: app, user: user, from: remoteAddress, now: loop.eventLoop.now)
+        let now = loop.eventLoop.now
+        loop.sessionLog.refused(error, app: app, user: user, from: context.address, now: now)
         answer(requestID, error)
         disconnect(Disconnect(.loginRefused, "the login was refused: \(error.reason)"))
     }
@@ -299,18 +292,14 @@ final class ConnectionHandler: ChannelDuplexHandler {
         abandon()
     }
 
-    /// For the log.
-    private var remoteAddress: String { context?.channel.remoteAddress?.ipAddress ?? "" }
-
     private func abandon() { context?.close(promise: nil) }
 
     /// Ends the session, once.
     private func ended(_ end: SessionEnd, _ cause: @autoclosure () -> String) {
-        let wasActive = machine.isActive
+        if machine.isActive, let session { loop.sessionLog.ended(session, cause(), from: context.address) }
         machine.ended()
         readOn()
         guard let session = session.take() else { return }
-        if wasActive { loop.sessionLog.ended(session, cause(), from: remoteAddress) }
         session.end()
         loop.sessionEnded(session, end)
         callRoomWaiters()
@@ -332,6 +321,11 @@ final class ConnectionHandler: ChannelDuplexHandler {
             checkDeadline(now: now)
         }
     }
+}
+
+extension ChannelHandlerContext? {
+    /// Where the client is, for the log.
+    fileprivate var address: String { self?.channel.remoteAddress?.ipAddress ?? "" }
 }
 
 extension SessionEnd {

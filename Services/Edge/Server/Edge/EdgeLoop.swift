@@ -55,7 +55,7 @@ final class EdgeLoop {
         self.logger = logger
         self.wallClock = wallClock
         self.random = random
-        sessionLog = SessionLog(logger)
+        sessionLog = SessionLog(logger, metrics)
         endOfTurn = EndOfTurn.shared(on: eventLoop)
         arena = DecodeArena(bytesMax: 4 * configuration.limits.frameBytesMax)
         deadlines = ConnectionDeadlines(on: eventLoop)

@@ -16,8 +16,8 @@ final class SharedRates: Sendable {
         take(applications)
     }
 
-    /// Takes over the apps of a new configuration. What an app has used up of a rate that stays the same remains
-    /// used up.
+    /// Takes over the apps of a new configuration. What an app has used up of a rate that stays the same
+    /// remains used up.
     func take(_ applications: [Application]) {
         publishes.withLock { present in
             var next: [String: AppPublishRate] = [:]

@@ -1,7 +1,7 @@
 import RTMModel
 import Synchronization
 
-/// How many sessions each app has at this edge, on all its loops (L-42). Logins that are under way count, too.
+/// How many sessions each app has at this edge, on all its loops (L-42). Logins under way count, too.
 final class AppSessions: Sendable {
     /// Sessions end all the time, so who is refused comes back soon.
     private static let retryAfter: Duration = .seconds(5)

@@ -71,6 +71,17 @@ final class Session {
     /// UTC, milliseconds since 1970; nil where there is no token that could expire.
     var tokenExpiresAt: UInt64? { grant?.expiresAtMilliseconds }
 
+    /// What the client of a call is told that is refused with this error: a refused call counts as one, too
+    ///
+    func refusal(_ error: RTMError, now: NIODeadline) -> RTMError {
+        do throws(RTMError) {
+            try rates.call(application.rates, now: now)
+            return error
+        } catch {
+            return error
+        }
+    }
+
     // MARK: Names
 
     var inbox: ChannelKey { ChannelKey(appID: appID, type: .user, name: userID) }

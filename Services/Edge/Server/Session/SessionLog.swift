@@ -3,17 +3,22 @@ import NIOCore
 import RTMModel
 import RTMServiceKit
 
-/// One log line for each login, each end of a session, and each refused login.
+/// One log line for each login, each end of a session, and each refused login, and their metrics.
 ///
 /// Anybody can have logins refused as fast as connections open. So those lines have a budget, and the next
 /// line says how many were left out. What a client sent is cut.
 final class SessionLog {
     private let logger: Logger
+    private let metrics: EdgeMetrics
     private var refusals = LineBudget(perSecond: 10, burst: 100)
 
-    init(_ logger: Logger) { self.logger = logger }
+    init(_ logger: Logger, _ metrics: EdgeMetrics) {
+        self.logger = logger
+        self.metrics = metrics
+    }
 
     func loggedIn(_ session: Session, from address: String) {
+        metrics.loginAccepted()
         logger.info(
             "logged in",
             metadata: [
@@ -35,6 +40,8 @@ final class SessionLog {
     }
 
     func refused(_ error: RTMError, app: String, user: String, from address: String, now: NIODeadline) {
+        metrics.loginRefused(LoginRefusal(error))
+        metrics.apps[app].loginRefused()
         guard let omitted = refusals.take(now: now) else { return }
         var facts: Logger.Metadata = [
             "app": "\(app.prefix(64))", "user": "\(user.prefix(64))", "address": "\(address)",

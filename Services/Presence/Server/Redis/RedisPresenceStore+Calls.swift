@@ -5,8 +5,7 @@ package import RTMWire
 /// The node's calls as scripts and commands.
 extension RedisPresenceStore {
     package func enter(_ entry: Entry, _ channel: ChannelKey, _ done: @escaping Completion<UInt64>) {
-        let rules = self.rules
-        enter(entry, channel, silently: false, usersMax: rules.usersMax) { outcome in
+        enter(entry, channel, silently: false, usersMax: rules.usersMax) { [rules] outcome in
             done(outcome.flatMap { $0.outcome == 0 ? .failure(rules.channelIsFull) : .success($0.sequence) })
         }
     }

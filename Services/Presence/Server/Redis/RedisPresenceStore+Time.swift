@@ -71,7 +71,7 @@ extension RedisPresenceStore {
     }
 
     package func sweep(_ done: @escaping Completion<Void>) {
-        forgetIdle()
+        told.forgetIdle(now: clock())
         run.setClock()
         let both = Gathering(count: 2, done)
         endLeases(both.finished)

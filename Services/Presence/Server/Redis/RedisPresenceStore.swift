@@ -23,7 +23,7 @@ package final class RedisPresenceStore: PresenceStore {
     let run: RedisRun
     private let probe: ReadinessProbe?
     private let logger: Logger
-    private var told = ToldEvents()
+    var told = ToldEvents()
     /// Leases whose members were reported over the present connection to Redis. All other leases may have
     /// changed while the connection was away, so their edges are asked to report their members.
     var trustedLeases: Set<UInt64> = []
@@ -124,8 +124,6 @@ package final class RedisPresenceStore: PresenceStore {
             channel, NumberedEvents(source: reply.source, events: events, isEmpty: reply.isEmpty))
     }
 
-    func forgetIdle() { told.forgetIdle(now: clock()) }
-
     package func acknowledge(_ channel: ChannelKey, through sequence: UInt64, at position: StreamPosition) {
         guard let source = told.source(of: channel) else { return }
         let roster = keys.roster(channel)
@@ -158,8 +156,8 @@ extension RedisPresenceStore: RedisClientDelegate {
 }
 
 extension RTMError {
-    /// The error that the client of a call gets. The address and the words of Redis are for the operator alone:
-    /// they are in the log and in `/ready`.
+    /// The error that the client of a call gets. The address and the words of Redis are for the operator
+    /// alone: they are in the log and in `/ready`.
     init(_ failure: RedisFailure) {
         switch failure {
         case .notConnected, .refused:
