@@ -71,7 +71,7 @@ import Testing
     }
 
     /// Everything runs again: every user is in the channel with a last state, presence names all of them, and
-    /// every client's roster says the same.
+    /// every client's roster says the same. Storage, which may have been started a moment ago, answers.
     private static func settle(_ members: [ChaosMember], _ seed: UInt64) async throws {
         for member in members {
             try await eventually("\(member.user) shows its last state (seed \(seed))", within: .seconds(90)) {
@@ -79,6 +79,9 @@ import Testing
                 _ = try? await member.client.subscribe(to: ChaosMember.channel)
                 return (try? await member.client.setState(["mood": "last"], in: ChaosMember.channel)) != nil
             }
+        }
+        try await eventually("storage answers (seed \(seed))", within: .seconds(60)) {
+            (try? await members[0].client.metadata(of: ChaosMember.counter)) != nil
         }
         let everybody = Dictionary(uniqueKeysWithValues: members.map { ($0.user, ["mood": "last"]) })
         for member in members {
