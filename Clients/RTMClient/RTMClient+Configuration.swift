@@ -46,6 +46,10 @@ extension RTMClient {
         public var reconnectTimeout: Duration?
         /// How long one call, or one attempt to connect and log in, may take. The default is 10 s.
         public var requestTimeout: Duration = .seconds(10)
+        /// Whether a publish above the server's rates waits for its turn, for up to `requestTimeout`. The
+        /// default is true. Otherwise it is sent at once, and the server refuses it with
+        /// `.channelPublishMessageTooFrequent` (-11025).
+        public var pacesPublishes = true
         /// How many events wait for one consumer before the oldest is dropped, unless the call of `events`
         /// names another number.
         public var eventBufferCapacity = EventBuffering.defaultCapacity

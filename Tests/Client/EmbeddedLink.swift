@@ -87,14 +87,18 @@ final class EmbeddedLink {
     // MARK: The server
 
     /// Lets the attempt to connect succeed, and the login too.
-    func accept() throws {
+    func accept(_ fill: (inout Rtm_Client_LoggedIn) -> Void = { _ in }) throws {
         guard let connection = dialler.latest else { return }
         let channel = EmbeddedChannel(loop: loop)
         try channel.pipeline.syncOperations.addHandler(connection)
         channel.connect(to: try SocketAddress(ipAddress: "127.0.0.1", port: 1), promise: nil)
         self.channel = channel
         for frame in try sent() {
-            if case .login = frame.body { try answer(frame.requestID) { $0.loggedIn.sessionID = 1 } }
+            guard case .login = frame.body else { continue }
+            try answer(frame.requestID) {
+                $0.loggedIn.sessionID = 1
+                fill(&$0.loggedIn)
+            }
         }
     }
 

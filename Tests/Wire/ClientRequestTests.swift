@@ -115,14 +115,15 @@ struct ClientRequestTests {
                 "login", login.appID.string, login.userID.string, login.token.string,
                 "\(login.heartbeatIntervalSeconds)", "\(login.presenceTimeoutSeconds)", "\(login.instance)",
                 "\(login.attempt) \(login.isAsked)",
-            ]
+            ] + login.subscriptions.flatMap { fields(.subscribe($0)) }
+                + login.followedUsers.flatMap { fields(.subscribeUserMetadata($0)) }
         case .renewToken(let token): ["renewToken", token.string]
         case .logout: ["logout"]
         case .heartbeat: ["heartbeat"]
         case .subscribe(let subscribe):
             [
                 "subscribe", subscribe.channel.string, "\(subscribe.features.rawValue)",
-                subscribe.after.map { "\($0.epoch) \($0.offset)" } ?? "from now",
+                subscribe.after.map { "\($0.epoch) \($0.offset)" } ?? "from now", "\(subscribe.requestID)",
             ]
         case .unsubscribe(let channel): ["unsubscribe", channel.string]
         case .publish(let publish):
@@ -141,7 +142,7 @@ struct ClientRequestTests {
         case .subscribeUserMetadata(let subscribe):
             [
                 "subscribe user", subscribe.userID.string,
-                subscribe.after.map { "\($0.epoch) \($0.offset)" } ?? "from now",
+                subscribe.after.map { "\($0.epoch) \($0.offset)" } ?? "from now", "\(subscribe.requestID)",
             ]
         case .unsubscribeUserMetadata(let userID): ["unsubscribe user", userID.string]
         case .unknown: ["unknown"]
@@ -168,7 +169,8 @@ struct ClientRequestTests {
             [
                 "login", login.appID, login.userID, login.token, "\(login.heartbeatIntervalS)",
                 "\(login.presenceTimeoutS)", "\(login.instance)", "\(login.attempt) \(login.asked)",
-            ]
+            ] + login.subscriptions.flatMap { fields(.subscribe($0)) }
+                + login.followedUsers.flatMap { fields(.subscribeUserMetadata($0)) }
         case .renewToken(let renewToken): ["renewToken", renewToken.token]
         case .logout: ["logout"]
         case .heartbeat: ["heartbeat"]
@@ -176,6 +178,7 @@ struct ClientRequestTests {
             [
                 "subscribe", subscribe.channel, "\(subscribe.features)",
                 subscribe.hasAfter ? "\(subscribe.after.epoch) \(subscribe.after.offset)" : "from now",
+                "\(subscribe.requestID)",
             ]
         case .unsubscribe(let unsubscribe): ["unsubscribe", unsubscribe.channel]
         case .publish(let publish):
@@ -203,6 +206,7 @@ struct ClientRequestTests {
             [
                 "subscribe user", subscribe.userID,
                 subscribe.hasAfter ? "\(subscribe.after.epoch) \(subscribe.after.offset)" : "from now",
+                "\(subscribe.requestID)",
             ]
         case .unsubscribeUserMetadata(let unsubscribe): ["unsubscribe user", unsubscribe.userID]
         default: ["unknown"]

@@ -58,6 +58,7 @@ extension SchemaMessage {
         SchemaMessage(Rtm_Client_Welcome.self, rtm__client__welcome__unpack),
         SchemaMessage(Rtm_Client_Login.self, rtm__client__login__unpack),
         SchemaMessage(Rtm_Client_LoggedIn.self, rtm__client__logged_in__unpack),
+        SchemaMessage(Rtm_Client_PublishRates.self, rtm__client__publish_rates__unpack),
         SchemaMessage(Rtm_Client_RenewToken.self, rtm__client__renew_token__unpack),
         SchemaMessage(Rtm_Client_TokenRenewed.self, rtm__client__token_renewed__unpack),
         SchemaMessage(Rtm_Client_TokenWillExpire.self, rtm__client__token_will_expire__unpack),

@@ -38,7 +38,10 @@ struct ServerFrameTests {
             let loggedIn = LoggedIn(
                 session: SessionID(rawValue: version.asUInt64), serverTimeMilliseconds: time,
                 heartbeatIntervalSeconds: interval, heartbeatGraceSeconds: grace,
-                inboxPosition: inbox, inboxGap: grace % 2 == 0)
+                inboxPosition: inbox, inboxGap: grace % 2 == 0, subscriptionCount: Int(interval),
+                followedUserCount: Int(grace),
+                publishRates: PublishRates(
+                    targetMessages: Int(grace), sessionMessages: Int(interval), sessionBytes: Int(grace)))
             try check(loggedIn, id) {
                 $0.loggedIn = .with {
                     $0.sessionID = version.asUInt64
@@ -50,6 +53,12 @@ struct ServerFrameTests {
                         $0.offset = inbox.offset
                     }
                     $0.inboxGap = grace % 2 == 0
+                    $0.subscriptions = interval
+                    $0.followedUsers = grace
+                    $0.publishRates = .with {
+                        ($0.targetMessages, $0.sessionMessages) = (grace, interval)
+                        $0.sessionBytes = UInt64(grace)
+                    }
                 }
             }
             try check(HeartbeatAck(serverTimeMilliseconds: time), id) {

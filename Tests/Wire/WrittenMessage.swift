@@ -50,7 +50,10 @@ struct WrittenMessage: Sendable, CustomTestStringConvertible {
             WrittenMessage(
                 LoggedIn(
                     session: SessionID(rawValue: 1), serverTimeMilliseconds: 2, heartbeatIntervalSeconds: 3,
-                    heartbeatGraceSeconds: 4, inboxPosition: position, inboxGap: true)),
+                    heartbeatGraceSeconds: 4, inboxPosition: position, inboxGap: true, subscriptionCount: 5,
+                    followedUserCount: 6,
+                    publishRates: PublishRates(targetMessages: 7, sessionMessages: 8, sessionBytes: 9))),
+            WrittenMessage(PublishRates(targetMessages: 1, sessionMessages: 2, sessionBytes: 3)),
             WrittenMessage(TokenRenewed()), WrittenMessage(TokenWillExpire(remaining: second)),
             WrittenMessage(LoggedOut()), WrittenMessage(HeartbeatAck(serverTimeMilliseconds: 1)),
             WrittenMessage(Done()), WrittenMessage(Unsubscribed()),

@@ -26,6 +26,8 @@ extension AgoraRtmClientConfig {
             configuration.reconnectTimeout = .seconds(
                 min(max(reconnectTimeout, range.lowerBound), range.upperBound))
         }
+        // The reference refuses a publish above the rate, and doesn't hold it back.
+        configuration.pacesPublishes = false
         if let logger = logConfig?.logger { configuration.logger = logger }
         return configuration
     }

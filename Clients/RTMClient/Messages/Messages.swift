@@ -7,6 +7,7 @@ final class Messages {
     private unowned let link: Link
     private(set) var inbox = InboxPosition()
     private var publishes = PublishQueue()
+    private var pacer = PublishPacer()
 
     init(_ link: Link) { self.link = link }
 
@@ -17,15 +18,34 @@ final class Messages {
             return completion.fail(.backlogged)
         }
         guard link.requests.isReady(for: completion) else { return }
-        let id = completion.id
+        let deadline = link.now + link.configuration.requestTimeout
+        let verdict = pacer.admit(completion.id, message, now: link.now, deadline: deadline)
+        if case .refused(let wait) = verdict { return completion.fail(.tooManyWait(wait)) }
+        link.requests.add(PublishCall(messages: self, completion: completion), id: completion.id)
+        if case .at(let time) = verdict {
+            link.retry(.pacedPublishes, after: time - link.now)
+        } else {
+            begin(completion.id, message)
+        }
+    }
+
+    /// Sends a publish for the first time, unless others have to be sent again before it.
+    private func begin(_ id: UInt64, _ message: OutgoingMessage) {
         let publish = publishes.add(
             id, message.request, inboxEpoch: inbox.seen?.epoch ?? 0, now: link.now)
-        let request = PublishCall(messages: self, completion: completion)
-        if let publish {
-            link.requests.ask(request, id: id) { $0.publish = publish }
-        } else {
-            link.requests.add(request, id: id)
-        }
+        if let publish { send((id, publish)) }
+    }
+
+    /// Sends what has waited for its turn below the server's rates.
+    func sendPaced() {
+        for due in pacer.takeDue(now: link.now) { begin(due.id, due.message) }
+        if let next = pacer.nextDue { link.retry(.pacedPublishes, after: next - link.now) }
+    }
+
+    /// The server has named its rates. What waited on an earlier connection goes on waiting.
+    func pace(_ rates: Rtm_Client_PublishRates?) {
+        pacer.begin(link.configuration.pacesPublishes ? rates : nil, now: link.now)
+        sendPaced()
     }
 
     /// The publish has its answer. If it was the last that others waited for, those are sent.
@@ -38,6 +58,9 @@ final class Messages {
     ///
     /// - Returns: what the app learns: when the time is over, the server's last answer says more than that.
     func givenUp(_ id: UInt64, _ error: RTMError) -> RTMError {
+        if pacer.remove(id) {
+            return error.code == Operation.publish.codes.timedOut ? .tooManyWait(.zero) : error
+        }
         guard var refusal = publishes.remove(id), error.code == Operation.publish.codes.timedOut else {
             return error
         }
@@ -46,7 +69,9 @@ final class Messages {
         return refusal
     }
 
-    func lost(_ id: UInt64) { publishes.remove(id) }
+    func lost(_ id: UInt64) {
+        if !pacer.remove(id) { publishes.remove(id) }
+    }
 
     func sendHeld() {
         for sending in publishes.takeHeld() { send(sending) }
@@ -87,13 +112,16 @@ final class Messages {
 
     /// - Returns: the requests that are sent again on the next connection.
     func connectionLost() -> Set<UInt64> {
-        publishes.connectionLost(keptMax: Limits.repeatedPublishesMax)
+        publishes.connectionLost(keptMax: Limits.repeatedPublishesMax).union(pacer.waitingIDs)
     }
 
     // MARK: Receiving
 
     func received(_ message: Rtm_Client_Message, in publication: Rtm_Client_Publication) {
         let type = ChannelType(publication.channelType)
+        // A message of one's own that was still on its way when the connection was lost can arrive behind the
+        // return. It is no news (M-21); only the own inbox shows what one has sent (M-33).
+        guard type == .user || publication.publisher != link.configuration.userID else { return }
         let event = MessageEvent(
             channelType: type, channelName: publication.channel,
             payload: MessagePayload(message.type, message.payload), publisher: publication.publisher,

@@ -45,6 +45,14 @@ struct PublishCall: Request {
 }
 
 extension RTMError {
+    /// More messages wait for their turn below the server's rates than can be sent in the time of a call.
+    static func tooManyWait(_ wait: Duration) -> RTMError {
+        RTMError(
+            .channelPublishMessageTooFrequent,
+            "messages are published faster than the server allows, and too many wait already",
+            retryAfter: max(wait, .milliseconds(1)))
+    }
+
     static let backlogged = RTMError(
         .channelPublishMessageTooFrequent, "messages are published faster than the connection takes them",
         limit: .init(name: "unsent bytes", value: UInt64(ServerConnection.unsentBytesMax)))

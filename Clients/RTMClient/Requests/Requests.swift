@@ -63,6 +63,9 @@ final class Requests {
         }
     }
 
+    /// The id of a request of the link's own that is sent within another one.
+    func nextID() -> UInt64 { ids.next() }
+
     /// Sends a request and waits for its answer.
     ///
     /// - Parameter id: `nil` for a request of the link's own, which gets a new id.

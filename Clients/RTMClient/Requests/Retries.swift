@@ -8,6 +8,10 @@ struct Retries {
     enum Retry: Hashable {
         /// Publishes that the server refused for the moment are sent again.
         case publishes
+        /// Publishes whose turn has come are sent.
+        case pacedPublishes
+        /// A subscription is restored that the server had no time for.
+        case restoration(of: String)
         /// The states of this user in a channel are set again.
         case states(of: UserChannel)
         /// Acquisitions that lost their place in the line of a lock stand in line again (K-6).
@@ -20,11 +24,13 @@ struct Retries {
 
     /// Several kinds that are due at the same time are tried in this order.
     private enum Kind: CaseIterable {
-        case publishes, states, lockLines, snapshots, followedUsers
+        case publishes, pacedPublishes, restorations, states, lockLines, snapshots, followedUsers
 
         init(_ retry: Retry) {
             switch retry {
             case .publishes: self = .publishes
+            case .pacedPublishes: self = .pacedPublishes
+            case .restoration: self = .restorations
             case .states: self = .states
             case .lockLines: self = .lockLines
             case .snapshot: self = .snapshots

@@ -209,6 +209,8 @@ extension Link {
     private func tryAgain(_ retry: Retries.Retry) {
         switch retry {
         case .publishes: messages.sendRefusedAgain()
+        case .pacedPublishes: messages.sendPaced()
+        case .restoration(let channel): subscriptions.restoreAgain(channel)
         case .states(let channel): ownStates.settleAgain(in: channel)
         case .lockLines: locks.standInLineAgain()
         case .snapshot(let refresh): refreshes.tryAgain(refresh)

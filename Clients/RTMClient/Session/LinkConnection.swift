@@ -4,6 +4,8 @@ struct LinkConnection {
     let socket: ServerConnection
     /// The id of the Login that was sent on it, or 0 before that.
     var loginRequest: UInt64 = 0
+    /// The subscriptions that the Login carried; nil before that, and when the server has answered.
+    var offer: LoginOffer?
     /// Runs from the moment the server has accepted the login.
     var heartbeat: HeartbeatSchedule?
     var restoration = RestorationProgress()

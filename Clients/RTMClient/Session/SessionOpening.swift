@@ -13,9 +13,14 @@ final class SessionOpening {
     /// Hello and Login leave in one write, so that a login costs one round trip.
     func begin() {
         link.requests.tell { $0.hello = .current }
-        let login = login
+        var login = login
+        let offer = LoginOffer(
+            channels: link.subscriptions.table.restorations, users: link.followedUsers.table.restorations,
+            tokenBytes: login.token.utf8.count, nextID: link.requests.nextID)
+        offer.add(to: &login)
         let id = link.requests.tell { $0.login = login }
         link.connection?.loginRequest = id
+        link.connection?.offer = offer
     }
 
     private var login: Rtm_Client_Login {
@@ -41,7 +46,9 @@ final class SessionOpening {
         let isComplete = link.messages.loggedIn(
             inbox: StreamPosition(answer.inboxPosition), hasGap: answer.inboxGap)
         if !isComplete { link.connection?.restoration.hasInboxGap = true }
-        restore()
+        restore(
+            taken: link.connection?.offer.take()?.taken(by: answer) ?? ([], []),
+            rates: answer.hasPublishRates ? answer.publishRates : nil)
         link.armTimer()
     }
 
@@ -56,11 +63,16 @@ final class SessionOpening {
 
     /// Restores what the session had (S-19). Locks come before the channels, so that the app hears what
     /// became of its locks before it hears what the channels say (K-12).
-    private func restore() {
+    ///
+    /// - Parameter taken: the subscriptions that the server answers for, because the login carried them.
+    private func restore(
+        taken: (channels: [LoginOffer.Item], users: [LoginOffer.Item]), rates: Rtm_Client_PublishRates?
+    ) {
         link.messages.sendLostAgain()
+        link.messages.pace(rates)
         link.locks.restore()
-        link.subscriptions.restore()
-        link.followedUsers.restore()
+        link.subscriptions.restore(taken: taken.channels)
+        link.followedUsers.restore(taken: taken.users)
         finishIfDone()
     }
 

@@ -79,10 +79,17 @@ final class FollowedUsers {
 
     // MARK: Restoring
 
-    func restore() {
-        let restorations = table.restorations
-        link.connection?.restoration.begin(restorations.count)
-        for restoration in restorations { ask(restoration, isAwaited: true) }
+    /// - Parameter taken: those whom the server answers for, because the login carried them.
+    func restore(taken: [LoginOffer.Item]) {
+        let known = Set(taken.map(\.restoration.channel))
+        let others = table.restorations.filter { !known.contains($0.channel) }
+        link.connection?.restoration.begin(taken.count + others.count)
+        for item in taken {
+            let request = FollowAgainRequest(
+                users: self, userID: item.restoration.channel, isAwaited: true)
+            link.requests.add(request, id: item.id)
+        }
+        for restoration in others { ask(restoration, isAwaited: true) }
     }
 
     private func ask(_ restoration: SubscriptionTable.Restoration, isAwaited: Bool) {

@@ -121,16 +121,31 @@ final class Subscriptions {
     // MARK: Restoring
 
     /// Each channel continues after the last position that this client saw (S-19).
-    func restore() {
-        let restorations = table.restorations
-        link.connection?.restoration.begin(restorations.count)
-        for restoration in restorations {
-            link.requests.ask(RestoreRequest(subscriptions: self, restoration: restoration)) {
-                $0.subscribe.channel = restoration.channel
-                $0.subscribe.features = restoration.features.rawValue
-                if let after = restoration.after { $0.subscribe.after = Rtm_Client_StreamPosition(after) }
-            }
+    ///
+    /// - Parameter taken: those that the server answers for, because the login carried them. The app may have
+    ///   left some of them since.
+    func restore(taken: [LoginOffer.Item]) {
+        let known = Set(taken.map(\.restoration.channel))
+        let others = table.restorations.filter { !known.contains($0.channel) }
+        link.connection?.restoration.begin(taken.count + others.count)
+        for item in taken {
+            link.requests.add(RestoreRequest(subscriptions: self, restoration: item.restoration), id: item.id)
         }
+        for restoration in others { ask(restoration) }
+    }
+
+    private func ask(_ restoration: SubscriptionTable.Restoration) {
+        link.requests.ask(RestoreRequest(subscriptions: self, restoration: restoration)) {
+            $0.subscribe.channel = restoration.channel
+            $0.subscribe.features = restoration.features.rawValue
+            if let after = restoration.after { $0.subscribe.after = Rtm_Client_StreamPosition(after) }
+        }
+    }
+
+    /// The server takes subscribes more slowly than they were asked for, and has said when to go on.
+    func restoreAgain(_ channel: String) {
+        guard let restoration = table.restoration(of: channel) else { return link.opening.restorationEnded() }
+        ask(restoration)
     }
 
     func restored(_ restoration: SubscriptionTable.Restoration, _ answer: Rtm_Client_Subscribed) {
@@ -154,6 +169,9 @@ final class Subscriptions {
     /// next connection tries to restore it (S-19).
     func restorationRefused(_ channel: String, _ error: RTMError) {
         guard table.contains(channel) else { return link.opening.restorationEnded() }
+        if error.cameTooOften, let pause = error.retryAfter {
+            return link.retry(.restoration(of: channel), after: pause)
+        }
         guard !error.maySoonPass else {
             return link.end(.connectionError("a subscription could not be restored yet: \(error.reason)"))
         }
@@ -179,6 +197,10 @@ final class Subscriptions {
 }
 
 extension RTMError {
+    fileprivate var cameTooOften: Bool {
+        code == .operationRateExceedLimitation || code == .channelSubscribeTooFrequent
+    }
+
     /// Nothing is wrong with a subscribe that is refused so; the server just couldn't do it.
     fileprivate var maySoonPass: Bool {
         code == .channelSubscribeTimeout || code == .channelSubscribeFailed && limit == nil

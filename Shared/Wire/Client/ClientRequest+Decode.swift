@@ -101,12 +101,7 @@ extension ClientRequest.Body {
         case RTM__CLIENT__CLIENT_FRAME__BODY_HEARTBEAT:
             self = .heartbeat
         case RTM__CLIENT__CLIENT_FRAME__BODY_SUBSCRIBE:
-            let subscribe = frame.subscribe.pointee
-            self = .subscribe(
-                .init(
-                    channel: WireText(subscribe.channel),
-                    features: SubscriptionFeatures(rawValue: subscribe.features),
-                    after: StreamPosition(subscribe.after)))
+            self = .subscribe(ClientRequest.Subscribe(frame.subscribe.pointee))
         case RTM__CLIENT__CLIENT_FRAME__BODY_UNSUBSCRIBE:
             self = .unsubscribe(channel: WireText(frame.unsubscribe.pointee.channel))
         case RTM__CLIENT__CLIENT_FRAME__BODY_PUBLISH:
@@ -114,9 +109,8 @@ extension ClientRequest.Body {
         case RTM__CLIENT__CLIENT_FRAME__BODY_RENEW_TOKEN:
             self = .renewToken(WireText(frame.renew_token.pointee.token))
         case RTM__CLIENT__CLIENT_FRAME__BODY_SUBSCRIBE_USER_METADATA:
-            let subscribe = frame.subscribe_user_metadata.pointee
             self = .subscribeUserMetadata(
-                .init(userID: WireText(subscribe.user_id), after: StreamPosition(subscribe.after)))
+                ClientRequest.SubscribeUserMetadata(frame.subscribe_user_metadata.pointee))
         case RTM__CLIENT__CLIENT_FRAME__BODY_UNSUBSCRIBE_USER_METADATA:
             self = .unsubscribeUserMetadata(
                 userID: WireText(frame.unsubscribe_user_metadata.pointee.user_id))
@@ -137,6 +131,28 @@ extension ClientRequest.Login {
         instance = login.instance
         attempt = login.attempt
         isAsked = login.asked != 0
+        // protobuf-c leaves no hole in a repeated field.
+        subscriptions = (0..<login.n_subscriptions)
+            .compactMap { login.subscriptions?[$0].map { ClientRequest.Subscribe($0.pointee) } }
+        followedUsers = (0..<login.n_followed_users)
+            .compactMap { login.followed_users?[$0].map { ClientRequest.SubscribeUserMetadata($0.pointee) } }
+    }
+}
+
+extension ClientRequest.Subscribe {
+    fileprivate init(_ subscribe: Rtm__Client__Subscribe) {
+        self.init(
+            channel: WireText(subscribe.channel),
+            features: SubscriptionFeatures(rawValue: subscribe.features),
+            after: StreamPosition(subscribe.after), requestID: subscribe.request_id)
+    }
+}
+
+extension ClientRequest.SubscribeUserMetadata {
+    fileprivate init(_ subscribe: Rtm__Client__SubscribeUserMetadata) {
+        self.init(
+            userID: WireText(subscribe.user_id), after: StreamPosition(subscribe.after),
+            requestID: subscribe.request_id)
     }
 }
 

@@ -41,17 +41,24 @@ package struct ClientRequest {
         package let attempt: UInt64
         /// For a login that comes back: whether the app has asked for it.
         package let isAsked: Bool
+        /// What is subscribed when the login is accepted.
+        package let subscriptions: [Subscribe]
+        package let followedUsers: [SubscribeUserMetadata]
     }
 
     package struct Subscribe {
         package let channel: WireText
         package let features: SubscriptionFeatures
         package let after: StreamPosition?
+        /// Within a login: what the answer carries. Otherwise 0.
+        package let requestID: UInt64
     }
 
     package struct SubscribeUserMetadata {
         package let userID: WireText
         package let after: StreamPosition?
+        /// Within a login: what the answer carries. Otherwise 0.
+        package let requestID: UInt64
     }
 
     package struct Publish {

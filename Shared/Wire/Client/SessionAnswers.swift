@@ -40,10 +40,15 @@ package struct LoggedIn: ServerFrameBody {
     let heartbeatGraceSeconds: UInt32
     let inboxPosition: StreamPosition
     let inboxGap: Bool
+    /// How many of the subscriptions in the login are taken up, and how many of its users are followed.
+    let subscriptionCount: Int
+    let followedUserCount: Int
+    let publishRates: PublishRates
 
     package init(
         session: SessionID, serverTimeMilliseconds: UInt64, heartbeatIntervalSeconds: UInt32,
-        heartbeatGraceSeconds: UInt32, inboxPosition: StreamPosition, inboxGap: Bool
+        heartbeatGraceSeconds: UInt32, inboxPosition: StreamPosition, inboxGap: Bool,
+        subscriptionCount: Int, followedUserCount: Int, publishRates: PublishRates
     ) {
         self.session = session
         self.serverTimeMilliseconds = serverTimeMilliseconds
@@ -51,6 +56,9 @@ package struct LoggedIn: ServerFrameBody {
         self.heartbeatGraceSeconds = heartbeatGraceSeconds
         self.inboxPosition = inboxPosition
         self.inboxGap = inboxGap
+        self.subscriptionCount = subscriptionCount
+        self.followedUserCount = followedUserCount
+        self.publishRates = publishRates
     }
 
     package func write(to sink: inout some FieldSink) {
@@ -60,6 +68,31 @@ package struct LoggedIn: ServerFrameBody {
         sink.field(Fields.heartbeatGraceS, heartbeatGraceSeconds)
         sink.field(Fields.inboxPosition, inboxPosition)
         sink.field(Fields.inboxGap, inboxGap)
+        sink.field(Fields.subscriptions, UInt32(clamping: subscriptionCount))
+        sink.field(Fields.followedUsers, UInt32(clamping: followedUserCount))
+        sink.field(Fields.publishRates, publishRates)
+    }
+}
+
+/// How fast a session may publish, so that its client can pace itself. 0 means that there is no limit.
+package struct PublishRates: WireMessage {
+    package typealias Fields = Schema.PublishRates
+    /// Messages a second to one channel or user.
+    let targetMessages: Int
+    /// Messages a second, and bytes of payload, to all channels and users together.
+    let sessionMessages: Int
+    let sessionBytes: Int
+
+    package init(targetMessages: Int, sessionMessages: Int, sessionBytes: Int) {
+        self.targetMessages = targetMessages
+        self.sessionMessages = sessionMessages
+        self.sessionBytes = sessionBytes
+    }
+
+    package func write(to sink: inout some FieldSink) {
+        sink.field(Fields.targetMessages, UInt32(clamping: targetMessages))
+        sink.field(Fields.sessionMessages, UInt32(clamping: sessionMessages))
+        sink.field(Fields.sessionBytes, UInt64(clamping: sessionBytes))
     }
 }
 

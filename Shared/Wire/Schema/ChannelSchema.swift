@@ -12,6 +12,7 @@ extension Schema {
         package static var channel: SchemaField<String> { SchemaField(1) }
         package static var features: SchemaField<UInt32> { SchemaField(2) }
         package static var after: SchemaField<StreamPosition> { SchemaField(3) }
+        package static var requestId: SchemaField<UInt64> { SchemaField(4) }
     }
 
     /// rtm.client.Subscribed

@@ -28,6 +28,8 @@ extension Schema {
         package static var instance: SchemaField<UInt64> { SchemaField(7) }
         package static var attempt: SchemaField<UInt64> { SchemaField(8) }
         package static var asked: SchemaField<Bool> { SchemaField(9) }
+        package static var subscriptions: SchemaField<[Subscribe]> { SchemaField(10) }
+        package static var followedUsers: SchemaField<[SubscribeUserMetadata]> { SchemaField(11) }
     }
 
     /// rtm.client.LoggedIn
@@ -38,6 +40,16 @@ extension Schema {
         package static var heartbeatGraceS: SchemaField<UInt32> { SchemaField(4) }
         package static var inboxPosition: SchemaField<StreamPosition> { SchemaField(5) }
         package static var inboxGap: SchemaField<Bool> { SchemaField(6) }
+        package static var subscriptions: SchemaField<UInt32> { SchemaField(7) }
+        package static var followedUsers: SchemaField<UInt32> { SchemaField(8) }
+        package static var publishRates: SchemaField<PublishRates> { SchemaField(9) }
+    }
+
+    /// rtm.client.PublishRates
+    package enum PublishRates {
+        package static var targetMessages: SchemaField<UInt32> { SchemaField(1) }
+        package static var sessionMessages: SchemaField<UInt32> { SchemaField(2) }
+        package static var sessionBytes: SchemaField<UInt64> { SchemaField(3) }
     }
 
     /// rtm.client.RenewToken

@@ -46,6 +46,7 @@ extension Schema {
     package enum SubscribeUserMetadata {
         package static var userId: SchemaField<String> { SchemaField(1) }
         package static var after: SchemaField<StreamPosition> { SchemaField(2) }
+        package static var requestId: SchemaField<UInt64> { SchemaField(3) }
     }
 
     /// rtm.client.UserMetadataSubscribed

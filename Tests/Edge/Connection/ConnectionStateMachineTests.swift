@@ -146,11 +146,11 @@ struct ConnectionStateMachineTests {
                 .init(
                     appID: channel, userID: user, token: user, heartbeatIntervalSeconds: 5,
                     presenceTimeoutSeconds: 5, inboxAfter: nil, instance: 0, attempt: 0,
-                    isAsked: false))
+                    isAsked: false, subscriptions: [], followedUsers: []))
         case .renewToken: .renewToken(user)
         case .logout: .logout
         case .heartbeat: .heartbeat
-        case .subscribe: .subscribe(.init(channel: channel, features: .message, after: nil))
+        case .subscribe: .subscribe(.init(channel: channel, features: .message, after: nil, requestID: 0))
         case .unsubscribe: .unsubscribe(channel: channel)
         case .publish:
             .publish(

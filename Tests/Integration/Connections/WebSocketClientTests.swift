@@ -113,6 +113,26 @@ import Testing
         }
     }
 
+<<<<<<< Updated upstream
+=======
+    @Test("The same client talks compressed where the operator allows it, and ours beside it don't notice")
+    func compressed() async throws {
+        let flags = ["--edge-web-socket-listen", "127.0.0.1:0", "--edge-web-socket-compression"]
+        try await RunningSystem.with(.standalone, edge: flags) { system in
+            try await converse(system, ["ws://\(system.address("edge.webSocket"))/rtm", "--compressed"])
+            let metrics = try await system.get("http://\(system.address("rtm-standalone admin"))/metrics")
+                .body
+            func value(_ name: String) -> Int? {
+                metrics.split(separator: "\n").first { $0.hasPrefix(name + " ") }
+                    .flatMap { Int($0.dropFirst(name.count + 1)) }
+            }
+            let input = try #require(value("rtm_edge_web_socket_compression_input_bytes_total"))
+            let output = try #require(value("rtm_edge_web_socket_compression_output_bytes_total"))
+            #expect(input >= 100_000 && output > 0 && output < input / 10, "\(output) of \(input)")
+        }
+    }
+
+>>>>>>> Stashed changes
     /// The other half of Tests/Python/websocket_client.py, whose head describes the exchange.
     private func converse(_ system: RunningSystem, _ arguments: [String]) async throws {
         try await system.withClients("alice") { clients in

@@ -221,6 +221,46 @@ import Testing
         }
     }
 
+<<<<<<< Updated upstream
+=======
+    @Test("Who misuses compression hears it, as Disconnect and as close code; the others hear nothing of it")
+    func compression() async throws {
+        try await withWebSocket(["--edge-web-socket-compression"]) { system, address in
+            let offer: HTTPHeaders = [
+                "Sec-WebSocket-Extensions": "permessage-deflate; server_max_window_bits=10"
+            ]
+            // The specification's "Hello", which is no frame of the protocol.
+            let hello: [UInt8] = [0xf2, 0x48, 0xcd, 0xc9, 0xc9, 0x07, 0x00]
+            let cases: [(String, (RawWebSocket) async throws -> Void, RawWebSocket.End)] = [
+                (
+                    "no frame", { try await $0.send(.binary, hello, isCompressed: true) },
+                    .init(.disconnectProtocolError, 1002)
+                ),
+                (
+                    "damaged", { try await $0.send(.binary, [0xFF, 0xFF, 0xFF], isCompressed: true) },
+                    .init(.disconnectProtocolError, 1007)
+                ),
+                (
+                    "a compressed ping", { try await $0.send(.ping, hello, isCompressed: true) },
+                    .init(.disconnectProtocolError, 1002)
+                ),
+            ]
+            try await system.withClients("alice") { clients in
+                for (name, act, end) in cases {
+                    let webSocket = try await RawWebSocket.open(address, headers: offer)
+                    try await act(webSocket)
+                    #expect(await webSocket.end() == end, "\(name)")
+                }
+                #expect(clients[0].linkState == .connected)
+            }
+            // Who has not offered it may not use it.
+            let plain = try await RawWebSocket.open(address)
+            try await plain.send(.binary, hello, isCompressed: true)
+            #expect(await plain.end() == .init(.disconnectProtocolError, 1002))
+        }
+    }
+
+>>>>>>> Stashed changes
     @Test("A client that never reads is cut off, and its socket closed; the other subscribers get everything")
     func slowReader() async throws {
         try await withWebSocket(["--edge-outbound-bytes-max", "64KiB"]) { system, address in

@@ -39,6 +39,21 @@ import Testing
         }
     }
 
+    @Test("R-2: a client that paces itself is refused nothing, however fast its app publishes")
+    func paced() async throws {
+        try await RunningSystem.with(.standalone, edge: ["--edge-rates-publish", "20"]) { system in
+            let client = try system.client("alice") { $0.pacesPublishes = true }
+            try await client.login()
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for number in 0..<60 {
+                    group.addTask { try await client.publish("\(number)", to: .channel("lobby")) }
+                }
+                try await group.waitForAll()
+            }
+            await client.close()
+        }
+    }
+
     @Test("R-5: a third subscribe to the same channel within five seconds is refused")
     func subscribe() async throws {
         try await RunningSystem.with(.standalone, edge: ["--edge-rates-subscribe", "2"]) { system in

@@ -184,6 +184,8 @@ final class RunningSystem: Sendable {
         var configuration = RTMClient.Configuration(
             servers: [try ServerAddress(address("edge"))], appID: "dev", userID: user)
         configuration.timing.firstRetryDelay = .milliseconds(50)
+        // What is under test is what the servers do with too many publishes.
+        configuration.pacesPublishes = false
         change(&configuration)
         return try RTMClient(configuration)
     }

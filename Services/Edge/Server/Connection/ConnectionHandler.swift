@@ -240,6 +240,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
         answer(requestID, loop.logins.loggedIn(session, inbox: position, gap: gap))
         // The deadline of the handshake, which is still armed, may be later than that of the first heartbeat.
         checkDeadline(now: loop.eventLoop.now)
+        loop.loggedIn(session)
     }
 
     func refuseLogin(_ error: RTMError, _ requestID: UInt64) {

@@ -60,6 +60,9 @@ struct ConnectionStateMachine {
             return .disconnect(Disconnect(.protocolError, "Hello came twice"))
         case (_, .heartbeat):
             return .answerHeartbeat
+        case (.greeted, .login(let login)) where login.hasSubscriptionWithoutID:
+            return .disconnect(
+                Disconnect(.protocolError, "a subscription within the login has no request id"))
         case (.greeted, .login(let login)):
             state = .admitting
             return .login(login)
@@ -112,5 +115,11 @@ struct ConnectionStateMachine {
         }
         state = .greeted
         return .welcome(version: version)
+    }
+}
+
+extension ClientRequest.Login {
+    fileprivate var hasSubscriptionWithoutID: Bool {
+        subscriptions.contains { $0.requestID == 0 } || followedUsers.contains { $0.requestID == 0 }
     }
 }

@@ -147,6 +147,13 @@ extension EdgeLoop {
         }
     }
 
+    /// The client has been told that it is logged in, so what its login brought with it is subscribed.
+    func loggedIn(_ session: Session) {
+        guard let subscriptions = session.subscriptionsAtLogin.take() else { return }
+        for channel in subscriptions.channels { channelRequests.subscribe(session, channel) }
+        for user in subscriptions.users { userMetadataRequests.subscribe(session, user) }
+    }
+
     func sessionEnded(_ session: Session, _ end: SessionEnd) {
         publishing.sendRun()
         publishing.ended(session)

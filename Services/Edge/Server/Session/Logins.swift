@@ -51,10 +51,17 @@ final class Logins {
     }
 
     func loggedIn(_ session: Session, inbox position: StreamPosition, gap: Bool) -> LoggedIn {
-        LoggedIn(
+        let rates = session.application.rates
+        return LoggedIn(
             session: session.id, serverTimeMilliseconds: wallClock(),
             heartbeatIntervalSeconds: UInt32(session.heartbeatInterval),
-            heartbeatGraceSeconds: UInt32(Limits.heartbeatGrace), inboxPosition: position, inboxGap: gap)
+            heartbeatGraceSeconds: UInt32(Limits.heartbeatGrace), inboxPosition: position, inboxGap: gap,
+            subscriptionCount: session.subscriptionsAtLogin?.channels.count ?? 0,
+            followedUserCount: session.subscriptionsAtLogin?.users.count ?? 0,
+            publishRates: PublishRates(
+                targetMessages: rates.publish.perSecond,
+                sessionMessages: rates.sessionPublish.messages.perSecond,
+                sessionBytes: rates.sessionPublish.bytes.perSecond))
     }
 
     /// The session of an admitted login. The session is up once its inbox is attached.
@@ -71,10 +78,11 @@ final class Logins {
         guard isMessagingUp else { throw .messagingUnreachable(.loginNoServerResources) }
         try sharedRates.sessions.enter(application)
         let appPublishes = publishes(of: application)
+        let subscriptions = SubscriptionsAtLogin(login, channelsMax: application.subscriptionsMax)
         metrics.sessionsChanged(by: 1)
         let appMetrics = metrics.apps[application.id]
         appMetrics.sessionsChanged(by: 1)
-        return sessions.add(sessionIDs.next()) { key in
+        let session = sessions.add(sessionIDs.next()) { key in
             Session(
                 key: key, application: application, userID: userID, instance: login.instance,
                 attempt: login.attempt, isReturn: login.inboxAfter != nil && !login.isAsked,
@@ -82,9 +90,12 @@ final class Logins {
                     Int(login.heartbeatIntervalSeconds), to: Limits.heartbeatInterval),
                 presenceTimeout: Limits.presenceTimeout(Int(login.presenceTimeoutSeconds)),
                 grant: grant, appPublishes: appPublishes,
-                restorable: login.inboxAfter == nil ? Restorable() : application.rates.restorable,
+                restorable: login.inboxAfter == nil
+                    ? Restorable() : application.rates.restorable.without(subscriptions),
                 connection: connection, appMetrics: appMetrics)
         }
+        session.subscriptionsAtLogin = subscriptions
+        return session
     }
 
     /// A session that was made here is no more.

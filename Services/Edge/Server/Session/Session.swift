@@ -29,6 +29,8 @@ final class Session {
     /// What it has published that messaging has not answered yet.
     var publishShare = PublishWindow.Share()
     var catchUpTurn = CatchUpTurn()
+    /// What the login brought with it, until the login is accepted.
+    var subscriptionsAtLogin: SubscriptionsAtLogin?
     /// Whether presence has been told of the session.
     var isMember = false
     /// What storage has to know about the session's end; nil until the session asks for a lock.

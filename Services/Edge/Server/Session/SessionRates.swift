@@ -65,6 +65,14 @@ struct Restorable: Sendable, Hashable {
     var followedUsers = 0
     var acquires = 0
 
+    /// What the login brought with it isn't taken up a second time.
+    func without(_ taken: SubscriptionsAtLogin?) -> Restorable {
+        var rest = self
+        rest.subscribes = max(0, subscribes - (taken?.channels.count ?? 0))
+        rest.followedUsers = max(0, followedUsers - (taken?.users.count ?? 0))
+        return rest
+    }
+
     fileprivate mutating func take(_ path: WritableKeyPath<Restorable, Int>) -> Bool {
         guard self[keyPath: path] > 0 else { return false }
         self[keyPath: path] -= 1

@@ -22,23 +22,49 @@ final class ChannelRequests {
         do throws(RTMError) {
             let rates = session.application.rates
             try session.rates.callToSubscribe(rates, now: endOfTurn.now)
-            try NameRule.channel.check(request.channel.bytes)
-            guard SubscriptionFeatures.known.isSuperset(of: request.features) else {
-                throw RTMError(
-                    .invalidParameter, "the feature set \(request.features.rawValue) has unknown features")
-            }
-            try session.checkMayRead(request.channel)
-            guard subscribing.isPossible else { throw .messagingUnreachable(.channelSubscribeFailed) }
-            let key = session.channel(request.channel.string)
-            try checkRoom(for: key, of: session)
+            let key = try check(request.channel, request.features, for: session)
             try session.rates.subscribe(key.name, rates, now: endOfTurn.now)
-            subscribing.enter(
-                SubscribeRequest(
-                    session: session.key, requestID: requestID, channel: key, purpose: .subscribe,
-                    features: request.features, after: request.after))
+            enter(key, of: session, requestID, request.features, request.after)
         } catch {
             session.answer(requestID, error)
         }
+    }
+
+    /// A subscription that came with the login. The rate of logins bounds these, so no other rate counts
+    /// them.
+    func subscribe(_ session: Session, _ channel: SubscriptionsAtLogin.Channel) {
+        do throws(RTMError) {
+            let key = try channel.name.withWireText { name -> Result<ChannelKey, RTMError> in
+                Result { () throws(RTMError) in try check(name, channel.features, for: session) }
+            }.get()
+            enter(key, of: session, channel.requestID, channel.features, channel.after)
+        } catch {
+            session.answer(channel.requestID, error)
+        }
+    }
+
+    private func check(
+        _ channel: WireText, _ features: SubscriptionFeatures, for session: Session
+    ) throws(RTMError) -> ChannelKey {
+        try NameRule.channel.check(channel.bytes)
+        guard SubscriptionFeatures.known.isSuperset(of: features) else {
+            throw RTMError(.invalidParameter, "the feature set \(features.rawValue) has unknown features")
+        }
+        try session.checkMayRead(channel)
+        guard subscribing.isPossible else { throw .messagingUnreachable(.channelSubscribeFailed) }
+        let key = session.channel(channel.string)
+        try checkRoom(for: key, of: session)
+        return key
+    }
+
+    private func enter(
+        _ key: ChannelKey, of session: Session, _ requestID: UInt64, _ features: SubscriptionFeatures,
+        _ after: StreamPosition?
+    ) {
+        subscribing.enter(
+            SubscribeRequest(
+                session: session.key, requestID: requestID, channel: key, purpose: .subscribe,
+                features: features, after: after))
     }
 
     /// A session may be subscribed to so many channels (L-24).

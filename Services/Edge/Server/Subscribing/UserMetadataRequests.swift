@@ -20,16 +20,33 @@ final class UserMetadataRequests {
     ) {
         do throws(RTMError) {
             try session.rates.subscribeUserMetadata(session.application.rates, now: endOfTurn.now)
-            let key = try key(of: request.userID, for: session)
-            guard subscribing.isPossible else { throw .messagingUnreachable(.storageOperationFailed) }
-            try checkRoom(for: key, of: session)
-            subscribing.enter(
-                SubscribeRequest(
-                    session: session.key, requestID: requestID, channel: key, purpose: .userMetadata,
-                    features: .metadata, after: request.after))
+            try enter(key(of: request.userID, for: session), of: session, requestID, request.after)
         } catch {
             session.answer(requestID, error)
         }
+    }
+
+    /// A user whom the login asked to follow. No rate counts it, as with channels.
+    func subscribe(_ session: Session, _ user: SubscriptionsAtLogin.User) {
+        do throws(RTMError) {
+            let metadata = try user.id.withWireText { id -> Result<ChannelKey, RTMError> in
+                Result { () throws(RTMError) in try key(of: id, for: session) }
+            }.get()
+            try enter(metadata, of: session, user.requestID, user.after)
+        } catch {
+            session.answer(user.requestID, error)
+        }
+    }
+
+    private func enter(
+        _ key: ChannelKey, of session: Session, _ requestID: UInt64, _ after: StreamPosition?
+    ) throws(RTMError) {
+        guard subscribing.isPossible else { throw .messagingUnreachable(.storageOperationFailed) }
+        try checkRoom(for: key, of: session)
+        subscribing.enter(
+            SubscribeRequest(
+                session: session.key, requestID: requestID, channel: key, purpose: .userMetadata,
+                features: .metadata, after: after))
     }
 
     func unsubscribe(_ session: Session, _ userID: WireText, _ requestID: UInt64) {

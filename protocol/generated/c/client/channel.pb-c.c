@@ -463,7 +463,7 @@ const ProtobufCMessageDescriptor rtm__client__stream_position__descriptor =
   (ProtobufCMessageInit) rtm__client__stream_position__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor rtm__client__subscribe__field_descriptors[3] =
+static const ProtobufCFieldDescriptor rtm__client__subscribe__field_descriptors[4] =
 {
   {
     "channel",
@@ -501,16 +501,29 @@ static const ProtobufCFieldDescriptor rtm__client__subscribe__field_descriptors[
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "request_id",
+    4,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Client__Subscribe, request_id),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned rtm__client__subscribe__field_indices_by_name[] = {
   2,   /* field[2] = after */
   0,   /* field[0] = channel */
   1,   /* field[1] = features */
+  3,   /* field[3] = request_id */
 };
 static const ProtobufCIntRange rtm__client__subscribe__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 3 }
+  { 0, 4 }
 };
 const ProtobufCMessageDescriptor rtm__client__subscribe__descriptor =
 {
@@ -520,7 +533,7 @@ const ProtobufCMessageDescriptor rtm__client__subscribe__descriptor =
   "Rtm__Client__Subscribe",
   "rtm.client",
   sizeof(Rtm__Client__Subscribe),
-  3,
+  4,
   rtm__client__subscribe__field_descriptors,
   rtm__client__subscribe__field_indices_by_name,
   1,  rtm__client__subscribe__number_ranges,

@@ -187,6 +187,51 @@ void   rtm__client__logged_in__free_unpacked
   assert(message->base.descriptor == &rtm__client__logged_in__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
+void   rtm__client__publish_rates__init
+                     (Rtm__Client__PublishRates         *message)
+{
+  static const Rtm__Client__PublishRates init_value = RTM__CLIENT__PUBLISH_RATES__INIT;
+  *message = init_value;
+}
+size_t rtm__client__publish_rates__get_packed_size
+                     (const Rtm__Client__PublishRates *message)
+{
+  assert(message->base.descriptor == &rtm__client__publish_rates__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t rtm__client__publish_rates__pack
+                     (const Rtm__Client__PublishRates *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &rtm__client__publish_rates__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t rtm__client__publish_rates__pack_to_buffer
+                     (const Rtm__Client__PublishRates *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &rtm__client__publish_rates__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Rtm__Client__PublishRates *
+       rtm__client__publish_rates__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Rtm__Client__PublishRates *)
+     protobuf_c_message_unpack (&rtm__client__publish_rates__descriptor,
+                                allocator, len, data);
+}
+void   rtm__client__publish_rates__free_unpacked
+                     (Rtm__Client__PublishRates *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &rtm__client__publish_rates__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
 void   rtm__client__renew_token__init
                      (Rtm__Client__RenewToken         *message)
 {
@@ -746,7 +791,7 @@ const ProtobufCMessageDescriptor rtm__client__welcome__descriptor =
   (ProtobufCMessageInit) rtm__client__welcome__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor rtm__client__login__field_descriptors[9] =
+static const ProtobufCFieldDescriptor rtm__client__login__field_descriptors[11] =
 {
   {
     "app_id",
@@ -856,22 +901,48 @@ static const ProtobufCFieldDescriptor rtm__client__login__field_descriptors[9] =
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "subscriptions",
+    10,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Rtm__Client__Login, n_subscriptions),
+    offsetof(Rtm__Client__Login, subscriptions),
+    &rtm__client__subscribe__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "followed_users",
+    11,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Rtm__Client__Login, n_followed_users),
+    offsetof(Rtm__Client__Login, followed_users),
+    &rtm__client__subscribe_user_metadata__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned rtm__client__login__field_indices_by_name[] = {
   0,   /* field[0] = app_id */
   8,   /* field[8] = asked */
   7,   /* field[7] = attempt */
+  10,   /* field[10] = followed_users */
   3,   /* field[3] = heartbeat_interval_s */
   5,   /* field[5] = inbox_after */
   6,   /* field[6] = instance */
   4,   /* field[4] = presence_timeout_s */
+  9,   /* field[9] = subscriptions */
   2,   /* field[2] = token */
   1,   /* field[1] = user_id */
 };
 static const ProtobufCIntRange rtm__client__login__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 9 }
+  { 0, 11 }
 };
 const ProtobufCMessageDescriptor rtm__client__login__descriptor =
 {
@@ -881,14 +952,14 @@ const ProtobufCMessageDescriptor rtm__client__login__descriptor =
   "Rtm__Client__Login",
   "rtm.client",
   sizeof(Rtm__Client__Login),
-  9,
+  11,
   rtm__client__login__field_descriptors,
   rtm__client__login__field_indices_by_name,
   1,  rtm__client__login__number_ranges,
   (ProtobufCMessageInit) rtm__client__login__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor rtm__client__logged_in__field_descriptors[6] =
+static const ProtobufCFieldDescriptor rtm__client__logged_in__field_descriptors[9] =
 {
   {
     "session_id",
@@ -962,19 +1033,58 @@ static const ProtobufCFieldDescriptor rtm__client__logged_in__field_descriptors[
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "subscriptions",
+    7,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT32,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Client__LoggedIn, subscriptions),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "followed_users",
+    8,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT32,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Client__LoggedIn, followed_users),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "publish_rates",
+    9,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Client__LoggedIn, publish_rates),
+    &rtm__client__publish_rates__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned rtm__client__logged_in__field_indices_by_name[] = {
+  7,   /* field[7] = followed_users */
   3,   /* field[3] = heartbeat_grace_s */
   2,   /* field[2] = heartbeat_interval_s */
   5,   /* field[5] = inbox_gap */
   4,   /* field[4] = inbox_position */
+  8,   /* field[8] = publish_rates */
   1,   /* field[1] = server_time_ms */
   0,   /* field[0] = session_id */
+  6,   /* field[6] = subscriptions */
 };
 static const ProtobufCIntRange rtm__client__logged_in__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 6 }
+  { 0, 9 }
 };
 const ProtobufCMessageDescriptor rtm__client__logged_in__descriptor =
 {
@@ -984,11 +1094,75 @@ const ProtobufCMessageDescriptor rtm__client__logged_in__descriptor =
   "Rtm__Client__LoggedIn",
   "rtm.client",
   sizeof(Rtm__Client__LoggedIn),
-  6,
+  9,
   rtm__client__logged_in__field_descriptors,
   rtm__client__logged_in__field_indices_by_name,
   1,  rtm__client__logged_in__number_ranges,
   (ProtobufCMessageInit) rtm__client__logged_in__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor rtm__client__publish_rates__field_descriptors[3] =
+{
+  {
+    "target_messages",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT32,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Client__PublishRates, target_messages),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "session_messages",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT32,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Client__PublishRates, session_messages),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "session_bytes",
+    3,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Client__PublishRates, session_bytes),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned rtm__client__publish_rates__field_indices_by_name[] = {
+  2,   /* field[2] = session_bytes */
+  1,   /* field[1] = session_messages */
+  0,   /* field[0] = target_messages */
+};
+static const ProtobufCIntRange rtm__client__publish_rates__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 3 }
+};
+const ProtobufCMessageDescriptor rtm__client__publish_rates__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "rtm.client.PublishRates",
+  "PublishRates",
+  "Rtm__Client__PublishRates",
+  "rtm.client",
+  sizeof(Rtm__Client__PublishRates),
+  3,
+  rtm__client__publish_rates__field_descriptors,
+  rtm__client__publish_rates__field_indices_by_name,
+  1,  rtm__client__publish_rates__number_ranges,
+  (ProtobufCMessageInit) rtm__client__publish_rates__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
 static const ProtobufCFieldDescriptor rtm__client__renew_token__field_descriptors[1] =

@@ -855,7 +855,7 @@ const ProtobufCMessageDescriptor rtm__client__metadata__descriptor =
   (ProtobufCMessageInit) rtm__client__metadata__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor rtm__client__subscribe_user_metadata__field_descriptors[2] =
+static const ProtobufCFieldDescriptor rtm__client__subscribe_user_metadata__field_descriptors[3] =
 {
   {
     "user_id",
@@ -881,15 +881,28 @@ static const ProtobufCFieldDescriptor rtm__client__subscribe_user_metadata__fiel
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "request_id",
+    3,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Client__SubscribeUserMetadata, request_id),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned rtm__client__subscribe_user_metadata__field_indices_by_name[] = {
   1,   /* field[1] = after */
+  2,   /* field[2] = request_id */
   0,   /* field[0] = user_id */
 };
 static const ProtobufCIntRange rtm__client__subscribe_user_metadata__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 2 }
+  { 0, 3 }
 };
 const ProtobufCMessageDescriptor rtm__client__subscribe_user_metadata__descriptor =
 {
@@ -899,7 +912,7 @@ const ProtobufCMessageDescriptor rtm__client__subscribe_user_metadata__descripto
   "Rtm__Client__SubscribeUserMetadata",
   "rtm.client",
   sizeof(Rtm__Client__SubscribeUserMetadata),
-  2,
+  3,
   rtm__client__subscribe_user_metadata__field_descriptors,
   rtm__client__subscribe_user_metadata__field_indices_by_name,
   1,  rtm__client__subscribe_user_metadata__number_ranges,

@@ -146,6 +146,9 @@ package nonisolated struct Rtm_Client_Subscribe: Sendable {
   /// Clears the value of `after`. Subsequent reads from it will return its default value.
   package mutating func clearAfter() {self._after = nil}
 
+  /// within Login.subscriptions only, not 0: the answer carries it
+  package var requestID: UInt64 = 0
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
@@ -349,7 +352,7 @@ nonisolated extension Rtm_Client_StreamPosition: SwiftProtobuf.Message, SwiftPro
 
 nonisolated extension Rtm_Client_Subscribe: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".Subscribe"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}channel\0\u{1}features\0\u{1}after\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}channel\0\u{1}features\0\u{1}after\0\u{3}request_id\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -360,6 +363,7 @@ nonisolated extension Rtm_Client_Subscribe: SwiftProtobuf.Message, SwiftProtobuf
       case 1: try { try decoder.decodeSingularStringField(value: &self.channel) }()
       case 2: try { try decoder.decodeSingularUInt32Field(value: &self.features) }()
       case 3: try { try decoder.decodeSingularMessageField(value: &self._after) }()
+      case 4: try { try decoder.decodeSingularUInt64Field(value: &self.requestID) }()
       default: break
       }
     }
@@ -379,6 +383,9 @@ nonisolated extension Rtm_Client_Subscribe: SwiftProtobuf.Message, SwiftProtobuf
     try { if let v = self._after {
       try visitor.visitSingularMessageField(value: v, fieldNumber: 3)
     } }()
+    if self.requestID != 0 {
+      try visitor.visitSingularUInt64Field(value: self.requestID, fieldNumber: 4)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -386,6 +393,7 @@ nonisolated extension Rtm_Client_Subscribe: SwiftProtobuf.Message, SwiftProtobuf
     if lhs.channel != rhs.channel {return false}
     if lhs.features != rhs.features {return false}
     if lhs._after != rhs._after {return false}
+    if lhs.requestID != rhs.requestID {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

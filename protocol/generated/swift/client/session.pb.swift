@@ -33,10 +33,10 @@ package nonisolated enum Rtm_Client_DisconnectCode: SwiftProtobuf.Enum, Swift.Ca
   /// you read more slowly than you are sent; nothing after the last frame was delivered
   case disconnectSlowConsumer // = 3001
 
-  /// no heartbeat within interval + grace
+  /// nothing has arrived within interval + grace
   case disconnectHeartbeatTimeout // = 3002
 
-  /// this address has as many connections as it may have
+  /// the server, or this address there, has as many connections as it may have
   case disconnectTooManyConnections // = 3003
 
   /// the server can't serve you now, its log says why
@@ -66,7 +66,7 @@ package nonisolated enum Rtm_Client_DisconnectCode: SwiftProtobuf.Enum, Swift.Ca
   /// the session's token has expired; log in with a new one
   case disconnectTokenExpired // = 3506
 
-  /// the user has logged in elsewhere; the newer session stays (S-10)
+  /// the user has logged in elsewhere and has not logged out there; the newer session stays (S-10)
   case disconnectSuperseded // = 3507
   case UNRECOGNIZED(Int)
 
@@ -222,6 +222,12 @@ package nonisolated struct Rtm_Client_Login: Sendable {
   /// with inbox_after: the app has asked for this login, so it wins over one of another client meanwhile (S-10)
   package var asked: Bool = false
 
+  /// done when the login is accepted, each answered under its request_id; see LoggedIn.subscriptions
+  package var subscriptions: [Rtm_Client_Subscribe] = []
+
+  /// likewise; see LoggedIn.followed_users
+  package var followedUsers: [Rtm_Client_SubscribeUserMetadata] = []
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
@@ -257,11 +263,48 @@ package nonisolated struct Rtm_Client_LoggedIn: Sendable {
   /// messages between Login.inbox_after and this position are lost
   package var inboxGap: Bool = false
 
+  /// so many of Login.subscriptions, from the first on, are taken up; the client sends the others itself
+  package var subscriptions: UInt32 = 0
+
+  /// likewise of Login.followed_users
+  package var followedUsers: UInt32 = 0
+
+  /// how fast this session may publish; absent: the server doesn't say
+  package var publishRates: Rtm_Client_PublishRates {
+    get {_publishRates ?? Rtm_Client_PublishRates()}
+    set {_publishRates = newValue}
+  }
+  /// Returns true if `publishRates` has been explicitly set.
+  package var hasPublishRates: Bool {self._publishRates != nil}
+  /// Clears the value of `publishRates`. Subsequent reads from it will return its default value.
+  package mutating func clearPublishRates() {self._publishRates = nil}
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
 
   fileprivate var _inboxPosition: Rtm_Client_StreamPosition? = nil
+  fileprivate var _publishRates: Rtm_Client_PublishRates? = nil
+}
+
+/// How fast a session may publish, so that its client can pace itself. After a rest as much as is allowed in a second may come at once.
+package nonisolated struct Rtm_Client_PublishRates: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// a second, to one channel or user; 0 = no limit
+  package var targetMessages: UInt32 = 0
+
+  /// a second, to all channels and users together; 0 = no limit
+  package var sessionMessages: UInt32 = 0
+
+  /// of payload a second, to all channels and users together; 0 = no limit
+  package var sessionBytes: UInt64 = 0
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
 }
 
 /// Replaces the token of the session, before it expires. If it is refused the session lives on until the end of the old one.
@@ -476,7 +519,7 @@ nonisolated extension Rtm_Client_Welcome: SwiftProtobuf.Message, SwiftProtobuf._
 
 nonisolated extension Rtm_Client_Login: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".Login"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}app_id\0\u{3}user_id\0\u{1}token\0\u{3}heartbeat_interval_s\0\u{3}presence_timeout_s\0\u{3}inbox_after\0\u{1}instance\0\u{1}attempt\0\u{1}asked\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}app_id\0\u{3}user_id\0\u{1}token\0\u{3}heartbeat_interval_s\0\u{3}presence_timeout_s\0\u{3}inbox_after\0\u{1}instance\0\u{1}attempt\0\u{1}asked\0\u{1}subscriptions\0\u{3}followed_users\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -493,6 +536,8 @@ nonisolated extension Rtm_Client_Login: SwiftProtobuf.Message, SwiftProtobuf._Me
       case 7: try { try decoder.decodeSingularUInt64Field(value: &self.instance) }()
       case 8: try { try decoder.decodeSingularUInt64Field(value: &self.attempt) }()
       case 9: try { try decoder.decodeSingularBoolField(value: &self.asked) }()
+      case 10: try { try decoder.decodeRepeatedMessageField(value: &self.subscriptions) }()
+      case 11: try { try decoder.decodeRepeatedMessageField(value: &self.followedUsers) }()
       default: break
       }
     }
@@ -530,6 +575,12 @@ nonisolated extension Rtm_Client_Login: SwiftProtobuf.Message, SwiftProtobuf._Me
     if self.asked != false {
       try visitor.visitSingularBoolField(value: self.asked, fieldNumber: 9)
     }
+    if !self.subscriptions.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.subscriptions, fieldNumber: 10)
+    }
+    if !self.followedUsers.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.followedUsers, fieldNumber: 11)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -543,6 +594,8 @@ nonisolated extension Rtm_Client_Login: SwiftProtobuf.Message, SwiftProtobuf._Me
     if lhs.instance != rhs.instance {return false}
     if lhs.attempt != rhs.attempt {return false}
     if lhs.asked != rhs.asked {return false}
+    if lhs.subscriptions != rhs.subscriptions {return false}
+    if lhs.followedUsers != rhs.followedUsers {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -550,7 +603,7 @@ nonisolated extension Rtm_Client_Login: SwiftProtobuf.Message, SwiftProtobuf._Me
 
 nonisolated extension Rtm_Client_LoggedIn: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".LoggedIn"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}session_id\0\u{3}server_time_ms\0\u{3}heartbeat_interval_s\0\u{3}heartbeat_grace_s\0\u{3}inbox_position\0\u{3}inbox_gap\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}session_id\0\u{3}server_time_ms\0\u{3}heartbeat_interval_s\0\u{3}heartbeat_grace_s\0\u{3}inbox_position\0\u{3}inbox_gap\0\u{1}subscriptions\0\u{3}followed_users\0\u{3}publish_rates\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -564,6 +617,9 @@ nonisolated extension Rtm_Client_LoggedIn: SwiftProtobuf.Message, SwiftProtobuf.
       case 4: try { try decoder.decodeSingularUInt32Field(value: &self.heartbeatGraceS) }()
       case 5: try { try decoder.decodeSingularMessageField(value: &self._inboxPosition) }()
       case 6: try { try decoder.decodeSingularBoolField(value: &self.inboxGap) }()
+      case 7: try { try decoder.decodeSingularUInt32Field(value: &self.subscriptions) }()
+      case 8: try { try decoder.decodeSingularUInt32Field(value: &self.followedUsers) }()
+      case 9: try { try decoder.decodeSingularMessageField(value: &self._publishRates) }()
       default: break
       }
     }
@@ -592,6 +648,15 @@ nonisolated extension Rtm_Client_LoggedIn: SwiftProtobuf.Message, SwiftProtobuf.
     if self.inboxGap != false {
       try visitor.visitSingularBoolField(value: self.inboxGap, fieldNumber: 6)
     }
+    if self.subscriptions != 0 {
+      try visitor.visitSingularUInt32Field(value: self.subscriptions, fieldNumber: 7)
+    }
+    if self.followedUsers != 0 {
+      try visitor.visitSingularUInt32Field(value: self.followedUsers, fieldNumber: 8)
+    }
+    try { if let v = self._publishRates {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 9)
+    } }()
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -602,6 +667,49 @@ nonisolated extension Rtm_Client_LoggedIn: SwiftProtobuf.Message, SwiftProtobuf.
     if lhs.heartbeatGraceS != rhs.heartbeatGraceS {return false}
     if lhs._inboxPosition != rhs._inboxPosition {return false}
     if lhs.inboxGap != rhs.inboxGap {return false}
+    if lhs.subscriptions != rhs.subscriptions {return false}
+    if lhs.followedUsers != rhs.followedUsers {return false}
+    if lhs._publishRates != rhs._publishRates {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Rtm_Client_PublishRates: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".PublishRates"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}target_messages\0\u{3}session_messages\0\u{3}session_bytes\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt32Field(value: &self.targetMessages) }()
+      case 2: try { try decoder.decodeSingularUInt32Field(value: &self.sessionMessages) }()
+      case 3: try { try decoder.decodeSingularUInt64Field(value: &self.sessionBytes) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.targetMessages != 0 {
+      try visitor.visitSingularUInt32Field(value: self.targetMessages, fieldNumber: 1)
+    }
+    if self.sessionMessages != 0 {
+      try visitor.visitSingularUInt32Field(value: self.sessionMessages, fieldNumber: 2)
+    }
+    if self.sessionBytes != 0 {
+      try visitor.visitSingularUInt64Field(value: self.sessionBytes, fieldNumber: 3)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Rtm_Client_PublishRates, rhs: Rtm_Client_PublishRates) -> Bool {
+    if lhs.targetMessages != rhs.targetMessages {return false}
+    if lhs.sessionMessages != rhs.sessionMessages {return false}
+    if lhs.sessionBytes != rhs.sessionBytes {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -193,6 +193,9 @@ package nonisolated struct Rtm_Client_SubscribeUserMetadata: Sendable {
   /// Clears the value of `after`. Subsequent reads from it will return its default value.
   package mutating func clearAfter() {self._after = nil}
 
+  /// within Login.followed_users only, not 0: the answer carries it
+  package var requestID: UInt64 = 0
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
@@ -512,7 +515,7 @@ nonisolated extension Rtm_Client_Metadata: SwiftProtobuf.Message, SwiftProtobuf.
 
 nonisolated extension Rtm_Client_SubscribeUserMetadata: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".SubscribeUserMetadata"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}user_id\0\u{1}after\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}user_id\0\u{1}after\0\u{3}request_id\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -522,6 +525,7 @@ nonisolated extension Rtm_Client_SubscribeUserMetadata: SwiftProtobuf.Message, S
       switch fieldNumber {
       case 1: try { try decoder.decodeSingularStringField(value: &self.userID) }()
       case 2: try { try decoder.decodeSingularMessageField(value: &self._after) }()
+      case 3: try { try decoder.decodeSingularUInt64Field(value: &self.requestID) }()
       default: break
       }
     }
@@ -538,12 +542,16 @@ nonisolated extension Rtm_Client_SubscribeUserMetadata: SwiftProtobuf.Message, S
     try { if let v = self._after {
       try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
     } }()
+    if self.requestID != 0 {
+      try visitor.visitSingularUInt64Field(value: self.requestID, fieldNumber: 3)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   package static func ==(lhs: Rtm_Client_SubscribeUserMetadata, rhs: Rtm_Client_SubscribeUserMetadata) -> Bool {
     if lhs.userID != rhs.userID {return false}
     if lhs._after != rhs._after {return false}
+    if lhs.requestID != rhs.requestID {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -87,10 +87,14 @@ struct  Rtm__Client__Subscribe
    * continue after this position (what follows it is sent first); absent = from now on
    */
   Rtm__Client__StreamPosition *after;
+  /*
+   * within Login.subscriptions only, not 0: the answer carries it
+   */
+  uint64_t request_id;
 };
 #define RTM__CLIENT__SUBSCRIBE__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&rtm__client__subscribe__descriptor) \
-    , (char *)protobuf_c_empty_string, 0, NULL }
+    , (char *)protobuf_c_empty_string, 0, NULL, 0 }
 
 
 struct  Rtm__Client__Subscribed

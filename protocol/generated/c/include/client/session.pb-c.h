@@ -15,11 +15,13 @@ PROTOBUF_C__BEGIN_DECLS
 #endif
 
 #include "client/channel.pb-c.h"
+#include "client/storage.pb-c.h"
 
 typedef struct Rtm__Client__Hello Rtm__Client__Hello;
 typedef struct Rtm__Client__Welcome Rtm__Client__Welcome;
 typedef struct Rtm__Client__Login Rtm__Client__Login;
 typedef struct Rtm__Client__LoggedIn Rtm__Client__LoggedIn;
+typedef struct Rtm__Client__PublishRates Rtm__Client__PublishRates;
 typedef struct Rtm__Client__RenewToken Rtm__Client__RenewToken;
 typedef struct Rtm__Client__TokenRenewed Rtm__Client__TokenRenewed;
 typedef struct Rtm__Client__TokenWillExpire Rtm__Client__TokenWillExpire;
@@ -47,11 +49,11 @@ typedef enum _Rtm__Client__DisconnectCode {
    */
   RTM__CLIENT__DISCONNECT_CODE__DISCONNECT_SLOW_CONSUMER = 3001,
   /*
-   * no heartbeat within interval + grace
+   * nothing has arrived within interval + grace
    */
   RTM__CLIENT__DISCONNECT_CODE__DISCONNECT_HEARTBEAT_TIMEOUT = 3002,
   /*
-   * this address has as many connections as it may have
+   * the server, or this address there, has as many connections as it may have
    */
   RTM__CLIENT__DISCONNECT_CODE__DISCONNECT_TOO_MANY_CONNECTIONS = 3003,
   /*
@@ -91,7 +93,7 @@ typedef enum _Rtm__Client__DisconnectCode {
    */
   RTM__CLIENT__DISCONNECT_CODE__DISCONNECT_TOKEN_EXPIRED = 3506,
   /*
-   * the user has logged in elsewhere; the newer session stays (S-10)
+   * the user has logged in elsewhere and has not logged out there; the newer session stays (S-10)
    */
   RTM__CLIENT__DISCONNECT_CODE__DISCONNECT_SUPERSEDED = 3507
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(RTM__CLIENT__DISCONNECT_CODE)
@@ -194,10 +196,20 @@ struct  Rtm__Client__Login
    * with inbox_after: the app has asked for this login, so it wins over one of another client meanwhile (S-10)
    */
   protobuf_c_boolean asked;
+  /*
+   * done when the login is accepted, each answered under its request_id; see LoggedIn.subscriptions
+   */
+  size_t n_subscriptions;
+  Rtm__Client__Subscribe **subscriptions;
+  /*
+   * likewise; see LoggedIn.followed_users
+   */
+  size_t n_followed_users;
+  Rtm__Client__SubscribeUserMetadata **followed_users;
 };
 #define RTM__CLIENT__LOGIN__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&rtm__client__login__descriptor) \
-    , (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, 0, 0, NULL, 0, 0, 0 }
+    , (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, 0, 0, NULL, 0, 0, 0, 0,NULL, 0,NULL }
 
 
 struct  Rtm__Client__LoggedIn
@@ -221,10 +233,46 @@ struct  Rtm__Client__LoggedIn
    * messages between Login.inbox_after and this position are lost
    */
   protobuf_c_boolean inbox_gap;
+  /*
+   * so many of Login.subscriptions, from the first on, are taken up; the client sends the others itself
+   */
+  uint32_t subscriptions;
+  /*
+   * likewise of Login.followed_users
+   */
+  uint32_t followed_users;
+  /*
+   * how fast this session may publish; absent: the server doesn't say
+   */
+  Rtm__Client__PublishRates *publish_rates;
 };
 #define RTM__CLIENT__LOGGED_IN__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&rtm__client__logged_in__descriptor) \
-    , 0, 0, 0, 0, NULL, 0 }
+    , 0, 0, 0, 0, NULL, 0, 0, 0, NULL }
+
+
+/*
+ * How fast a session may publish, so that its client can pace itself. After a rest as much as is allowed in a second may come at once.
+ */
+struct  Rtm__Client__PublishRates
+{
+  ProtobufCMessage base;
+  /*
+   * a second, to one channel or user; 0 = no limit
+   */
+  uint32_t target_messages;
+  /*
+   * a second, to all channels and users together; 0 = no limit
+   */
+  uint32_t session_messages;
+  /*
+   * of payload a second, to all channels and users together; 0 = no limit
+   */
+  uint64_t session_bytes;
+};
+#define RTM__CLIENT__PUBLISH_RATES__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&rtm__client__publish_rates__descriptor) \
+    , 0, 0, 0 }
 
 
 /*
@@ -420,6 +468,25 @@ Rtm__Client__LoggedIn *
 void   rtm__client__logged_in__free_unpacked
                      (Rtm__Client__LoggedIn *message,
                       ProtobufCAllocator *allocator);
+/* Rtm__Client__PublishRates methods */
+void   rtm__client__publish_rates__init
+                     (Rtm__Client__PublishRates         *message);
+size_t rtm__client__publish_rates__get_packed_size
+                     (const Rtm__Client__PublishRates   *message);
+size_t rtm__client__publish_rates__pack
+                     (const Rtm__Client__PublishRates   *message,
+                      uint8_t             *out);
+size_t rtm__client__publish_rates__pack_to_buffer
+                     (const Rtm__Client__PublishRates   *message,
+                      ProtobufCBuffer     *buffer);
+Rtm__Client__PublishRates *
+       rtm__client__publish_rates__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   rtm__client__publish_rates__free_unpacked
+                     (Rtm__Client__PublishRates *message,
+                      ProtobufCAllocator *allocator);
 /* Rtm__Client__RenewToken methods */
 void   rtm__client__renew_token__init
                      (Rtm__Client__RenewToken         *message);
@@ -605,6 +672,9 @@ typedef void (*Rtm__Client__Login_Closure)
 typedef void (*Rtm__Client__LoggedIn_Closure)
                  (const Rtm__Client__LoggedIn *message,
                   void *closure_data);
+typedef void (*Rtm__Client__PublishRates_Closure)
+                 (const Rtm__Client__PublishRates *message,
+                  void *closure_data);
 typedef void (*Rtm__Client__RenewToken_Closure)
                  (const Rtm__Client__RenewToken *message,
                   void *closure_data);
@@ -643,6 +713,7 @@ extern const ProtobufCMessageDescriptor rtm__client__hello__descriptor;
 extern const ProtobufCMessageDescriptor rtm__client__welcome__descriptor;
 extern const ProtobufCMessageDescriptor rtm__client__login__descriptor;
 extern const ProtobufCMessageDescriptor rtm__client__logged_in__descriptor;
+extern const ProtobufCMessageDescriptor rtm__client__publish_rates__descriptor;
 extern const ProtobufCMessageDescriptor rtm__client__renew_token__descriptor;
 extern const ProtobufCMessageDescriptor rtm__client__token_renewed__descriptor;
 extern const ProtobufCMessageDescriptor rtm__client__token_will_expire__descriptor;

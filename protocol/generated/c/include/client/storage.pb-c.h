@@ -176,10 +176,14 @@ struct  Rtm__Client__SubscribeUserMetadata
    * as in Subscribe
    */
   Rtm__Client__StreamPosition *after;
+  /*
+   * within Login.followed_users only, not 0: the answer carries it
+   */
+  uint64_t request_id;
 };
 #define RTM__CLIENT__SUBSCRIBE_USER_METADATA__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&rtm__client__subscribe_user_metadata__descriptor) \
-    , (char *)protobuf_c_empty_string, NULL }
+    , (char *)protobuf_c_empty_string, NULL, 0 }
 
 
 struct  Rtm__Client__UserMetadataSubscribed

@@ -1,0 +1,134 @@
+import RTMModel
+import RTMProtocol
+
+/// When each publish may leave, so that the client stays below the rates that the server has named (R-2, R-3,
+/// Pure: it is told the time.
+///
+/// A publish that comes too early gets its time at once, behind all earlier ones to its target, so the order
+/// of a channel stays. Messages bunch on their way to the server. So the client counts on a little less than
+/// the server allows.
+struct PublishPacer {
+    typealias Instant = ContinuousClock.Instant
+
+    enum Verdict: Equatable {
+        case now
+        /// It waits until then, and `takeDue` returns it.
+        case at(Instant)
+        /// Its turn would come after the time that a call has.
+        case refused(retryAfter: Duration)
+    }
+
+    private struct Waiting {
+        let id: UInt64
+        let message: OutgoingMessage
+        let time: Instant
+    }
+
+    /// What the client uses of the rate and of what may come at once.
+    private static let rateShare = 0.95
+    private static let burstShare = 0.75
+
+    /// Nil while the server has named no rates.
+    private var rates: Rtm_Client_PublishRates?
+    private var targets: [MessageDestination: Pace] = [:]
+    private var messages = Pace()
+    private var bytes = Pace()
+    /// In the order of their times.
+    private var waiting: [Waiting] = []
+
+    var nextDue: Instant? { waiting.first?.time }
+    var waitingIDs: [UInt64] { waiting.map(\.id) }
+
+    /// - Parameter deadline: when the time of the call is over.
+    mutating func admit(
+        _ id: UInt64, _ message: OutgoingMessage, now: Instant, deadline: Instant
+    ) -> Verdict {
+        let time = earliest(message, now: now)
+        guard time <= deadline else { return .refused(retryAfter: time - deadline) }
+        spend(message, at: time)
+        guard time > now else { return .now }
+        let place = waiting.lastIndex { $0.time <= time }.map { $0 + 1 } ?? 0
+        waiting.insert(Waiting(id: id, message: message, time: time), at: place)
+        return .at(time)
+    }
+
+    /// The publishes whose time has come.
+    mutating func takeDue(now: Instant) -> [(id: UInt64, message: OutgoingMessage)] {
+        let count = waiting.prefix { $0.time <= now }.count
+        defer { waiting.removeFirst(count) }
+        return waiting.prefix(count).map { ($0.id, $0.message) }
+    }
+
+    /// Nobody waits for the publish any more.
+    ///
+    /// - Returns: whether it had not been sent.
+    mutating func remove(_ id: UInt64) -> Bool {
+        guard let place = waiting.firstIndex(where: { $0.id == id }) else { return false }
+        waiting.remove(at: place)
+        return true
+    }
+
+    /// A server has let the client in and named its rates. What still waits keeps its order and gets new
+    /// times.
+    mutating func begin(_ rates: Rtm_Client_PublishRates?, now: Instant) {
+        self.rates = rates.flatMap { $0 == Rtm_Client_PublishRates() ? nil : $0 }
+        (targets, messages, bytes) = ([:], Pace(), Pace())
+        waiting = waiting.map { entry in
+            let time = earliest(entry.message, now: now)
+            spend(entry.message, at: time)
+            return Waiting(id: entry.id, message: entry.message, time: time)
+        }
+        waiting.sort { $0.time < $1.time }
+    }
+
+    // MARK: Paces
+
+    /// How far one rate is used up: the next message may leave when the backlog is within the burst.
+    private struct Pace {
+        /// When all that was sent so far would be sent at the even rate.
+        var even: Instant?
+
+        func earliest(_ cost: Int, _ perSecond: UInt64, now: Instant) -> Instant {
+            guard perSecond > 0, let even else { return now }
+            let burst = Duration.seconds(burstShare / rateShare) - Self.time(of: cost, perSecond)
+            return max(now, even - max(burst, .zero))
+        }
+
+        mutating func spend(_ cost: Int, _ perSecond: UInt64, at time: Instant) {
+            guard perSecond > 0 else { return }
+            even = max(even ?? time, time) + Self.time(of: cost, perSecond)
+        }
+
+        private static func time(of cost: Int, _ perSecond: UInt64) -> Duration {
+            .seconds(Double(cost) / (Double(perSecond) * rateShare))
+        }
+    }
+
+    private func earliest(_ message: OutgoingMessage, now: Instant) -> Instant {
+        guard let rates else { return now }
+        let target = rates.targetMessages == 0 ? nil : targets[message.destination]
+        return max(
+            target?.earliest(1, UInt64(rates.targetMessages), now: now) ?? now,
+            messages.earliest(1, UInt64(rates.sessionMessages), now: now),
+            bytes.earliest(message.payload.byteCount, rates.sessionBytes, now: now))
+    }
+
+    private mutating func spend(_ message: OutgoingMessage, at time: Instant) {
+        guard let rates else { return }
+        if rates.targetMessages > 0 {
+            targets[message.destination, default: Pace()]
+                .spend(1, UInt64(rates.targetMessages), at: time)
+        }
+        messages.spend(1, UInt64(rates.sessionMessages), at: time)
+        bytes.spend(message.payload.byteCount, rates.sessionBytes, at: time)
+        forgetRested(now: time)
+    }
+
+    /// Limit: targets are remembered while they matter, which is about a second.
+    private mutating func forgetRested(now: Instant) {
+        guard targets.count > Self.targetsMax else { return }
+        targets = targets.filter { $0.value.even.map { $0 > now } ?? false }
+    }
+
+    private static let targetsMax = 1_024
+}

@@ -1,0 +1,187 @@
+import Foundation
+import RTMModel
+import RTMProtocol
+import RTMTestSupport
+import SwiftProtobuf
+import Testing
+
+@testable import RTMClient
+
+@Suite("Publishes at the pace that the server names")
+struct PublishPacerTests {
+    private typealias Instant = ContinuousClock.Instant
+
+    private let start = ContinuousClock.now
+    private var pacer = PublishPacer()
+
+    private static func message(_ target: String, bytes: Int = 1) -> OutgoingMessage {
+        OutgoingMessage(
+            payload: .data(.init(count: bytes)), destination: .channel(target), customType: "",
+            storeInHistory: false)
+    }
+
+    private static func rates(
+        _ target: UInt32, session: UInt32 = 0, bytes: UInt64 = 0
+    ) -> Rtm_Client_PublishRates {
+        .with { ($0.targetMessages, $0.sessionMessages, $0.sessionBytes) = (target, session, bytes) }
+    }
+
+    private mutating func admit(
+        _ id: UInt64, _ message: OutgoingMessage, at time: Instant
+    ) -> PublishPacer.Verdict {
+        pacer.admit(id, message, now: time, deadline: time + .seconds(10))
+    }
+
+    /// Replays what leaves against the bucket that a server has, and returns what it would refuse.
+    private static func refusals(_ times: [(time: Instant, cost: Int)], perSecond: Int) -> Int {
+        var tokens = Double(perSecond)
+        var last = times.first?.time
+        var refused = 0
+        for (time, cost) in times {
+            let passed = last.map { (time - $0) / .seconds(1) } ?? 0
+            tokens = min(Double(perSecond), tokens + passed * Double(perSecond))
+            last = time
+            if tokens < Double(cost) { refused += 1 } else { tokens -= Double(cost) }
+        }
+        return refused
+    }
+
+    @Test("without rates, and below them, everything leaves at once")
+    mutating func unlimited() {
+        for id in 0..<1_000 as Range<UInt64> { #expect(admit(id, Self.message("a"), at: start) == .now) }
+        pacer.begin(Self.rates(60), now: start)
+        for id in 0..<300 as Range<UInt64> {
+            let time = start + .milliseconds(18) * Int(id)
+            #expect(admit(id, Self.message("a"), at: time) == .now)
+        }
+        #expect(pacer.waitingIDs.isEmpty)
+    }
+
+    @Test("R-2, R-13: what comes too fast gets a time that no server refuses, in its order")
+    mutating func paced() {
+        for seed in 0..<20 as Range<UInt64> {
+            var random = SeededGenerator(seed: seed)
+            pacer = PublishPacer()
+            pacer.begin(Self.rates(60, session: 100, bytes: 40_000), now: start)
+            var now = start
+            var left: [String: [(time: Instant, cost: Int)]] = [:]
+            var all: [(time: Instant, cost: Int)] = []
+            var ids: [String: [UInt64]] = [:]
+            func leaves(_ id: UInt64, _ message: OutgoingMessage, _ time: Instant) {
+                guard case .channel(let name) = message.destination else { return }
+                left[name, default: []].append((time, 1))
+                all.append((time, message.payload.byteCount))
+                ids[name, default: []].append(id)
+            }
+            for id in 1...400 as ClosedRange<UInt64> {
+                let message = Self.message(
+                    ["a", "b", "c"].randomElement(using: &random) ?? "a",
+                    bytes: .random(in: 1...800, using: &random))
+                switch admit(id, message, at: now) {
+                case .now: leaves(id, message, now)
+                case .at(let time): #expect(time > now)
+                case .refused: break
+                }
+                if random.chance(1, in: 3) { now += .milliseconds(.random(in: 0...60, using: &random)) }
+                for due in pacer.takeDue(now: now) { leaves(due.id, due.message, now) }
+            }
+            while let due = pacer.nextDue {
+                now = max(now, due)
+                for due in pacer.takeDue(now: now) { leaves(due.id, due.message, now) }
+            }
+            for (name, times) in left {
+                #expect(Self.refusals(times, perSecond: 60) == 0, "seed \(seed)")
+                #expect(ids[name] == ids[name]?.sorted(), "seed \(seed)")
+            }
+            #expect(Self.refusals(all.map { ($0.time, 1) }, perSecond: 100) == 0, "seed \(seed)")
+            #expect(Self.refusals(all, perSecond: 40_000) == 0, "seed \(seed)")
+        }
+    }
+
+    @Test("whose turn would come too late is refused at once, with the time to wait")
+    mutating func tooLate() {
+        pacer.begin(Self.rates(10), now: start)
+        var refused: Duration?
+        for id in 0..<200 as Range<UInt64> {
+            if case .refused(let wait) = admit(id, Self.message("a"), at: start) {
+                refused = refused ?? wait
+            }
+        }
+        #expect(refused.map { $0 > .zero && $0 < .seconds(1) } == true)
+        // Ten seconds at nearly ten a second, and what may come at once.
+        #expect((95...110).contains(pacer.waitingIDs.count + 7))
+        #expect(admit(999, Self.message("b"), at: start) == .now, "another channel has its own rate")
+    }
+
+    @Test("a new session keeps what waits, in its order; what nobody waits for is forgotten")
+    mutating func returns() {
+        pacer.begin(Self.rates(4), now: start)
+        for id in 1...8 as ClosedRange<UInt64> { _ = admit(id, Self.message("a"), at: start) }
+        #expect(pacer.waitingIDs == [4, 5, 6, 7, 8])
+        #expect(pacer.remove(6) && !pacer.remove(6) && !pacer.remove(1))
+        pacer.begin(Self.rates(0), now: start + .seconds(1))
+        #expect(pacer.takeDue(now: start + .seconds(1)).map(\.id) == [4, 5, 7, 8])
+        #expect(pacer.waitingIDs.isEmpty && pacer.nextDue == nil)
+    }
+}
+
+/// The same through a link, in virtual time.
+@Suite("A link that is paced")
+struct PacedLinkTests {
+    private func publish(_ count: Int, on link: EmbeddedLink) -> [EmbeddedLink.Call<PublishReceipt>] {
+        (0..<count).map { number in
+            link.start(.publish) { link, completion in
+                link.messages.publish(
+                    OutgoingMessage(
+                        payload: .text("\(number)"), destination: .channel("a"), customType: "",
+                        storeInHistory: false),
+                    completion)
+            }
+        }
+    }
+
+    private func texts(_ frames: [Rtm_Client_ClientFrame]) -> [String] {
+        frames.filter(\.isPublish).map { String(decoding: $0.publish.payload, as: UTF8.self) }
+    }
+
+    @Test("R-2: publishes above the rate wait for their turn, also over a loss of the connection")
+    func paced() throws {
+        let link = EmbeddedLink()
+        let login: EmbeddedLink.Call<Void> = link.start(.login) { link, completion in
+            link.session.login(token: nil, completion)
+        }
+        try link.accept { $0.publishRates.targetMessages = 20 }
+        #expect(login.isSuccess)
+        let calls = publish(40, on: link)
+        var sent = try link.sent()
+        #expect(texts(sent) == (0..<15).map { "\($0)" })
+        for frame in sent { try link.answer(frame.requestID) { $0.published.offset = 1 } }
+        link.advance(by: .milliseconds(500))
+        sent = try link.sent()
+        #expect((8...10).contains(sent.count) && texts(sent).first == "15")
+        #expect(zip(sent, sent.dropFirst()).allSatisfy { $0.publish.sequence < $1.publish.sequence })
+        for frame in sent { try link.answer(frame.requestID) { $0.published.offset = 1 } }
+        let count = sent.count
+        link.cut()
+        link.advance(by: .seconds(3))
+        try link.accept { $0.publishRates.sessionMessages = 0 }
+        let rest = try link.sent()
+        #expect(texts(rest) == ((15 + count)..<40).map { "\($0)" })
+        #expect(rest.filter(\.isPublish).allSatisfy { !$0.publish.again })
+        for frame in rest { try link.answer(frame.requestID) { $0.published.offset = 1 } }
+        #expect(calls.allSatisfy { $0.isSuccess && $0.endCount == 1 })
+    }
+
+    @Test("a publish whose turn doesn't come in its time fails as too frequent, and is not sent")
+    func timedOut() throws {
+        let link = EmbeddedLink()
+        let login: EmbeddedLink.Call<Void> = link.start(.login) { link, completion in
+            link.session.login(token: nil, completion)
+        }
+        try link.accept { $0.publishRates.targetMessages = 1 }
+        #expect(login.isSuccess)
+        let calls = publish(30, on: link)
+        #expect(calls.suffix(5).allSatisfy { $0.code == .channelPublishMessageTooFrequent })
+        #expect(calls.allSatisfy { $0.endCount <= 1 })
+    }
+}
