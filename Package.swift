@@ -120,7 +120,7 @@ let services: [Target] =
     + [
         room(
             "RTMEdgeWebSocket", "Services/Edge/WebSocket",
-            ["RTMWire", .product(name: "NIOCore", package: "swift-nio")] + webSocket),
+            ["RTMWire", "CZlib", .product(name: "NIOCore", package: "swift-nio")] + webSocket),
         .executableTarget(
             name: "rtm-standalone",
             dependencies: [

@@ -1,6 +1,6 @@
 """A client of which nothing but this scenario is ours: PyPI's websockets and protobuf, and the committed schema.
 
-    .build/python/bin/python Tests/Python/websocket_client.py ws://127.0.0.1:7712/rtm [authorities.pem]
+    .build/python/bin/python Tests/Python/websocket_client.py ws://127.0.0.1:7712/rtm [authorities.pem] [--compressed]
 
 It logs in as "python", subscribes to "lobby", and talks with a user "alice", who has to answer (WebSocketClientTests):
 
@@ -9,7 +9,8 @@ It logs in as "python", subscribes to "lobby", and talks with a user "alice", wh
     python -> alice    "got 104"
     alice  -> python   "goodbye"
 
-Then it breaks the rules in connections of their own. It ends with status 0 if everything was as it should be.
+Then it breaks the rules in connections of their own. It always offers compression, which the server has to accept with
+--compressed, and has to decline without. It ends with status 0 if everything was as it should be.
 """
 
 import asyncio
@@ -25,10 +26,11 @@ from websockets.asyncio.client import connect
 sys.path.insert(0, str(pathlib.Path(sys.prefix) / "schema"))
 from client import channel_pb2, frame_pb2  # noqa: E402
 
-URL = sys.argv[1]
+COMPRESSED = "--compressed" in sys.argv
+URL, *AUTHORITIES = [argument for argument in sys.argv[1:] if argument != "--compressed"]
 OPTIONS = {"proxy": None, "open_timeout": 10, "max_size": 256 * 1024}
-if len(sys.argv) > 2:
-    OPTIONS["ssl"] = ssl.create_default_context(cafile=sys.argv[2])
+if AUTHORITIES:
+    OPTIONS["ssl"] = ssl.create_default_context(cafile=AUTHORITIES[0])
 
 
 def encoded(frame):
@@ -95,6 +97,8 @@ def message(channel, text, channel_type=channel_pb2.CHANNEL_TYPE_MESSAGE):
 async def talk():
     async with connect(URL, **OPTIONS) as socket:
         client = Connection(socket)
+        agreed = [extension.name for extension in socket.protocol.extensions]
+        assert agreed == (["permessage-deflate"] if COMPRESSED else []), f"agreed on: {agreed}"
         # Two frames in one message.
         await socket.send(client.request(**hello()) + client.request(login={"app_id": "dev", "user_id": "python"}))
         assert (await client.expect("welcome")).version == 1
@@ -149,6 +153,9 @@ async def break_rules():
     await expect_refusal(frame_pb2.ClientFrame(request_id=1, **hello()).SerializeToString(), 3501, 1002)
     await expect_refusal(struct.pack(">I", 70_000) + b"x" * 70_000, 3502, 1009)
     await expect_refusal([b"x" * 30_000] * 3, 3502, 1009)
+    if COMPRESSED:
+        # A bomb: a few kilobytes of it arrive.
+        await expect_refusal(struct.pack(">I", 10_000_000) + bytes(10_000_000), 3502, 1009)
     try:
         async with connect(URL + "/elsewhere", **OPTIONS):
             raise AssertionError("there is a WebSocket at another path")

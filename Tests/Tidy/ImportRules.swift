@@ -39,7 +39,7 @@ struct ImportRules {
         ]),
         "Services/Storage/Server": serving.union(["RTMStorageClient", "RTMMessagingClient", "HeapModule"]),
         "Services/Storage/Server/SQLite": ["CSQLite", "RTMModel", "RTMWire", "Logging"],
-        "Services/Edge/WebSocket": ["RTMWire", "NIOCore", "NIOWebSocket"],
+        "Services/Edge/WebSocket": ["RTMWire", "CZlib", "NIOCore", "NIOWebSocket"],
         "Services/Edge/Server": serving.union([
             "RTMMessagingClient", "RTMPresenceClient", "RTMStorageClient", "RTMAccessToken", "NIOSSL",
             "NIOHTTP1", "NIOWebSocket", "RTMEdgeWebSocket",

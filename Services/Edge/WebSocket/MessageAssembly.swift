@@ -37,16 +37,27 @@ package struct MessageAssembly {
     package let bytesMax: Int
     /// The fragments so far of a message whose end is still to come.
     private var begun: ByteBuffer?
+    private var isBegunCompressed = false
+    /// What decompresses messages; nil if the client may not compress.
+    private let compression: MessageCompression?
 
-    package init(frameBytesMax: Int) { bytesMax = frameBytesMax + FrameReader.prefixLength }
+    /// - Parameter compression: given if the client and the edge have agreed on it.
+    package init(frameBytesMax: Int, compression: MessageCompression? = nil) {
+        bytesMax = frameBytesMax + FrameReader.prefixLength
+        self.compression = compression
+    }
 
     /// What holds for every frame, also for pings.
     package func check(_ frame: WebSocketFrame) throws(WebSocketViolation) {
         guard frame.maskKey != nil else {
             throw WebSocketViolation(.protocolError, "a client has to mask what it sends")
         }
-        guard frame.reservedBits.isEmpty else {
+        guard compression != nil else {
+            if frame.reservedBits.isEmpty { return }
             throw WebSocketViolation(.protocolError, "no extension was agreed on")
+        }
+        guard frame.reservedBits.isEmpty || frame.reservedBits == .rsv1 && frame.beginsMessage else {
+            throw WebSocketViolation(.protocolError, "a frame has a reserved bit that means nothing there")
         }
     }
 
@@ -57,8 +68,9 @@ package struct MessageAssembly {
             guard begun == nil else {
                 throw WebSocketViolation(.protocolError, "a message began within another one")
             }
-            if frame.fin { return try whole(frame.unmaskedData) }
+            if frame.fin { return try whole(frame.unmaskedData, isCompressed: frame.rsv1) }
             begun = ByteBuffer()
+            isBegunCompressed = frame.rsv1
             return try append(frame)
         case .continuation:
             guard begun != nil else {
@@ -76,19 +88,27 @@ package struct MessageAssembly {
         var message = begun.take() ?? ByteBuffer()
         guard message.readableBytes + frame.length <= bytesMax else { throw .tooLarge(bytesMax: bytesMax) }
         message.writeImmutableBuffer(frame.unmaskedData)
-        if frame.fin { return try whole(message) }
+        if frame.fin { return try whole(message, isCompressed: isBegunCompressed) }
         begun = message
         return nil
     }
 
     /// A client that forgets the length before a frame hears of it here, and not when its time is over.
-    private func whole(_ message: ByteBuffer) throws(WebSocketViolation) -> ByteBuffer {
+    private func whole(
+        _ received: ByteBuffer, isCompressed: Bool
+    ) throws(WebSocketViolation) -> ByteBuffer {
+        let message = isCompressed ? try compression?.inflate(received) ?? received : received
         guard message.lengthOfWholeFrames(bytesMax: .max) == message.readableBytes else {
             throw WebSocketViolation(
                 .protocolError, "a message has to consist of whole frames, each behind its length")
         }
         return message
     }
+}
+
+extension WebSocketFrame {
+    /// Only the first frame of a message says whether the message is compressed.
+    fileprivate var beginsMessage: Bool { opcode == .binary || opcode == .text }
 }
 
 extension ByteBuffer {

@@ -11,6 +11,32 @@ enum FuzzedWebSocket {
     private static let frameBytesMax = 300
 
     static func run(_ bytes: UnsafeRawBufferPointer) throws(Disagreement) {
+        try runPlain(bytes)
+        if let first = bytes.first, first & 0x20 != 0 { try runCompressed(bytes) }
+    }
+
+    /// With compression agreed on. The rules are the same for what is not compressed; what is compressed may
+    /// be anything, and must not come out longer than a message may be.
+    private static func runCompressed(_ bytes: UnsafeRawBufferPointer) throws(Disagreement) {
+        let bytesMax = frameBytesMax + FrameReader.prefixLength
+        var assembly = MessageAssembly(
+            frameBytesMax: frameBytesMax, compression: MessageCompression(messageBytesMax: bytesMax))
+        var rest = bytes[...]
+        while rest.count >= 2 {
+            let head = rest[rest.startIndex]
+            let data = Array(rest.dropFirst(2).prefix(Int(rest[rest.startIndex + 1])))
+            rest = rest.dropFirst(2 + data.count)
+            switch outcome(of: frame(head, data), &assembly) {
+            case .refused: return
+            case .message(let message):
+                try Disagreement.unless(message.count <= bytesMax, "\(message.count) bytes came out")
+                try readable(message)
+            case .nothing: break
+            }
+        }
+    }
+
+    private static func runPlain(_ bytes: UnsafeRawBufferPointer) throws(Disagreement) {
         var assembly = MessageAssembly(frameBytesMax: frameBytesMax)
         var expected = Expectation(bytesMax: frameBytesMax + FrameReader.prefixLength)
         var rest = bytes[...]

@@ -113,8 +113,6 @@ import Testing
         }
     }
 
-<<<<<<< Updated upstream
-=======
     @Test("The same client talks compressed where the operator allows it, and ours beside it don't notice")
     func compressed() async throws {
         let flags = ["--edge-web-socket-listen", "127.0.0.1:0", "--edge-web-socket-compression"]
@@ -132,7 +130,6 @@ import Testing
         }
     }
 
->>>>>>> Stashed changes
     /// The other half of Tests/Python/websocket_client.py, whose head describes the exchange.
     private func converse(_ system: RunningSystem, _ arguments: [String]) async throws {
         try await system.withClients("alice") { clients in

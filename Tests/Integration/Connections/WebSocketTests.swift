@@ -1,5 +1,6 @@
 import Foundation
 import NIOCore
+import NIOHTTP1
 import NIOWebSocket
 import RTMClient
 import RTMProtocol
@@ -221,8 +222,6 @@ import Testing
         }
     }
 
-<<<<<<< Updated upstream
-=======
     @Test("Who misuses compression hears it, as Disconnect and as close code; the others hear nothing of it")
     func compression() async throws {
         try await withWebSocket(["--edge-web-socket-compression"]) { system, address in
@@ -260,7 +259,6 @@ import Testing
         }
     }
 
->>>>>>> Stashed changes
     @Test("A client that never reads is cut off, and its socket closed; the other subscribers get everything")
     func slowReader() async throws {
         try await withWebSocket(["--edge-outbound-bytes-max", "64KiB"]) { system, address in

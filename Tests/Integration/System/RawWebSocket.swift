@@ -19,7 +19,9 @@ struct RawWebSocket {
     /// Returns when the server closes the connection.
     let events: AsyncStream<Event>
 
-    static func open(_ address: String, path: String = "/rtm") async throws -> RawWebSocket {
+    static func open(
+        _ address: String, path: String = "/rtm", headers: HTTPHeaders = [:]
+    ) async throws -> RawWebSocket {
         let parts = address.split(separator: ":")
         let (events, continuation) = AsyncStream.makeStream(of: Event.self)
         let upgrader = NIOTypedWebSocketClientUpgrader<any Channel>(maxFrameSize: 1 << 24) { channel, _ in
@@ -28,7 +30,9 @@ struct RawWebSocket {
                 return channel
             }
         }
-        let head = HTTPRequestHead(version: .http1_1, method: .GET, uri: path, headers: ["Host": address])
+        let head = HTTPRequestHead(
+            version: .http1_1, method: .GET, uri: path,
+            headers: HTTPHeaders([("Host", address)] + headers.map { ($0.name, $0.value) }))
         let upgraded = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .connect(host: String(parts[0]), port: Int(parts[1]) ?? 0) { channel in
                 channel.eventLoop.makeCompletedFuture {

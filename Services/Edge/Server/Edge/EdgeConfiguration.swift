@@ -24,6 +24,8 @@ struct EdgeLimits: Sendable {
     var refusals = Rate(perSecond: 100, burst: 5_000)
     /// How many heartbeats a connection may send. What exceeds this counts as refusals.
     var heartbeats = Rate(perSecond: 10, burst: 100)
+    /// Whether clients over WebSocket may agree with the edge to compress their messages.
+    var compressesWebSockets = false
     /// How long a closing connection may take to read its last frame.
     var lingerTimeout: TimeAmount = .seconds(5)
     /// How long an edge that ends waits for its clients to close.

@@ -26,6 +26,10 @@ package enum EdgeKeys {
     package static let webSocketOrigins = ConfigurationKey<[String]>.list(
         "edge.webSocket.origins", countMax: 1_000,
         "Origins, like https://example.org, whose web pages may open a WebSocket; none given: all may.")
+    package static let webSocketCompression = ConfigurationKey<Bool>.bool(
+        "edge.webSocket.compression", default: false,
+        "Whether clients over WebSocket may agree on compression (permessage-deflate); it costs processor time."
+    )
     package static let messaging = ConfigurationKey<HostPort>.address(
         "edge.messaging", default: HostPort(host: "127.0.0.1", port: 7720), "The messaging service.")
     package static let presence = ConfigurationKey<HostPort>.address(
@@ -125,7 +129,7 @@ package enum EdgeKeys {
         tlsListen.declaration,
         tlsCertificate.declaration, tlsKey.declaration, webSocketListen.declaration,
         webSocketTLSListen.declaration, webSocketPath.declaration, webSocketOrigins.declaration,
-        connectionsMax.declaration,
+        webSocketCompression.declaration, connectionsMax.declaration,
         connectionsPerAddressMax.declaration, frameBytesMax.declaration, outboundBytesMax.declaration,
         outboundTimeout.declaration, handshakeBytesMax.declaration, handshakeTimeout.declaration,
         subscriptionsMax.declaration, sessionsMax.declaration, tokenLifeMax.declaration,
@@ -211,7 +215,8 @@ extension EdgeConfiguration {
             outboundTimeout: TimeAmount(configuration[EdgeKeys.outboundTimeout]),
             handshakeBytesMax: configuration[EdgeKeys.handshakeBytesMax],
             refusals: Rate(perSecond: configuration[EdgeKeys.refusalRate], timesAtOnce: 50),
-            heartbeats: Rate(perSecond: configuration[EdgeKeys.heartbeatRate], timesAtOnce: 10))
+            heartbeats: Rate(perSecond: configuration[EdgeKeys.heartbeatRate], timesAtOnce: 10),
+            compressesWebSockets: configuration[EdgeKeys.webSocketCompression])
         serverName = "heliograph/\(BuildInformation.version)"
     }
 }

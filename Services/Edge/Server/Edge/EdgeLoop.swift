@@ -1,5 +1,6 @@
 import Logging
 import NIOCore
+import RTMEdgeWebSocket
 import RTMMessagingClient
 import RTMModel
 import RTMPresenceClient
@@ -35,6 +36,9 @@ final class EdgeLoop {
     let calls: Calls
     let memberships: Memberships
     let locks: Locks
+    /// Its memory is there as soon as a client over WebSocket has agreed on compression.
+    private(set) lazy var messageCompression = MessageCompression(
+        messageBytesMax: configuration.limits.frameBytesMax + FrameReader.prefixLength)
     private let messaging: MessagingClient<ServiceEvents>
     private let presence: PresenceClient<ServiceEvents>
     private let storage: StorageClient<ServiceEvents>

@@ -10,6 +10,8 @@ struct EdgeMetrics: Sendable {
     private let channels: Gauge
     private let bytesIn: Counter
     private let bytesOut: Counter
+    private let compressionInput: Counter
+    private let compressionOutput: Counter
     private let deliveries: Counter
     private let publishes: Family<Outcome, Counter>
     private let publishesTooFrequent: Family<PublishLimit, Counter>
@@ -56,6 +58,12 @@ struct EdgeMetrics: Sendable {
             "rtm_edge_channels", "Channels with subscribers here, inboxes included, summed over the loops.")
         bytesIn = registry.counter("rtm_edge_received_bytes_total", "Bytes from clients.")
         bytesOut = registry.counter("rtm_edge_sent_bytes_total", "Bytes handed to client sockets.")
+        compressionInput = registry.counter(
+            "rtm_edge_web_socket_compression_input_bytes_total",
+            "Bytes of messages to clients over WebSocket that were compressed, before that.")
+        compressionOutput = registry.counter(
+            "rtm_edge_web_socket_compression_output_bytes_total",
+            "Bytes that were left of them. Little less than the input: compression isn't worth its time.")
         deliveries = registry.counter(
             "rtm_edge_deliveries_total", "Log entries handed to sessions: the fan-out's output.")
         publishes = registry.counters(
@@ -105,6 +113,10 @@ struct EdgeMetrics: Sendable {
     func channelsChanged(by change: Int) { channels.add(change) }
     func bytesReceived(_ count: Int) { bytesIn.increment(by: count) }
     func bytesSent(_ count: Int) { bytesOut.increment(by: count) }
+    func compressed(_ count: Int, to compressedCount: Int) {
+        compressionInput.increment(by: count)
+        compressionOutput.increment(by: compressedCount)
+    }
     func delivered(_ count: Int) { deliveries.increment(by: count) }
     func publishSucceeded(_ count: Int) { publishes[.ok].increment(by: count) }
     func publishFailed(_ count: Int) { publishes[.refused].increment(by: count) }

@@ -32,13 +32,31 @@ final class WebSocketCodec: ChannelDuplexHandler {
     }
 
     private var assembly: MessageAssembly
+    private let compression: Compression?
     private let lingerTimeout: TimeAmount
     private var state = State.open
     private var pong = PongQueue()
     private var linger: Scheduled<Void>?
 
-    init(limits: EdgeLimits) {
-        assembly = MessageAssembly(frameBytesMax: limits.frameBytesMax)
+    /// What compresses the messages of a client that has agreed on it, and counts what that saves.
+    struct Compression {
+        let agreement: CompressionAgreement
+        let messages: MessageCompression
+        let metrics: EdgeMetrics
+
+        fileprivate func compressed(_ message: ByteBuffer) -> ByteBuffer? {
+            guard let compressed = messages.deflate(message, windowBits: agreement.windowBits) else {
+                return nil
+            }
+            metrics.compressed(message.readableBytes, to: compressed.readableBytes)
+            return compressed
+        }
+    }
+
+    init(limits: EdgeLimits, compression: Compression? = nil) {
+        self.compression = compression
+        assembly = MessageAssembly(
+            frameBytesMax: limits.frameBytesMax, compression: compression?.messages)
         lingerTimeout = limits.lingerTimeout
     }
 
@@ -115,11 +133,16 @@ final class WebSocketCodec: ChannelDuplexHandler {
             let length = rest.lengthOfWholeFrames(bytesMax: Self.messageBytesMax)
             guard length > 0, length < rest.readableBytes, let message = rest.readSlice(length: length)
             else { break }
-            context.write(
-                wrapOutboundOut(WebSocketFrame(fin: true, opcode: .binary, data: message)), promise: nil)
+            context.write(wrapOutboundOut(frame(of: message)), promise: nil)
         }
-        context.write(
-            wrapOutboundOut(WebSocketFrame(fin: true, opcode: .binary, data: rest)), promise: promise)
+        context.write(wrapOutboundOut(frame(of: rest)), promise: promise)
+    }
+
+    private func frame(of message: ByteBuffer) -> WebSocketFrame {
+        guard let compressed = compression?.compressed(message) else {
+            return WebSocketFrame(fin: true, opcode: .binary, data: message)
+        }
+        return WebSocketFrame(fin: true, rsv1: true, opcode: .binary, data: compressed)
     }
 
     // MARK: The end

@@ -2,6 +2,7 @@ import Logging
 import NIOCore
 import NIOHTTP1
 import NIOWebSocket
+import RTMEdgeWebSocket
 import RTMWire
 
 /// The beginning of a client connection over WebSocket: one HTTP request, which becomes the WebSocket or is
@@ -31,28 +32,41 @@ enum WebSocketUpgrade {
         ]
         let upgrade = NIOTypedHTTPServerUpgradeHandler(
             httpEncoder: encoder, extraHTTPHandlers: others,
-            upgradeConfiguration: .init(upgraders: [upgrader(connection, channel, loop.configuration.limits)])
-            {
-                $0.close()
-            })
+            upgradeConfiguration: .init(upgraders: [upgrader(connection, channel, loop)]) { $0.close() })
         try channel.pipeline.syncOperations.addHandlers([encoder] + others + [upgrade])
     }
 
     private static func upgrader(
-        _ connection: ConnectionHandler, _ channel: any Channel, _ limits: EdgeLimits
+        _ connection: ConnectionHandler, _ channel: any Channel, _ loop: EdgeLoop
     ) -> NIOTypedWebSocketServerUpgrader<Void> {
-        let connection = NIOLoopBound(connection, eventLoop: channel.eventLoop)
+        let limits = loop.configuration.limits
+        let bound = NIOLoopBound((connection, loop), eventLoop: channel.eventLoop)
         return NIOTypedWebSocketServerUpgrader(
             maxFrameSize: limits.frameBytesMax + FrameReader.prefixLength, enableAutomaticErrorHandling: false
-        ) { channel, _ in
-            channel.eventLoop.makeSucceededFuture(HTTPHeaders())
-        } upgradePipelineHandler: { channel, _ in
+        ) { channel, request in
+            let agreement = agreement(on: request, limits)
+            let headers = agreement.map { HTTPHeaders([("Sec-WebSocket-Extensions", $0.answer)]) }
+            return channel.eventLoop.makeSucceededFuture(headers ?? HTTPHeaders())
+        } upgradePipelineHandler: { channel, request in
             channel.eventLoop.makeCompletedFuture {
+                let (connection, loop) = bound.value
+                let compression = agreement(on: request, limits).map {
+                    WebSocketCodec.Compression(
+                        agreement: $0, messages: loop.messageCompression, metrics: loop.metrics)
+                }
                 try channel.pipeline.syncOperations.addHandlers([
-                    WebSocketCodec(limits: limits), connection.value,
+                    WebSocketCodec(limits: limits, compression: compression), connection,
                 ])
             }
         }
+    }
+
+    /// Nothing is compressed unless the operator wants it.
+    private static func agreement(
+        on request: HTTPRequestHead, _ limits: EdgeLimits
+    ) -> CompressionAgreement? {
+        guard limits.compressesWebSockets else { return nil }
+        return CompressionAgreement(offers: request.headers["Sec-WebSocket-Extensions"])
     }
 
     /// A connection beyond the limits of this server is told so at once, whatever it asks for.
