@@ -18,10 +18,10 @@ struct IntakeTests {
     func loginFrames() throws {
         var intake = Intake(frameBytesMax: 64 * 1024)
         #expect(throws: WireError.self) {
-            try intake.read(start(of: 40_000, 100), isLoggedIn: false) { _ in true }
+            try intake.read(start(of: 50_000, 100), isLoggedIn: false) { _ in true }
         }
         var later = Intake(frameBytesMax: 64 * 1024)
-        try later.read(start(of: 40_000, 100), isLoggedIn: true) { _ in true }
+        try later.read(start(of: 50_000, 100), isLoggedIn: true) { _ in true }
         #expect(later.strangerBytesChanged(isStranger: false) == 0)
     }
 

@@ -171,8 +171,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
 
     private func perform(_ action: ConnectionStateMachine.Action, _ requestID: UInt64) {
         switch action {
-        case .ignore:
-            break
+        case .ignore: break
         case .welcome(let version):
             answer(requestID, loop.logins.welcome(version: version))
         case .answerHeartbeat:
@@ -180,10 +179,8 @@ final class ConnectionHandler: ChannelDuplexHandler {
             answer(requestID, HeartbeatAck(serverTimeMilliseconds: loop.wallClock()))
         case .refuse(let error):
             refuse(error, requestID)
-        case .disconnect(let reason):
-            disconnect(reason)
-        case .login(let login):
-            logIn(login, requestID)
+        case .disconnect(let reason): disconnect(reason)
+        case .login(let login): logIn(login, requestID)
         case .logout:
             answer(requestID, LoggedOut())
             disconnect(Disconnect(.loggedOut, "logged out"))

@@ -3,8 +3,9 @@ import RTMWire
 
 /// The bytes that a client sends, and how many of them the edge holds or takes.
 struct Intake {
-    /// Limit: a frame of a client that has not logged in. A login has a token of 24 KiB at most.
-    static let loginFrameBytesMax = 28 * 1024
+    /// Limit: a frame of a client that has not logged in. A login has a token of 24 KiB at most, and with the
+    /// subscriptions that it takes up again 36 KiB.
+    static let loginFrameBytesMax = 40 * 1024
     /// Limit: what a client may send behind its last frame before its connection is closed in both
     /// directions.
     static let drainedBytesMax = 1 << 20

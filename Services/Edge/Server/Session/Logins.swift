@@ -51,7 +51,7 @@ final class Logins {
     }
 
     func loggedIn(_ session: Session, inbox position: StreamPosition, gap: Bool) -> LoggedIn {
-        let rates = session.application.rates
+        let rates = application(of: session).rates
         return LoggedIn(
             session: session.id, serverTimeMilliseconds: wallClock(),
             heartbeatIntervalSeconds: UInt32(session.heartbeatInterval),

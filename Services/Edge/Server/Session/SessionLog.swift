@@ -87,7 +87,7 @@ enum LoginRefusal: String, MetricLabel {
         case .loginRejected, .operationRateExceedLimitation: self = .rate
         case .loginAborted: self = .superseded
         case .loginNoServerResources where error.limit != nil: self = .quota
-        case .loginNoServerResources, .loginTimeout, .notConnected: self = .messaging
+        case .loginNoServerResources, .notConnected: self = .messaging
         default: self = .other
         }
     }
