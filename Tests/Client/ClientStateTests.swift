@@ -38,6 +38,25 @@ struct ClientStateTests {
         }
     }
 
+    /// Simulation, presence, seed 40016.
+    @Test func `P-42: states end with their subscription, also when the next one begins before it is left`()
+        async throws
+    {
+        try await withClient { client, edge in
+            try await client.subscribe(to: "lobby")
+            try await client.setState(["old": "1"], in: "lobby")
+            edge.follow { $0.isUnsubscribe ? [] : [FakeEdge.usual($0)].compactMap { $0 } }
+            let leaving = Task { try? await client.unsubscribe(from: "lobby") }
+            try await eventually("it is being left") { edge.received.contains(where: \.isUnsubscribe) }
+            try await client.subscribe(to: "lobby")
+            try await client.setState(["new": "1"], in: "lobby")
+            edge.push([.snapshot("lobby", at: 1, [.user("alice")])])
+            try await eventually("set again") { set(edge).count == 3 }
+            #expect(set(edge) == [["old": "1"], ["new": "1"], ["new": "1"]])
+            leaving.cancel()
+        }
+    }
+
     @Test func `L-31, L-32: the limits are those of the cache before subscribing, the server's afterwards`()
         async throws
     {

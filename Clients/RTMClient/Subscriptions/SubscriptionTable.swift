@@ -82,6 +82,9 @@ struct SubscriptionTable: Sendable {
     /// Whether the server has confirmed the subscription.
     func isActive(_ channel: String) -> Bool { entries[channel]?.isActive == true }
 
+    /// Whether an unsubscribe is under way that nothing has followed.
+    func isLeaving(_ channel: String) -> Bool { entries[channel]?.isLeaving == true }
+
     /// The app subscribes. A channel may be subscribed only once at a time (M-8). How many channels there may
     /// be, the server decides (L-24, L-38). A subscription that is being left begins anew.
     mutating func subscribe(

@@ -16,11 +16,14 @@ final class Subscriptions {
         to channel: String, features: SubscriptionFeatures, _ completion: Completion<RTMSubscription>
     ) {
         guard link.requests.isReady(for: completion) else { return }
+        let beginsAnew = table.isLeaving(channel)
         do {
             try table.subscribe(to: channel, features: features, request: completion.id)
         } catch {
             return completion.fail(error)
         }
+        // What the app sets from here on belongs to the new subscription (P-42).
+        if beginsAnew { forgetPresence(of: channel) }
         let request = SubscribeRequest(
             subscriptions: self, completion: completion, channel: channel, features: features)
         link.requests.ask(request, id: completion.id) {
