@@ -95,7 +95,7 @@ extension ClientRequest.Body {
                     versionMin: hello.version_min, versionMax: hello.version_max,
                     client: WireText(hello.client)))
         case RTM__CLIENT__CLIENT_FRAME__BODY_LOGIN:
-            self = .login(ClientRequest.Login(frame.login.pointee))
+            self = .login(ClientRequest.Login(frame.login))
         case RTM__CLIENT__CLIENT_FRAME__BODY_LOGOUT:
             self = .logout
         case RTM__CLIENT__CLIENT_FRAME__BODY_HEARTBEAT:
@@ -121,7 +121,8 @@ extension ClientRequest.Body {
 }
 
 extension ClientRequest.Login {
-    fileprivate init(_ login: Rtm__Client__Login) {
+    fileprivate init(_ message: UnsafePointer<Rtm__Client__Login>) {
+        let login = message.pointee
         appID = WireText(login.app_id)
         userID = WireText(login.user_id)
         token = WireText(login.token)
@@ -131,15 +132,29 @@ extension ClientRequest.Login {
         instance = login.instance
         attempt = login.attempt
         isAsked = login.asked != 0
-        // protobuf-c leaves no hole in a repeated field.
-        subscriptions = (0..<login.n_subscriptions)
-            .compactMap { login.subscriptions?[$0].map { ClientRequest.Subscribe($0.pointee) } }
-        followedUsers = (0..<login.n_followed_users)
-            .compactMap { login.followed_users?[$0].map { ClientRequest.SubscribeUserMetadata($0.pointee) } }
+        self.message = UnsafeRawPointer(message)
+    }
+
+    /// What is subscribed when the login is accepted.
+    package var subscriptions: WireList<ClientRequest.Subscribe> {
+        lists.map { WireList($0.subscriptions, count: $0.n_subscriptions) } ?? WireList()
+    }
+
+    /// The users whose metadata is subscribed then.
+    package var followedUsers: WireList<ClientRequest.SubscribeUserMetadata> {
+        lists.map { WireList($0.followed_users, count: $0.n_followed_users) } ?? WireList()
+    }
+
+    private var lists: Rtm__Client__Login? {
+        message?.assumingMemoryBound(to: Rtm__Client__Login.self).pointee
     }
 }
 
-extension ClientRequest.Subscribe {
+extension ClientRequest.Subscribe: WireListElement {
+    package init(at message: UnsafeRawPointer) {
+        self.init(message.assumingMemoryBound(to: Rtm__Client__Subscribe.self).pointee)
+    }
+
     fileprivate init(_ subscribe: Rtm__Client__Subscribe) {
         self.init(
             channel: WireText(subscribe.channel),
@@ -148,7 +163,11 @@ extension ClientRequest.Subscribe {
     }
 }
 
-extension ClientRequest.SubscribeUserMetadata {
+extension ClientRequest.SubscribeUserMetadata: WireListElement {
+    package init(at message: UnsafeRawPointer) {
+        self.init(message.assumingMemoryBound(to: Rtm__Client__SubscribeUserMetadata.self).pointee)
+    }
+
     fileprivate init(_ subscribe: Rtm__Client__SubscribeUserMetadata) {
         self.init(
             userID: WireText(subscribe.user_id), after: StreamPosition(subscribe.after),

@@ -41,9 +41,10 @@ package struct ClientRequest {
         package let attempt: UInt64
         /// For a login that comes back: whether the app has asked for it.
         package let isAsked: Bool
-        /// What is subscribed when the login is accepted.
-        package let subscriptions: [Subscribe]
-        package let followedUsers: [SubscribeUserMetadata]
+        /// The decoded message, where what is to be subscribed lies; nil for nothing. Two lists beside the
+        /// fields above would make every request, a publish too, longer than the 128 bytes that are copied in
+        /// place.
+        let message: UnsafeRawPointer?
     }
 
     package struct Subscribe {

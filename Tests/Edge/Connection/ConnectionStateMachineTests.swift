@@ -146,7 +146,7 @@ struct ConnectionStateMachineTests {
                 .init(
                     appID: channel, userID: user, token: user, heartbeatIntervalSeconds: 5,
                     presenceTimeoutSeconds: 5, inboxAfter: nil, instance: 0, attempt: 0,
-                    isAsked: false, subscriptions: [], followedUsers: []))
+                    isAsked: false, message: nil))
         case .renewToken: .renewToken(user)
         case .logout: .logout
         case .heartbeat: .heartbeat

@@ -36,6 +36,22 @@ struct BrokerChannel {
         self.log = log
     }
 
+    /// What a change of the log means for the memory of all tails.
+    struct TailChange {
+        let app: Int
+        /// In bytes.
+        let growth: Int
+        /// The tail has something to give up, and doesn't stand in the queue.
+        let isNewInQueue: Bool
+    }
+
+    mutating func changeLog<Result>(_ body: (inout ChannelLog) -> Result) -> (Result, TailChange) {
+        let before = log.bytesHeld
+        let result = body(&log)
+        let after = log.bytesHeld
+        return (result, TailChange(app: app, growth: after - before, isNewInQueue: after > 0 && !isQueued))
+    }
+
     /// Refuses a holder who may not have the channel anew.
     mutating func admit(_ holder: UInt64, _ attempt: UInt64, returns: Bool) throws(RTMError) {
         guard attempt == 0 || logins.admits(holder, attempt) else {

@@ -183,20 +183,21 @@ extension LogTable {
     mutating func append<Result>(
         at place: Int, now: UInt64, _ body: (inout ChannelLog) -> Result
     ) -> Result {
-        let before = channels[place].log.bytesHeld
-        let result = body(&channels[place].log)
-        channels[place].log.trim(to: limits.retention, now: now)
-        settle(place, before: before)
+        let retention = limits.retention
+        let result = change(place) { log in
+            defer { log.trim(to: retention, now: now) }
+            return body(&log)
+        }
         while tails.isExceeded, giveUpOldest() {}
         return result
     }
 
-    /// The log's tail held so many bytes before it changed.
-    private mutating func settle(_ place: Int, before: Int) {
-        let app = channels[place].app
-        let after = channels[place].log.bytesHeld
-        tails.add(after - before, to: app)
-        if after > 0, !channels[place].isQueued { enqueue(place, of: app) }
+    /// Changes a log, and keeps account of what its tail holds.
+    private mutating func change<Result>(_ place: Int, _ body: (inout ChannelLog) -> Result) -> Result {
+        let (result, change) = channels[place].changeLog(body)
+        tails.add(change.growth, to: change.app)
+        if change.isNewInQueue { enqueue(place, of: change.app) }
+        return result
     }
 
     private mutating func enqueue(_ place: Int, of app: Int) {
@@ -242,9 +243,8 @@ extension LogTable {
         for _ in 0..<min(count, channels.count) {
             sweepPlace = sweepPlace + 1 < channels.count ? sweepPlace + 1 : 0
             guard channels[sweepPlace].key != nil else { continue }
-            let before = channels[sweepPlace].log.bytesHeld
-            channels[sweepPlace].log.trim(to: limits.retention, now: now)
-            settle(sweepPlace, before: before)
+            let retention = limits.retention
+            change(sweepPlace) { $0.trim(to: retention, now: now) }
             if isForgettable(sweepPlace, now) { vacate(sweepPlace) }
         }
         renewQueue(count, now: now)
