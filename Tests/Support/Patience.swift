@@ -9,3 +9,11 @@ extension Trait where Self == TimeLimitTrait {
     /// The test fails if it isn't at its end after so many minutes.
     package static func ends(withinMinutes minutes: Int) -> Self { .timeLimit(.minutes(minutes * patience)) }
 }
+
+extension Trait where Self == ConditionTrait {
+    /// The test measures the memory of a program. A sanitizer keeps what a program has given back, so under a
+    /// sanitizer the test is skipped.
+    package static var measuresMemory: Self {
+        .enabled(if: patience == 1, "a sanitizer keeps what a program has given back")
+    }
+}

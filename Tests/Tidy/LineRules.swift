@@ -17,6 +17,14 @@ enum LineRules {
             }
     }
 
+    /// Swift 6.3 reads a field of a large value that `_read` has yielded after the access has ended, when the
+    /// copy that was yielded is freed already. AddressSanitizer found it in a debug build.
+    static func yieldedReads(in file: SwiftFile) -> [Finding] {
+        file.findings(#/\b_read\s*\{/#) {
+            "no _read: write get, which costs as little; what _read yields is read after it was freed"
+        }
+    }
+
     static func prints(in file: SwiftFile) -> [Finding] {
         file.findings(#/(?:^|[^\w.])(?:debugPrint|print|dump)\s*\(/#) {
             "no print: log a constant message with its facts as metadata"

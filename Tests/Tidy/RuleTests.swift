@@ -70,6 +70,13 @@ struct RuleTests {
         }
     }
 
+    @Test("a _read accessor is found, _modify and a function of that name aren't")
+    func yieldedReads() {
+        let accessors = file("_read { yield a }\n_modify { yield &a }")
+        #expect(LineRules.yieldedReads(in: accessors).map(\.line) == [1])
+        #expect(LineRules.yieldedReads(in: file("func did_read() {}\nlet a = _read // _read {")).isEmpty)
+    }
+
     @Test("crashing and printing are found in code only")
     func crashesAndPrints() {
         #expect(LineRules.crashes(in: file("let a = try! f()\nfatalError(\"no\")")).map(\.line) == [1, 2])

@@ -35,6 +35,11 @@ struct TidyTests {
         report(SourceTree.sources.flatMap(LineRules.crashes))
     }
 
+    @Test("nothing is read from a coroutine that has ended")
+    func yieldedReads() {
+        report(SourceTree.swift.flatMap(LineRules.yieldedReads))
+    }
+
     @Test("only the command line prints")
     func prints() {
         let files = SourceTree.sources.filter { !$0.path.hasPrefix("Clients/rtm/") }

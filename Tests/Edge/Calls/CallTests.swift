@@ -81,8 +81,9 @@ struct CallTests {
 
     @Test("D-16, K-9: an operator may reserve what belongs to others to tokens that list it")
     func policies() {
-        var application = Application.forTest
-        application.policies = ForeignPolicies(userMetadata: .granted, locks: .granted)
+        let application = Application(
+            id: "app", certificate: nil, subscriptionsMax: 50, rates: .unlimited,
+            policies: ForeignPolicies(userMetadata: .granted, locks: .granted))
         let session = Session(
             key: .test(1), application: application, userID: "anna", heartbeatInterval: 5,
             connection: RecordingConnection())

@@ -8,18 +8,12 @@ import Testing
 
 /// Clients that make an edge hold memory for them.
 @Suite(.serialized) struct HolderTests {
-    /// The memory of the process, in bytes.
-    private func memory(_ name: String, _ system: RunningSystem) throws -> Int {
-        let pid = try system.process(name).pid
-        let status = try String(contentsOfFile: "/proc/\(pid)/status", encoding: .utf8)
-        let line = try #require(status.split(separator: "\n").first { $0.hasPrefix("VmRSS:") })
-        return try #require(line.split(separator: " ").dropFirst().first.flatMap { Int($0) }) * 1024
-    }
-
-    @Test("a thousand half frames before the login hold little memory in all, and others log in")
+    @Test(
+        "a thousand half frames before the login hold little memory in all, and others log in",
+        .measuresMemory)
     func halfFrames() async throws {
         try await RunningSystem.with(.standalone) { system in
-            let before = try memory("rtm-standalone", system)
+            let before = try system.residentBytes(of: "rtm-standalone")
             var connections: [RawConnection] = []
             let half: [UInt8] = [0, 0, 0x60, 0] + [UInt8](repeating: 0, count: 24_000)
             for _ in 0..<1_000 {
@@ -29,12 +23,14 @@ import Testing
                 connections.append(connection)
             }
             try await system.withClients("alice", "bob") { _ in }
-            #expect(try memory("rtm-standalone", system) - before < 80 << 20)
+            #expect(try system.residentBytes(of: "rtm-standalone") - before < 80 << 20)
             for connection in connections { try? await connection.close() }
         }
     }
 
-    @Test("fifty subscribes that continue, of a client that doesn't read: little memory, and an end")
+    @Test(
+        "fifty subscribes that continue, of a client that doesn't read: little memory, and an end",
+        .measuresMemory)
     func unreadPages() async throws {
         try await RunningSystem.with(.fourProcesses, edge: ["--outbound-timeout", "3s"]) { system in
             let positions = try await positions(of: 50, system)
@@ -44,7 +40,7 @@ import Testing
                     for _ in 0..<16 { try await clients[0].publish(payload, to: .channel(channel)) }
                 }
             }
-            let before = try memory("rtm-edge", system)
+            let before = try system.residentBytes(of: "rtm-edge")
             let deaf = try await RawConnection.open(system.address("edge"))
             try await deaf.logIn("mallory")
             var answers = deaf.frames.makeAsyncIterator()
@@ -58,7 +54,7 @@ import Testing
             }
             var most = 0
             try await eventually("it is cut off", within: .seconds(60)) {
-                most = max(most, try memory("rtm-edge", system) - before)
+                most = max(most, try system.residentBytes(of: "rtm-edge") - before)
                 try? await deaf.send(5, .heartbeat(.init()))
                 return try await system.get("http://\(system.address("rtm-edge admin"))/metrics").body
                     .contains("rtm_edge_disconnects_total{code=\"slowConsumer\"} 1")

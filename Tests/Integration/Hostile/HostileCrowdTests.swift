@@ -37,15 +37,6 @@ import Testing
         return line.flatMap { Double($0.dropFirst(name.utf8.count + 1)) }
     }
 
-    /// The memory of the process, in bytes.
-    private func memory(_ system: RunningSystem) throws -> Int {
-        let pid = try system.process("rtm-standalone").pid
-        let status = try String(contentsOfFile: "/proc/\(pid)/status", encoding: .utf8)
-        let line = try #require(status.split(separator: "\n").first { $0.hasPrefix("VmRSS:") })
-        let kilobytes = try #require(line.split(separator: " ").dropFirst().first.flatMap { Int($0) })
-        return kilobytes * 1024
-    }
-
     @Test(
         "Slow loris: who dribbles its handshake byte by byte is ended at the handshake's time: TCP, TLS, WebSocket"
     )
@@ -164,7 +155,9 @@ import Testing
         }
     }
 
-    @Test("L-24: 10,000 subscribes of one session at once: fifty succeed, each other one is told the limit")
+    @Test(
+        "L-24: 10,000 subscribes of one session at once: fifty succeed, each other one is told the limit",
+        .measuresMemory)
     func manySubscribes() async throws {
         try await besideOthers { system in
             let connection = try await RawConnection.open(system.address("edge"))
@@ -172,7 +165,7 @@ import Testing
             var answers = connection.frames.makeAsyncIterator()
             _ = await answers.next()
             _ = await answers.next()
-            let before = try memory(system)
+            let before = try system.residentBytes(of: "rtm-standalone")
             let bytes = try (0..<10_000).flatMap { number in
                 try RawConnection.frame(
                     UInt64(number + 3),
@@ -194,7 +187,7 @@ import Testing
             try await sent
             #expect(subscribed == 50)
             #expect(refused.count == 9_950)
-            #expect(try memory(system) - before < 32 << 20)
+            #expect(try system.residentBytes(of: "rtm-standalone") - before < 32 << 20)
             try await connection.close()
         }
     }

@@ -15,9 +15,11 @@ extension RunningSystem {
         let process = Process()
         process.executableURL = ServiceProcess.executables.appending(path: "rtm")
         process.arguments = arguments
-        process.environment = [
-            "PATH": "/usr/bin:/bin", "RTM_SERVER": address("edge"), "RTM_APP_ID": "dev",
-        ]
+        // A sanitizer is told by the environment what to report and where.
+        let sanitizer = ProcessInfo.processInfo.environment
+            .filter { ["ASAN_OPTIONS", "TSAN_OPTIONS", "LD_PRELOAD"].contains($0.key) }
+        process.environment = sanitizer.merging(
+            ["PATH": "/usr/bin:/bin", "RTM_SERVER": address("edge"), "RTM_APP_ID": "dev"]) { $1 }
         process.standardInput = input ?? FileHandle.nullDevice
         process.standardOutput = Pipe()
         process.standardError = Pipe()

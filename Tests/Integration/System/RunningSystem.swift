@@ -141,6 +141,13 @@ final class RunningSystem: Sendable {
         return try #require(first ? processes.first : processes.last)
     }
 
+    /// The memory of a process, in bytes.
+    func residentBytes(of name: String) throws -> Int {
+        let status = try String(contentsOfFile: "/proc/\(try process(name).pid)/status", encoding: .utf8)
+        let line = try #require(status.split(separator: "\n").first { $0.hasPrefix("VmRSS:") })
+        return try #require(line.split(separator: " ").dropFirst().first.flatMap { Int($0) }) * 1024
+    }
+
     /// The address of a listener: "edge", "messaging", "rtm-edge admin".
     func address(_ purpose: String) -> String { addresses.withLock { $0[purpose] } ?? "" }
 

@@ -223,16 +223,22 @@ extension EdgeConfiguration {
 
 extension Application {
     /// What the app's record leaves out is taken from the keys that hold for every app.
-    fileprivate init(_ record: AppRecord, _ configuration: Configuration) {
-        id = record.id
-        policies = ForeignPolicies(
-            userMetadata: configuration[EdgeKeys.userMetadataWriters],
-            locks: configuration[EdgeKeys.lockRevokers])
-        certificate = record.certificate?.revealed
-        subscriptionsMax = record.subscriptionsMax ?? configuration[EdgeKeys.subscriptionsMax]
-        sessionsMax = record.sessionsMax ?? configuration[EdgeKeys.sessionsMax]
-        tokenLifeMax = configuration[EdgeKeys.tokenLifeMax]
-        rates = ApplicationRates(
+    fileprivate convenience init(_ record: AppRecord, _ configuration: Configuration) {
+        let subscriptionsMax = record.subscriptionsMax ?? configuration[EdgeKeys.subscriptionsMax]
+        self.init(
+            id: record.id, certificate: record.certificate?.revealed, subscriptionsMax: subscriptionsMax,
+            rates: ApplicationRates(record, configuration, subscriptionsMax: subscriptionsMax),
+            sessionsMax: record.sessionsMax ?? configuration[EdgeKeys.sessionsMax],
+            tokenLifeMax: configuration[EdgeKeys.tokenLifeMax],
+            policies: ForeignPolicies(
+                userMetadata: configuration[EdgeKeys.userMetadataWriters],
+                locks: configuration[EdgeKeys.lockRevokers]))
+    }
+}
+
+extension ApplicationRates {
+    fileprivate init(_ record: AppRecord, _ configuration: Configuration, subscriptionsMax: Int) {
+        self.init(
             publish: record.publishRate ?? configuration[EdgeKeys.publishRate],
             calls: record.callRate ?? configuration[EdgeKeys.callRate],
             subscribesMax: record.subscribeRate ?? configuration[EdgeKeys.subscribeRate],

@@ -2,8 +2,9 @@ import RTMAccessToken
 import RTMModel
 import RTMWire
 
-/// An app that this installation serves.
-struct Application: Sendable, Hashable {
+/// An app that this installation serves. All of its sessions refer to one value, which is about as large as
+/// all else that a session has.
+final class Application: Sendable {
     let id: String
     /// The key that its tokens are signed with. Without one the app id itself is the credential (S-2).
     let certificate: String?
@@ -11,10 +12,23 @@ struct Application: Sendable, Hashable {
     let subscriptionsMax: Int
     let rates: ApplicationRates
     /// How many sessions of the app there may be at this edge; 0 means that there is no limit (L-42).
-    var sessionsMax = 0
+    let sessionsMax: Int
     /// How long a token lives at most, counted from its issue; zero means that there is no limit (L-50).
-    var tokenLifeMax: Duration = .zero
-    var policies = ForeignPolicies()
+    let tokenLifeMax: Duration
+    let policies: ForeignPolicies
+
+    init(
+        id: String, certificate: String?, subscriptionsMax: Int, rates: ApplicationRates,
+        sessionsMax: Int = 0, tokenLifeMax: Duration = .zero, policies: ForeignPolicies = ForeignPolicies()
+    ) {
+        self.id = id
+        self.certificate = certificate
+        self.subscriptionsMax = subscriptionsMax
+        self.rates = rates
+        self.sessionsMax = sessionsMax
+        self.tokenLifeMax = tokenLifeMax
+        self.policies = policies
+    }
 
     /// What the credential gives to the user. For an app with a certificate that is the grant of a token; for
     /// other apps it is nil, which means that nothing expires and nothing is restricted.

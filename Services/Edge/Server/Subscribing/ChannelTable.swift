@@ -21,7 +21,7 @@ struct ChannelTable {
     func place(of key: ChannelKey) -> Int? { places[key] }
 
     subscript(place: Int) -> EdgeChannel {
-        _read { yield channels[place] }
+        get { channels[place] }
         _modify { yield &channels[place] }
     }
 

@@ -22,7 +22,7 @@ struct TurnBatches {
     var numbers: Range<Int> { 0..<count }
 
     subscript(number: Int) -> DeliveryBatch {
-        _read { yield gathered[number].batch }
+        get { gathered[number].batch }
         _modify { yield &gathered[number].batch }
     }
 

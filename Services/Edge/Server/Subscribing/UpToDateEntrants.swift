@@ -31,8 +31,11 @@ struct UpToDateEntrants {
     }
 
     mutating func remove(_ subscriber: Subscriber) {
+        guard contains(subscriber) else { return }
         sessions[subscriber.features]?.remove(subscriber.session.id)
         if sessions[subscriber.features]?.isEmpty == true { sessions[subscriber.features] = nil }
+        // An empty dictionary that had something keeps its memory, and every channel has a list.
+        if sessions.isEmpty { sessions = [:] }
     }
 
     /// The log was lost up to a new position.

@@ -4,7 +4,8 @@ import RTMModel
 /// entry is lost behind its position that its features select and that another user published.
 ///
 /// For each feature the newest lost entry is known, and the newest one that isn't of the same user. That
-/// answers for every reader, and has 64 bytes however much is lost.
+/// answers for every reader, and has 64 bytes however much is lost. Most logs have lost nothing and need no
+/// memory for it.
 struct LostEntries {
     private struct Newest {
         /// 0 if nothing is lost.
@@ -25,20 +26,26 @@ struct LostEntries {
         }
     }
 
-    private var presence = Newest()
-    private var metadata = Newest()
-    private var message = Newest()
-    private var lock = Newest()
+    /// The features that an entry can have, one place for each.
+    private static let features: [SubscriptionFeatures] = [.message, .presence, .metadata, .lock]
+
+    /// By the places of the features; empty if nothing is lost.
+    private var newest: [Newest] = []
 
     /// - Parameters:
     ///   - feature: one that an entry can have.
     ///   - user: who doesn't receive the entry; 0 = everybody does.
     mutating func add(_ offset: UInt64, _ feature: SubscriptionFeatures, of user: UInt32) {
+        if newest.isEmpty { newest = Array(repeating: Newest(), count: Self.features.count) }
+        newest[Self.place(of: feature)].add(offset, of: user)
+    }
+
+    private static func place(of feature: SubscriptionFeatures) -> Int {
         switch feature {
-        case .presence: presence.add(offset, of: user)
-        case .metadata: metadata.add(offset, of: user)
-        case .lock: lock.add(offset, of: user)
-        default: message.add(offset, of: user)
+        case .presence: 1
+        case .metadata: 2
+        case .lock: 3
+        default: 0
         }
     }
 
@@ -47,10 +54,9 @@ struct LostEntries {
     /// - Parameter user: the reader, whose own entries aren't for it; 0 for nobody in particular.
     func features(after offset: UInt64, except user: UInt32) -> SubscriptionFeatures {
         var features: SubscriptionFeatures = []
-        if presence.offset(except: user) > offset { features.insert(.presence) }
-        if metadata.offset(except: user) > offset { features.insert(.metadata) }
-        if message.offset(except: user) > offset { features.insert(.message) }
-        if lock.offset(except: user) > offset { features.insert(.lock) }
+        for (feature, newest) in zip(Self.features, newest) where newest.offset(except: user) > offset {
+            features.insert(feature)
+        }
         return features
     }
 }

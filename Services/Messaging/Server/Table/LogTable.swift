@@ -43,7 +43,7 @@ struct LogTable {
     func place(of key: ChannelKey) -> Int? { places[key] }
 
     subscript(place: Int) -> BrokerChannel {
-        _read { yield channels[place] }
+        get { channels[place] }
         _modify { yield &channels[place] }
     }
 
