@@ -61,12 +61,11 @@ extension CommonOptions {
     var loginTimeout: Duration { connectTimeout ?? .seconds(10) }
 
     func settings() throws(RTMError) -> ConnectionSettings {
-        var generator = SystemRandomNumberGenerator()
         let values = ConnectionValues(
             servers: server, appID: appID, userID: user, token: token, tls: tls, ca: ca)
         return try ConnectionSettings(
             values, context: context, environment: ProcessInfo.processInfo.environment,
-            contexts: ContextFile().read, guest: GuestName.random(using: &generator))
+            contexts: ContextFile().read, guest: GuestName.random())
     }
 
     func configuration(_ settings: ConnectionSettings) -> RTMClient.Configuration {

@@ -11,9 +11,9 @@ enum GuestName {
 
     /// One of 256,000 names. Names rarely meet, which matters because a second login of one user ends the
     /// first (S-10).
-    static func random(using generator: inout some RandomNumberGenerator) -> String {
-        let mood = moods[Int.random(in: moods.indices, using: &generator)]
-        let animal = animals[Int.random(in: animals.indices, using: &generator)]
-        return "guest-\(mood)-\(animal)-\(Int.random(in: 0...999, using: &generator))"
+    static func random() -> String {
+        let mood = moods[Int.random(in: moods.indices)]
+        let animal = animals[Int.random(in: animals.indices)]
+        return "guest-\(mood)-\(animal)-\(Int.random(in: 0...999))"
     }
 }
