@@ -172,6 +172,16 @@ package final class RedisClient {
                 self.connectionLost(number, "Redis refuses the connection: \(text)")
             }
         }
+        write(EvictionPolicy.question) { outcome in
+            switch outcome {
+            case .success(let reply):
+                guard let cause = EvictionPolicy.cause(in: reply.string ?? "") else { return }
+                self.connectionLost(number, cause)
+            case .failure(.refused(let text)):
+                self.connectionLost(number, "Redis refuses INFO, which the user needs: \(text)")
+            case .failure: break
+            }
+        }
         for script in scripts {
             write(RedisCommand("SCRIPT", "LOAD", .text(script.source))) { outcome in
                 switch outcome {

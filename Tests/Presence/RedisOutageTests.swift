@@ -180,6 +180,26 @@ struct RedisOutageTests {
         }
     }
 
+    @Test(
+        "a Redis that may delete keys to make room isn't used, and the cause says what to set",
+        arguments: ["allkeys-lru", "volatile-ttl"])
+    func evicts(policy: String) async throws {
+        let server = try RedisServerProcess()
+        defer { server.remove() }
+        try await server.isListening()
+        try server.configure("maxmemory-policy", policy)
+        try await StoreHarness.with(.redis, at: server, waits: false) { store in
+            try await eventually("the policy is the cause") {
+                store.cause.contains("maxmemory-policy \(policy)")
+                    && store.cause.contains("set maxmemory-policy noeviction")
+            }
+            #expect(await code { try await store.enter(.of("anna")) } == .presenceOperationFailed)
+            try server.configure("maxmemory-policy", "noeviction")
+            try await eventually("Redis is used") { store.isReady }
+            try await store.enter(.of("anna"))
+        }
+    }
+
     @Test("a new password counts from the next connection on")
     func newPassword() async throws {
         let server = try RedisServerProcess(password: "s3cret")

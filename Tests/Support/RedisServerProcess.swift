@@ -96,6 +96,11 @@ package final class RedisServerProcess: Sendable {
     /// Deletes all data without telling any client.
     package func flush() throws { try command(["FLUSHALL"]) }
 
+    /// Changes the configuration of the running server.
+    package func configure(_ name: String, _ value: String) throws {
+        try command(["CONFIG", "SET", name, value])
+    }
+
     /// Writes the data to disk. A server that is started after a crash has these again, and nothing newer.
     package func save() throws { try command(["SAVE"]) }
 
