@@ -453,7 +453,7 @@ extension BrokerHistory {
     }
 
     private func bounds(of key: ChannelKey) -> ModelLog.Bounds {
-        let app = broker.channels.place(of: key).map { broker.channels[$0].app }
+        let app = broker.place(of: key).map { broker.channels[$0].app }
         let newestGiven = app.map { broker.channels.tails.newestGiven(of: $0) } ?? latest
         return ModelLog.Bounds(retention: limits.retention, latest: latest, newestGiven: newestGiven)
     }
@@ -478,9 +478,9 @@ extension BrokerHistory {
 
     /// A sweep forgets logs, and they go on where they stood.
     private mutating func sweep() {
-        let before = Self.keys.filter { broker.channels.place(of: $0) != nil }
+        let before = Self.keys.filter { broker.place(of: $0) != nil }
         broker.sweep(.random(in: 1...10, using: &random), now: now)
-        for key in before where broker.channels.place(of: key) == nil {
+        for key in before where broker.place(of: key) == nil {
             events.forgotten += 1
             sources[key] = nil
             marked[key] = nil

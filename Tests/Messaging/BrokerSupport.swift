@@ -27,6 +27,8 @@ extension ChannelKey {
 }
 
 extension EmbeddedBroker {
+    func place(of key: ChannelKey) -> Int? { key.withView { channels.place(of: $0) } }
+
     /// Publishes the text `count` times in one request.
     mutating func publish(
         _ text: String, times: Int = 1, to key: ChannelKey, by publisher: String = "anna",

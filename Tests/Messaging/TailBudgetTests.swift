@@ -12,7 +12,7 @@ struct TailBudgetTests {
         limits: .limits(channelsMax: 10_000, tailBytesMax: bytesMax), firstEpoch: 1)
 
     private func tail(of key: ChannelKey) -> [UInt64] {
-        guard let place = broker.channels.place(of: key) else { return [] }
+        guard let place = broker.place(of: key) else { return [] }
         let log = broker.channels[place].log
         let oldest = StreamPosition(epoch: log.epoch, offset: log.head - UInt64(log.tailCount))
         return log.entries(after: oldest).map { $0.map(\.timestamp) } ?? []

@@ -19,13 +19,13 @@ extension EmbeddedBroker {
         guard let type = request.channelType, type == .message || type == .user else {
             throw RTMError(.invalidChannelType, "messages are published to message and user channels")
         }
-        let key = ChannelKey(appID: request.appID.string, type: type, name: request.channel.string)
+        let channel = ChannelView(appID: request.appID, type: type, name: request.channel)
         let origin = names.origin(request)
-        if let first = try published(request, origin, key, now: now) { return first }
-        if request.needsReceiver, !hasInterest(key) {
-            throw RTMError(.channelReceiverOffline, "user \(key.name) is not online")
+        if let first = try published(request, origin, channel, now: now) { return first }
+        if request.needsReceiver, !hasInterest(channel) {
+            throw RTMError(.channelReceiverOffline, "user \(channel.name.string) is not online")
         }
-        let index = try channels.occupy(key, by: .publisher(request.publisherSession), now: now)
+        let index = try channels.occupy(channel, by: .publisher(request.publisherSession), now: now)
         guard channels[index].log.admits(origin, count: request.messages.count, now: now) else {
             throw RTMError(
                 .channelPublishMessageFailed,
@@ -45,15 +45,15 @@ extension EmbeddedBroker {
         return Appended(entries: entries, interests: channels[index].interests)
     }
 
-    private func hasInterest(_ key: ChannelKey) -> Bool {
-        guard let index = channels.place(of: key) else { return false }
+    private func hasInterest(_ channel: ChannelView) -> Bool {
+        guard let index = channels.place(of: channel) else { return false }
         return !channels[index].interests.isEmpty
     }
 
     /// The first result of a message that is sent again, or nil when it has no first result and is to be
     /// appended.
     private func published(
-        _ request: PublishRequest, _ origin: EntryOrigin, _ key: ChannelKey, now: UInt64
+        _ request: PublishRequest, _ origin: EntryOrigin, _ channel: ChannelView, now: UInt64
     ) throws(RTMError) -> Appended? {
         guard let age = request.origin.againAfter else { return nil }
         guard origin.client != 0, request.messages.count == 1 else {
@@ -62,7 +62,7 @@ extension EmbeddedBroker {
                 "a message that is sent again needs an instance and a sequence, and a request of its own"
             )
         }
-        switch memory(of: origin, in: key, age: UInt64(age), now: now) {
+        switch memory(of: origin, in: channel, age: UInt64(age), now: now) {
         case .new:
             let epoch = request.origin.epoch
             guard epoch == 0 || channels.hasHad(epoch: epoch) else {
@@ -88,12 +88,12 @@ extension EmbeddedBroker {
     }
 
     private func memory(
-        of origin: EntryOrigin, in key: ChannelKey, age: UInt64, now: UInt64
+        of origin: EntryOrigin, in channel: ChannelView, age: UInt64, now: UInt64
     ) -> ChannelLog.Memory {
-        if let place = channels.place(of: key) {
+        if let place = channels.place(of: channel) {
             return channels[place].log.memory(of: origin, age: age, now: now)
         }
-        guard let forgotten = channels.newestForgotten(of: key) else { return .new }
+        guard let forgotten = channels.newestForgotten(of: channel) else { return .new }
         return ChannelLog.mayBe(from: age, before: forgotten, now: now) ? .unknown : .new
     }
 }

@@ -66,7 +66,7 @@ package struct EmbeddedBroker {
     package init(limits: Limits, firstEpoch: UInt64, secret: UInt64 = 0) {
         self.limits = limits
         names = NameHash(secret: secret)
-        channels = LogTable(limits: limits, firstEpoch: firstEpoch)
+        channels = LogTable(limits: limits, firstEpoch: firstEpoch, names: names)
     }
 
     /// Clients in JavaScript read numbers exactly only below 2^53. Half of them are left for the logs that

@@ -1,3 +1,9 @@
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
 /// Text or bytes of a decoded message where they lie: in the arena or in the frame. A view is valid until the
 /// decoder's next message; who keeps it longer copies it.
 package struct WireText {
@@ -22,6 +28,12 @@ package struct WireText {
 
     /// A copy. Malformed UTF-8 becomes replacement characters, so names are checked before they are copied.
     package var string: String { String(decoding: bytes, as: UTF8.self) }
+
+    package func hasSameBytes(as other: WireText) -> Bool {
+        guard bytes.count == other.bytes.count else { return false }
+        guard let mine = bytes.baseAddress, let theirs = other.bytes.baseAddress else { return true }
+        return memcmp(mine, theirs, bytes.count) == 0
+    }
 
     package var isValidUTF8: Bool { String(validating: bytes, as: UTF8.self) != nil }
 

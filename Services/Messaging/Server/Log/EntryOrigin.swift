@@ -1,3 +1,4 @@
+import RTMModel
 import RTMWire
 
 /// Who published an entry, as a log remembers it: a log has room for numbers, not for names.
@@ -39,8 +40,12 @@ struct NameHash {
 
     private func user(_ hash: UInt64) -> UInt32 { UInt32(truncatingIfNeeded: hash >> 32) | 1 }
 
-    private func number(of name: WireText) -> UInt64 {
-        var hash = secret ^ UInt64(truncatingIfNeeded: name.bytes.count)
+    func number(of channel: ChannelView) -> UInt64 {
+        number(of: channel.name, of: number(of: channel.appID) ^ UInt64(channel.type.rawValue))
+    }
+
+    private func number(of name: WireText, of owner: UInt64 = 0) -> UInt64 {
+        var hash = secret ^ owner ^ UInt64(truncatingIfNeeded: name.bytes.count)
         var place = 0
         while place + 8 <= name.bytes.count {
             hash = Self.fold(hash ^ name.bytes.loadUnaligned(fromByteOffset: place, as: UInt64.self))

@@ -4,11 +4,11 @@
 /// Half of the room is for those that were forgotten last. When it is full, the other half is dropped. Logs
 /// that begin from then on need another epoch, because one of the dropped ones may have been theirs.
 ///
-/// Pure. Channels are known by hashes of 64 bits that nobody outside the process can foresee.
+/// Pure. Channels are known by their numbers (`NameHash`).
 struct ForgottenLogs {
     private let halfMax: Int
-    private var young: [Int: ChannelLog.Remains] = [:]
-    private var old: [Int: ChannelLog.Remains] = [:]
+    private var young: [UInt64: ChannelLog.Remains] = [:]
+    private var old: [UInt64: ChannelLog.Remains] = [:]
     /// The timestamp of the newest entry of all logs that were dropped; nil if none was.
     private(set) var newestDropped: UInt64?
 
@@ -16,10 +16,10 @@ struct ForgottenLogs {
 
     var count: Int { young.count + old.count }
 
-    subscript(channel: Int) -> ChannelLog.Remains? { young[channel] ?? old[channel] }
+    subscript(channel: UInt64) -> ChannelLog.Remains? { young[channel] ?? old[channel] }
 
     /// - Returns: whether others were dropped.
-    mutating func insert(_ remains: ChannelLog.Remains, of channel: Int) -> Bool {
+    mutating func insert(_ remains: ChannelLog.Remains, of channel: UInt64) -> Bool {
         young[channel] = remains
         guard young.count >= halfMax else { return false }
         let dropped = old.values.lazy.map(\.lastTimestamp).max()
@@ -28,7 +28,7 @@ struct ForgottenLogs {
         return dropped != nil
     }
 
-    mutating func take(_ channel: Int) -> ChannelLog.Remains? {
+    mutating func take(_ channel: UInt64) -> ChannelLog.Remains? {
         young.removeValue(forKey: channel) ?? old.removeValue(forKey: channel)
     }
 }

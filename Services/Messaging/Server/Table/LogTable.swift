@@ -1,4 +1,5 @@
 import RTMModel
+import RTMWire
 
 /// The channels of a node with their logs: where each of them lies, how much memory all tails take together,
 /// and which channels are forgotten because nobody can miss them.
@@ -17,7 +18,8 @@ struct LogTable {
     private let limits: EmbeddedBroker.Limits
     private let firstEpoch: UInt64
     private var nextEpoch: UInt64
-    private var places: [ChannelKey: Int] = [:]
+    private let names: NameHash
+    private var places = ChannelPlaces()
     private var channels: [BrokerChannel] = []
     /// Places that can be used again. A place that is beyond the end, or in use, doesn't count.
     private var free: [Int] = []
@@ -30,8 +32,9 @@ struct LogTable {
     private var newChannels: NewChannels
     private(set) var tails: TailBudget
 
-    init(limits: EmbeddedBroker.Limits, firstEpoch: UInt64) {
+    init(limits: EmbeddedBroker.Limits, firstEpoch: UInt64, names: NameHash) {
         self.limits = limits
+        self.names = names
         self.firstEpoch = firstEpoch
         nextEpoch = firstEpoch
         tails = TailBudget(bytesMax: limits.tailBytesMax)
@@ -40,7 +43,11 @@ struct LogTable {
 
     var count: Int { places.count }
 
-    func place(of key: ChannelKey) -> Int? { places[key] }
+    func place(of channel: ChannelView) -> Int? { place(of: channel, names.number(of: channel)) }
+
+    private func place(of channel: ChannelView, _ number: UInt64) -> Int? {
+        places.place(of: number) { channels[$0].key?.isSame(as: channel) ?? false }
+    }
 
     subscript(place: Int) -> BrokerChannel {
         get { channels[place] }
@@ -50,9 +57,9 @@ struct LogTable {
     var forgottenCount: Int { records.reduce(0) { $0 + $1.forgotten.count } }
 
     /// The timestamp of the newest entry that a channel without a log may have had.
-    func newestForgotten(of key: ChannelKey) -> UInt64? {
-        guard let forgotten = apps[key.appID].map({ records[$0].forgotten }) else { return nil }
-        return forgotten[key.hashValue]?.lastTimestamp ?? forgotten.newestDropped
+    func newestForgotten(of channel: ChannelView) -> UInt64? {
+        guard let forgotten = apps[channel.appID.string].map({ records[$0].forgotten }) else { return nil }
+        return forgotten[names.number(of: channel)]?.lastTimestamp ?? forgotten.newestDropped
     }
 
     /// Whether a log of this process has, or had, this epoch.
@@ -74,8 +81,26 @@ extension LogTable {
     }
 
     /// The place of the channel, which begins with an empty log if it is new.
+    mutating func occupy(
+        _ channel: ChannelView, by occupant: Occupant, now: UInt64
+    ) throws(RTMError) -> Int {
+        let number = names.number(of: channel)
+        if let place = place(of: channel, number) { return place }
+        return try begin(channel.key, number, by: occupant, now: now)
+    }
+
     mutating func occupy(_ key: ChannelKey, by occupant: Occupant, now: UInt64) throws(RTMError) -> Int {
-        if let place = places[key] { return place }
+        let (number, place) = key.withView { channel in
+            let number = names.number(of: channel)
+            return (number, self.place(of: channel, number))
+        }
+        if let place { return place }
+        return try begin(key, number, by: occupant, now: now)
+    }
+
+    private mutating func begin(
+        _ key: ChannelKey, _ number: UInt64, by occupant: Occupant, now: UInt64
+    ) throws(RTMError) -> Int {
         let app = app(key.appID)
         try checkRoom(for: occupant, of: app, now: now)
         lastNumber += 1
@@ -83,11 +108,11 @@ extension LogTable {
             openCount += 1
             records[app].openCount += 1
         }
-        let log = log(for: key, of: app, now: now)
+        let log = log(for: number, of: app, now: now)
         let channel = BrokerChannel(key, of: app, number: lastNumber, log)
         let place = freePlace() ?? channels.count
         if place < channels.count { channels[place] = channel } else { channels.append(channel) }
-        places[key] = place
+        places.insert(place, number)
         return place
     }
 
@@ -119,16 +144,16 @@ extension LogTable {
     }
 
     /// A log that never had an entry needs nothing to go on: it is as it was.
-    private mutating func log(for key: ChannelKey, of app: Int, now: UInt64) -> ChannelLog {
-        if let remains = records[app].forgotten.take(key.hashValue) {
+    private mutating func log(for channel: UInt64, of app: Int, now: UInt64) -> ChannelLog {
+        if let remains = records[app].forgotten.take(channel) {
             return ChannelLog(resuming: remains, now: now)
         }
         let record = records[app]
         return ChannelLog(epoch: record.epoch, now: now, forgotten: record.forgotten.newestDropped)
     }
 
-    private mutating func remember(_ log: ChannelLog, _ key: ChannelKey, of app: Int) {
-        guard records[app].forgotten.insert(log.remains, of: key.hashValue) else { return }
+    private mutating func remember(_ log: ChannelLog, _ channel: UInt64, of app: Int) {
+        guard records[app].forgotten.insert(log.remains, of: channel) else { return }
         records[app].epoch = nextEpoch
         nextEpoch &+= 1
     }
@@ -143,7 +168,9 @@ extension LogTable {
     private mutating func vacate(_ place: Int) {
         guard let key = channels[place].key else { return }
         let channel = channels[place]
-        if channel.log.head > 0 { remember(channel.log, key, of: channel.app) }
+        let number = number(of: place)
+        for other in places.remove(place, number) { places.insert(other, self.number(of: other)) }
+        if channel.log.head > 0 { remember(channel.log, number, of: channel.app) }
         if key.type != .user {
             openCount -= 1
             records[channel.app].openCount -= 1
@@ -151,8 +178,11 @@ extension LogTable {
         tails.add(-channel.log.bytesHeld, to: channel.app)
         channels[place] = BrokerChannel(
             nil, of: channel.app, number: 0, ChannelLog(epoch: 0, now: 0))
-        places[key] = nil
         free.append(place)
+    }
+
+    private func number(of place: Int) -> UInt64 {
+        channels[place].key?.withView { names.number(of: $0) } ?? 0
     }
 
     /// Gives back the memory of places that are free at the end, `count` at most, and of tables that are
@@ -166,7 +196,7 @@ extension LogTable {
         guard channels.capacity > Self.capacityMin, channels.count < channels.capacity / 4 else { return }
         channels = channels.map { $0 }
         free = free.filter { $0 < channels.count }
-        places = Dictionary(uniqueKeysWithValues: places.map { ($0.key, $0.value) })
+        places.shrink()
     }
 
     /// When there may be room again: the sweep forgets channels all the time.

@@ -1,0 +1,50 @@
+/// Where channels lie, by their numbers (`NameHash`).
+///
+/// A number says which channel it is, but not for sure. If two channels have the same one, the later of them
+/// stands under the next number that is free. So whoever looks for a channel compares the name at the end.
+///
+/// Pure.
+struct ChannelPlaces {
+    private var places: [UInt64: Int] = [:]
+
+    var count: Int { places.count }
+
+    /// - Parameter isSought: whether the channel at this place is the one that is looked for.
+    func place(of number: UInt64, where isSought: (Int) -> Bool) -> Int? {
+        var number = number
+        while let place = places[number] {
+            if isSought(place) { return place }
+            number &+= 1
+        }
+        return nil
+    }
+
+    /// - Parameter number: of a channel that has no place yet.
+    mutating func insert(_ place: Int, _ number: UInt64) {
+        var number = number
+        while places[number] != nil { number &+= 1 }
+        places[number] = place
+    }
+
+    /// Removes a channel with its number.
+    ///
+    /// - Returns: the places of those that stood behind it, perhaps because of it. They are no longer here,
+    ///   so the caller inserts them again.
+    mutating func remove(_ place: Int, _ number: UInt64) -> [Int] {
+        var number = number
+        while let other = places[number], other != place { number &+= 1 }
+        places[number] = nil
+        var behind: [Int] = []
+        number &+= 1
+        while let other = places.removeValue(forKey: number) {
+            behind.append(other)
+            number &+= 1
+        }
+        return behind
+    }
+
+    /// Gives back the memory that it doesn't need any more.
+    mutating func shrink() {
+        places = Dictionary(uniqueKeysWithValues: places.map { ($0.key, $0.value) })
+    }
+}
