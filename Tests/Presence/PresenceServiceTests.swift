@@ -167,6 +167,27 @@ struct PresenceServiceTests {
         }
     }
 
+    @Test("an edge comes back over another link: the older one ends, and a late join over it is refused")
+    func olderLink() async throws {
+        try await ServiceFixture.with { service in
+            _ = try await service.join("anna", session: 1)
+            try await service.withNewerLink { newer in
+                _ = try await newer.request(PresenceMethod.lease, LeaseRequest(lease: 1))
+                try await eventually("the older link ends") { try await service.toPresence.downCount > 0 }
+            }
+        }
+        try await ServiceFixture.with { service in
+            try await service.withNewerLink { newer in
+                _ = try await newer.request(PresenceMethod.lease, LeaseRequest(lease: 1))
+                // The older link has not named the lease before, so it was left alone.
+                await #expect(throws: (any Error).self) { try await service.join("ghost", session: 1) }
+                try await eventually("the older link ends") { try await service.toPresence.downCount > 0 }
+                #expect(try await newer.downCount == 0)
+                #expect(try await service.log().isEmpty)
+            }
+        }
+    }
+
     // MARK: Calls
 
     private func whoNow(

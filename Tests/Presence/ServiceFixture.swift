@@ -101,6 +101,21 @@ final class ServiceFixture: Sendable {
         }
     }
 
+    /// A caller with a newer link to presence than `toPresence` has.
+    func withNewerLink(_ body: (RawCaller) async throws -> Void) async throws {
+        let caller = RawCaller("presence", presenceEndpoint, loop, logger)
+        try await caller.start()
+        let failure: (any Error)?
+        do {
+            try await body(caller)
+            failure = nil
+        } catch {
+            failure = error
+        }
+        try await caller.stop()
+        if let failure { throw failure }
+    }
+
     private func close() async throws {
         let node = self.node
         try await toPresence.stop()
@@ -230,6 +245,7 @@ final class RawCaller: Sendable {
         typealias Context = EventLoopPromise<[UInt8]>
         let client: ServiceLinkClient<Context>
         let up: EventLoopPromise<Void>
+        var downCount = 0
 
         init(_ client: ServiceLinkClient<Context>, up: EventLoopPromise<Void>) {
             self.client = client
@@ -237,7 +253,7 @@ final class RawCaller: Sendable {
         }
 
         func linkUp(_ link: ServiceLinkClient<Context>, peer: ServiceLinkPeer) { up.succeed() }
-        func linkDown(_ link: ServiceLinkClient<Context>, _ reason: ServiceLinkDownReason) {}
+        func linkDown(_ link: ServiceLinkClient<Context>, _ reason: ServiceLinkDownReason) { downCount += 1 }
         func push(_ link: ServiceLinkClient<Context>, method: UInt32, body: UnsafeRawBufferPointer) {}
 
         func response(_ link: ServiceLinkClient<Context>, _ context: Context, _ outcome: ServiceLinkOutcome) {
@@ -263,6 +279,14 @@ final class RawCaller: Sendable {
                 configuration, to: .inProcess(endpoint), endOfTurn: EndOfTurn.shared(on: loop),
                 logger: logger)
             return NIOLoopBound(Link(client, up: up), eventLoop: loop)
+        }
+    }
+
+    /// How many links this caller has lost.
+    var downCount: Int {
+        get async throws {
+            let link = try await self.link.get()
+            return try await loop.submit { link.value.downCount }.get()
         }
     }
 

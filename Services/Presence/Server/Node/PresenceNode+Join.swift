@@ -10,6 +10,7 @@ extension PresenceNode {
         throws(RTMError)
     {
         try PresenceCalls.check(join.channel.type)
+        try checkHolder(of: join.lease, link)
         try checkBacklog(join.channel)
         let pending = PendingJoin(
             request: id, link: link, channel: join.channel, wantsSnapshot: join.wantsSnapshot)

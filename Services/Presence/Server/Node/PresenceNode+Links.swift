@@ -21,6 +21,7 @@ extension PresenceNode: ServiceLinkHandler {
         metrics.links.add(-1)
         for key in syncs.keys where key.link == link.id { syncs[key] = nil }
         heldSnapshots.forget(of: link.id)
+        leases.closed(link)
         logger.info("link closed", metadata: ["node": "\(link.peerNode)", "reason": "\(reason)"])
     }
 
@@ -78,7 +79,26 @@ extension PresenceNode: ServiceLinkHandler {
 
     // MARK: - Leases
 
-    private func renew(_ lease: UInt64, _ id: UInt64, _ link: AcceptedServiceLink) {
+    /// Ends an older link of the edge that holds the lease.
+    ///
+    /// - Throws: `.presenceOperationFailed` (-13013) if this is the older link. Nobody waits for the answer.
+    func checkHolder(of lease: UInt64, _ link: AcceptedServiceLink) throws(RTMError) {
+        switch leases.named(lease, over: link) {
+        case .held: return
+        case .takenFrom(let older): end(older)
+        case .late:
+            end(link)
+            throw RTMError(.presenceOperationFailed, "the caller goes on over a newer link")
+        }
+    }
+
+    private func end(_ link: AcceptedServiceLink) {
+        logger.notice("an edge has come back over another link", metadata: ["node": "\(link.peerNode)"])
+        link.close()
+    }
+
+    private func renew(_ lease: UInt64, _ id: UInt64, _ link: AcceptedServiceLink) throws(RTMError) {
+        try checkHolder(of: lease, link)
         store.renew(lease) { [self] outcome in
             switch outcome {
             case .success(let isKnown):
@@ -89,7 +109,8 @@ extension PresenceNode: ServiceLinkHandler {
         }
     }
 
-    private func sync(_ request: SyncRequest, _ id: UInt64, _ link: AcceptedServiceLink) {
+    private func sync(_ request: SyncRequest, _ id: UInt64, _ link: AcceptedServiceLink) throws(RTMError) {
+        try checkHolder(of: request.lease, link)
         let key = SyncKey(link: link.id, lease: request.lease)
         if request.isFirst { syncs[key] = [] }
         for membership in request.memberships {

@@ -42,6 +42,7 @@ final class PresenceNode {
     var headWaiters: [ChannelKey: [UInt64]] = [:]
     var syncs: [SyncKey: Set<MemberKey>] = [:]
     var heldSnapshots = HeldSnapshots()
+    var leases = LeaseLinks()
 
     init(
         _ settings: Settings, store: any PresenceStore, on eventLoop: any EventLoop,
