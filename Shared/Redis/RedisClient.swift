@@ -60,6 +60,7 @@ package final class RedisClient {
     private var attempt = 0
     private var downCause = "not started"
     private var nextRefusalLine = NIODeadline.distantPast
+    private var nextPolicyCheck = NIODeadline.distantPast
     package private(set) var isUp = false
     /// How many commands were sent since the start, for measurements.
     package private(set) var commandsSent = 0
@@ -172,16 +173,7 @@ package final class RedisClient {
                 self.connectionLost(number, "Redis refuses the connection: \(text)")
             }
         }
-        write(EvictionPolicy.question) { outcome in
-            switch outcome {
-            case .success(let reply):
-                guard let cause = EvictionPolicy.cause(in: reply.string ?? "") else { return }
-                self.connectionLost(number, cause)
-            case .failure(.refused(let text)):
-                self.connectionLost(number, "Redis refuses INFO, which the user needs: \(text)")
-            case .failure: break
-            }
-        }
+        checkEvictionPolicy(number)
         for script in scripts {
             write(RedisCommand("SCRIPT", "LOAD", .text(script.source))) { outcome in
                 switch outcome {
@@ -204,6 +196,21 @@ package final class RedisClient {
         }
         write(RedisCommand("PING")) { outcome in
             if case .success = outcome { self.connectionIsReady(number) }
+        }
+    }
+
+    /// Somebody may change the policy while we are connected.
+    private func checkEvictionPolicy(_ number: Int) {
+        nextPolicyCheck = endOfTurn.now + .seconds(5)
+        write(EvictionPolicy.question) { outcome in
+            switch outcome {
+            case .success(let reply):
+                guard let cause = EvictionPolicy.cause(in: reply.string ?? "") else { return }
+                self.connectionLost(number, cause)
+            case .failure(.refused(let text)):
+                self.connectionLost(number, "Redis refuses INFO, which the user needs: \(text)")
+            case .failure: break
+            }
         }
     }
 
@@ -256,6 +263,7 @@ package final class RedisClient {
                 return self.connectionLost(
                     number, "no answer within \(self.configuration.commandTimeout)", .timedOut)
             }
+            if self.isUp, self.nextPolicyCheck <= .now() { self.checkEvictionPolicy(number) }
             self.watch(number)
         }
     }

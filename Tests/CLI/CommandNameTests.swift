@@ -25,4 +25,18 @@ struct CommandNameTests {
     func known(words: [String]) {
         #expect(CommandName.refusal(of: words, in: RTMCommand.self) == nil)
     }
+
+    @Test("a text that would be read as several short options is told where to go")
+    func shortOptions() {
+        for words in [["publish", "lobby", "-hi"], ["send", "bob", "-help"], ["publish", "lobby", "-5"]] {
+            let word = words.last ?? ""
+            #expect(
+                CommandName.refusal(of: words, in: RTMCommand.self)?.message
+                    == "there is no option '\(word)'; a text that begins with '-' goes behind '--'")
+        }
+        for words in [
+            ["publish", "lobby", "--", "-hi"], ["publish", "lobby", "-l"], ["publish", "lobby", "-"],
+            ["publish", "-h"], ["publish", "lobby", "--history", "hi"],
+        ] { #expect(CommandName.refusal(of: words, in: RTMCommand.self) == nil) }
+    }
 }

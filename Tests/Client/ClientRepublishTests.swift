@@ -223,7 +223,8 @@ struct ClientRepublishTests {
             #expect(error?.code == .channelPublishMessageFailed)
             #expect(error?.reason.contains("messaging is away") == true)
             #expect(error?.reason.contains("unknown") == true)
-            #expect(error?.retryAfter != nil)
+            // A command that did it again could publish it twice.
+            #expect(error?.retryAfter == nil)
         }
     }
 

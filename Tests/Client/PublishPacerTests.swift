@@ -46,6 +46,21 @@ struct PublishPacerTests {
         return refused
     }
 
+    @Test("M-24: who comes when its predecessor's time has come, but not yet its turn, goes behind it")
+    mutating func lateTimer() throws {
+        pacer.begin(Self.rates(0, session: 1_000), now: start)
+        var id: UInt64 = 0
+        var last: Instant?
+        while last == nil {
+            id += 1
+            if case .at(let time) = admit(id, Self.message("lobby"), at: start) { last = time }
+        }
+        let late = try #require(last) + .milliseconds(10)
+        #expect(admit(id + 1, Self.message("lobby"), at: late) == .at(late))
+        #expect(admit(id + 2, Self.message("other"), at: late) == .now)
+        #expect(pacer.takeDue(now: late).map(\.id) == [id, id + 1])
+    }
+
     @Test("without rates, and below them, everything leaves at once")
     mutating func unlimited() {
         for id in 0..<1_000 as Range<UInt64> { #expect(admit(id, Self.message("a"), at: start) == .now) }

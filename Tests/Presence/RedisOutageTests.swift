@@ -197,6 +197,8 @@ struct RedisOutageTests {
             try server.configure("maxmemory-policy", "noeviction")
             try await eventually("Redis is used") { store.isReady }
             try await store.enter(.of("anna"))
+            try server.configure("maxmemory-policy", policy)
+            try await eventually("the change is noticed", within: .seconds(20)) { !store.isReady }
         }
     }
 

@@ -39,11 +39,24 @@ struct LifecycleStateMachineTests {
         var machine = machine
         _ = machine.started()
         _ = machine.signalReceived(15, now: now)
-        let whileDraining = machine.signalReceived(number, now: now)
+        let later = now + LifecycleStateMachine.repeatTime
+        let whileDraining = machine.signalReceived(number, now: later)
         _ = machine.drained()
-        let afterwards = machine.signalReceived(number, now: now)
+        let afterwards = machine.signalReceived(number, now: later)
         #expect(whileDraining == .exitAtOnce(ExitCode(rawValue: 128 + number)))
         #expect(afterwards == whileDraining)
+    }
+
+    @Test("the same signal within a second is the same request, another one isn't")
+    func repeatedSignal() {
+        var machine = machine
+        _ = machine.started()
+        _ = machine.signalReceived(15, now: now)
+        let again = machine.signalReceived(15, now: now + .milliseconds(999))
+        #expect(again == .ignore)
+        #expect(machine.state == .draining(until: deadline, then: .ok))
+        let other = machine.signalReceived(2, now: now + .milliseconds(999))
+        #expect(other == .exitAtOnce(ExitCode(rawValue: 130)))
     }
 
     @Test("a signal during the start drains too, and the end of the start changes nothing")

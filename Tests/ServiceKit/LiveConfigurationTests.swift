@@ -35,6 +35,21 @@ struct LiveConfigurationTests {
         #expect(live.present[RelayKeys.depth] == 3)
     }
 
+    @Test("values that would break a rule together are refused, old ones among them")
+    func rules() throws {
+        let rule = ConfigurationRule("relay.name is two whenever relay.depth is 4") {
+            $0[RelayKeys.depth] != 4 || $0[RelayKeys.name] == "two"
+        }
+        let live = LiveConfiguration(try RelayKeys.load(["--depth", "3", "--name", "one"]), rules: [rule])
+        live.onChange(of: [RelayKeys.depth.declaration]) { [journal] _ in { journal.note("taken") } }
+        // The new name needs a restart, so the new depth would go with the old name.
+        #expect(throws: ConfigurationError.self) {
+            try live.change(to: try RelayKeys.load(["--depth", "4", "--name", "two"]))
+        }
+        #expect(journal.all.isEmpty)
+        #expect(live.present[RelayKeys.depth] == 3)
+    }
+
     @Test("files are the configuration file, those of secrets, and those that keys of files name")
     func files() throws {
         let certificate = ConfigurationKey.optionalFile("relay.certificate", "Its proof.")

@@ -114,6 +114,15 @@ import Testing
         }
     }
 
+    @Test("a heartbeat before the end of the handshake gets no answer but the end of the link")
+    func earlyHeartbeat() async throws {
+        try await withRawCaller { fixture, peer in
+            try await peer.send(framed { ServiceLinkFrame.writeHeartbeat(into: &$0) })
+            try await eventually("closed") { peer.isClosed }
+            #expect(peer.goAway == .protocolError)
+        }
+    }
+
     @Test("a request before the hello, a second hello and a frame of the wrong direction end the link")
     func outOfPlace() async throws {
         let welcome = framed {

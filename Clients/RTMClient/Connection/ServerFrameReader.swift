@@ -47,7 +47,8 @@ extension ServerFrameReader.Failure: CustomStringConvertible {
     var description: String {
         switch self {
         case .tooLarge(ServerFrameReader.http):
-            "the server speaks HTTP: the address of a WebSocket begins with ws:// or wss://"
+            "the server speaks HTTP: a WebSocket's address begins with ws:// or wss://, and an admin port "
+                + "takes no clients"
         case .tooLarge(let length):
             "the server sent a frame of \(length) bytes, \(ServerFrameReader.frameBytesMax) are allowed"
         case .undecodable:

@@ -23,7 +23,7 @@ final class Messages {
         if case .refused(let wait) = verdict { return completion.fail(.tooManyWait(wait)) }
         link.requests.add(PublishCall(messages: self, completion: completion), id: completion.id)
         if case .at(let time) = verdict {
-            link.retry(.pacedPublishes, after: time - link.now)
+            link.retry(.pacedPublishes, after: max(time - link.now, .zero))
         } else {
             begin(completion.id, message)
         }
@@ -66,6 +66,8 @@ final class Messages {
         }
         refusal.reason +=
             ", for \(link.configuration.requestTimeout); whether the message was published is unknown"
+        // Only what had no effect may be done again.
+        refusal.retryAfter = nil
         return refusal
     }
 

@@ -43,10 +43,12 @@ struct PublishPacer {
     mutating func admit(
         _ id: UInt64, _ message: OutgoingMessage, now: Instant, deadline: Instant
     ) -> Verdict {
-        let time = earliest(message, now: now)
+        let predecessor = waiting.last { $0.message.destination == message.destination }
+        let time = max(earliest(message, now: now), predecessor?.time ?? now)
         guard time <= deadline else { return .refused(retryAfter: time - deadline) }
         spend(message, at: time)
-        guard time > now else { return .now }
+        // A predecessor whose time has come leaves in a moment, and this one behind it.
+        guard time > now || predecessor != nil else { return .now }
         let place = waiting.lastIndex { $0.time <= time }.map { $0 + 1 } ?? 0
         waiting.insert(Waiting(id: id, message: message, time: time), at: place)
         return .at(time)

@@ -17,12 +17,12 @@ struct HistoryCommand: AsyncParsableCommand {
     @Option(
         help: .init("Only messages before this time.", valueName: "time"),
         transform: { try HistoryTime(argument: $0) })
-    var start: HistoryTime?
+    var before: HistoryTime?
 
     @Option(
         help: .init("Only messages since this time.", valueName: "time"),
         transform: { try HistoryTime(argument: $0) })
-    var end: HistoryTime?
+    var since: HistoryTime?
 
     @Option(help: .init("Show at most this many messages.", valueName: "n"))
     var count = 100
@@ -31,6 +31,9 @@ struct HistoryCommand: AsyncParsableCommand {
 
     func validate() throws {
         if count < 1 { throw ValidationError("--count must be 1 or more") }
+        if let before, let since, before.milliseconds <= since.milliseconds {
+            throw ValidationError("no time is before \(before.argument) and since \(since.argument)")
+        }
     }
 
     func run() async throws {
@@ -47,17 +50,18 @@ struct HistoryCommand: AsyncParsableCommand {
 
     private func show(_ source: MessageDestination, _ client: RTMClient, _ output: Output) async throws {
         var shown = 0
-        var start = start?.milliseconds
+        var start = before?.milliseconds
         repeat {
             let page = try await client.history(
-                of: source, start: start, end: end?.milliseconds,
+                of: source, start: start, end: since?.milliseconds,
                 count: min(count - shown, Limits.historyPage.upperBound))
             for message in page.messages { try await output.event(.message(message.event(of: source))) }
             shown += page.messages.count
             start = page.nextStart
         } while start != nil && shown < count
         guard output.format == .json else {
-            if shown == 0 { try await output.remark("no messages are stored") }
+            let range = before == nil && since == nil ? "" : " in this time"
+            if shown == 0 { try await output.remark("no messages are stored\(range)") }
             return
         }
         try await output.result(
@@ -67,9 +71,12 @@ struct HistoryCommand: AsyncParsableCommand {
 
 /// A point in time, in the milliseconds of a server.
 struct HistoryTime: Sendable, Hashable {
+    /// As it was given.
+    let argument: String
     let milliseconds: UInt64
 
     init(argument: String) throws {
+        self.argument = argument
         if let milliseconds = UInt64(argument) {
             self.milliseconds = milliseconds
             return

@@ -34,7 +34,10 @@ struct CommonOptions: ParsableArguments {
 
     @Option(
         help: .init(
-            "How long to try to reach a server, also one that refuses. The default is 10s, and a refusal ends it.",
+            """
+            How long to try to reach a server. Without it a server that refuses is given up at once, others \
+            after 10s.
+            """,
             valueName: "duration"),
         transform: { try Duration(argument: $0) })
     var connectTimeout: Duration?

@@ -4,7 +4,8 @@ import Foundation
 /// The signal that this process should end: SIGINT or SIGTERM.
 enum Interruption {
     /// Returns at the first signal, or when the task is cancelled. A further signal ends the process at once,
-    /// in case the logout hangs.
+    /// in case the logout hangs, unless it comes within a second: many supervisors signal a process and then
+    /// its whole group.
     static func wait() async {
         let (signals, continuation) = AsyncStream.makeStream(
             of: Void.self, bufferingPolicy: .bufferingNewest(1))
@@ -12,8 +13,8 @@ enum Interruption {
             signal(number, SIG_IGN)
             let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
             source.setEventHandler {
-                signal(number, SIG_DFL)
                 continuation.yield()
+                DispatchQueue.global().asyncAfter(deadline: .now() + 1) { signal(number, SIG_DFL) }
             }
             source.resume()
             return source

@@ -52,7 +52,7 @@ extension ConnectionFailure {
         switch self {
         case .refused: "; is a server running there? --server names another one"
         case .unknownHost: "; is the name right?"
-        case .tls: "; --ca names the authorities to trust, --no-tls connects without encryption"
+        case .tls: "; --no-tls if the server has no encryption there, --ca names the authorities to trust"
         case .unreachable, .timedOut: nil
         }
     }

@@ -32,11 +32,19 @@ struct LockSetCommand: AsyncParsableCommand {
     @OptionGroup var lock: LockArguments
 
     @Option(
-        help: .init("How long the lock stays with an owner who is away: 10s to 300s.", valueName: "duration"),
+        help: .init(
+            "How long the lock stays with an owner who is away: 10s to 300s, 10s unless it is given.",
+            valueName: "duration"),
         transform: { try Duration(argument: $0) })
     var ttl: Duration = .seconds(10)
 
     @OptionGroup var common: CommonOptions
+
+    func validate() throws {
+        guard (.seconds(10) ... .seconds(300)).contains(ttl) else {
+            throw ValidationError("--ttl is \(ttl.text), 10s to 300s are allowed")
+        }
+    }
 
     func run() async throws {
         try await common.lockCall { client in

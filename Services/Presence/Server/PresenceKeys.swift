@@ -38,7 +38,7 @@ package enum PresenceKeys {
         "How long after this node's start edges may fill its rosters again without events to the other users."
     )
     package static let sweepInterval = ConfigurationKey<Duration>.duration(
-        "presence.sweepInterval", default: .milliseconds(250), in: .milliseconds(5) ... .seconds(10),
+        "presence.sweepInterval", default: .milliseconds(250), in: .milliseconds(5) ... .seconds(2),
         "How often the node does what is due: ended leases, presence timeouts, held-back leaves, collected changes."
     )
     package static let channelsMax = ConfigurationKey<Int>.int(

@@ -16,14 +16,20 @@ enum Greeting {
             Heliograph \(BuildInformation.version) is listening on \(edge) for \(names(of: apps)).
 
             In another terminal:
-                .build/release/rtm chat lobby\(login("alice", app))\(options)
+                \(rtm) chat lobby\(login("alice", app))\(options)
             and in a third one:
-                .build/release/rtm chat lobby\(login("bob", app))\(options)
+                \(rtm) chat lobby\(login("bob", app))\(options)
 
             Health and metrics: http://\(admin)/ready and /metrics. Ctrl-C ends it.
 
 
             """
+    }
+
+    /// The command line lies beside this program.
+    private static var rtm: String {
+        let program = CommandLine.arguments.first ?? ""
+        return program.lastIndex(of: "/").map { program[...$0] + "rtm" } ?? "rtm"
     }
 
     private static func names(of apps: [AppRecord]) -> String {
@@ -35,7 +41,7 @@ enum Greeting {
     /// The user of an app with a certificate is in the token.
     private static func login(_ user: String, _ app: AppRecord?) -> String {
         guard let app, app.certificate != nil else { return " --user \(user)" }
-        let create = "rtm token create --app-id \(app.id) --user \(user) --certificate-file FILE"
-        return " --token $(.build/release/\(create))"
+        let create = "token create --app-id \(app.id) --user \(user) --certificate-file FILE"
+        return " --token $(\(rtm) \(create))"
     }
 }

@@ -129,7 +129,7 @@ package struct Neighbours: Sendable {
         keys: [CommonKeys.apps.declaration.name, ServiceLinkKeys.secret.declaration.name],
         variables: [
             "RTM_SERVER", "RTM_APP_ID", "RTM_USER", "RTM_TOKEN", "RTM_TOKEN_FILE", "RTM_CERTIFICATE",
-            "RTM_CERTIFICATE_FILE",
+            "RTM_CERTIFICATE_FILE", "RTM_CONTEXT",
         ])
 
     /// Whether a key, or a section above keys, belongs to another program.

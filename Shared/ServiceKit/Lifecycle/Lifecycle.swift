@@ -36,6 +36,7 @@ package final class Lifecycle: Sendable {
             logger.warning(
                 "a second signal ends the process", metadata: ["signal": .stringConvertible(number)])
             exitAtOnce(status)
+        case .ignore: break
         }
     }
 

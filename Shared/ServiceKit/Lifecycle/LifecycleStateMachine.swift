@@ -1,7 +1,9 @@
 /// The life of a service process: starting → ready → draining → stopped. Pure; the shell is `Lifecycle`.
 ///
 /// The first SIGTERM or SIGINT, or a failure, begins the drain. A second signal ends the process at once,
-/// because the operator who sends it doesn't want to wait. A failure during the drain changes nothing.
+/// because the operator who sends it doesn't want to wait. The same signal within a second is the same
+/// request: many supervisors signal a process and then its whole group. A failure during the drain changes
+/// nothing.
 package struct LifecycleStateMachine: Sendable {
     package enum State: Sendable, Hashable {
         /// Services are being started. Followed by `ready`, or by `draining` if one fails or a signal comes
@@ -16,8 +18,12 @@ package struct LifecycleStateMachine: Sendable {
         case stopped(ExitCode)
     }
 
+    /// A signal that comes again sooner than this means what it meant before.
+    static let repeatTime = Duration.seconds(1)
+
     private(set) var state = State.starting
     private let shutdownTimeout: Duration
+    private var firstSignal: (number: Int32, at: ContinuousClock.Instant)?
 
     package init(shutdownTimeout: Duration) { self.shutdownTimeout = shutdownTimeout }
 
@@ -34,6 +40,8 @@ package struct LifecycleStateMachine: Sendable {
         case drain(until: ContinuousClock.Instant)
         /// The shell ends the process without another step.
         case exitAtOnce(ExitCode)
+        /// The signal has come twice.
+        case ignore
     }
 
     package mutating func signalReceived(_ number: Int32, now: ContinuousClock.Instant) -> SignalAction {
@@ -41,8 +49,13 @@ package struct LifecycleStateMachine: Sendable {
         case .starting, .ready:
             let deadline = now + shutdownTimeout
             state = .draining(until: deadline, then: .ok)
+            firstSignal = (number, now)
             return .drain(until: deadline)
-        case .draining, .stopped: return .exitAtOnce(.signal(number))
+        case .draining, .stopped:
+            if let firstSignal, firstSignal.number == number, now < firstSignal.at + Self.repeatTime {
+                return .ignore
+            }
+            return .exitAtOnce(.signal(number))
         }
     }
 

@@ -2,6 +2,12 @@ internal import NIOCore
 internal import NIOPosix
 internal import RTMModel
 
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
 /// Why a service can't start or can't go on. The class decides the exit status, and the cause goes to the
 /// log.
 package struct ServiceFailure: Error, Sendable, CustomStringConvertible {
@@ -28,7 +34,10 @@ package struct ServiceFailure: Error, Sendable, CustomStringConvertible {
     package static func cannotBind(_ address: HostPort, for purpose: String, _ error: any Error)
         -> ServiceFailure
     {
-        ServiceFailure(.unavailable, "cannotBind", "can't listen on \(address) for \(purpose): \(error)")
+        // NIO's text begins with the name of the function that failed.
+        let reason = (error as? IOError).map { String(cString: strerror($0.errnoCode)) } ?? "\(error)"
+        return ServiceFailure(
+            .unavailable, "cannotBind", "can't listen on \(address) for \(purpose): \(reason)")
     }
 
     /// A dependency of the service is not there.

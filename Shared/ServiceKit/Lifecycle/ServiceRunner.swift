@@ -23,7 +23,7 @@ package struct ServiceRunner: Sendable {
         reload: (@Sendable () throws(ConfigurationError) -> Configuration)? = nil
     ) {
         self.program = program
-        let live = LiveConfiguration(configuration)
+        let live = LiveConfiguration(configuration, rules: program.rules)
         self.live = live
         reloading = reload.map { Reloading(live, logger: logger, load: $0) }
         self.eventLoopGroup = eventLoopGroup

@@ -39,6 +39,8 @@ final class ServiceLinkConnection: ServiceLinkTransportReceiver, Flushable {
     private var end: ServiceLinkDownReason?
     private var isClosed = false
     private(set) var isOpen = false
+    /// Whether the handshake is over. Until then nothing else is answered.
+    private var isTrusted = false
     /// The longest frame that the peer may send from the next read on.
     private var frameBytesMax: Int
     var counters = ServiceLinkCounters()
@@ -59,7 +61,10 @@ final class ServiceLinkConnection: ServiceLinkTransportReceiver, Flushable {
     /// From the next read on, the peer may send frames of any allowed length. The called end says so when the
     /// caller has proved who it is. The calling end says so when it sends its own proof, because long frames
     /// may come in one read with the welcome.
-    func trust() { frameBytesMax = configuration.frameBytesMax }
+    func trust() {
+        isTrusted = true
+        frameBytesMax = configuration.frameBytesMax
+    }
 
     /// Where the peer is; empty within a process.
     var peerAddress: String { transport?.peerAddress ?? "" }
@@ -265,6 +270,8 @@ extension ServiceLinkConnection {
         let envelope: ServiceLinkEnvelope
         do { envelope = try ServiceLinkEnvelope(decoding: frame) } catch { return refuse("\(error)") }
         switch envelope {
+        case .heartbeat where !isTrusted, .heartbeatAck where !isTrusted, .unknown where !isTrusted:
+            refuse("a frame before the end of the handshake")
         case .heartbeat:
             _ = append(bytesMax: ServiceLinkFrame.overheadBytesMax) {
                 ServiceLinkFrame.writeHeartbeatAck(into: &$0)

@@ -19,6 +19,22 @@ struct ConnectionDeadlineTests {
         #expect(code(at: 110) == 3005)
     }
 
+    @Test("a client that reads slowly is not cut off, one that stops reading is")
+    mutating func slowReader() {
+        deadline.loggedIn(now: .at(100), heartbeatInterval: .seconds(300), grace: .seconds(10))
+        deadline.stalls(4_000, behindOthers: false, now: .at(100))
+        for look in 1...4 {
+            let now = 100 + Double(look) * 55
+            deadline.stillWaiting(4_000 - look * 100, now: .at(now))
+            deadline.heard(now: .at(now))
+            #expect(deadline.check(now: .at(now), utc: 0) == .alive(until: .at(now + 60)))
+        }
+        deadline.stalls(1_000, behindOthers: true, now: .at(330))
+        deadline.stillWaiting(4_600, now: .at(379))
+        #expect(code(at: 379) == nil)
+        #expect(code(at: 380) == 3001)
+    }
+
     @Test("S-41: after login it ends a heartbeat interval and the grace after the last sign of life")
     mutating func heartbeat() {
         deadline.loggedIn(now: .at(105), heartbeatInterval: .seconds(5), grace: .seconds(10))
@@ -32,7 +48,7 @@ struct ConnectionDeadlineTests {
     @Test("who leaves what waits for it unread is cut off after a minute, however often it speaks")
     mutating func unread() {
         deadline.loggedIn(now: .at(100), heartbeatInterval: .seconds(5), grace: .seconds(10))
-        deadline.stallBegan(now: .at(101))
+        deadline.stalls(100, behindOthers: false, now: .at(101))
         for now in stride(from: 105, to: 161, by: 5) {
             deadline.heard(now: .at(Double(now)))
             let until = min(Double(now) + 15, 161)

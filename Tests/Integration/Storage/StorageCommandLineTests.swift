@@ -132,9 +132,9 @@ import Testing
             let end = try parse(page.output.last)
             #expect(end["count"] as? Int == 3 && end["newStart"] as? Int ?? 0 > 0)
             let times = messages.compactMap { $0["timestamp"] as? Int }
-            let before = try await system.run("history", "lobby", "--start", "\(times[1])", "--json")
+            let before = try await system.run("history", "lobby", "--before", "\(times[1])", "--json")
             #expect(try events(before, "message").map { $0["message"] as? String } == ["m1", "m0"])
-            let since = try await system.run("history", "lobby", "--end", "\(times[1])", "--json")
+            let since = try await system.run("history", "lobby", "--since", "\(times[1])", "--json")
             #expect(try events(since, "message").map { $0["message"] as? String } == ["m3", "m2"])
             let inbox = try await system.run("history", "--user", "ben", "--json")
             let received = try events(inbox, "message")

@@ -26,7 +26,17 @@ struct ExpiryClockTests {
         #expect(clock.reached <= start + day)
         let before = clock.reached
         let back = StorageNow(wall: start + 3_600_000, steady: 3_600_001)
-        #expect(clock.advance(to: back) == before)
+        #expect(clock.advance(to: back) == back.wall)
+        #expect(clock.reached == before)
+    }
+
+    @Test("H-14: a clock that was ahead removes nothing that is stored after it was set right")
+    func setRight() {
+        var clock = ExpiryClock(stored: nil, now: StorageNow(wall: start + 30 * day, steady: 0))
+        let corrected = StorageNow(wall: start, steady: 5_000)
+        #expect(clock.advance(to: corrected) == start)
+        let later = StorageNow(wall: start + 8 * day, steady: 5_000 + 8 * day)
+        #expect(clock.advance(to: later) == start + 8 * day)
     }
 
     @Test("after a long rest it catches up, a day in an hour, from where it was stored")

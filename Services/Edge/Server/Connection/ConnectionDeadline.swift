@@ -12,8 +12,10 @@ struct ConnectionDeadline {
     private var deadline: NIODeadline
     /// How long the client may be silent; nil until it has logged in.
     private var silenceMax: TimeAmount?
-    /// Since when the socket has taken nothing more; nil while it takes everything.
+    /// Since when the socket has taken nothing more, as far as is known; nil while it takes everything.
     private var stalledSince: NIODeadline?
+    /// How many bytes waited for the socket at the last look.
+    private var waitingBytes = 0
     private let outboundTimeout: TimeAmount
     /// Nil if the session has no token, and until the client has logged in.
     private var token: TokenClock?
@@ -26,8 +28,18 @@ struct ConnectionDeadline {
         self.outboundTimeout = outboundTimeout
     }
 
-    /// The socket didn't take everything.
-    mutating func stallBegan(now: NIODeadline) { stalledSince = now }
+    /// The socket didn't take so many bytes, perhaps because others wait before them.
+    mutating func stalls(_ bytes: Int, behindOthers: Bool, now: NIODeadline) {
+        if !behindOthers { stalledSince = now }
+        waitingBytes = behindOthers ? waitingBytes + bytes : bytes
+    }
+
+    /// So many bytes still wait for the socket. A client that reads slowly is not one that doesn't read.
+    mutating func stillWaiting(_ bytes: Int, now: NIODeadline) {
+        guard stalledSince != nil, bytes < waitingBytes else { return }
+        stalledSince = now
+        waitingBytes = bytes
+    }
 
     mutating func stallEnded() { stalledSince = nil }
 

@@ -58,7 +58,7 @@ extension ConnectionHandler: SessionConnection, Flushable, DeadlineWheelMember {
             frames.moveReaderIndex(forwardBy: taken)
             guard frames.readableBytes > 0 else { return }
         }
-        if !isWriting { deadline.stallBegan(now: loop.endOfTurn.now) }
+        deadline.stalls(frames.readableBytes, behindOthers: isWriting, now: loop.endOfTurn.now)
         writes += 1
         context.writeAndFlush(wrapOutboundOut(frames)).assumeIsolated().whenComplete { _ in
             self.writes -= 1

@@ -122,6 +122,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
         let change = intake.strangerBytesChanged(isStranger: isStranger)
         guard change != 0, !loop.hasRoomForStrangers(change), isStranger else { return }
         disconnect(.halfLogin)
+        intake.clear()
         countStrangerBytes()
     }
 
@@ -274,8 +275,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
         var frames = outbound
         outbound = ByteBuffer()
         ServerFrame(reason).encodeFrame(into: &frames)
-        // Only our direction is closed. If both were, with bytes of the client unread, the kernel would reset
-        // the connection, and the client would lose the last frame.
+        // Only our direction is closed: unread bytes would make the kernel reset, and the last frame lost.
         context.writeAndFlush(wrapOutboundOut(frames)).assumeIsolated().whenComplete { _ in
             self.context?.close(mode: .output, promise: nil)
         }
@@ -310,6 +310,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
         guard !machine.isEnded else { return abandon() }
         // Nobody can hear a client that isn't read.
         if gate.isClosed { deadline.heard(now: now) }
+        if let bytes = context.waitingBytes { deadline.stillWaiting(bytes, now: now) }
         switch deadline.check(now: now, utc: loop.wallClock()) {
         case .expired where machine.isNew && !isReachable: abandon()
         case .expired(let reason): disconnect(reason)
@@ -324,6 +325,9 @@ final class ConnectionHandler: ChannelDuplexHandler {
 extension ChannelHandlerContext? {
     /// Where the client is, for the log.
     fileprivate var address: String { self?.channel.remoteAddress?.ipAddress ?? "" }
+
+    /// How many bytes wait for the socket.
+    fileprivate var waitingBytes: Int? { try? self?.channel.syncOptions?.getOption(.bufferedWritableBytes) }
 }
 
 extension SessionEnd {

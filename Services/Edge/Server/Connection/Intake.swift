@@ -42,6 +42,6 @@ struct Intake {
         return drainedBytes > Self.drainedBytesMax
     }
 
-    /// The connection has closed.
+    /// Nothing more is read.
     mutating func clear() { reader = FrameReader(frameBytesMax: frameBytesMax) }
 }

@@ -31,15 +31,25 @@ final class ServerTLS: Sendable {
         guard isUsed, let certificate = configuration[EdgeKeys.tlsCertificate],
             let key = configuration[EdgeKeys.tlsKey]
         else { return nil }
+        let chain = try naming(certificate) {
+            try NIOSSLCertificate.fromPEMBytes(Array(read(certificate).utf8))
+        }
+        let privateKey = try naming(key) { try NIOSSLPrivateKey(bytes: Array(read(key).utf8), format: .pem) }
         do {
-            let chain = try NIOSSLCertificate.fromPEMBytes(Array(read(certificate).utf8))
-            let privateKey = try NIOSSLPrivateKey(bytes: Array(read(key).utf8), format: .pem)
             var tls = TLSConfiguration.makeServerConfiguration(
                 certificateChain: chain.map { .certificate($0) }, privateKey: .privateKey(privateKey))
             tls.minimumTLSVersion = .tlsv12
             return try NIOSSLContext(configuration: tls)
         } catch {
             throw ServiceFailure.configuration("TLS with \(certificate) and \(key): \(error)")
+        }
+    }
+
+    private static func naming<Result>(_ file: String, _ body: () throws -> Result) throws -> Result {
+        do {
+            return try body()
+        } catch {
+            throw ServiceFailure.configuration("\(file): \(error)")
         }
     }
 

@@ -153,6 +153,8 @@ extension EdgeLoop {
 
     /// The client has been told that it is logged in, so what its login brought with it is subscribed.
     func loggedIn(_ session: Session) {
+        // Its token may have expired while the inbox was attached.
+        guard !session.isEnded else { return }
         guard let subscriptions = session.subscriptionsAtLogin.take() else { return }
         for channel in subscriptions.channels { channelRequests.subscribe(session, channel) }
         for user in subscriptions.users { userMetadataRequests.subscribe(session, user) }
@@ -182,15 +184,19 @@ extension EdgeLoop {
             return
         }
         stop()
-        awaitFarewells(until: eventLoop.now + configuration.limits.farewellTimeout, drained)
+        drained.succeed()
     }
 
     /// The clients get a moment to read why they were sent away: when the process ends, the kernel resets
     /// connections with unread bytes.
-    private func awaitFarewells(until deadline: NIODeadline, _ drained: EventLoopPromise<Void>) {
-        guard deadlines.count > 0, eventLoop.now < deadline else { return drained.succeed() }
+    func awaitFarewells(_ closed: EventLoopPromise<Void>) {
+        awaitFarewells(until: eventLoop.now + configuration.limits.farewellTimeout, closed)
+    }
+
+    private func awaitFarewells(until deadline: NIODeadline, _ closed: EventLoopPromise<Void>) {
+        guard deadlines.count > 0, eventLoop.now < deadline else { return closed.succeed() }
         eventLoop.assumeIsolated().scheduleTask(in: .milliseconds(20)) {
-            self.awaitFarewells(until: deadline, drained)
+            self.awaitFarewells(until: deadline, closed)
         }
     }
 }

@@ -58,5 +58,12 @@ struct EdgeLoops: Service {
             eventLoop.execute { loop(of: eventLoop).drain(drained) }
             try? await drained.futureResult.get()
         }
+        // The loops wait for their clients together: one client that doesn't close holds up its loop.
+        let farewells = group.makeIterator().map { eventLoop in
+            let closed = eventLoop.makePromise(of: Void.self)
+            eventLoop.execute { loop(of: eventLoop).awaitFarewells(closed) }
+            return closed.futureResult
+        }
+        for closed in farewells { try? await closed.get() }
     }
 }

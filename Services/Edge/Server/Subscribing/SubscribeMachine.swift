@@ -231,6 +231,12 @@ extension SubscribeMachine {
         guard case .reading = state else { return Step() }
         // Somebody else has taken the room. To hold the page would take memory that nothing bounds.
         guard view.hasRoom else { return awaitRoom() }
+        // The link was lost while the read waited for its turn. As above: what lies behind our position comes
+        // with the next attachment, too.
+        guard view.isAttached else {
+            state = .standing
+            return Step(next: .awaitAttachment)
+        }
         guard !page.gap else {
             return page.more ? skip(to: page.position) : Step(next: .goLive(gap: true))
         }

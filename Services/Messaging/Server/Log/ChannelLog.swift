@@ -83,6 +83,8 @@ package struct ChannelLog {
     /// The timestamp of the newest entry that the tail no longer holds.
     private var forgottenTimestamp: UInt64?
     private var heads = Deque<Head>()
+    /// The most heads that there were since `heads` was made; a deque keeps the memory for them.
+    private var headsMost = 0
     private var frames = FrameTail()
     private var publishers = PublisherMarks()
     private var lost = LostEntries()
@@ -117,7 +119,7 @@ package struct ChannelLog {
     package var tailCount: Int { heads.count }
     package var tailBytes: Int { frames.byteCount }
     /// The memory that the tail takes.
-    var bytesHeld: Int { frames.bytesHeld + heads.count * MemoryLayout<Head>.stride }
+    var bytesHeld: Int { frames.bytesHeld + max(headsMost, heads.count) * MemoryLayout<Head>.stride }
     var remains: Remains {
         Remains(epoch: epoch, head: head, lastTimestamp: lastTimestamp, lost: lost)
     }
@@ -186,7 +188,7 @@ extension ChannelLog {
         {
             forget(oldest)
         }
-        releaseIfEmpty()
+        release()
         if heads.isEmpty, lastTimestamp + PublisherMarks.lateMax < now { publishers = PublisherMarks() }
     }
 
@@ -201,7 +203,7 @@ extension ChannelLog {
             forget(oldest)
             newest = oldest.timestamp
         }
-        releaseIfEmpty()
+        release()
         return newest
     }
 
@@ -213,12 +215,20 @@ extension ChannelLog {
         heads.removeFirst()
     }
 
-    /// A channel that was busy once must not keep the memory for it while it is silent.
-    private mutating func releaseIfEmpty() {
-        guard heads.isEmpty else { return }
-        heads = Deque()
-        frames = FrameTail()
+    /// A channel that was busy once must not keep the memory for it while it is silent, or nearly so.
+    private mutating func release() {
+        headsMost = max(headsMost, heads.count)
+        guard heads.count < headsMost / 4 || heads.isEmpty else { return }
+        if heads.isEmpty { frames = FrameTail() }
+        guard heads.isEmpty || headsMost >= Self.headsMin else { return }
+        var rest = Deque<Head>(minimumCapacity: heads.count)
+        rest.append(contentsOf: heads)
+        heads = rest
+        headsMost = heads.count
     }
+
+    /// The room for this many heads isn't worth giving back.
+    private static let headsMin = 256
 }
 
 // MARK: - What was published before

@@ -41,11 +41,12 @@ struct NameHash {
     private func user(_ hash: UInt64) -> UInt32 { UInt32(truncatingIfNeeded: hash >> 32) | 1 }
 
     func number(of channel: ChannelView) -> UInt64 {
-        number(of: channel.name, of: number(of: channel.appID) ^ UInt64(channel.type.rawValue))
+        let owner = Self.fold(number(of: channel.appID) ^ UInt64(channel.type.rawValue + 1))
+        return number(of: channel.name, of: owner)
     }
 
     private func number(of name: WireText, of owner: UInt64 = 0) -> UInt64 {
-        var hash = secret ^ owner ^ UInt64(truncatingIfNeeded: name.bytes.count)
+        var hash = secret ^ owner
         var place = 0
         while place + 8 <= name.bytes.count {
             hash = Self.fold(hash ^ name.bytes.loadUnaligned(fromByteOffset: place, as: UInt64.self))
@@ -56,7 +57,8 @@ struct NameHash {
             rest = rest << 8 | UInt64(name.bytes[place])
             place += 1
         }
-        return Self.fold(hash ^ rest)
+        // What is put in beside a name is folded apart from it, or another name could make up for it.
+        return Self.fold(Self.fold(hash ^ rest) ^ UInt64(truncatingIfNeeded: name.bytes.count))
     }
 
     /// Both halves of a product depend on every bit, so their difference does.

@@ -84,9 +84,9 @@ extension LogTable {
     mutating func occupy(
         _ channel: ChannelView, by occupant: Occupant, now: UInt64
     ) throws(RTMError) -> Int {
-        let number = names.number(of: channel)
-        if let place = place(of: channel, number) { return place }
-        return try begin(channel.key, number, by: occupant, now: now)
+        if let place = place(of: channel) { return place }
+        // The key decides about the number: it is repaired if the name is no UTF-8.
+        return try occupy(channel.key, by: occupant, now: now)
     }
 
     mutating func occupy(_ key: ChannelKey, by occupant: Occupant, now: UInt64) throws(RTMError) -> Int {

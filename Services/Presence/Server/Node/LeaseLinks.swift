@@ -1,3 +1,4 @@
+import RTMModel
 import RTMServiceLink
 
 /// Over which link each lease is held. An edge that has lost a link goes on over a new one, and tells
@@ -5,27 +6,21 @@ import RTMServiceLink
 /// this end of the loss: a join from then would bring back a user who has left meanwhile. So a lease belongs
 /// to the newest link that names it, and an older link that named it ends.
 struct LeaseLinks {
-    /// What becomes of the links when one of them names a lease.
-    enum Verdict {
-        /// The lease is held over this link, as before or from now on.
-        case held
-        /// The lease is held over this link from now on, and was held over an older one, which has to end.
-        case takenFrom(AcceptedServiceLink)
-        /// A newer link holds the lease, so this one has to end.
-        case late
-    }
-
     private var links: [UInt64: AcceptedServiceLink] = [:]
 
-    mutating func named(_ lease: UInt64, over link: AcceptedServiceLink) -> Verdict {
-        guard let holder = links[lease], holder !== link else {
-            links[lease] = link
-            return .held
-        }
+    /// Ends an older link that has held the lease.
+    ///
+    /// - Throws: `.presenceOperationFailed` (-13013) if this is the older link. It ends, and nobody waits for
+    ///   the answer.
+    mutating func name(_ lease: UInt64, over link: AcceptedServiceLink) throws(RTMError) {
+        let holder = links[lease]
         // The numbers of links grow.
-        guard holder.id < link.id else { return .late }
+        if let holder, holder.id > link.id {
+            link.close()
+            throw RTMError(.presenceOperationFailed, "the caller goes on over a newer link")
+        }
+        if let holder, holder.id < link.id { holder.close() }
         links[lease] = link
-        return .takenFrom(holder)
     }
 
     mutating func closed(_ link: AcceptedServiceLink) { links = links.filter { $0.value !== link } }

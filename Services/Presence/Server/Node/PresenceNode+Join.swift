@@ -10,14 +10,12 @@ extension PresenceNode {
         throws(RTMError)
     {
         try PresenceCalls.check(join.channel.type)
-        try checkHolder(of: join.lease, link)
+        try leases.name(join.lease, over: link)
         try checkBacklog(join.channel)
         let pending = PendingJoin(
             request: id, link: link, channel: join.channel, wantsSnapshot: join.wantsSnapshot)
         let number = joins.add(pending, timeout: timeout, now: now)
-        // A sync that is under way may have passed this session already, so the join counts as a report of
-        // it.
-        syncs[SyncKey(link: link.id, lease: join.lease)]?.insert(MemberKey(join.caller, join.channel))
+        syncs.joined(MemberKey(join.caller, join.channel), lease: join.lease, over: link.id)
         store.enter(Entry(join), join.channel) { [self] outcome in
             switch outcome {
             case .success(let through): wait(number, through: through)

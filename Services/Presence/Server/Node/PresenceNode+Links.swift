@@ -4,13 +4,6 @@ import RTMServiceKit
 import RTMServiceLink
 import RTMWire
 
-/// Names a sync: an edge reports its memberships in several requests over one link, and joins others
-/// meanwhile.
-struct SyncKey: Hashable {
-    let link: UInt64
-    let lease: UInt64
-}
-
 extension PresenceNode: ServiceLinkHandler {
     func linkOpened(_ link: AcceptedServiceLink) {
         metrics.links.add(1)
@@ -19,7 +12,7 @@ extension PresenceNode: ServiceLinkHandler {
 
     func linkClosed(_ link: AcceptedServiceLink, _ reason: ServiceLinkDownReason) {
         metrics.links.add(-1)
-        for key in syncs.keys where key.link == link.id { syncs[key] = nil }
+        syncs.closed(link.id)
         heldSnapshots.forget(of: link.id)
         leases.closed(link)
         logger.info("link closed", metadata: ["node": "\(link.peerNode)", "reason": "\(reason)"])
@@ -47,8 +40,7 @@ extension PresenceNode: ServiceLinkHandler {
     }
 
     private func call(_ call: CallRequest, _ id: UInt64, _ link: AcceptedServiceLink) throws {
-        let calls = PresenceCalls(store: store, states: settings.states)
-        try calls.perform(
+        try PresenceCalls(store: store, states: settings.states).perform(
             try PresenceCall(call.request.bytes, in: callArena), of: call.caller,
             CallAnswer(request: id, link: link, metrics: metrics), checkBacklog: checkBacklog)
     }
@@ -79,26 +71,8 @@ extension PresenceNode: ServiceLinkHandler {
 
     // MARK: - Leases
 
-    /// Ends an older link of the edge that holds the lease.
-    ///
-    /// - Throws: `.presenceOperationFailed` (-13013) if this is the older link. Nobody waits for the answer.
-    func checkHolder(of lease: UInt64, _ link: AcceptedServiceLink) throws(RTMError) {
-        switch leases.named(lease, over: link) {
-        case .held: return
-        case .takenFrom(let older): end(older)
-        case .late:
-            end(link)
-            throw RTMError(.presenceOperationFailed, "the caller goes on over a newer link")
-        }
-    }
-
-    private func end(_ link: AcceptedServiceLink) {
-        logger.notice("an edge has come back over another link", metadata: ["node": "\(link.peerNode)"])
-        link.close()
-    }
-
     private func renew(_ lease: UInt64, _ id: UInt64, _ link: AcceptedServiceLink) throws(RTMError) {
-        try checkHolder(of: lease, link)
+        try leases.name(lease, over: link)
         store.renew(lease) { [self] outcome in
             switch outcome {
             case .success(let isKnown):
@@ -110,15 +84,11 @@ extension PresenceNode: ServiceLinkHandler {
     }
 
     private func sync(_ request: SyncRequest, _ id: UInt64, _ link: AcceptedServiceLink) throws(RTMError) {
-        try checkHolder(of: request.lease, link)
-        let key = SyncKey(link: link.id, lease: request.lease)
-        if request.isFirst { syncs[key] = [] }
-        for membership in request.memberships {
-            syncs[key]?.insert(MemberKey(membership.caller, membership.channel))
-        }
+        try leases.name(request.lease, over: link)
+        syncs.add(request, over: link.id)
         let pending = Gathering(count: request.memberships.count + 1) { [self] outcome in
             if case .failure(let failure) = outcome { return refuse(id, failure, link) }
-            guard request.isLast, let kept = syncs.removeValue(forKey: key) else {
+            guard request.isLast, let kept = syncs.finish(request, over: link.id) else {
                 return link.respond(to: id, SyncResponse())
             }
             store.synced(request.lease, except: kept) { [self] outcome in
@@ -132,11 +102,5 @@ extension PresenceNode: ServiceLinkHandler {
             store.adopt(Entry(membership, lease: request.lease), membership.channel) { pending.finished($0) }
         }
         pending.finished(.success(()))
-    }
-}
-
-extension MemberKey {
-    init(_ caller: Caller, _ channel: ChannelKey) {
-        self.init(channel: channel, user: caller.userID, session: caller.session.rawValue)
     }
 }

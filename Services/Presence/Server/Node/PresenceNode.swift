@@ -40,7 +40,7 @@ final class PresenceNode {
     var joins = PendingJoins()
     /// By channel: the joins that wait for the position of the channel's log.
     var headWaiters: [ChannelKey: [UInt64]] = [:]
-    var syncs: [SyncKey: Set<MemberKey>] = [:]
+    var syncs = Syncs()
     var heldSnapshots = HeldSnapshots()
     var leases = LeaseLinks()
 

@@ -17,11 +17,12 @@ struct ExpiryClock: Sendable, Hashable {
         steady = now.steady
     }
 
-    /// Returns the time that messages are compared with now.
+    /// Returns the time that messages are compared with now. It is never ahead of the time of day: a clock
+    /// that was ahead for a while would otherwise remove what is stored after it was set right.
     mutating func advance(to now: StorageNow) -> UInt64 {
         let passed = now.steady - min(steady, now.steady)
         steady = max(steady, now.steady)
         if now.wall > reached { reached = min(now.wall, reached + passed * Self.haste) }
-        return reached
+        return min(reached, now.wall)
     }
 }

@@ -15,8 +15,12 @@ package final class LiveConfiguration: Sendable {
     }
 
     private let state: Mutex<State>
+    private let rules: [ConfigurationRule]
 
-    package init(_ configuration: Configuration) { state = Mutex(State(present: configuration)) }
+    package init(_ configuration: Configuration, rules: [ConfigurationRule] = []) {
+        state = Mutex(State(present: configuration))
+        self.rules = rules
+    }
 
     package var present: Configuration { state.withLock { $0.present } }
 
@@ -39,10 +43,15 @@ package final class LiveConfiguration: Sendable {
 
     /// Takes over a new configuration. Parts also read again the files that their keys name, so this does
     /// something when no value is new.
+    ///
+    /// - Throws: `ConfigurationError` if the values that would be in use break a rule: keys that need a
+    ///   restart keep their old values, which may not go with the new ones.
     package func change(to next: Configuration) throws -> Change {
         let (present, takings, liveKeys) = state.withLock { ($0.present, $0.takings, $0.liveKeys) }
         let changed = next.differences(from: present)
         let merged = present.with(liveKeys, of: next)
+        let problems = rules.compactMap { $0.problem(merged) }
+        guard problems.isEmpty else { throw ConfigurationError(problems) }
         let steps = try takings.map { try $0(merged) }
         state.withLock { $0.present = merged }
         for step in steps { step() }
