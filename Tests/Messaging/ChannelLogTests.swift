@@ -10,6 +10,24 @@ import Testing
 struct ChannelLogTests {
     // MARK: Appending
 
+    @Test("M-36: a tail that was long gives back the room of what it forgot, and counts it until then")
+    func roomOfHeads() {
+        var log = ChannelLog(epoch: 1, now: 0)
+        for now in 1...1_000 as ClosedRange<UInt64> {
+            _ = log.append(session: 1, feature: .message, now: now) { _, _, frames in
+                frames.writeInteger(UInt8(1))
+            }
+            log.trim(to: .init(entriesMax: 1_000, bytesMax: 1 << 20, ageMax: 100_000), now: now)
+        }
+        let full = log.bytesHeld
+        log.trim(to: .init(entriesMax: 300, bytesMax: 1 << 20, ageMax: 100_000), now: 1_000)
+        #expect(log.bytesHeld == full)
+        log.trim(to: .init(entriesMax: 10, bytesMax: 1 << 20, ageMax: 100_000), now: 1_000)
+        #expect(log.tailCount == 10 && log.bytesHeld < full / 8)
+        log.trim(to: .init(entriesMax: 0, bytesMax: 1 << 20, ageMax: 100_000), now: 1_000)
+        #expect(log.bytesHeld == 0)
+    }
+
     @Test("entries get the offsets 1, 2, 3 …, and the head follows")
     func offsets() {
         var log = ChannelLog(epoch: 7, now: 100)

@@ -217,10 +217,13 @@ extension ChannelLog {
 
     /// A channel that was busy once must not keep the memory for it while it is silent, or nearly so.
     private mutating func release() {
+        guard !heads.isEmpty else {
+            // A deque that is made with a capacity takes memory, even with a capacity of 0.
+            (heads, headsMost, frames) = (Deque(), 0, FrameTail())
+            return
+        }
         headsMost = max(headsMost, heads.count)
-        guard heads.count < headsMost / 4 || heads.isEmpty else { return }
-        if heads.isEmpty { frames = FrameTail() }
-        guard heads.isEmpty || headsMost >= Self.headsMin else { return }
+        guard headsMost >= Self.headsMin, heads.count < headsMost / 4 else { return }
         var rest = Deque<Head>(minimumCapacity: heads.count)
         rest.append(contentsOf: heads)
         heads = rest

@@ -7,7 +7,7 @@ struct ExpiryClock: Sendable, Hashable {
     /// How many times faster than real time the clock may go while it is behind the time of day.
     static let haste: UInt64 = 24
 
-    /// The time that messages are compared with, in milliseconds (UTC).
+    /// How far the clock has come, in milliseconds (UTC).
     private(set) var reached: UInt64
     private var steady: UInt64
 
