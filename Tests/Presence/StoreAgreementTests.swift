@@ -107,14 +107,15 @@ struct StoreAgreementTests {
         private static func entry(_ random: inout SeededGenerator) -> Entry {
             .of(
                 "u\(Int.random(in: 0..<6, using: &random))", session: .random(in: 1...2, using: &random),
-                instance: .random(in: 0...1, using: &random), lease: .random(in: 1...2, using: &random),
-                quiet: random.chance(1, in: 8), timeout: .random(in: 5...60, using: &random))
+                instance: .random(in: 0...1, using: &random), claim: .random(in: 1...2, using: &random),
+                lease: .random(in: 1...2, using: &random), quiet: random.chance(1, in: 8),
+                timeout: .random(in: 5...60, using: &random))
         }
 
         /// Returns the store's answer if it is a yes or a no.
         func perform(on store: StoreHarness) async throws -> Bool? {
             switch self {
-            case .enter(let entry, let channel): try await store.enter(entry, channel)
+            case .enter(let entry, let channel): return try await store.enter(entry, channel).isMember
             case .leave(let caller, let channel): try await store.leave(caller, channel)
             case .end(let caller, let end): try await store.end(caller, end)
             case .set(let caller, let key, let value, let channel):
@@ -124,11 +125,11 @@ struct StoreAgreementTests {
             case .renew(let lease): return try await store.renew(lease)
             case .sync(let lease, let members):
                 let isKnown = try await store.renew(lease)
-                for (entry, channel) in members { try await store.adopt(entry, channel) }
-                let kept = members.map {
-                    MemberKey(channel: $0.channel, user: $0.entry.user, session: $0.entry.session)
+                var kept: Set<MemberKey> = []
+                for (entry, channel) in members where try await store.adopt(entry, channel) {
+                    kept.insert(MemberKey(channel: channel, user: entry.user, session: entry.session))
                 }
-                try await store.synced(lease, except: Set(kept))
+                try await store.synced(lease, except: kept)
                 return isKnown
             case .pass(let time): try await store.advance(time)
             }

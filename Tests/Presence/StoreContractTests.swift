@@ -66,6 +66,31 @@ struct StoreContractTests {
         }
     }
 
+    @Test(
+        "what an older login sends late changes nothing: its join, its sync, its end (S-12)",
+        arguments: Kind.allCases)
+    func olderLogin(_ kind: Kind) async throws {
+        try await StoreHarness.with(kind) { store in
+            try await store.enter(.of("anna", session: 2, instance: 7, claim: 20, lease: 2))
+            #expect(try await store.set(.of("anna", session: 2), ["a": "1"]))
+            _ = try await store.events()
+            for instance in [6, 7] as [UInt64] {
+                let older = Entry.of("anna", session: 1, instance: instance, claim: 10)
+                #expect(try await store.enter(older).isMember == false)
+                #expect(try await store.adopt(older) == false)
+                #expect(try await store.set(.of("anna", session: 1), ["a": "2"]) == false)
+            }
+            try await store.synced(1, except: [])
+            try await store.end(.of("anna", session: 1), .superseded)
+            #expect(try await store.events() == [])
+            #expect(try await store.states(of: "anna") == [StateItem(key: "a", value: "1")])
+            #expect(try await store.channels(of: "anna") == ["room"])
+            try await store.leave(.of("anna", session: 2))
+            try await store.enter(.of("anna", session: 3, instance: 7, claim: 30))
+            #expect(try await store.users() == ["anna"])
+        }
+    }
+
     @Test("another instance takes over: a leave and a join, states dropped (S-12)", arguments: Kind.allCases)
     func takeover(_ kind: Kind) async throws {
         try await StoreHarness.with(kind) { store in
@@ -414,7 +439,7 @@ struct StoreContractTests {
             #expect(snapshot.through == sequences.last)
             #expect(snapshot.users == [UserState(userID: "bob", items: [StateItem(key: "a", value: "1")])])
             _ = try await store.events()
-            let through = try await store.enter(.of("anna"))
+            let through = try await store.enter(.of("anna")).through
             #expect(try await store.sequences() == [through])
             try await store.leave(.of("bob"))
             var view = SubscriberView(snapshot.users)
@@ -560,7 +585,7 @@ struct StoreContractTests {
         try await StoreHarness.with(kind, .with { $0.leaseTimeToLive = 15_000 }) { store in
             for user in ["anna", "bob"] { try await store.enter(.of(user, lease: 7)) }
             _ = try await store.events()
-            let _: UInt64 = try await store.call { store, done in
+            let _: Entered = try await store.call { store, done in
                 // Both calls come at once, before either is answered.
                 store.synced(7, except: []) { _ in }
                 store.enter(.of("anna", session: 2, lease: 7), .room, done)

@@ -273,11 +273,12 @@ extension ChannelKey {
 
 extension Entry {
     static func of(
-        _ user: String, session: UInt64 = 1, instance: UInt64 = 1, lease: UInt64 = 1, quiet: Bool = false,
-        timeout: UInt64 = 5_000
+        _ user: String, session: UInt64 = 1, instance: UInt64 = 1, claim: UInt64 = 1, lease: UInt64 = 1,
+        quiet: Bool = false, timeout: UInt64 = 5_000
     ) -> Entry {
         Entry(
-            user: user, session: session, instance: instance, lease: lease, isQuiet: quiet, timeout: timeout)
+            user: user, session: session, instance: instance, claim: claim, lease: lease, isQuiet: quiet,
+            timeout: timeout)
     }
 }
 
@@ -289,11 +290,12 @@ extension Caller {
 
 extension StoreHarness {
     @discardableResult
-    func enter(_ entry: Entry, _ channel: ChannelKey = .room) async throws -> UInt64 {
+    func enter(_ entry: Entry, _ channel: ChannelKey = .room) async throws -> Entered {
         try await call { $0.enter(entry, channel, $1) }
     }
 
-    func adopt(_ entry: Entry, _ channel: ChannelKey = .room) async throws {
+    @discardableResult
+    func adopt(_ entry: Entry, _ channel: ChannelKey = .room) async throws -> Bool {
         try await call { $0.adopt(entry, channel, $1) }
     }
 

@@ -172,7 +172,7 @@ struct ServiceMessageTests {
             #expect(read.channel == message.channel.model)
             #expect(read.caller.userID == message.caller.userID)
             #expect(read.caller.session.rawValue == message.caller.sessionID)
-            #expect(read.lease == message.lease)
+            #expect(read.lease == message.lease && read.claim == message.claim)
             try writes(read, message)
         }
     }

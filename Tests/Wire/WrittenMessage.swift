@@ -148,14 +148,15 @@ struct WrittenMessage: Sendable, CustomTestStringConvertible {
     }
 
     private static func presence(_ x: WireText) -> [WrittenMessage] {
-        let membership = Membership(channel: key, caller: caller, quiet: true, presenceTimeout: second)
+        let membership = Membership(
+            channel: key, caller: caller, quiet: true, presenceTimeout: second, claim: 3)
         return [
             WrittenMessage(caller), WrittenMessage(CallRequest(caller: caller, request: x)),
             WrittenMessage(CallResponse(response: x)),
             WrittenMessage(
                 JoinRequest(
                     channel: key, caller: caller, lease: 1, quiet: true, presenceTimeout: second,
-                    wantsSnapshot: true)),
+                    wantsSnapshot: true, claim: 3)),
             WrittenMessage(JoinResponse(position: position, frames: x, isTooBig: true)),
             WrittenMessage(RosterRequest(channel: key, snapshot: 1)),
             WrittenMessage(RosterResponse(frames: x, snapshot: 1)),

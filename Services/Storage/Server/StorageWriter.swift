@@ -112,7 +112,7 @@ struct StorageWriter<Store: WritableStore> {
 
     private mutating func keep(_ message: StoredMessage, _ write: StorageWrite) throws(StoreFailure) {
         let usage = try store.usage(of: message.channel.appID)
-        if let refusal = usage.refusal(ofHistory: message.bytes, rules.quotas) {
+        if let refusal = usage.refusal(ofHistory: message.bytes, rules.quotas), try !store.has(message) {
             return answer(write, .failure(refusal))
         }
         try store.append(message)

@@ -9,7 +9,7 @@ extension JoinRequest: ArenaDecodable {
             channel: ChannelKey(decoded: message.channel), caller: Caller(decoded: message.caller),
             lease: message.lease, quiet: message.quiet != 0,
             presenceTimeout: .milliseconds(Int64(message.presence_timeout_ms)),
-            wantsSnapshot: message.snapshot != 0)
+            wantsSnapshot: message.snapshot != 0, claim: message.claim)
     }
 }
 
@@ -85,6 +85,7 @@ extension Membership {
     fileprivate init(_ message: Rtm__Service__Membership) throws(WireError) {
         try self.init(
             channel: ChannelKey(decoded: message.channel), caller: Caller(decoded: message.caller),
-            quiet: message.quiet != 0, presenceTimeout: .milliseconds(Int64(message.presence_timeout_ms)))
+            quiet: message.quiet != 0, presenceTimeout: .milliseconds(Int64(message.presence_timeout_ms)),
+            claim: message.claim)
     }
 }

@@ -21,10 +21,12 @@ package struct JoinRequest: WireMessage, Sendable, Hashable {
     package var presenceTimeout: Duration
     /// Whether the answer shall list the users who are there.
     package var wantsSnapshot: Bool
+    /// The number of the session's inbox at messaging: greater than that of every earlier login of the user.
+    package var claim: UInt64
 
     package init(
         channel: ChannelKey, caller: Caller, lease: UInt64, quiet: Bool, presenceTimeout: Duration,
-        wantsSnapshot: Bool
+        wantsSnapshot: Bool, claim: UInt64
     ) {
         self.channel = channel
         self.caller = caller
@@ -32,6 +34,7 @@ package struct JoinRequest: WireMessage, Sendable, Hashable {
         self.quiet = quiet
         self.presenceTimeout = presenceTimeout
         self.wantsSnapshot = wantsSnapshot
+        self.claim = claim
     }
 
     package func write(to sink: inout some FieldSink) {
@@ -41,6 +44,7 @@ package struct JoinRequest: WireMessage, Sendable, Hashable {
         sink.field(Fields.quiet, quiet)
         sink.field(Fields.presenceTimeoutMs, milliseconds: presenceTimeout)
         sink.field(Fields.snapshot, wantsSnapshot)
+        sink.field(Fields.claim, claim)
     }
 }
 
@@ -212,12 +216,17 @@ package struct Membership: WireMessage, Sendable, Hashable {
     package var caller: Caller
     package var quiet: Bool
     package var presenceTimeout: Duration
+    /// As in `JoinRequest`.
+    package var claim: UInt64
 
-    package init(channel: ChannelKey, caller: Caller, quiet: Bool, presenceTimeout: Duration) {
+    package init(
+        channel: ChannelKey, caller: Caller, quiet: Bool, presenceTimeout: Duration, claim: UInt64
+    ) {
         self.channel = channel
         self.caller = caller
         self.quiet = quiet
         self.presenceTimeout = presenceTimeout
+        self.claim = claim
     }
 
     package func write(to sink: inout some FieldSink) {
@@ -225,5 +234,6 @@ package struct Membership: WireMessage, Sendable, Hashable {
         sink.field(Fields.caller, caller)
         sink.field(Fields.quiet, quiet)
         sink.field(Fields.presenceTimeoutMs, milliseconds: presenceTimeout)
+        sink.field(Fields.claim, claim)
     }
 }

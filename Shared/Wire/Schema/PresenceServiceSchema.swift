@@ -9,6 +9,7 @@ extension Schema {
         package static var quiet: SchemaField<Bool> { SchemaField(4) }
         package static var presenceTimeoutMs: SchemaField<UInt32> { SchemaField(5) }
         package static var snapshot: SchemaField<Bool> { SchemaField(6) }
+        package static var claim: SchemaField<UInt64> { SchemaField(7) }
     }
 
     /// rtm.service.JoinResponse
@@ -70,5 +71,6 @@ extension Schema {
         package static var caller: SchemaField<Caller> { SchemaField(2) }
         package static var quiet: SchemaField<Bool> { SchemaField(3) }
         package static var presenceTimeoutMs: SchemaField<UInt32> { SchemaField(4) }
+        package static var claim: SchemaField<UInt64> { SchemaField(5) }
     }
 }

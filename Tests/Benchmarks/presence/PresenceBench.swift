@@ -36,8 +36,8 @@ struct PresenceBench {
 
     static func entry(_ number: Int, session: UInt64 = 1) -> Entry {
         Entry(
-            user: "user-\(number)", session: session, instance: 1, lease: UInt64(number % 8), isQuiet: false,
-            timeout: 300_000)
+            user: "user-\(number)", session: session, instance: 1, claim: 1, lease: UInt64(number % 8),
+            isQuiet: false, timeout: 300_000)
     }
 
     static func room(_ number: Int) -> ChannelKey {
@@ -51,7 +51,7 @@ struct PresenceBench {
             let before = residentBytes()
             var registry = RosterRegistry(rules, now: 0)
             let all = try time { () throws in
-                for number in 0..<size { try registry.enter(entry(number), room(0), now: 1) }
+                for number in 0..<size { _ = try registry.enter(entry(number), room(0), now: 1) }
             }
             // At the end of each period the registry announces the changes that it has collected.
             let flush = time { _ = registry.advance(now: 40_000) }
@@ -66,7 +66,7 @@ struct PresenceBench {
     private static func churn() throws {
         var registry = RosterRegistry(rules, now: 0)
         for channel in 0..<1_000 {
-            for user in 0..<50 { try registry.enter(entry(user), room(channel), now: 1) }
+            for user in 0..<50 { _ = try registry.enter(entry(user), room(channel), now: 1) }
         }
         _ = registry.takeChanges()
         let rounds = 50_000
@@ -77,7 +77,7 @@ struct PresenceBench {
                 let caller = Caller(
                     appID: channel.appID, userID: user.user, session: SessionID(rawValue: 1), instance: 1)
                 registry.leave(caller, channel, now: 2)
-                try registry.enter(user, channel, now: 2)
+                _ = try registry.enter(user, channel, now: 2)
                 if round % 64 == 0 { _ = registry.takeChanges() }
             }
         }
@@ -86,7 +86,7 @@ struct PresenceBench {
 
     private static func pages() throws {
         var registry = RosterRegistry(rules, now: 0)
-        for number in 0..<10_000 { try registry.enter(entry(number), room(0), now: 1) }
+        for number in 0..<10_000 { _ = try registry.enter(entry(number), room(0), now: 1) }
         guard let roster = registry[room(0)] else { return }
         var count = 0
         let elapsed = time {
@@ -104,7 +104,7 @@ struct PresenceBench {
     private static func idleSweeps() throws {
         for size in [1_000, 100_000] {
             var registry = RosterRegistry(rules, now: 0)
-            for number in 0..<size { try registry.enter(entry(number), room(number / 50), now: 1) }
+            for number in 0..<size { _ = try registry.enter(entry(number), room(number / 50), now: 1) }
             _ = registry.takeChanges()
             _ = registry.advance(now: 50_000)
             let elapsed = time { for step in 0..<10_000 { _ = registry.advance(now: UInt64(50_000 + step)) } }

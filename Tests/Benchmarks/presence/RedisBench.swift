@@ -49,7 +49,7 @@ enum RedisBench {
             let batch = start..<min(start + 64, numbers.upperBound)
             let all = try await loop.submit {
                 batch.map { number in
-                    let promise = loop.makePromise(of: UInt64.self)
+                    let promise = loop.makePromise(of: Entered.self)
                     store.value.enter(PresenceBench.entry(number), channel) { outcome in
                         promise.completeWith(outcome.mapError { $0 as any Error })
                     }

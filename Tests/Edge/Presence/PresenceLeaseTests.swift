@@ -187,7 +187,8 @@ struct PresenceLeaseTests {
     private static func memberships(of session: SessionKey, count: Int) -> [Membership] {
         (0..<count).map {
             Membership(
-                channel: .test("\($0)"), caller: caller(session), quiet: false, presenceTimeout: .seconds(5))
+                channel: .test("\($0)"), caller: caller(session), quiet: false, presenceTimeout: .seconds(5),
+                claim: 1)
         }
     }
 }

@@ -61,17 +61,19 @@ extension MemoryStore: WritableStore {
     }
 
     func append(_ message: StoredMessage) {
+        guard !has(message) else { return }
         var message = message
         let kept = state.messages[message.channel] ?? [:]
-        if let origin = message.origin {
-            if kept.values.contains(where: { $0.origin == origin }) { return }
-        } else if kept[message.content.timestampMilliseconds]?.content == message.content {
-            return
-        }
         if kept[message.content.timestampMilliseconds] != nil, let newest = kept.keys.max() {
             message.content.timestampMilliseconds = newest + 1
         }
         state.messages[message.channel, default: [:]][message.content.timestampMilliseconds] = message
+    }
+
+    func has(_ message: StoredMessage) -> Bool {
+        let kept = state.messages[message.channel] ?? [:]
+        if let origin = message.origin { return kept.values.contains { $0.origin == origin } }
+        return kept[message.content.timestampMilliseconds]?.content == message.content
     }
 
     func removeExpired(by now: UInt64, limit: Int) -> Int {

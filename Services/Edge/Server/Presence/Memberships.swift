@@ -168,7 +168,7 @@ extension Memberships {
         return channels.map { channel, features in
             Membership(
                 channel: channel, caller: session.caller, quiet: features.contains(.quiet),
-                presenceTimeout: .seconds(Int64(session.presenceTimeout)))
+                presenceTimeout: .seconds(Int64(session.presenceTimeout)), claim: session.claim)
         }
     }
 }

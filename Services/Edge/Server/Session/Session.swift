@@ -22,6 +22,9 @@ final class Session {
     /// How long the user stays listed after a loss, in seconds (L-45).
     let presenceTimeout: Int
 
+    /// The number of the session's inbox at messaging, by which presence tells the newest login of a user; 0
+    /// until messaging has given one.
+    var claim: UInt64 = 0
     var rates: SessionRates
     /// What the sessions of its app on this loop may publish together.
     let appPublishes: AppPublishShare

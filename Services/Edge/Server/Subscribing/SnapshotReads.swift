@@ -57,7 +57,7 @@ final class SnapshotReads {
             JoinRequest(
                 channel: channel, caller: session.caller, lease: lease, quiet: join.isQuiet,
                 presenceTimeout: .seconds(Int64(session.presenceTimeout)),
-                wantsSnapshot: join.wantsSnapshot),
+                wantsSnapshot: join.wantsSnapshot, claim: session.claim),
             context: PendingJoin(id: id, channel: channel))
     }
 

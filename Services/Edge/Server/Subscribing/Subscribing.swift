@@ -255,6 +255,7 @@ extension Subscribing {
     func attached(_ interest: UInt64, _ outcome: Result<AttachResponse, ServiceLinkRequestFailure>) {
         switch outcome {
         case .success(let response):
+            if let owner = index.owner(of: interest) { sessions[owner]?.claim = response.claim }
             change { $0.attached(interest, response) }
             reattachNext()
         case .failure(.refused(let error)) where error.code == .loginAborted:

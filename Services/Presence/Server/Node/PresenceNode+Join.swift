@@ -15,10 +15,13 @@ extension PresenceNode {
         let pending = PendingJoin(
             request: id, link: link, channel: join.channel, wantsSnapshot: join.wantsSnapshot)
         let number = joins.add(pending, timeout: timeout, now: now)
-        syncs.joined(MemberKey(join.caller, join.channel), lease: join.lease, over: link.id)
+        let member = MemberKey(join.caller, join.channel)
+        syncs.joined(member, lease: join.lease, over: link.id)
         store.enter(Entry(join), join.channel) { [self] outcome in
             switch outcome {
-            case .success(let through): wait(number, through: through)
+            case .success(let entered):
+                if !entered.isMember { syncs.isOlder(member, lease: join.lease, over: link.id) }
+                wait(number, through: entered.through)
             case .failure(let error):
                 if error.code == .channelSubscribeFailed { metrics.channelsFull.increment() }
                 joins.finish(number)?.fail(error)
@@ -114,18 +117,19 @@ extension PresenceNode {
 extension Entry {
     init(_ join: JoinRequest) {
         self.init(
-            join.caller, lease: join.lease, isQuiet: join.quiet, timeout: join.presenceTimeout)
+            join.caller, claim: join.claim, lease: join.lease, isQuiet: join.quiet,
+            timeout: join.presenceTimeout)
     }
 
     init(_ membership: Membership, lease: UInt64) {
         self.init(
-            membership.caller, lease: lease, isQuiet: membership.quiet,
+            membership.caller, claim: membership.claim, lease: lease, isQuiet: membership.quiet,
             timeout: membership.presenceTimeout)
     }
 
-    private init(_ caller: Caller, lease: UInt64, isQuiet: Bool, timeout: Duration) {
+    private init(_ caller: Caller, claim: UInt64, lease: UInt64, isQuiet: Bool, timeout: Duration) {
         self.init(
-            user: caller.userID, session: caller.session.rawValue, instance: caller.instance, lease: lease,
-            isQuiet: isQuiet, timeout: timeout.milliseconds)
+            user: caller.userID, session: caller.session.rawValue, instance: caller.instance, claim: claim,
+            lease: lease, isQuiet: isQuiet, timeout: timeout.milliseconds)
     }
 }

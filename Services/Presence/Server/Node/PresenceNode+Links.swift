@@ -99,7 +99,13 @@ extension PresenceNode: ServiceLinkHandler {
             }
         }
         for membership in request.memberships {
-            store.adopt(Entry(membership, lease: request.lease), membership.channel) { pending.finished($0) }
+            store.adopt(Entry(membership, lease: request.lease), membership.channel) { [self] outcome in
+                if case .success(false) = outcome {
+                    let member = MemberKey(membership.caller, membership.channel)
+                    syncs.isOlder(member, lease: request.lease, over: link.id)
+                }
+                pending.finished(outcome.map { _ in })
+            }
         }
         pending.finished(.success(()))
     }

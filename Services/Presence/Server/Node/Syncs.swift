@@ -24,6 +24,11 @@ struct Syncs {
         reported[Key(link: link, lease: lease)]?.insert(member)
     }
 
+    /// The session has not become the member: a newer login of its user is in the channel.
+    mutating func isOlder(_ member: MemberKey, lease: UInt64, over link: UInt64) {
+        reported[Key(link: link, lease: lease)]?.remove(member)
+    }
+
     /// Returns who was reported, once; nil if the report has no beginning.
     mutating func finish(_ request: SyncRequest, over link: UInt64) -> Set<MemberKey>? {
         reported.removeValue(forKey: Key(link: link, lease: request.lease))

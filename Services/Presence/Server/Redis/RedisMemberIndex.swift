@@ -17,15 +17,29 @@ struct RedisMemberIndex {
 
     func remove(_ gone: [(user: String, lease: UInt64)], _ channel: ChannelKey) {
         for (user, lease) in gone {
+            read(user, channel) { row in
+                if row?.lease != lease { remove(user, lease, channel, isThere: row != nil) }
+            }
+        }
+    }
+
+    private func remove(_ user: String, _ lease: UInt64, _ channel: ChannelKey, isThere: Bool) {
+        if !isThere {
             let key = UserKey(appID: channel.appID, userID: user)
             client.sendOnly(["SREM", .text(keys.channels(of: key)), .text(RedisKeys.field(channel))])
-            client.sendOnly([
-                "SREM", .text(keys.members(under: lease)), .text(RedisKeys.field(channel, user)),
-            ])
-            client.send(RedisCommand("HGET", .text(keys.roster(channel)[0]), .text(user))) { outcome in
-                guard case .success(let reply) = outcome, let row = RosterRow(reply) else { return }
-                add(user, row.lease, channel)
-            }
+        }
+        client.sendOnly([
+            "SREM", .text(keys.members(under: lease)), .text(RedisKeys.field(channel, user)),
+        ])
+        // The user may have come back since the roster was read.
+        read(user, channel) { row in
+            if let row { add(user, row.lease, channel) }
+        }
+    }
+
+    private func read(_ user: String, _ channel: ChannelKey, _ done: @escaping (RosterRow?) -> Void) {
+        client.send(RedisCommand("HGET", .text(keys.roster(channel)[0]), .text(user))) { outcome in
+            if case .success(let reply) = outcome { done(RosterRow(reply)) }
         }
     }
 }

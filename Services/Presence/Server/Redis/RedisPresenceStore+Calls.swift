@@ -4,14 +4,24 @@ package import RTMWire
 
 /// The node's calls as scripts and commands.
 extension RedisPresenceStore {
-    package func enter(_ entry: Entry, _ channel: ChannelKey, _ done: @escaping Completion<UInt64>) {
+    package func enter(_ entry: Entry, _ channel: ChannelKey, _ done: @escaping Completion<Entered>) {
         enter(entry, channel, silently: false, usersMax: rules.usersMax) { [rules] outcome in
-            done(outcome.flatMap { $0.outcome == 0 ? .failure(rules.channelIsFull) : .success($0.sequence) })
+            done(
+                outcome.flatMap { reply in
+                    reply.outcome == EnterOutcome.full
+                        ? .failure(rules.channelIsFull)
+                        : .success(
+                            Entered(
+                                through: reply.sequence,
+                                isMember: reply.outcome != EnterOutcome.isOlder))
+                })
         }
     }
 
-    package func adopt(_ entry: Entry, _ channel: ChannelKey, _ done: @escaping Completion<Void>) {
-        enter(entry, channel, silently: isFilling, usersMax: 0) { done($0.map { _ in }) }
+    package func adopt(_ entry: Entry, _ channel: ChannelKey, _ done: @escaping Completion<Bool>) {
+        enter(entry, channel, silently: isFilling, usersMax: 0) {
+            done($0.map { $0.outcome != EnterOutcome.isOlder })
+        }
     }
 
     /// Whether edges still report members that the other users know already, because the data in Redis are
@@ -23,7 +33,9 @@ extension RedisPresenceStore {
         _ done: @escaping Completion<RosterReply>
     ) {
         members.add(entry.user, entry.lease, channel)
-        for loss in losses[entry.lease] ?? [] { loss.spared.insert(RedisKeys.field(channel, entry.user)) }
+        let member = RedisKeys.field(channel, entry.user)
+        let present = losses[entry.lease] ?? []
+        for loss in present { loss.spare(member, session: entry.session) }
         // A lease that the edge hasn't renewed yet ends by itself, too.
         send(
             "ZADD", .text(keys.leases), "NX", RedisArgument(clock() + rules.leaseTimeToLive),
@@ -33,8 +45,14 @@ extension RedisPresenceStore {
             [
                 .text(entry.user), RedisArgument(entry.session), RedisArgument(entry.instance),
                 RedisArgument(entry.lease), RedisArgument(entry.isQuiet), RedisArgument(entry.timeout),
-                RedisArgument(silently), RedisArgument(UInt64(usersMax)),
-            ], done)
+                RedisArgument(silently), RedisArgument(UInt64(usersMax)), RedisArgument(entry.claim),
+            ]
+        ) { outcome in
+            if case .success(let reply) = outcome, reply.outcome == EnterOutcome.isOlder {
+                for loss in present { loss.spareNot(member, session: entry.session) }
+            }
+            done(outcome)
+        }
         members.add(entry.user, entry.lease, channel)
     }
 
@@ -134,4 +152,11 @@ extension RedisPresenceStore {
     package func snapshot(
         _ channel: ChannelKey, onlineMax: Int, _ done: @escaping Completion<RosterSnapshot?>
     ) { queries.snapshot(channel, isFilling: isFilling, onlineMax: onlineMax, done) }
+}
+
+/// What Scripts/enter.lua answers.
+private enum EnterOutcome {
+    static let full = 0
+    /// A newer login of the user is the member.
+    static let isOlder = 2
 }

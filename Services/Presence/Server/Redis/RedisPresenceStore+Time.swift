@@ -61,10 +61,10 @@ extension RedisPresenceStore {
             let ended: Completion<Void> = { [self] outcome in
                 losses[lease]?.removeAll { $0 === loss }
                 if losses[lease]?.isEmpty == true { losses[lease] = nil }
-                done(outcome.map { !loss.spared.isEmpty })
+                done(outcome.map { loss.sparesAny })
             }
             RedisTurns.forEach(outcome, parse, atOnce: Self.losesAtOnce, ended) { [self] member, done in
-                guard !loss.spared.contains(member.field) else { return done(.success(())) }
+                guard !loss.spares(member.field) else { return done(.success(())) }
                 lose(member.place.user, member.place.channel, session: nil, lease: lease, done)
             }
         }
@@ -135,5 +135,16 @@ extension RedisPresenceStore {
 final class LeaseLoss {
     /// Members that have come in under the lease since. They are not lost, although their session isn't
     /// compared.
-    var spared: Set<String> = []
+    private var spared: [String: Set<UInt64>] = [:]
+
+    var sparesAny: Bool { !spared.isEmpty }
+    func spares(_ member: String) -> Bool { spared[member] != nil }
+
+    func spare(_ member: String, session: UInt64) { spared[member, default: []].insert(session) }
+
+    /// The session didn't come in after all, because a newer login of its user is in the channel.
+    func spareNot(_ member: String, session: UInt64) {
+        spared[member]?.remove(session)
+        if spared[member]?.isEmpty == true { spared[member] = nil }
+    }
 }

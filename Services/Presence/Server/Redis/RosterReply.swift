@@ -108,7 +108,7 @@ struct RosterRow {
 
     init?(_ reply: RedisReply) {
         let fields = reply.string?.split(separator: " ") ?? []
-        guard fields.count == 8, let session = UInt64(fields[0]), let lease = UInt64(fields[2]) else {
+        guard fields.count == 9, let session = UInt64(fields[0]), let lease = UInt64(fields[2]) else {
             return nil
         }
         self.session = session

@@ -70,6 +70,7 @@ package struct Roster: Sendable {
     ///   again.
     package mutating func enter(_ entry: Entry, silently: Bool = false, now: UInt64) {
         guard let present = members[entry.user] else { return arrive(entry, silently: silently, now) }
+        guard !present.entry.isNewer(than: entry) else { return }
         let isSame =
             present.entry.session == entry.session
             || (entry.instance != 0 && present.entry.instance == entry.instance)

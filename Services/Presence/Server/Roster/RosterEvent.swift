@@ -21,19 +21,27 @@ package struct Entry: Sendable, Hashable {
     package var session: UInt64
     /// The number of the client object; 0 if it is unknown.
     package var instance: UInt64
+    /// Greater than that of every earlier login of the user.
+    package var claim: UInt64
     package var lease: UInt64
     package var isQuiet: Bool
     /// The presence timeout in milliseconds (L-45).
     package var timeout: UInt64
 
     package init(
-        user: String, session: UInt64, instance: UInt64, lease: UInt64, isQuiet: Bool, timeout: UInt64
+        user: String, session: UInt64, instance: UInt64, claim: UInt64, lease: UInt64, isQuiet: Bool,
+        timeout: UInt64
     ) {
         self.user = user
         self.session = session
         self.instance = instance
+        self.claim = claim
         self.lease = lease
         self.isQuiet = isQuiet
         self.timeout = timeout
     }
+
+    /// Whether a newer login of the same user is this member: what comes of an older session, perhaps over
+    /// another edge that doesn't know yet that it was superseded, comes late (S-12).
+    package func isNewer(than other: Entry) -> Bool { session != other.session && other.claim < claim }
 }

@@ -48,9 +48,12 @@ package struct RosterRegistry: Sendable {
 
     // MARK: - Sessions
 
-    package mutating func enter(_ entry: Entry, _ channel: ChannelKey, now: UInt64) throws(RTMError) {
+    /// Gives whether the session is the member now; otherwise a newer login of the user is.
+    package mutating func enter(
+        _ entry: Entry, _ channel: ChannelKey, now: UInt64
+    ) throws(RTMError) -> Bool {
         guard hasRoom(for: entry.user, in: channel) else { throw rules.channelIsFull }
-        try enter(entry, channel, silently: false, now)
+        return try enter(entry, channel, silently: false, now)
     }
 
     /// Whoever is a member already stays one.
@@ -59,31 +62,38 @@ package struct RosterRegistry: Sendable {
         return roster[user] != nil || roster.memberCount < rules.usersMax
     }
 
-    package mutating func adopt(_ entry: Entry, _ channel: ChannelKey, now: UInt64) throws(RTMError) {
+    package mutating func adopt(
+        _ entry: Entry, _ channel: ChannelKey, now: UInt64
+    ) throws(RTMError) -> Bool {
         // Subscribers who have seen the roster without this user have to be told.
         let isUnseen = rosters[channel]?.isShown != true
-        try enter(entry, channel, silently: now < graceEnd && isUnseen, now)
+        return try enter(entry, channel, silently: now < graceEnd && isUnseen, now)
     }
 
     private mutating func enter(
         _ entry: Entry, _ channel: ChannelKey, silently: Bool, _ now: UInt64
-    ) throws(RTMError) {
+    ) throws(RTMError) -> Bool {
         guard rosters[channel] != nil || rosters.count < rules.channelsMax else {
             throw RTMError(
                 .presenceOperationFailed, "there are rosters of \(rosters.count) channels",
                 limit: .init(name: "presence channels", value: UInt64(rules.channelsMax)))
         }
         let user = UserKey(appID: channel.appID, userID: entry.user)
-        let before = rosters[channel]?[entry.user]?.entry.lease
+        let present = rosters[channel]?[entry.user]?.entry
+        if let present, present.isNewer(than: entry) {
+            name(entry.lease, now)
+            return false
+        }
         change(channel) { $0.enter(entry, silently: silently, now: now) }
         // If this is a takeover, the going of the earlier session was counted already.
-        if let before, channels[user]?.contains(channel) == true {
-            removeFromLease(before, user)
+        if let present, channels[user]?.contains(channel) == true {
+            removeFromLease(present.lease, user)
             memberCount -= 1
         }
         channels[user, default: []].insert(channel)
         addToLease(entry.lease, user, now)
         memberCount += 1
+        return true
     }
 
     package mutating func leave(_ caller: Caller, _ channel: ChannelKey, now: UInt64) {
@@ -178,9 +188,14 @@ package struct RosterRegistry: Sendable {
     }
 
     private mutating func addToLease(_ lease: UInt64, _ user: UserKey, _ now: UInt64) {
-        // A lease that the edge hasn't renewed yet ends by itself, too.
+        name(lease, now)
+        leases[lease]?.users[user, default: 0] += 1
+    }
+
+    /// A lease that the edge hasn't renewed yet ends by itself, too.
+    private mutating func name(_ lease: UInt64, _ now: UInt64) {
         if dueLeases[lease] == nil { dueLeases.set(now + rules.leaseTimeToLive, for: lease) }
-        leases[lease, default: Lease()].users[user, default: 0] += 1
+        if leases[lease] == nil { leases[lease] = Lease() }
     }
 
     private mutating func removeFromLease(_ lease: UInt64, _ user: UserKey) {

@@ -49,13 +49,13 @@ package final class EmbeddedPresenceStore: PresenceStore {
 }
 
 extension EmbeddedPresenceStore {
-    package func enter(_ entry: Entry, _ channel: ChannelKey, _ done: @escaping Completion<UInt64>) {
+    package func enter(_ entry: Entry, _ channel: ChannelKey, _ done: @escaping Completion<Entered>) {
         let outcome = Result { () throws(RTMError) in try registry.enter(entry, channel, now: clock()) }
         report()
-        done(outcome.map { through[channel] ?? 0 })
+        done(outcome.map { Entered(through: through[channel] ?? 0, isMember: $0) })
     }
 
-    package func adopt(_ entry: Entry, _ channel: ChannelKey, _ done: @escaping Completion<Void>) {
+    package func adopt(_ entry: Entry, _ channel: ChannelKey, _ done: @escaping Completion<Bool>) {
         perform(done) { registry, now throws(RTMError) in try registry.adopt(entry, channel, now: now) }
     }
 

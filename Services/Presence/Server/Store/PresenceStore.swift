@@ -17,12 +17,11 @@ package protocol PresenceStore: AnyObject {
     func start()
     func shutdown()
 
-    /// A session's user comes into a channel or returns to it (S-12, S-43). Gives the number of the channel's
-    /// last event: once that event is in the log, so are all events that this call caused.
-    func enter(_ entry: Entry, _ channel: ChannelKey, _ done: @escaping Completion<UInt64>)
+    /// A session's user comes into a channel or returns to it (S-12, S-43).
+    func enter(_ entry: Entry, _ channel: ChannelKey, _ done: @escaping Completion<Entered>)
     /// Enters a member that an edge reports again after a loss. Within the grace period the other users are
-    /// not told.
-    func adopt(_ entry: Entry, _ channel: ChannelKey, _ done: @escaping Completion<Void>)
+    /// not told. Gives whether the session is the member now; otherwise a newer login of the user is.
+    func adopt(_ entry: Entry, _ channel: ChannelKey, _ done: @escaping Completion<Bool>)
     /// A session leaves a channel. A session that isn't in the channel is ignored.
     func leave(_ caller: Caller, _ channel: ChannelKey, _ done: @escaping Completion<Void>)
     /// A session has ended: it leaves its channels, or is lost in them and times out later (S-42).
@@ -78,6 +77,19 @@ package protocol PresenceStoreObserver: AnyObject {
     func rosterChanged(_ channel: ChannelKey, _ change: NumberedEvents)
     /// Reports how many leases have ended. All members under them are lost.
     func leasesExpired(_ leases: Int)
+}
+
+package struct Entered: Sendable, Hashable {
+    /// The number of the channel's last event: once that event is in the log, so are all events that the join
+    /// caused.
+    package var through: UInt64
+    /// Whether the session is the member now; otherwise a newer login of the user is.
+    package var isMember: Bool
+
+    package init(through: UInt64, isMember: Bool) {
+        self.through = through
+        self.isMember = isMember
+    }
 }
 
 package struct NumberedEvents: Sendable {

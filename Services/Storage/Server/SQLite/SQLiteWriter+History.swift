@@ -14,6 +14,11 @@ extension SQLiteWriter {
         try addHistory(message.bytes, of: message.channel.appID)
     }
 
+    func has(_ message: StoredMessage) throws(StoreFailure) -> Bool {
+        guard let id = try id(of: message.channel) else { return false }
+        return try isKept(message, id)
+    }
+
     /// Returns false if the channel has a message of this origin, or of this time.
     private func insert(_ message: StoredMessage, _ id: Int64) throws(StoreFailure) -> Bool {
         let content = message.content

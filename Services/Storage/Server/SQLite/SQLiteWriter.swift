@@ -88,7 +88,7 @@ final class SQLiteWriter: WritableStore {
 
     // MARK: Channels
 
-    private func id(of channel: ChannelKey) throws(StoreFailure) -> Int64? {
+    func id(of channel: ChannelKey) throws(StoreFailure) -> Int64? {
         if let latest, latest.channel == channel { return latest.id }
         if let known = channels[channel] {
             latest = (channel, known)

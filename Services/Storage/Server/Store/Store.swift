@@ -35,6 +35,8 @@ protocol WritableStore: AnyObject {
     /// one with the same time and content. When another message has the same time, this one gets a time after
     /// the channel's newest.
     func append(_ message: StoredMessage) throws(StoreFailure)
+    /// Whether `append` would find that the channel has the message already.
+    func has(_ message: StoredMessage) throws(StoreFailure) -> Bool
     /// Removes messages that expired by `now`, at most `limit`. Returns how many were removed.
     func removeExpired(by now: UInt64, limit: Int) throws(StoreFailure) -> Int
 

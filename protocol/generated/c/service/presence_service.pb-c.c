@@ -502,7 +502,7 @@ void   rtm__service__membership__free_unpacked
   assert(message->base.descriptor == &rtm__service__membership__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
-static const ProtobufCFieldDescriptor rtm__service__join_request__field_descriptors[6] =
+static const ProtobufCFieldDescriptor rtm__service__join_request__field_descriptors[7] =
 {
   {
     "channel",
@@ -576,10 +576,23 @@ static const ProtobufCFieldDescriptor rtm__service__join_request__field_descript
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "claim",
+    7,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__JoinRequest, claim),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned rtm__service__join_request__field_indices_by_name[] = {
   1,   /* field[1] = caller */
   0,   /* field[0] = channel */
+  6,   /* field[6] = claim */
   2,   /* field[2] = lease */
   4,   /* field[4] = presence_timeout_ms */
   3,   /* field[3] = quiet */
@@ -588,7 +601,7 @@ static const unsigned rtm__service__join_request__field_indices_by_name[] = {
 static const ProtobufCIntRange rtm__service__join_request__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 6 }
+  { 0, 7 }
 };
 const ProtobufCMessageDescriptor rtm__service__join_request__descriptor =
 {
@@ -598,7 +611,7 @@ const ProtobufCMessageDescriptor rtm__service__join_request__descriptor =
   "Rtm__Service__JoinRequest",
   "rtm.service",
   sizeof(Rtm__Service__JoinRequest),
-  6,
+  7,
   rtm__service__join_request__field_descriptors,
   rtm__service__join_request__field_indices_by_name,
   1,  rtm__service__join_request__number_ranges,
@@ -1057,7 +1070,7 @@ const ProtobufCMessageDescriptor rtm__service__sync_response__descriptor =
   (ProtobufCMessageInit) rtm__service__sync_response__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor rtm__service__membership__field_descriptors[4] =
+static const ProtobufCFieldDescriptor rtm__service__membership__field_descriptors[5] =
 {
   {
     "channel",
@@ -1107,17 +1120,30 @@ static const ProtobufCFieldDescriptor rtm__service__membership__field_descriptor
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "claim",
+    5,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__Membership, claim),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned rtm__service__membership__field_indices_by_name[] = {
   1,   /* field[1] = caller */
   0,   /* field[0] = channel */
+  4,   /* field[4] = claim */
   3,   /* field[3] = presence_timeout_ms */
   2,   /* field[2] = quiet */
 };
 static const ProtobufCIntRange rtm__service__membership__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 4 }
+  { 0, 5 }
 };
 const ProtobufCMessageDescriptor rtm__service__membership__descriptor =
 {
@@ -1127,7 +1153,7 @@ const ProtobufCMessageDescriptor rtm__service__membership__descriptor =
   "Rtm__Service__Membership",
   "rtm.service",
   sizeof(Rtm__Service__Membership),
-  4,
+  5,
   rtm__service__membership__field_descriptors,
   rtm__service__membership__field_indices_by_name,
   1,  rtm__service__membership__number_ranges,

@@ -148,7 +148,8 @@ package nonisolated enum Rtm_Service_SessionEnd: SwiftProtobuf.Enum, Swift.CaseI
 }
 
 /// A session's user enters a channel, or changes how it is there. The same user with the same instance in another session
-/// has come back, and nobody is told. With another instance it is a takeover, and the old session leaves first (S-12).
+/// has come back, and nobody is told. With another instance it is a takeover, and the old session leaves first (S-12). A join
+/// with a smaller claim than the present session's changes nothing: a newer login of the user is in the channel already.
 package nonisolated struct Rtm_Service_JoinRequest: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -180,6 +181,9 @@ package nonisolated struct Rtm_Service_JoinRequest: Sendable {
 
   /// the answer shall list the users who are there
   package var snapshot: Bool = false
+
+  /// AttachResponse.claim of the session's inbox; greater than that of every earlier login
+  package var claim: UInt64 = 0
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -401,6 +405,9 @@ package nonisolated struct Rtm_Service_Membership: Sendable {
 
   package var presenceTimeoutMs: UInt32 = 0
 
+  /// as in JoinRequest
+  package var claim: UInt64 = 0
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
@@ -423,7 +430,7 @@ nonisolated extension Rtm_Service_SessionEnd: SwiftProtobuf._ProtoNameProviding 
 
 nonisolated extension Rtm_Service_JoinRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".JoinRequest"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}channel\0\u{1}caller\0\u{1}lease\0\u{1}quiet\0\u{3}presence_timeout_ms\0\u{1}snapshot\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}channel\0\u{1}caller\0\u{1}lease\0\u{1}quiet\0\u{3}presence_timeout_ms\0\u{1}snapshot\0\u{1}claim\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -437,6 +444,7 @@ nonisolated extension Rtm_Service_JoinRequest: SwiftProtobuf.Message, SwiftProto
       case 4: try { try decoder.decodeSingularBoolField(value: &self.quiet) }()
       case 5: try { try decoder.decodeSingularUInt32Field(value: &self.presenceTimeoutMs) }()
       case 6: try { try decoder.decodeSingularBoolField(value: &self.snapshot) }()
+      case 7: try { try decoder.decodeSingularUInt64Field(value: &self.claim) }()
       default: break
       }
     }
@@ -465,6 +473,9 @@ nonisolated extension Rtm_Service_JoinRequest: SwiftProtobuf.Message, SwiftProto
     if self.snapshot != false {
       try visitor.visitSingularBoolField(value: self.snapshot, fieldNumber: 6)
     }
+    if self.claim != 0 {
+      try visitor.visitSingularUInt64Field(value: self.claim, fieldNumber: 7)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -475,6 +486,7 @@ nonisolated extension Rtm_Service_JoinRequest: SwiftProtobuf.Message, SwiftProto
     if lhs.quiet != rhs.quiet {return false}
     if lhs.presenceTimeoutMs != rhs.presenceTimeoutMs {return false}
     if lhs.snapshot != rhs.snapshot {return false}
+    if lhs.claim != rhs.claim {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -807,7 +819,7 @@ nonisolated extension Rtm_Service_SyncResponse: SwiftProtobuf.Message, SwiftProt
 
 nonisolated extension Rtm_Service_Membership: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".Membership"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}channel\0\u{1}caller\0\u{1}quiet\0\u{3}presence_timeout_ms\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}channel\0\u{1}caller\0\u{1}quiet\0\u{3}presence_timeout_ms\0\u{1}claim\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -819,6 +831,7 @@ nonisolated extension Rtm_Service_Membership: SwiftProtobuf.Message, SwiftProtob
       case 2: try { try decoder.decodeSingularMessageField(value: &self._caller) }()
       case 3: try { try decoder.decodeSingularBoolField(value: &self.quiet) }()
       case 4: try { try decoder.decodeSingularUInt32Field(value: &self.presenceTimeoutMs) }()
+      case 5: try { try decoder.decodeSingularUInt64Field(value: &self.claim) }()
       default: break
       }
     }
@@ -841,6 +854,9 @@ nonisolated extension Rtm_Service_Membership: SwiftProtobuf.Message, SwiftProtob
     if self.presenceTimeoutMs != 0 {
       try visitor.visitSingularUInt32Field(value: self.presenceTimeoutMs, fieldNumber: 4)
     }
+    if self.claim != 0 {
+      try visitor.visitSingularUInt64Field(value: self.claim, fieldNumber: 5)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -849,6 +865,7 @@ nonisolated extension Rtm_Service_Membership: SwiftProtobuf.Message, SwiftProtob
     if lhs._caller != rhs._caller {return false}
     if lhs.quiet != rhs.quiet {return false}
     if lhs.presenceTimeoutMs != rhs.presenceTimeoutMs {return false}
+    if lhs.claim != rhs.claim {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

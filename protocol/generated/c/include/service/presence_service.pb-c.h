@@ -86,7 +86,8 @@ typedef enum _Rtm__Service__SessionEnd {
 
 /*
  * A session's user enters a channel, or changes how it is there. The same user with the same instance in another session
- * has come back, and nobody is told. With another instance it is a takeover, and the old session leaves first (S-12).
+ * has come back, and nobody is told. With another instance it is a takeover, and the old session leaves first (S-12). A join
+ * with a smaller claim than the present session's changes nothing: a newer login of the user is in the channel already.
  */
 struct  Rtm__Service__JoinRequest
 {
@@ -100,10 +101,14 @@ struct  Rtm__Service__JoinRequest
    * the answer shall list the users who are there
    */
   protobuf_c_boolean snapshot;
+  /*
+   * AttachResponse.claim of the session's inbox; greater than that of every earlier login
+   */
+  uint64_t claim;
 };
 #define RTM__SERVICE__JOIN_REQUEST__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&rtm__service__join_request__descriptor) \
-    , NULL, NULL, 0, 0, 0, 0 }
+    , NULL, NULL, 0, 0, 0, 0, 0 }
 
 
 struct  Rtm__Service__JoinResponse
@@ -254,10 +259,14 @@ struct  Rtm__Service__Membership
   Rtm__Service__Caller *caller;
   protobuf_c_boolean quiet;
   uint32_t presence_timeout_ms;
+  /*
+   * as in JoinRequest
+   */
+  uint64_t claim;
 };
 #define RTM__SERVICE__MEMBERSHIP__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&rtm__service__membership__descriptor) \
-    , NULL, NULL, 0, 0 }
+    , NULL, NULL, 0, 0, 0 }
 
 
 /* Rtm__Service__JoinRequest methods */
