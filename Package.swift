@@ -23,7 +23,7 @@ let nioSSL: Target.Dependency = .product(name: "NIOSSL", package: "swift-nio-ssl
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
 let protobuf: Target.Dependency = .product(name: "SwiftProtobuf", package: "swift-protobuf")
 let collections: Target.Dependency = .product(name: "DequeModule", package: "swift-collections")
-
+let ordered: Target.Dependency = .product(name: "OrderedCollections", package: "swift-collections")
 let heap: Target.Dependency = .product(name: "HeapModule", package: "swift-collections")
 
 func room(
@@ -110,7 +110,7 @@ let shared: [Target] = [
 let services: [Target] =
     service("Messaging", server: [collections, heap])
     + service(
-        "Presence", calls: ["Messaging"], server: ["RTMRedis", collections],
+        "Presence", calls: ["Messaging"], server: ["RTMRedis", collections, ordered],
         // The Lua scripts travel in the binary.
         resources: [.embedInCode("Scripts")])
     + service("Storage", server: ["RTMMessagingClient", "CSQLite", collections, heap])

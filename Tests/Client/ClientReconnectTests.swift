@@ -1,9 +1,10 @@
 import NIOCore
-import RTMClient
 import RTMProtocol
 import RTMTestSupport
 import SwiftProtobuf
 import Testing
+
+@testable import RTMClient
 
 /// The link is lost and comes back, over a real socket.
 @Suite(.ends(withinMinutes: 1))
@@ -61,6 +62,29 @@ struct ClientReconnectTests {
             _ = try await (publish, subscribe)
             #expect(client.linkState == .connected)
             #expect(edge.received.count(where: \.isPublish) == 1)
+        }
+    }
+
+    @Test func `S-26: who subscribes and unsubscribes while the link comes back isn't subscribed in the end`()
+        async throws
+    {
+        try await withClient { client, edge in
+            var events = client.events().makeAsyncIterator()
+            edge.push([
+                .with {
+                    $0.disconnect.code = .disconnectDraining
+                    $0.disconnect.retryAfterMs = 200
+                }
+            ])
+            #expect(await events.nextLinkState(.connecting) != nil)
+            let subscribe = Task { try await client.subscribe(to: "b") }
+            try await eventually("the subscribe waits") {
+                try await client.link.eventLoop.submit { client.link.value.waitingCalls.deadline != nil }
+                    .get()
+            }
+            try await client.unsubscribe(from: "b")
+            _ = try await subscribe.value
+            #expect(await code { try await client.unsubscribe(from: "b") } == .channelNotSubscribed)
         }
     }
 

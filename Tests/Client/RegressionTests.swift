@@ -56,7 +56,8 @@ struct RegressionTests {
                 ])
                 let end = await events.nextLinkState(.failed)
                 #expect(end?.operation == .serverReject && end?.reasonCode == .sameUidLogin)
-                #expect(await code { try await client.subscribe(to: "lobby") } == .notLogin)
+                let refusal = await #expect(throws: RTMError.self) { try await client.subscribe(to: "lobby") }
+                #expect(refusal?.code == .notLogin && refusal?.reason.contains("elsewhere") == true)
                 try await client.login()
                 try await client.subscribe(to: "lobby")
             }

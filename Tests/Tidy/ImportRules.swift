@@ -35,7 +35,7 @@ struct ImportRules {
         "Services/Storage/Client": calling,
         "Services/Messaging/Server": serving.union(["RTMMessagingClient", "HeapModule"]),
         "Services/Presence/Server": serving.union([
-            "RTMPresenceClient", "RTMMessagingClient", "RTMRedis",
+            "RTMPresenceClient", "RTMMessagingClient", "RTMRedis", "OrderedCollections",
         ]),
         "Services/Storage/Server": serving.union(["RTMStorageClient", "RTMMessagingClient", "HeapModule"]),
         "Services/Storage/Server/SQLite": ["CSQLite", "RTMModel", "RTMWire", "Logging"],

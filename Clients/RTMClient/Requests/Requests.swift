@@ -56,7 +56,7 @@ final class Requests {
                 "\(RequestTable.capacity) calls wait for an answer already",
                 limit: .init(name: "calls in flight", value: UInt64(RequestTable.capacity)))
         case .idle, .failed:
-            return .notLoggedIn
+            return link.notLoggedIn
         case .connecting, .disconnected, .suspended:
             return RTMError(
                 operation.codes.notConnected, "there is no connection at present: \(link.state)")
@@ -186,8 +186,6 @@ final class Requests {
 }
 
 extension RTMError {
-    static let notLoggedIn = RTMError(.notLogin, "not logged in")
-
     /// The connection was lost after the request was sent.
     static func answerLost(_ operation: Operation, _ reason: String) -> RTMError {
         RTMError(

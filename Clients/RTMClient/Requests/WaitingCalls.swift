@@ -25,9 +25,9 @@ final class WaitingCalls {
 
     /// Begins the call now, or when the link is back.
     func start<Value>(_ completion: Completion<Value>, _ start: @escaping () -> Void) {
-        guard link.machine.isComingBack, completion.operation.waitsForLink, calls.count < Self.callsMax else {
-            return start()
-        }
+        guard link.machine.isComingBack, completion.operation.waitsForLink(behindOthers: !calls.isEmpty),
+            calls.count < Self.callsMax
+        else { return start() }
         let deadline = link.now + link.configuration.requestTimeout
         calls.append(
             Call(
@@ -59,10 +59,12 @@ final class WaitingCalls {
 
 extension Operation {
     /// Whether a call may wait for the link. Those about the session itself don't need it to be connected,
-    /// and what is given up is given up without a connection, too (S-16).
-    fileprivate var waitsForLink: Bool {
+    /// and what is given up is given up without a connection, too (S-16). It must not overtake the call by
+    /// which the app got it, though, so it waits behind calls that wait already.
+    fileprivate func waitsForLink(behindOthers: Bool) -> Bool {
         switch self {
-        case .login, .logout, .renewToken, .ping, .unsubscribe, .unsubscribeUserMetadata, .releaseLock: false
+        case .login, .logout, .renewToken, .ping: false
+        case .unsubscribe, .unsubscribeUserMetadata, .releaseLock: behindOthers
         default: true
         }
     }

@@ -30,6 +30,7 @@ final class Link {
     var time: ServerTime
     /// The reason of the latest change of the link state.
     private(set) var lastReason = LinkStateReason.unknown
+    private var lastCause = ""
     private var random: any RandomNumberGenerator
 
     private(set) lazy var requests = Requests(self, ids: requestIDs)
@@ -71,6 +72,10 @@ final class Link {
     var now: Instant { time.now }
     var state: RTMLinkState { machine.state }
     var isClosed: Bool { session.isClosed }
+    /// Why a call that needs a session fails.
+    var notLoggedIn: RTMError {
+        RTMError(.notLogin, state == .failed ? "not logged in any more: \(lastCause)" : "not logged in")
+    }
     /// The server has accepted the login, and takes up again what belongs to the session.
     var isBeingRestored: Bool { state == .connecting && connection?.heartbeat != nil }
 }
@@ -134,6 +139,7 @@ extension Link {
 
     private func announce(_ change: LinkChange) {
         lastReason = change.reasonCode
+        lastCause = change.reason
         logger.debug(
             "link state changed",
             metadata: [

@@ -73,7 +73,7 @@ final class SessionCalls {
 
     func logout(_ completion: Completion<Void>) {
         guard !isClosed else { return completion.fail(.released) }
-        guard link.state != .idle else { return completion.fail(.notLoggedIn) }
+        guard link.state != .idle else { return completion.fail(link.notLoggedIn) }
         logouts.append(completion)
         link.perform(link.machine.logout())
         completeGoodbyes()

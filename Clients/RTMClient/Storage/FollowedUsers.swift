@@ -29,7 +29,7 @@ final class FollowedUsers {
         guard !link.isClosed else { return completion.fail(.released) }
         switch link.state {
         case .idle, .failed:
-            completion.fail(.notLoggedIn)
+            completion.fail(link.notLoggedIn)
         case .connecting, .disconnected, .suspended:
             if link.isBeingRestored, table.contains(userID) {
                 link.requests.tell { $0.unsubscribeUserMetadata.userID = userID }

@@ -36,7 +36,7 @@ final class Subscriptions {
         guard !link.isClosed else { return completion.fail(.released) }
         switch link.state {
         case .idle, .failed:
-            completion.fail(.notLoggedIn)
+            completion.fail(link.notLoggedIn)
         case .connecting, .disconnected, .suspended:
             // The channel is not restored (S-16). A server that has it restored already is told to end it.
             if link.isBeingRestored, table.contains(channel) {

@@ -16,9 +16,9 @@ extension CommonOptions {
         let events = client.events()
         let isLoggedIn = try await race(
             {
-                try await respectingRates { () async throws(RTMError) in
-                    try await client.login(token: settings.token)
-                }
+                try await respectingRates(
+                    { () async throws(RTMError) in try await client.login(token: settings.token) },
+                    heldBack: { await watch.heldBack($0) })
                 return true
             },
             { [loginTimeout] in
@@ -50,6 +50,8 @@ private actor WatchedLogin {
 
     var notice: String { watch.notice }
     var timedOut: RTMError { watch.timedOut }
+
+    func heldBack(_ refusal: RTMError) { watch.heldBack(refusal.reason) }
 
     func attemptFailed(_ change: LinkStateEvent) throws(RTMError) {
         try watch.attemptFailed(change.reason, change.connectionFailure)

@@ -33,6 +33,9 @@ struct LoginWatch: Sendable {
         throw RTMError(.notConnected, reason + hint, operation: "login")
     }
 
+    /// A server has said that the user logs in too often.
+    mutating func heldBack(_ reason: String) { cause = reason }
+
     /// What is said after a second of silence.
     var notice: String {
         let state = cause.map { "\($0); trying again" } ?? "waiting for \(servers)"

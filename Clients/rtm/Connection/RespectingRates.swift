@@ -6,10 +6,11 @@ private let waitMax: Duration = .seconds(30)
 /// Does a call, and again when the server says that it came too early and when to come back. What a server
 /// refuses like that had no effect.
 ///
+/// - Parameter heldBack: is told each time why the call has to wait.
 /// - Returns: what the call returns.
 /// - Throws: what the call throws for another reason, or when it was put off for more than 30 seconds.
 func respectingRates<Value>(
-    _ call: () async throws(RTMError) -> Value
+    _ call: () async throws(RTMError) -> Value, heldBack: (RTMError) async -> Void = { _ in }
 ) async throws -> Value {
     var waited = Duration.zero
     while true {
@@ -18,6 +19,7 @@ func respectingRates<Value>(
         } catch {
             guard let pause = error.retryAfter, waited + pause <= waitMax else { throw error }
             waited += pause
+            await heldBack(error)
             try await Task.sleep(for: pause)
         }
     }

@@ -216,6 +216,18 @@ struct RateTests {
         try logins.login("one", "anna", rates, now: Self.start + .milliseconds(501))
     }
 
+    @Test("R-9: an app with a greater rate doesn't make the edge forget who has used up another app's")
+    func otherRates() throws {
+        var logins = LoginRates()
+        for number in 0..<64 { try logins.login("slow", "user \(number)", Self.rates, now: Self.start) }
+        for _ in 0..<9 { try logins.login("slow", "user 0", Self.rates, now: Self.start) }
+        var fast = Self.rates
+        fast.login = Rate(perSecond: 1_000, burst: 1)
+        let later = Self.start + .milliseconds(2)
+        for number in 0..<65 { try logins.login("fast", "user \(number)", fast, now: later) }
+        #expect(throws: RTMError.self) { try logins.login("slow", "user 0", Self.rates, now: later) }
+    }
+
     @Test("a rate of 0 is no limit, and remembers nothing")
     func unlimited() throws {
         var session = SessionRates()

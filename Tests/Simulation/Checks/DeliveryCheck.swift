@@ -7,6 +7,8 @@ import RTMModel
 struct DeliveryCheck: Check {
     /// What is older than this logs don't keep (`MessagingProcess`).
     private static let logAge = Duration.seconds(150)
+    /// So long an app may take to notice that it is cut off.
+    private static let noticedWithin = Duration.seconds(30)
     /// Then entries of logs may be events of presence, which nobody here sees.
     private let hasPresence: Bool
     private var disturbances = Disturbances()
@@ -123,7 +125,7 @@ struct DeliveryCheck: Check {
         case .connected:
             connected.insert(device)
             if let lost = lostAt.removeValue(forKey: device) {
-                absences[device, default: []].append((lost, time))
+                absences[device, default: []].append((lost - Self.noticedWithin, time))
             }
             let inbox = Key(device: device, place: .user(device.user))
             if streams[inbox] == nil {

@@ -24,6 +24,9 @@ final class Faults {
     private var isOver = false
     private var lastDisturbance = 0
     private var disturbances: Set<Int> = []
+    /// How many of them make everything slow, and the delays without them.
+    private var slowdowns = 0
+    private var usualDelay = 0...0
 
     init(_ installation: Installation, _ scene: Scene) {
         self.installation = installation
@@ -172,11 +175,13 @@ final class Faults {
     }
 
     private func slowDown() {
-        let before = installation.network.weather
+        if slowdowns == 0 { usualDelay = installation.network.weather.delay }
+        slowdowns += 1
         installation.network.weather.delay = 200_000...3_000_000
         let over = disturb("everything is slow")
         installation.world.after(random.milliseconds(500...10_000)) {
-            if !self.isOver { self.installation.network.weather = before }
+            self.slowdowns -= 1
+            if !self.isOver, self.slowdowns == 0 { self.installation.network.weather.delay = self.usualDelay }
             over()
         }
     }

@@ -79,7 +79,7 @@ struct EdgeListener: Service {
     /// A connection keeps the buffer of its last read, and most connections read little: a heartbeat has ten
     /// bytes. The buffer grows with the first read that fills it.
     private static let firstRead = AdaptiveRecvByteBufferAllocator(
-        minimum: 256, initial: 256, maximum: 64 * 1024)
+        minimum: 128, initial: 128, maximum: 64 * 1024)
 
     private func accept(_ channel: any Channel) throws {
         // This isn't a child option because the bootstrap makes a chain of futures for those each time.

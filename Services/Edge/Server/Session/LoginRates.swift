@@ -9,13 +9,14 @@ struct UserKey: Hashable {
 
 /// How often the users of an edge have logged in lately. Pure: it is told the time.
 struct LoginRates {
-    private var logins = TokenBuckets<UserKey>()
+    /// By app, because the apps have rates of their own.
+    private var logins: [String: TokenBuckets<String>] = [:]
 
     mutating func login(
         _ appID: String, _ userID: String, _ rates: ApplicationRates, now: NIODeadline
     ) throws(RTMError) {
         guard !rates.login.isUnlimited,
-            let wait = logins.take(UserKey(appID: appID, userID: userID), rates.login, now: now)
+            let wait = logins[appID, default: TokenBuckets()].take(userID, rates.login, now: now)
         else { return }
         throw RTMError(
             .loginRejected, "user \"\(userID)\" may log in \(rates.login.perSecond) times a second",
@@ -29,13 +30,13 @@ struct LoginRates {
 /// there was a first sending, so a user has as many of them as a client keeps, and they come back no faster
 /// than the user may publish: more logins don't make it more. Pure: it is told the time.
 struct RepeatRates {
-    private var repeats = TokenBuckets<UserKey>()
+    private var repeats: [String: TokenBuckets<String>] = [:]
 
     mutating func passes(
         _ appID: String, _ userID: String, _ rates: ApplicationRates, now: NIODeadline
     ) -> Bool {
         guard !rates.publish.isUnlimited else { return true }
         let rate = Rate(perSecond: rates.publish.perSecond, burst: Limits.repeatedPublishesMax)
-        return repeats.take(UserKey(appID: appID, userID: userID), rate, now: now) == nil
+        return repeats[appID, default: TokenBuckets()].take(userID, rate, now: now) == nil
     }
 }

@@ -1,5 +1,6 @@
 import NIOCore
 import RTMModel
+import RTMServiceKit
 
 /// The sessions of one loop, by their keys.
 final class Sessions {
@@ -24,7 +25,7 @@ final class Sessions {
     /// Adds the session that is made for the key.
     func add(_ id: SessionID, _ make: (SessionKey) -> Session) -> Session {
         let slot = free.popLast() ?? UInt32(slots.count)
-        if slot == slots.count { slots.append(nil) }
+        if slot == slots.count { slots.appendSparingly(nil) }
         let session = make(SessionKey(id: id, slot: slot))
         slots[Int(slot)] = session
         connections[slot] = session.connection
@@ -48,7 +49,7 @@ struct SessionConnections {
     subscript(slot: UInt32) -> (any SessionConnection)? {
         get { slot < slots.count ? slots[Int(slot)] : nil }
         set {
-            while slots.count <= slot { slots.append(nil) }
+            while slots.count <= slot { slots.appendSparingly(nil) }
             slots[Int(slot)] = newValue
         }
     }

@@ -1,5 +1,6 @@
 import NIOCore
 import RTMModel
+import RTMServiceKit
 import RTMWire
 
 /// The channels of one loop: where each of them lies, how each stands with messaging, and which of them have
@@ -7,7 +8,7 @@ import RTMWire
 ///
 /// A value without I/O. It returns what has to be sent to messaging and to subscribers.
 struct ChannelTable {
-    private var channels: [EdgeChannel] = []
+    private var channels = ContiguousArray<EdgeChannel>()
     private var places: [ChannelKey: Int] = [:]
     private var free: [Int] = []
     private var generation: UInt64 = 0
@@ -49,7 +50,7 @@ extension ChannelTable {
         generation += 1
         let place = free.popLast() ?? channels.count
         let channel = EdgeChannel(key: key, interest: generation << 32 | UInt64(place), owner: owner)
-        if place < channels.count { channels[place] = channel } else { channels.append(channel) }
+        if place < channels.count { channels[place] = channel } else { channels.appendSparingly(channel) }
         return place
     }
 

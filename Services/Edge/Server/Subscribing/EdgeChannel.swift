@@ -43,9 +43,9 @@ struct EdgeChannel {
     let owner: InboxOwner?
     /// The number by which messaging knows which owner is the newest; 0 until messaging has given one.
     var claim: UInt64 = 0
-    var attachment = Attachment.detached
     /// The position of the newest entry that arrived; nil until messaging has answered for the first time.
     var position: StreamPosition?
+    var attachment = Attachment.detached
     /// Subscribes that go on once the channel is attached. Some of them may have ended meanwhile.
     var waiting: [SubscribeID] = []
     /// Subscribes that have not ended yet, the waiting ones among them. They keep the channel.

@@ -1,4 +1,5 @@
 import RTMModel
+import RTMServiceKit
 
 /// What the sessions of one loop are subscribed to, by the slot of the session and the place of the channel.
 struct SessionSeats {
@@ -43,7 +44,7 @@ struct SessionSeats {
 
     /// - Parameter seat: nil if the session leaves the channel.
     mutating func set(_ seat: Seat?, of session: SessionKey, at place: Int, in type: ChannelType) {
-        while slots.count <= session.slot { slots.append(Slot()) }
+        while slots.count <= session.slot { slots.appendSparingly(Slot()) }
         let slot = Int(session.slot)
         if slots[slot].session != session.id { slots[slot] = Slot(session: session.id) }
         let before = slots[slot].seats[place]

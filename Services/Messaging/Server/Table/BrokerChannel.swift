@@ -18,13 +18,13 @@ struct BrokerChannel {
     let app: Int
     /// The number of this channel among all that the table ever had.
     let number: UInt64
-    /// The log's tail stands in the queue of the tails that have something to give up.
-    var isQueued = false
     var log: ChannelLog
     var interests: [EmbeddedBroker.Interest] = []
     /// When the last interest left, in milliseconds. The subscribers behind it may come back.
     var leftAt: UInt64 = 0
     var claim: Claim?
+    /// The log's tail stands in the queue of the tails that have something to give up.
+    var isQueued = false
     /// By holder: how far its login attempts have counted.
     var logins = HighWaterMarks()
     var sources = AppendSources()

@@ -1,4 +1,5 @@
 import RTMModel
+import RTMServiceKit
 import RTMWire
 
 /// The channels of a node with their logs: where each of them lies, how much memory all tails take together,
@@ -20,7 +21,7 @@ struct LogTable {
     private var nextEpoch: UInt64
     private let names: NameHash
     private var places = ChannelPlaces()
-    private var channels: [BrokerChannel] = []
+    private var channels = ContiguousArray<BrokerChannel>()
     /// Places that can be used again. A place that is beyond the end, or in use, doesn't count.
     private var free: [Int] = []
     private var apps: [String: Int] = [:]
@@ -111,7 +112,7 @@ extension LogTable {
         let log = log(for: number, of: app, now: now)
         let channel = BrokerChannel(key, of: app, number: lastNumber, log)
         let place = freePlace() ?? channels.count
-        if place < channels.count { channels[place] = channel } else { channels.append(channel) }
+        if place < channels.count { channels[place] = channel } else { channels.appendSparingly(channel) }
         places.insert(place, number)
         return place
     }
@@ -194,7 +195,7 @@ extension LogTable {
             rest -= 1
         }
         guard channels.capacity > Self.capacityMin, channels.count < channels.capacity / 4 else { return }
-        channels = channels.map { $0 }
+        channels = ContiguousArray(channels.map { $0 })
         free = free.filter { $0 < channels.count }
         places.shrink()
     }

@@ -16,11 +16,11 @@ extension PresenceNode {
             request: id, link: link, channel: join.channel, wantsSnapshot: join.wantsSnapshot)
         let number = joins.add(pending, timeout: timeout, now: now)
         let member = MemberKey(join.caller, join.channel)
-        syncs.joined(member, lease: join.lease, over: link.id)
+        reports.joining(member, lease: join.lease, over: link)
         store.enter(Entry(join), join.channel) { [self] outcome in
             switch outcome {
             case .success(let entered):
-                if !entered.isMember { syncs.isOlder(member, lease: join.lease, over: link.id) }
+                if !entered.isMember { reports.isOlder(member, lease: join.lease, over: link) }
                 wait(number, through: entered.through)
             case .failure(let error):
                 if error.code == .channelSubscribeFailed { metrics.channelsFull.increment() }

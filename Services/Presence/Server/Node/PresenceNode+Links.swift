@@ -12,7 +12,7 @@ extension PresenceNode: ServiceLinkHandler {
 
     func linkClosed(_ link: AcceptedServiceLink, _ reason: ServiceLinkDownReason) {
         metrics.links.add(-1)
-        syncs.closed(link.id)
+        reports.closed(link)
         heldSnapshots.forget(of: link.id)
         leases.closed(link)
         logger.info("link closed", metadata: ["node": "\(link.peerNode)", "reason": "\(reason)"])
@@ -85,28 +85,11 @@ extension PresenceNode: ServiceLinkHandler {
 
     private func sync(_ request: SyncRequest, _ id: UInt64, _ link: AcceptedServiceLink) throws(RTMError) {
         try leases.name(request.lease, over: link)
-        syncs.add(request, over: link.id)
-        let pending = Gathering(count: request.memberships.count + 1) { [self] outcome in
-            if case .failure(let failure) = outcome { return refuse(id, failure, link) }
-            guard request.isLast, let kept = syncs.finish(request, over: link.id) else {
-                return link.respond(to: id, SyncResponse())
-            }
-            store.synced(request.lease, except: kept) { [self] outcome in
-                switch outcome {
-                case .success: link.respond(to: id, SyncResponse())
-                case .failure(let error): refuse(id, error, link)
-                }
+        reports.report(request, over: link) { [self] outcome in
+            switch outcome {
+            case .success: link.respond(to: id, SyncResponse())
+            case .failure(let error): refuse(id, error, link)
             }
         }
-        for membership in request.memberships {
-            store.adopt(Entry(membership, lease: request.lease), membership.channel) { [self] outcome in
-                if case .success(false) = outcome {
-                    let member = MemberKey(membership.caller, membership.channel)
-                    syncs.isOlder(member, lease: request.lease, over: link.id)
-                }
-                pending.finished(outcome.map { _ in })
-            }
-        }
-        pending.finished(.success(()))
     }
 }

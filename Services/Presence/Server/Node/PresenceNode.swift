@@ -40,7 +40,7 @@ final class PresenceNode {
     var joins = PendingJoins()
     /// By channel: the joins that wait for the position of the channel's log.
     var headWaiters: [ChannelKey: [UInt64]] = [:]
-    var syncs = Syncs()
+    let reports: MembershipReports
     var heldSnapshots = HeldSnapshots()
     var leases = LeaseLinks()
 
@@ -50,6 +50,7 @@ final class PresenceNode {
     ) {
         self.settings = settings
         self.store = store
+        reports = MembershipReports(store)
         self.eventLoop = eventLoop
         self.metrics = metrics
         self.messagingProbe = messagingProbe

@@ -33,13 +33,8 @@ extension RedisPresenceStore {
         _ done: @escaping Completion<RosterReply>
     ) {
         members.add(entry.user, entry.lease, channel)
-        let member = RedisKeys.field(channel, entry.user)
-        let present = losses[entry.lease] ?? []
-        for loss in present { loss.spare(member, session: entry.session) }
-        // A lease that the edge hasn't renewed yet ends by itself, too.
-        send(
-            "ZADD", .text(keys.leases), "NX", RedisArgument(clock() + rules.leaseTimeToLive),
-            RedisArgument(entry.lease))
+        let staysOut = leases.enters(
+            RedisKeys.field(channel, entry.user), session: entry.session, under: entry.lease)
         change(
             channel, PresenceScripts.enter,
             [
@@ -48,9 +43,7 @@ extension RedisPresenceStore {
                 RedisArgument(silently), RedisArgument(UInt64(usersMax)), RedisArgument(entry.claim),
             ]
         ) { outcome in
-            if case .success(let reply) = outcome, reply.outcome == EnterOutcome.isOlder {
-                for loss in present { loss.spareNot(member, session: entry.session) }
-            }
+            if case .success(let reply) = outcome, reply.outcome == EnterOutcome.isOlder { staysOut() }
             done(outcome)
         }
         members.add(entry.user, entry.lease, channel)

@@ -24,14 +24,7 @@ package final class RedisPresenceStore: PresenceStore {
     private let probe: ReadinessProbe?
     private let logger: Logger
     var told = ToldEvents()
-    /// Leases whose members were reported over the present connection to Redis. All other leases may have
-    /// changed while the connection was away, so their edges are asked to report their members.
-    var trustedLeases: Set<UInt64> = []
-    /// By lease: the losses that are under way at this node.
-    var losses: [UInt64: [LeaseLoss]] = [:]
-    /// Before this time no lease ends, because edges couldn't renew their leases while Redis or this node was
-    /// away.
-    var leasesEndFrom: UInt64 = 0
+    private(set) lazy var leases = RedisLeases(self)
     package internal(set) var totals = PresenceTotals()
 
     /// - Parameter clock: the time in milliseconds, for tests; nil stands for the clock that all nodes share.
@@ -146,8 +139,7 @@ package final class RedisPresenceStore: PresenceStore {
 
 extension RedisPresenceStore: RedisClientDelegate {
     package func redisIsUp() {
-        trustedLeases = []
-        leasesEndFrom = clock() + min(rules.grace, rules.leaseTimeToLive)
+        leases.redisIsUp()
         run.readBirth()
         probe?.ready()
     }

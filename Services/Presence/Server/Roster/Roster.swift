@@ -1,3 +1,4 @@
+import OrderedCollections
 package import RTMModel
 package import RTMWire
 
@@ -29,20 +30,24 @@ package struct Roster: Sendable {
     }
 
     private var rules: AnnounceRules
-    private var members: [String: Member] = [:]
+    /// In no order that means anything. Most rosters have few members, for whom this table takes half of the
+    /// memory that a hash table takes.
+    private var members: OrderedDictionary<String, Member> = [:]
     /// The users who are neither quiet nor leaving; queries read them.
     private var names = SortedNames()
     /// How many members other users know of: those that aren't quiet, including the leaving ones.
     private var visibleCount = 0
-    private var isInterval = false
     private var batch = IntervalBatch()
-    private var flushAt: UInt64?
     private var deadlines = DeadlineQueue<String>()
     private var events: [RosterEvent] = []
-    /// Whether a subscriber has received a snapshot.
-    package private(set) var isShown = false
     /// The members that have gone since `takeGone` was last called.
     private var gone: [Entry] = []
+    private var flushAt: UInt64?
+    private var isInterval = false
+    /// Whether a subscriber has received a snapshot.
+    package private(set) var isShown = false
+    /// The number that the store gave the last event of the channel.
+    package var lastNumber: UInt64 = 0
 
     package init(_ rules: AnnounceRules) { self.rules = rules }
 
@@ -136,10 +141,16 @@ package struct Roster: Sendable {
     private mutating func depart(
         _ user: String, _ departure: IntervalBatch.Departure, except session: UInt64, _ now: UInt64
     ) {
-        guard let member = members.removeValue(forKey: user) else { return }
+        guard let member = remove(user) else { return }
         deadlines.set(nil, for: user)
         gone.append(member.entry)
         if !member.entry.isQuiet { disappear(user, departure, except: session, now) }
+    }
+
+    private mutating func remove(_ user: String) -> Member? {
+        guard let place = members.index(forKey: user) else { return nil }
+        members.swapAt(place, members.count - 1)
+        return members.removeLast().value
     }
 
     // MARK: - Time

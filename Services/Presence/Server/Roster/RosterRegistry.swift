@@ -1,3 +1,4 @@
+import OrderedCollections
 package import RTMModel
 package import RTMWire
 
@@ -22,8 +23,8 @@ package struct RosterRegistry: Sendable {
     private let rules: PresenceRules
     /// Until this time the edges fill the rosters of a started process again.
     private let graceEnd: UInt64
-    private var rosters: [ChannelKey: Roster] = [:]
-    private var channels: [UserKey: Set<ChannelKey>] = [:]
+    private var rosters: RosterTable
+    private var channels: [UserKey: OrderedSet<ChannelKey>] = [:]
     private var leases: [UInt64: Lease] = [:]
     private var dueRosters = DeadlineQueue<ChannelKey>()
     private var dueLeases = DeadlineQueue<UInt64>()
@@ -32,6 +33,7 @@ package struct RosterRegistry: Sendable {
 
     package init(_ rules: PresenceRules, now: UInt64) {
         self.rules = rules
+        rosters = RosterTable(rules.announce)
         graceEnd = now + rules.grace
     }
 
@@ -73,7 +75,7 @@ package struct RosterRegistry: Sendable {
     private mutating func enter(
         _ entry: Entry, _ channel: ChannelKey, silently: Bool, _ now: UInt64
     ) throws(RTMError) -> Bool {
-        guard rosters[channel] != nil || rosters.count < rules.channelsMax else {
+        guard rosters.contains(channel) || rosters.count < rules.channelsMax else {
             throw RTMError(
                 .presenceOperationFailed, "there are rosters of \(rosters.count) channels",
                 limit: .init(name: "presence channels", value: UInt64(rules.channelsMax)))
@@ -90,14 +92,14 @@ package struct RosterRegistry: Sendable {
             removeFromLease(present.lease, user)
             memberCount -= 1
         }
-        channels[user, default: []].insert(channel)
+        channels[user, default: []].append(channel)
         addToLease(entry.lease, user, now)
         memberCount += 1
         return true
     }
 
     package mutating func leave(_ caller: Caller, _ channel: ChannelKey, now: UInt64) {
-        guard rosters[channel] != nil else { return }
+        guard rosters.contains(channel) else { return }
         change(channel) { $0.leave(caller.userID, session: caller.session.rawValue, now: now) }
     }
 
@@ -120,7 +122,7 @@ package struct RosterRegistry: Sendable {
     package mutating func setStates(
         _ caller: Caller, _ channel: ChannelKey, _ items: [StateItem], now: UInt64
     ) throws(RTMError) -> Bool {
-        guard rosters[channel] != nil else { return false }
+        guard rosters.contains(channel) else { return false }
         var outcome: Result<Bool, RTMError> = .success(false)
         let countMax = rules.states.countMax
         change(channel) { roster in
@@ -135,7 +137,7 @@ package struct RosterRegistry: Sendable {
     package mutating func removeStates(
         _ caller: Caller, _ channel: ChannelKey, _ keys: [String], now: UInt64
     ) -> Bool {
-        guard rosters[channel] != nil else { return false }
+        guard rosters.contains(channel) else { return false }
         var isThere = false
         change(channel) {
             isThere = $0.removeStates(caller.userID, session: caller.session.rawValue, keys, now: now)
@@ -147,10 +149,16 @@ package struct RosterRegistry: Sendable {
 
     package subscript(channel: ChannelKey) -> Roster? { rosters[channel] }
 
+    /// The store has numbered the channel's events up to this one.
+    package mutating func numbered(_ channel: ChannelKey, through number: UInt64) {
+        guard rosters.contains(channel) else { return }
+        rosters.change(channel) { $0.lastNumber = number }
+    }
+
     /// The users for a subscriber. From now on changes of this channel have to be announced, because somebody
     /// knows its roster.
     package mutating func show(_ channel: ChannelKey) -> [UserState] {
-        rosters[channel]?.show() ?? []
+        rosters.contains(channel) ? rosters.change(channel) { $0.show() } : []
     }
 
     /// The channels in which the user is visible (P-36).
@@ -230,24 +238,33 @@ package struct RosterRegistry: Sendable {
     /// Changes a roster and updates the indexes of users, leases and deadlines.
     private mutating func change(_ channel: ChannelKey, _ body: (inout Roster) -> Void) {
         let (events, gone, deadline, isEmpty) =
-            rosters[channel, default: Roster(rules.announce)].perform(body)
+            rosters.change(channel) { $0.perform(body) }
         if !events.isEmpty || isEmpty { changed.append((channel, events)) }
         for entry in gone {
             let user = UserKey(appID: channel.appID, userID: entry.user)
             memberCount -= 1
             removeFromLease(entry.lease, user)
-            channels[user]?.remove(channel)
+            channels[user]?.take(channel)
             if channels[user]?.isEmpty == true { channels[user] = nil }
         }
         dueRosters.set(deadline, for: channel)
-        if isEmpty { rosters[channel] = nil }
+        if isEmpty { rosters.remove(channel) }
     }
 
     /// Sorts the channels, so that the order doesn't depend on hash seeds.
-    private func sorted(_ channels: Set<ChannelKey>?) -> [ChannelKey] {
+    private func sorted(_ channels: OrderedSet<ChannelKey>?) -> [ChannelKey] {
         guard let channels else { return [] }
         guard channels.count > 1 else { return Array(channels) }
         return channels.sorted()
+    }
+}
+
+extension OrderedSet {
+    /// Removes a member in constant time, as the order of the others means nothing.
+    fileprivate mutating func take(_ member: Element) {
+        guard let place = firstIndex(of: member) else { return }
+        swapAt(place, count - 1)
+        removeLast()
     }
 }
 

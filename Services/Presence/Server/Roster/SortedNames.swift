@@ -4,8 +4,9 @@ package struct SortedNames: Sendable {
     /// A longer chunk is split, so a change moves at most this many names.
     static let chunkMax = 512
 
-    /// No chunk is empty.
-    private var chunks: [ContiguousArray<String>] = []
+    /// The first chunk, which is the only one of most channels, and the others, none of which is empty.
+    private var first = ContiguousArray<String>()
+    private var others: [ContiguousArray<String>] = []
     package private(set) var count = 0
 
     package init() {}
@@ -13,61 +14,64 @@ package struct SortedNames: Sendable {
     /// Returns false if the name was there already.
     @discardableResult
     package mutating func insert(_ name: String) -> Bool {
-        guard !chunks.isEmpty else {
-            chunks = [[name]]
-            count = 1
-            return true
-        }
         let chunk = self.chunk(for: name)
-        let place = Self.place(of: name, in: chunks[chunk])
-        if place < chunks[chunk].count, chunks[chunk][place] == name { return false }
-        chunks[chunk].insert(name, at: place)
+        let place = Self.place(of: name, in: self[chunk])
+        if place < self[chunk].count, self[chunk][place] == name { return false }
+        self[chunk].insert(name, at: place)
         count += 1
-        if chunks[chunk].count > Self.chunkMax {
-            let half = chunks[chunk].count / 2
-            chunks.insert(ContiguousArray(chunks[chunk][half...]), at: chunk + 1)
-            chunks[chunk].removeSubrange(half...)
+        if self[chunk].count > Self.chunkMax {
+            let half = self[chunk].count / 2
+            others.insert(ContiguousArray(self[chunk][half...]), at: chunk)
+            self[chunk].removeSubrange(half...)
         }
         return true
     }
 
     package mutating func remove(_ name: String) {
-        guard !chunks.isEmpty else { return }
         let chunk = self.chunk(for: name)
-        let place = Self.place(of: name, in: chunks[chunk])
-        guard place < chunks[chunk].count, chunks[chunk][place] == name else { return }
-        chunks[chunk].remove(at: place)
+        let place = Self.place(of: name, in: self[chunk])
+        guard place < self[chunk].count, self[chunk][place] == name else { return }
+        self[chunk].remove(at: place)
         count -= 1
-        if chunks[chunk].isEmpty { chunks.remove(at: chunk) }
+        guard self[chunk].isEmpty else { return }
+        if chunk > 0 {
+            others.remove(at: chunk - 1)
+        } else {
+            first = others.isEmpty ? [] : others.removeFirst()
+        }
     }
 
     /// At most `countMax` names that come after the given one; nil begins at the first name.
     package func names(after name: String?, countMax: Int) -> [String] {
-        guard !chunks.isEmpty else { return [] }
         var chunk = name.map { self.chunk(for: $0) } ?? 0
         var place = 0
         if let name {
-            place = Self.place(of: name, in: chunks[chunk])
-            if place < chunks[chunk].count, chunks[chunk][place] == name { place += 1 }
+            place = Self.place(of: name, in: self[chunk])
+            if place < self[chunk].count, self[chunk][place] == name { place += 1 }
         }
         var names: [String] = []
         names.reserveCapacity(min(countMax, count))
-        while chunk < chunks.count, names.count < countMax {
-            let end = min(chunks[chunk].count, place + countMax - names.count)
-            names.append(contentsOf: chunks[chunk][place..<end])
+        while chunk <= others.count, names.count < countMax {
+            let end = min(self[chunk].count, place + countMax - names.count)
+            names.append(contentsOf: self[chunk][place..<end])
             chunk += 1
             place = 0
         }
         return names
     }
 
+    private subscript(chunk: Int) -> ContiguousArray<String> {
+        get { chunk == 0 ? first : others[chunk - 1] }
+        _modify { if chunk == 0 { yield &first } else { yield &others[chunk - 1] } }
+    }
+
     /// The last chunk that begins at or before the name, or the first chunk if there is none.
     private func chunk(for name: String) -> Int {
         var low = 0
-        var high = chunks.count
+        var high = others.count + 1
         while high - low > 1 {
             let middle = (low + high) / 2
-            if name < chunks[middle][0] { high = middle } else { low = middle }
+            if name < self[middle][0] { high = middle } else { low = middle }
         }
         return low
     }

@@ -13,8 +13,6 @@ package final class EmbeddedPresenceStore: PresenceStore {
     /// The number of the last event of any channel. A channel that was empty and comes back goes on above its
     /// earlier numbers.
     private var lastSequence: UInt64 = 0
-    /// The number of the last event of each channel that has a roster.
-    private var through: [ChannelKey: UInt64] = [:]
 
     /// - Parameter clock: the time in milliseconds; it never goes back.
     package init(_ rules: PresenceRules, source: UInt64, clock: @escaping () -> UInt64) {
@@ -33,7 +31,7 @@ package final class EmbeddedPresenceStore: PresenceStore {
                 return (sequence: lastSequence, event: event)
             }
             let isEmpty = registry[channel] == nil
-            through[channel] = isEmpty ? nil : lastSequence
+            if !isEmpty { registry.numbered(channel, through: lastSequence) }
             observer?.rosterChanged(
                 channel, NumberedEvents(source: source, events: numbered, isEmpty: isEmpty))
         }
@@ -52,7 +50,7 @@ extension EmbeddedPresenceStore {
     package func enter(_ entry: Entry, _ channel: ChannelKey, _ done: @escaping Completion<Entered>) {
         let outcome = Result { () throws(RTMError) in try registry.enter(entry, channel, now: clock()) }
         report()
-        done(outcome.map { Entered(through: through[channel] ?? 0, isMember: $0) })
+        done(outcome.map { Entered(through: registry[channel]?.lastNumber ?? 0, isMember: $0) })
     }
 
     package func adopt(_ entry: Entry, _ channel: ChannelKey, _ done: @escaping Completion<Bool>) {
@@ -107,7 +105,7 @@ extension EmbeddedPresenceStore {
     ) {
         guard (registry[channel]?.onlineCount ?? 0) <= onlineMax else { return done(.success(nil)) }
         let users = registry.show(channel)
-        done(.success(RosterSnapshot(users: users, through: through[channel] ?? 0)))
+        done(.success(RosterSnapshot(users: users, through: registry[channel]?.lastNumber ?? 0)))
     }
 
     package func renew(_ lease: UInt64, _ done: @escaping Completion<Bool>) {

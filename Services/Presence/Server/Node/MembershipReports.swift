@@ -1,0 +1,46 @@
+import RTMModel
+import RTMServiceLink
+import RTMWire
+
+/// What edges report of the members under their leases (`Syncs`), on its way into the store.
+final class MembershipReports {
+    private let store: any PresenceStore
+    private var syncs = Syncs()
+
+    init(_ store: any PresenceStore) { self.store = store }
+
+    func closed(_ link: AcceptedServiceLink) { syncs.closed(link.id) }
+
+    /// A session joins a channel, perhaps while its edge reports others.
+    func joining(_ member: MemberKey, lease: UInt64, over link: AcceptedServiceLink) {
+        syncs.joined(member, lease: lease, over: link.id)
+    }
+
+    /// The session has not become the member: a newer login of its user is in the channel.
+    func isOlder(_ member: MemberKey, lease: UInt64, over link: AcceptedServiceLink) {
+        syncs.isOlder(member, lease: lease, over: link.id)
+    }
+
+    /// Enters the members. With the last part of a report everybody else under the lease is lost.
+    func report(
+        _ request: SyncRequest, over link: AcceptedServiceLink,
+        _ done: @escaping (Result<Void, RTMError>) -> Void
+    ) {
+        syncs.add(request, over: link.id)
+        let pending = Gathering(count: request.memberships.count + 1) { [self] outcome in
+            guard case .success = outcome, request.isLast, let kept = syncs.finish(request, over: link.id)
+            else { return done(outcome) }
+            store.synced(request.lease, except: kept, done)
+        }
+        for membership in request.memberships {
+            store.adopt(Entry(membership, lease: request.lease), membership.channel) { [self] outcome in
+                if case .success(false) = outcome {
+                    let member = MemberKey(membership.caller, membership.channel)
+                    isOlder(member, lease: request.lease, over: link)
+                }
+                pending.finished(outcome.map { _ in })
+            }
+        }
+        pending.finished(.success(()))
+    }
+}

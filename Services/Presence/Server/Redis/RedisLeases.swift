@@ -1,0 +1,146 @@
+import RTMModel
+import RTMRedis
+import RTMWire
+
+/// The leases in Redis: which of them run, whose members are all known, and whose members are lost. Every
+/// node ends leases that are over, and the scripts ensure that only one node ends each.
+final class RedisLeases {
+    typealias Completion<Value> = RedisPresenceStore.Completion<Value>
+
+    /// Limit: leases that one sweep ends.
+    private static let leasesPerSweep = 8
+    /// Limit: members in work at once; the next ones follow when these are answered. So a lease with many
+    /// sessions doesn't take the room that calls need among the commands that wait for Redis.
+    private static let losesAtOnce = 256
+    /// How long an index of members lives that nobody renews, in milliseconds. It is longer than any lease.
+    private static let indexLife: UInt64 = 3_600_000
+
+    private let client: RedisClient
+    private let keys: RedisKeys
+    private let rules: PresenceRules
+    private let run: RedisRun
+    private unowned let store: RedisPresenceStore
+    /// Leases whose members were reported over the present connection to Redis. All other leases may have
+    /// changed while the connection was away, so their edges are asked to report their members.
+    private var trusted: Set<UInt64> = []
+    /// By lease: the losses that are under way at this node.
+    private var losses: [UInt64: [LeaseLoss]] = [:]
+    /// Before this time no lease ends, because edges couldn't renew their leases while Redis or this node was
+    /// away.
+    private var endFrom: UInt64 = 0
+
+    init(_ store: RedisPresenceStore) {
+        self.store = store
+        (client, keys, rules, run) = (store.client, store.keys, store.rules, store.run)
+    }
+
+    func redisIsUp() {
+        trusted = []
+        endFrom = run.now() + min(rules.grace, rules.leaseTimeToLive)
+    }
+
+    /// A member comes in under a lease, which ends by itself if the edge hasn't renewed it yet.
+    ///
+    /// - Returns: what has to be told if the member doesn't come in after all.
+    func enters(_ member: String, session: UInt64, under lease: UInt64) -> () -> Void {
+        let present = losses[lease] ?? []
+        for loss in present { loss.spare(member, session: session) }
+        store.send(
+            "ZADD", .text(keys.leases), "NX", RedisArgument(run.now() + rules.leaseTimeToLive),
+            RedisArgument(lease))
+        return { for loss in present { loss.spareNot(member, session: session) } }
+    }
+
+    func renew(_ lease: UInt64, _ done: @escaping Completion<Bool>) {
+        // Redis may have lost all data since the last renewal.
+        run.readBirth()
+        store.send("PEXPIRE", .text(keys.members(under: lease)), RedisArgument(Self.indexLife))
+        client.run(
+            PresenceScripts.renew, keys: [keys.leases, keys.knownLeases],
+            [RedisArgument(lease), RedisArgument(run.now() + rules.leaseTimeToLive)]
+        ) { [self] outcome in
+            done(outcome.mapError(RTMError.init).map { $0 == .integer(1) && trusted.contains(lease) })
+        }
+    }
+
+    func synced(_ lease: UInt64, except kept: Set<MemberKey>, _ done: @escaping Completion<Void>) {
+        loseMembers(under: lease, except: kept) { [self] outcome in
+            guard case .success = outcome else { return done(outcome.map { _ in }) }
+            client.send(RedisCommand("SADD", .text(keys.knownLeases), RedisArgument(lease))) {
+                [self] outcome in
+                if case .success = outcome { trusted.insert(lease) }
+                done(outcome.mapError(RTMError.init).map { _ in })
+            }
+        }
+    }
+
+    /// Gives whether a member came in under the lease meanwhile.
+    private func loseMembers(
+        under lease: UInt64, except kept: Set<MemberKey>, _ done: @escaping Completion<Bool>
+    ) {
+        // A kept member has just been reported again, so its session is the present one.
+        let keptFields = Set(kept.map { RedisKeys.field($0.channel, $0.user) })
+        let loss = LeaseLoss()
+        losses[lease, default: []].append(loss)
+        let command = RedisCommand("SMEMBERS", .text(keys.members(under: lease)))
+        client.send(command) { [self] outcome in
+            let parse: (RedisReply) -> (field: String, place: (channel: ChannelKey, user: String))? = {
+                field in
+                guard let text = field.string, !keptFields.contains(text) else { return nil }
+                return RedisKeys.parse(field).map { (text, $0) }
+            }
+            let ended: Completion<Void> = { [self] outcome in
+                losses[lease]?.removeAll { $0 === loss }
+                if losses[lease]?.isEmpty == true { losses[lease] = nil }
+                done(outcome.map { loss.sparesAny })
+            }
+            RedisTurns.forEach(outcome, parse, atOnce: Self.losesAtOnce, ended) { [self] member, done in
+                guard !loss.spares(member.field) else { return done(.success(())) }
+                store.lose(member.place.user, member.place.channel, session: nil, lease: lease, done)
+            }
+        }
+    }
+
+    /// Ends the leases that are over.
+    ///
+    /// - Parameter claim: after so many milliseconds another node may end what this node has not ended.
+    func endDue(claim: UInt64, _ done: @escaping Completion<Void>) {
+        let now = run.now()
+        guard now >= endFrom else { return done(.success(())) }
+        let until = RedisArgument(now + claim)
+        client.run(
+            PresenceScripts.expire, keys: [keys.leases, keys.knownLeases],
+            [RedisArgument(now), until, RedisArgument(UInt64(Self.leasesPerSweep))]
+        ) { [self] outcome in
+            RedisTurns.forEach(outcome, \.number, done) { [self] lease, done in
+                loseMembers(under: lease, except: []) { [self] outcome in
+                    guard case .success(let isUsed) = outcome else { return done(outcome.map { _ in }) }
+                    store.observer?.leasesExpired(1)
+                    // A member that came in under the lease meanwhile still needs it.
+                    let next = isUsed ? RedisArgument(run.now() + rules.leaseTimeToLive) : ""
+                    client.run(
+                        PresenceScripts.settle, keys: [keys.leases], [RedisArgument(lease), until, next]
+                    ) { done($0.mapError(RTMError.init).map { _ in }) }
+                }
+            }
+        }
+    }
+}
+
+/// The members under a lease are being declared lost, some at a time.
+private final class LeaseLoss {
+    /// Members that have come in under the lease since, with their sessions. They are not lost, although the
+    /// scripts don't compare sessions then.
+    private var spared: [String: Set<UInt64>] = [:]
+
+    var sparesAny: Bool { !spared.isEmpty }
+
+    func spares(_ member: String) -> Bool { spared[member] != nil }
+
+    func spare(_ member: String, session: UInt64) { spared[member, default: []].insert(session) }
+
+    func spareNot(_ member: String, session: UInt64) {
+        spared[member]?.remove(session)
+        if spared[member]?.isEmpty == true { spared[member] = nil }
+    }
+}
