@@ -49,7 +49,11 @@ struct RosterModel {
     mutating func enter(_ entry: Entry, now: UInt64) {
         if let place = people.firstIndex(where: { $0.entry.user == entry.user }) {
             let old = people[place]
-            if old.entry.session != entry.session, old.entry.claim > entry.claim { return }
+            if old.phase == .online, old.entry.session != entry.session, entry.claim > 0,
+                old.entry.claim > entry.claim
+            {
+                return
+            }
             var isBack = old.entry.session == entry.session
             if entry.instance != 0, entry.instance == old.entry.instance { isBack = true }
             var hadStates = false

@@ -108,7 +108,7 @@ extension RTMClient {
         let key = LockKey(channelType: type, channel: channel, name: name)
         try check(operation, key.check)
         let body = body(key)
-        return try await perform(operation) { link, completion in
+        return try await perform(operation, of: .lock(key)) { link, completion in
             link.locks.perform(LockCall(key: key, body: body, completion: completion))
         }
     }

@@ -38,7 +38,9 @@ extension RTMClient {
     private func letGo(_ key: LockKey) async {
         // Unstructured: a release must not be cancelled together with the work that it ends.
         let release = Task {
-            try? await self.perform(.releaseLock) { link, completion in link.locks.letGo(key, completion) }
+            try? await self.perform(.releaseLock, of: .lock(key)) { link, completion in
+                link.locks.letGo(key, completion)
+            }
         }
         await release.value
     }

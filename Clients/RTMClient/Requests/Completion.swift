@@ -102,11 +102,12 @@ extension NIOLoopBoundBox where Value: AnyObject {
 extension RTMClient {
     /// Runs `start` on the link's event loop and waits for the completion.
     func perform<Answer: Sendable>(
-        _ operation: Operation, _ start: @escaping @Sendable (Link, Completion<Answer>) -> Void
+        _ operation: Operation, of subject: WaitingCalls.Subject? = nil,
+        _ start: @escaping @Sendable (Link, Completion<Answer>) -> Void
     ) async throws(RTMError) -> Answer {
         let id = requestIDs.next()
         return try await link.perform(operation, id: id) { link, completion in
-            link.waitingCalls.start(completion) { start(link, completion) }
+            link.waitingCalls.start(completion, subject) { start(link, completion) }
         } cancel: {
             $0.session.cancel(id)
         }

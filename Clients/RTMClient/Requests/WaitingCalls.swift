@@ -5,11 +5,20 @@ import RTMModel
 /// in their order. When the attempt fails, or after the request timeout, they begin nevertheless, and fail as
 /// calls without a connection do (S-8, S-26).
 final class WaitingCalls {
-    /// Limit: calls that wait. Beyond it a call fails at once as without a connection (S-8).
+    /// Limit: calls that wait, beside those that give up again what others wait for. Beyond it a call fails
+    /// at once as without a connection (S-8).
     static let callsMax = 1024
+
+    /// What a call takes or gives up.
+    enum Subject: Hashable {
+        case channel(String)
+        case userMetadata(String)
+        case lock(LockKey)
+    }
 
     private struct Call {
         let id: UInt64
+        let subject: Subject?
         let deadline: Link.Instant
         let start: () -> Void
         let cancel: () -> Void
@@ -24,16 +33,26 @@ final class WaitingCalls {
     var deadline: Link.Instant? { calls.first?.deadline }
 
     /// Begins the call now, or when the link is back.
-    func start<Value>(_ completion: Completion<Value>, _ start: @escaping () -> Void) {
-        guard link.machine.isComingBack, completion.operation.waitsForLink(behindOthers: !calls.isEmpty),
-            calls.count < Self.callsMax
-        else { return start() }
+    func start<Value>(_ completion: Completion<Value>, _ subject: Subject?, _ start: @escaping () -> Void) {
+        guard link.machine.isComingBack, waits(completion.operation, subject) else { return start() }
         let deadline = link.now + link.configuration.requestTimeout
         calls.append(
             Call(
-                id: completion.id, deadline: deadline, start: start,
+                id: completion.id, subject: subject, deadline: deadline, start: start,
                 cancel: { completion.fail(.cancelled(completion.operation)) }))
         link.armTimer(by: deadline)
+    }
+
+    /// Whether a call has to wait for the link. Those about the session itself don't need it to be connected,
+    /// and what is given up is given up without a connection, too (S-16). But an unsubscribe must not
+    /// overtake the subscribe before it.
+    private func waits(_ operation: Operation, _ subject: Subject?) -> Bool {
+        switch operation {
+        case .login, .logout, .renewToken, .ping: false
+        case .unsubscribe, .unsubscribeUserMetadata, .releaseLock:
+            calls.count < 2 * Self.callsMax && calls.contains { $0.subject == subject }
+        default: calls.count < Self.callsMax
+        }
     }
 
     /// The link is connected again, or the attempt has failed.
@@ -54,18 +73,5 @@ final class WaitingCalls {
         guard let index = calls.firstIndex(where: { $0.id == id }) else { return false }
         calls.remove(at: index).cancel()
         return true
-    }
-}
-
-extension Operation {
-    /// Whether a call may wait for the link. Those about the session itself don't need it to be connected,
-    /// and what is given up is given up without a connection, too (S-16). It must not overtake the call by
-    /// which the app got it, though, so it waits behind calls that wait already.
-    fileprivate func waitsForLink(behindOthers: Bool) -> Bool {
-        switch self {
-        case .login, .logout, .renewToken, .ping: false
-        case .unsubscribe, .unsubscribeUserMetadata, .releaseLock: behindOthers
-        default: true
-        }
     }
 }

@@ -74,7 +74,7 @@ final class Link {
     var isClosed: Bool { session.isClosed }
     /// Why a call that needs a session fails.
     var notLoggedIn: RTMError {
-        RTMError(.notLogin, state == .failed ? "not logged in any more: \(lastCause)" : "not logged in")
+        RTMError(.notLogin, state == .failed ? "not logged in: \(lastCause)" : "not logged in")
     }
     /// The server has accepted the login, and takes up again what belongs to the session.
     var isBeingRestored: Bool { state == .connecting && connection?.heartbeat != nil }

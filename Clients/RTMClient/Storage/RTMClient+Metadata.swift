@@ -143,7 +143,7 @@ extension RTMClient {
     public func subscribeUserMetadata(_ userID: String) async throws(RTMError) {
         let target = MetadataTarget.user(userID).resolved(for: configuration.userID)
         try check(.subscribeUserMetadata, target.check)
-        try await perform(.subscribeUserMetadata) { link, completion in
+        try await perform(.subscribeUserMetadata, of: .userMetadata(target.name)) { link, completion in
             link.followedUsers.follow(target.name, completion)
         }
     }
@@ -157,7 +157,7 @@ extension RTMClient {
     public func unsubscribeUserMetadata(_ userID: String) async throws(RTMError) {
         let target = MetadataTarget.user(userID).resolved(for: configuration.userID)
         try check(.unsubscribeUserMetadata, target.check)
-        try await perform(.unsubscribeUserMetadata) { link, completion in
+        try await perform(.unsubscribeUserMetadata, of: .userMetadata(target.name)) { link, completion in
             link.followedUsers.unfollow(target.name, completion)
         }
     }

@@ -33,7 +33,7 @@ struct LoginWatch: Sendable {
         throw RTMError(.notConnected, reason + hint, operation: "login")
     }
 
-    /// A server has said that the user logs in too often.
+    /// A server has refused the login for now, and said when to come back.
     mutating func heldBack(_ reason: String) { cause = reason }
 
     /// What is said after a second of silence.

@@ -10,10 +10,8 @@ struct Terminal: Sendable {
     var isGone: Bool { endsWithTerminal && !Self.isThere }
 
     private static var ignoresHangUp: Bool {
-        var action = sigaction()
-        guard sigaction(SIGHUP, nil, &action) == 0 else { return false }
-        return unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self)
-            == unsafeBitCast(SIG_IGN, to: Int.self)
+        // Only whoever sets a handler learns of the one before. The signals' source ignores it, too.
+        unsafeBitCast(signal(SIGHUP, SIG_IGN), to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
     }
 
     private static var isThere: Bool {

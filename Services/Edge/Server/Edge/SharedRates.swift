@@ -27,6 +27,9 @@ final class SharedRates: Sendable {
             }
             present = next
         }
+        let present = Set(applications.map(\.id))
+        logins.withLock { $0.forget(appsExcept: present) }
+        repeats.withLock { $0.forget(appsExcept: present) }
     }
 
     /// What the sessions of the app may publish together.

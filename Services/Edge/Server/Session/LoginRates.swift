@@ -1,16 +1,14 @@
 import NIOCore
 import RTMModel
 
-/// A user by the full name.
-struct UserKey: Hashable {
-    let appID: String
-    let userID: String
-}
-
 /// How often the users of an edge have logged in lately. Pure: it is told the time.
 struct LoginRates {
     /// By app, because the apps have rates of their own.
     private var logins: [String: TokenBuckets<String>] = [:]
+
+    mutating func forget(appsExcept present: Set<String>) {
+        logins = logins.filter { present.contains($0.key) }
+    }
 
     mutating func login(
         _ appID: String, _ userID: String, _ rates: ApplicationRates, now: NIODeadline
@@ -31,6 +29,10 @@ struct LoginRates {
 /// than the user may publish: more logins don't make it more. Pure: it is told the time.
 struct RepeatRates {
     private var repeats: [String: TokenBuckets<String>] = [:]
+
+    mutating func forget(appsExcept present: Set<String>) {
+        repeats = repeats.filter { present.contains($0.key) }
+    }
 
     mutating func passes(
         _ appID: String, _ userID: String, _ rates: ApplicationRates, now: NIODeadline

@@ -78,7 +78,8 @@ final class RedisLeases {
     private func loseMembers(
         under lease: UInt64, except kept: Set<MemberKey>, _ done: @escaping Completion<Bool>
     ) {
-        // A kept member has just been reported again, so its session is the present one.
+        // A kept member has just been reported again, so its session is the present one. (Unless it joined a
+        // moment ago and turns out to be of an older login; then the edge's next report finds the other one.)
         let keptFields = Set(kept.map { RedisKeys.field($0.channel, $0.user) })
         let loss = LeaseLoss()
         losses[lease, default: []].append(loss)

@@ -4,7 +4,8 @@ import RTMRedis
 /// The channels of each user, and the members under each lease.
 ///
 /// A member's entries are written before and after it enters. They are removed after it has gone, unless it
-/// is in the channel again. So an entry is never missing, and a superfluous one does no harm.
+/// is in the channel again. A superfluous entry does no harm. One is missing
+/// only for the time of one answer, when a member comes back while its entries are being removed.
 struct RedisMemberIndex {
     let client: RedisClient
     let keys: RedisKeys

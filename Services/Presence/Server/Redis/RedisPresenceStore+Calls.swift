@@ -43,7 +43,7 @@ extension RedisPresenceStore {
                 RedisArgument(silently), RedisArgument(UInt64(usersMax)), RedisArgument(entry.claim),
             ]
         ) { outcome in
-            if case .success(let reply) = outcome, reply.outcome == EnterOutcome.isOlder { staysOut() }
+            if case .success(let reply) = outcome, reply.outcome != EnterOutcome.entered { staysOut() }
             done(outcome)
         }
         members.add(entry.user, entry.lease, channel)
@@ -150,6 +150,7 @@ extension RedisPresenceStore {
 /// What Scripts/enter.lua answers.
 private enum EnterOutcome {
     static let full = 0
+    static let entered = 1
     /// A newer login of the user is the member.
     static let isOlder = 2
 }

@@ -75,7 +75,7 @@ package struct Roster: Sendable {
     ///   again.
     package mutating func enter(_ entry: Entry, silently: Bool = false, now: UInt64) {
         guard let present = members[entry.user] else { return arrive(entry, silently: silently, now) }
-        guard !present.entry.isNewer(than: entry) else { return }
+        guard !hasNewer(than: entry) else { return }
         let isSame =
             present.entry.session == entry.session
             || (entry.instance != 0 && present.entry.instance == entry.instance)
@@ -85,6 +85,13 @@ package struct Roster: Sendable {
             return arrive(entry, silently: false, now)
         }
         comeBack(present, as: entry, now)
+    }
+
+    /// Whether a newer login of the user is online in the channel: what comes of an older session comes late,
+    /// perhaps over an edge that doesn't know yet that it was superseded (S-12).
+    package func hasNewer(than entry: Entry) -> Bool {
+        guard let present = members[entry.user], present.phase == .online else { return false }
+        return present.entry.isNewer(than: entry)
     }
 
     private mutating func arrive(_ entry: Entry, silently: Bool, _ now: UInt64) {

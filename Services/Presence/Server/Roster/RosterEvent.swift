@@ -21,7 +21,8 @@ package struct Entry: Sendable, Hashable {
     package var session: UInt64
     /// The number of the client object; 0 if it is unknown.
     package var instance: UInt64
-    /// Greater than that of every earlier login of the user.
+    /// The number of the session's inbox at messaging, which is greater for a newer login of the user; 0 if
+    /// it is unknown.
     package var claim: UInt64
     package var lease: UInt64
     package var isQuiet: Bool
@@ -41,7 +42,8 @@ package struct Entry: Sendable, Hashable {
         self.timeout = timeout
     }
 
-    /// Whether a newer login of the same user is this member: what comes of an older session, perhaps over
-    /// another edge that doesn't know yet that it was superseded, comes late (S-12).
-    package func isNewer(than other: Entry) -> Bool { session != other.session && other.claim < claim }
+    /// Whether this comes of a newer login of the same user.
+    package func isNewer(than other: Entry) -> Bool {
+        session != other.session && other.claim != 0 && other.claim < claim
+    }
 }

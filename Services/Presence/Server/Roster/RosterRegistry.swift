@@ -82,7 +82,7 @@ package struct RosterRegistry: Sendable {
         }
         let user = UserKey(appID: channel.appID, userID: entry.user)
         let present = rosters[channel]?[entry.user]?.entry
-        if let present, present.isNewer(than: entry) {
+        if rosters[channel]?.hasNewer(than: entry) == true {
             name(entry.lease, now)
             return false
         }

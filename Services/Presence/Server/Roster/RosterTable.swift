@@ -1,7 +1,8 @@
 import RTMModel
 import RTMServiceKit
 
-/// The rosters by their channels. A hash table is never full, so it has only their places, which are small.
+/// The rosters by their channels. A third of a hash table is empty slots, so the one here has only small
+/// numbers, and the rosters lie in an array.
 struct RosterTable: Sendable {
     private let rules: AnnounceRules
     private var places: [ChannelKey: Int] = [:]

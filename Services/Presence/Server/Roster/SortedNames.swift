@@ -5,6 +5,7 @@ package struct SortedNames: Sendable {
     static let chunkMax = 512
 
     /// The first chunk, which is the only one of most channels, and the others, none of which is empty.
+    /// The first one is empty only if there are no names.
     private var first = ContiguousArray<String>()
     private var others: [ContiguousArray<String>] = []
     package private(set) var count = 0

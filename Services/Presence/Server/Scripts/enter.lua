@@ -9,8 +9,9 @@ local new = { session = ARGV[8], instance = ARGV[9], lease = ARGV[10], quiet = A
 local old = member(user)
 local same = old and (old.session == new.session or (new.instance ~= '0' and old.instance == new.instance)
   or old.phase == 'l')
--- A newer login of the user is in the channel, so what comes of this one comes late.
-if old and old.session ~= new.session and tonumber(new.claim) < tonumber(old.claim) then
+-- A newer login of the user is online in the channel, so what comes of this one comes late.
+if old and old.phase == 'o' and old.session ~= new.session and new.claim ~= '0'
+    and tonumber(new.claim) < tonumber(old.claim) then
   gone = { user, new.lease }
   return finish(2)
 end

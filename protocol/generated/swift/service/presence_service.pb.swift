@@ -149,7 +149,7 @@ package nonisolated enum Rtm_Service_SessionEnd: SwiftProtobuf.Enum, Swift.CaseI
 
 /// A session's user enters a channel, or changes how it is there. The same user with the same instance in another session
 /// has come back, and nobody is told. With another instance it is a takeover, and the old session leaves first (S-12). A join
-/// with a smaller claim than the present session's changes nothing: a newer login of the user is in the channel already.
+/// with a smaller claim than the present session's changes nothing while that one is online: it is of a newer login.
 package nonisolated struct Rtm_Service_JoinRequest: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -182,7 +182,7 @@ package nonisolated struct Rtm_Service_JoinRequest: Sendable {
   /// the answer shall list the users who are there
   package var snapshot: Bool = false
 
-  /// AttachResponse.claim of the session's inbox; greater than that of every earlier login
+  /// AttachResponse.claim of the session's inbox; greater for a newer login; 0 = unknown
   package var claim: UInt64 = 0
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()

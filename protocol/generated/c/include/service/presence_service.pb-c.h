@@ -87,7 +87,7 @@ typedef enum _Rtm__Service__SessionEnd {
 /*
  * A session's user enters a channel, or changes how it is there. The same user with the same instance in another session
  * has come back, and nobody is told. With another instance it is a takeover, and the old session leaves first (S-12). A join
- * with a smaller claim than the present session's changes nothing: a newer login of the user is in the channel already.
+ * with a smaller claim than the present session's changes nothing while that one is online: it is of a newer login.
  */
 struct  Rtm__Service__JoinRequest
 {
@@ -102,7 +102,7 @@ struct  Rtm__Service__JoinRequest
    */
   protobuf_c_boolean snapshot;
   /*
-   * AttachResponse.claim of the session's inbox; greater than that of every earlier login
+   * AttachResponse.claim of the session's inbox; greater for a newer login; 0 = unknown
    */
   uint64_t claim;
 };
