@@ -158,11 +158,7 @@ package final class RedisClient {
         self.channel = channel
         watch(number)
         var steps: [RedisCommand] = []
-        let password = configuration.password.revealed
-        if !password.isEmpty {
-            let user: [RedisArgument] = configuration.user.isEmpty ? [] : [.text(configuration.user)]
-            steps.append(RedisCommand(["AUTH"] + user + [.text(password)]))
-        }
+        if let login = configuration.credentials.login { steps.append(login) }
         if configuration.database != 0 {
             steps.append(RedisCommand("SELECT", RedisArgument(UInt64(configuration.database))))
         }

@@ -8,9 +8,7 @@ package struct RedisConfiguration: Sendable {
     }
 
     package var place: Place
-    /// The ACL user; if empty, the default user.
-    package var user = ""
-    package var password: RedisPassword = ""
+    package var credentials = RedisCredentials()
     package var database = 0
     /// Nil if the connection is in the clear.
     package var tls: ServiceLinkTLS?

@@ -167,11 +167,14 @@ struct RedisOutageTests {
         let server = try RedisServerProcess(password: "s3cret")
         defer { server.remove() }
         try await server.isListening()
-        try await StoreHarness.with(.redis, at: server, password: "s3cret") { store in
+        try await StoreHarness.with(.redis, at: server, credentials: .init(user: "rtm", password: "s3cret")) {
+            store in
             try await store.enter(.of("anna"))
             #expect(try await store.users() == ["anna"])
         }
-        try await StoreHarness.with(.redis, at: server, password: "wrong", waits: false) { store in
+        try await StoreHarness.with(
+            .redis, at: server, credentials: .init(user: "rtm", password: "wrong"), waits: false
+        ) { store in
             try await eventually("the refusal is the cause") {
                 await code { try await store.enter(.of("anna")) } == .presenceOperationFailed
                     && store.cause.contains("WRONGPASS")
@@ -202,19 +205,20 @@ struct RedisOutageTests {
         }
     }
 
-    @Test("a new password counts from the next connection on")
-    func newPassword() async throws {
+    @Test("a new user and his password count from the next connection on, both together")
+    func newCredentials() async throws {
         let server = try RedisServerProcess(password: "s3cret")
         defer { server.remove() }
         try await server.isListening()
-        let password: RedisPassword = "s3cret"
-        try await StoreHarness.with(.redis, at: server, password: password) { store in
+        let credentials = RedisCredentials(user: "rtm", password: "s3cret")
+        try await StoreHarness.with(.redis, at: server, credentials: credentials) { store in
             try server.setPassword("an0ther", instead: "s3cret")
+            try server.addUser("next", "s3cond", password: "an0ther")
             try await store.enter(.of("anna"))
             try server.disconnectAll(password: "an0ther")
             try await eventually("the old password is refused") { store.cause.contains("WRONGPASS") }
-            password.set("an0ther")
-            try await eventually("the new password is used") { store.isReady }
+            credentials.set(user: "next", password: "s3cond")
+            try await eventually("the new user is used") { store.isReady }
             #expect(try await store.users() == ["anna"])
         }
     }

@@ -55,7 +55,7 @@ final class StoreHarness: Sendable {
     }
 
     private init(
-        _ rules: PresenceRules, _ redis: RedisServerProcess?, password: RedisPassword = "",
+        _ rules: PresenceRules, _ redis: RedisServerProcess?, credentials: RedisCredentials? = nil,
         commandsMax: Int = 65_536, trust: String? = nil, sharesClock: Bool = false, on loop: any EventLoop,
         clock: TestClock
     ) async throws {
@@ -73,7 +73,6 @@ final class StoreHarness: Sendable {
         let tls = try redis?.tlsPort.map { _ in
             ServiceLinkTLS(try .init(identity: nil, trust: trust))
         }
-        let user = redis?.user ?? ""
         life = try await loop.submit {
             let store: any PresenceStore
             if let place {
@@ -82,8 +81,7 @@ final class StoreHarness: Sendable {
                 configuration.commandTimeout = .milliseconds(1_500)
                 configuration.commandsMax = commandsMax
                 configuration.backoff = .init(first: .milliseconds(5), longest: .milliseconds(50))
-                configuration.user = user
-                configuration.password = password
+                configuration.credentials = credentials ?? configuration.credentials
                 store = RedisPresenceStore(
                     configuration, prefix: "test:", rules: rules, on: loop, probe: readiness.probe("redis"),
                     logger: logger, clock: sharesClock ? nil : { clock.now })
@@ -125,7 +123,8 @@ final class StoreHarness: Sendable {
     /// - Parameter waits: whether to wait until the store is usable.
     static func with(
         _ kind: Kind, _ rules: PresenceRules = StoreHarness.rules, at server: RedisServerProcess?,
-        password: RedisPassword = "", commandsMax: Int = 65_536, trust: String? = nil, waits: Bool = true,
+        credentials: RedisCredentials? = nil, commandsMax: Int = 65_536, trust: String? = nil,
+        waits: Bool = true,
         sharesClock: Bool = false,
         _ body: (StoreHarness) async throws -> Void
     ) async throws {
@@ -133,7 +132,7 @@ final class StoreHarness: Sendable {
         let failure: (any Error)?
         do {
             let harness = try await StoreHarness(
-                rules, server, password: password, commandsMax: commandsMax, trust: trust,
+                rules, server, credentials: credentials, commandsMax: commandsMax, trust: trust,
                 sharesClock: sharesClock, on: group.next(), clock: TestClock())
             do {
                 if waits { try await eventually("the store is ready") { harness.isReady } }

@@ -43,9 +43,10 @@ struct LiveConfigurationTests {
         let live = LiveConfiguration(try RelayKeys.load(["--depth", "3", "--name", "one"]), rules: [rule])
         live.onChange(of: [RelayKeys.depth.declaration]) { [journal] _ in { journal.note("taken") } }
         // The new name needs a restart, so the new depth would go with the old name.
-        #expect(throws: ConfigurationError.self) {
+        let error = #expect(throws: ConfigurationError.self) {
             try live.change(to: try RelayKeys.load(["--depth", "4", "--name", "two"]))
         }
+        #expect(error?.description.contains("a restart takes over all") == true)
         #expect(journal.all.isEmpty)
         #expect(live.present[RelayKeys.depth] == 3)
     }

@@ -86,6 +86,14 @@ package final class RedisServerProcess: Sendable {
         try command(["--user", "rtm", "--pass", old, "ACL", "SETUSER", "rtm", "resetpass", ">\(new)"])
     }
 
+    /// Adds a user who may do everything.
+    package func addUser(_ user: String, _ password: String, password rtms: String) throws {
+        try command([
+            "--user", "rtm", "--pass", rtms, "ACL", "SETUSER", user, "on", ">\(password)", "~*", "&*",
+            "+@all",
+        ])
+    }
+
     /// Closes all connections of clients.
     package func disconnectAll(password: String) throws {
         try command([

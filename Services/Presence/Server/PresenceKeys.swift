@@ -80,7 +80,9 @@ package enum PresenceKeys {
     ]
 
     /// What a running node takes over from a changed configuration.
-    static let liveRedis: [KeyDeclaration] = [redisPassword.declaration, redisTrust.declaration]
+    static let liveRedis: [KeyDeclaration] = [
+        redisUser.declaration, redisPassword.declaration, redisTrust.declaration,
+    ]
 
     static let own: [KeyDeclaration] = [
         ServiceLinkKeys.secret.declaration, announceMax.declaration, interval.declaration,
@@ -132,25 +134,29 @@ extension RedisConfiguration {
         } else {
             return nil
         }
-        user = configuration[PresenceKeys.redisUser] ?? ""
-        password = RedisPassword(Self.password(configuration))
+        credentials = RedisCredentials(
+            user: Self.user(configuration), password: Self.password(configuration))
         database = configuration[PresenceKeys.redisDatabase]
         commandTimeout = configuration[PresenceKeys.redisTimeout]
         connectTimeout = configuration[PresenceKeys.redisTimeout]
         tls = try Self.contexts(configuration, read).map(ServiceLinkTLS.init)
     }
 
-    /// Has the next connection use a new password and new authorities.
+    /// Has the next connection use a new user, a new password and new authorities.
     func follow(_ context: ServiceContext) {
-        let (password, tls) = (password, tls)
+        let (credentials, tls) = (credentials, tls)
         context.onChange(of: PresenceKeys.liveRedis) { next in
-            let text = Self.password(next)
+            let (user, password) = (Self.user(next), Self.password(next))
             let contexts = try Self.contexts(next) { try TextFile.read($0) }
             return {
-                password.set(text)
+                credentials.set(user: user, password: password)
                 if let contexts { tls?.take(contexts) }
             }
         }
+    }
+
+    private static func user(_ configuration: Configuration) -> String {
+        configuration[PresenceKeys.redisUser] ?? ""
     }
 
     private static func password(_ configuration: Configuration) -> String {

@@ -51,12 +51,21 @@ package final class LiveConfiguration: Sendable {
         let changed = next.differences(from: present)
         let merged = present.with(liveKeys, of: next)
         let problems = rules.compactMap { $0.problem(merged) }
-        guard problems.isEmpty else { throw ConfigurationError(problems) }
+        guard problems.isEmpty else { throw ConfigurationError(problems.map(\.needingRestart)) }
         let steps = try takings.map { try $0(merged) }
         state.withLock { $0.present = merged }
         for step in steps { step() }
         return Change(
             taken: changed.filter(liveKeys.contains), postponed: changed.filter { !liveKeys.contains($0) })
+    }
+}
+
+extension ConfigurationProblem {
+    /// As a problem of new values beside old ones, which a running program can't replace. The new ones alone
+    /// kept the rules when they were loaded.
+    fileprivate var needingRestart: ConfigurationProblem {
+        ConfigurationProblem(
+            subject, from: origin, reason + "; a restart takes over all of the new configuration")
     }
 }
 
