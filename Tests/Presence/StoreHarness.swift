@@ -179,16 +179,18 @@ final class StoreHarness: Sendable {
     /// Why the store isn't ready.
     var cause: String { readiness.snapshot.probes.map { "\($0.status)" }.joined() }
 
-    func command(_ words: String...) async throws {
+    /// Sends a command to Redis; without Redis it does nothing.
+    @discardableResult
+    func command(_ words: String...) async throws -> RedisReply {
         let life = self.life
-        let promise = loop.makePromise(of: Void.self)
+        let promise = loop.makePromise(of: RedisReply.self)
         loop.execute {
-            guard let store = life.value.store as? RedisPresenceStore else { return promise.succeed() }
+            guard let store = life.value.store as? RedisPresenceStore else { return promise.succeed(.null) }
             store.client.send(RedisCommand(words.map { .text($0) })) { outcome in
-                promise.completeWith(outcome.map { _ in }.mapError { $0 as any Error })
+                promise.completeWith(outcome.mapError { $0 as any Error })
             }
         }
-        try await promise.futureResult.get()
+        return try await promise.futureResult.get()
     }
 
     func acknowledge(through sequence: UInt64) async throws {

@@ -12,13 +12,12 @@ final class RedisLeases {
     /// Limit: members in work at once; the next ones follow when these are answered. So a lease with many
     /// sessions doesn't take the room that calls need among the commands that wait for Redis.
     private static let losesAtOnce = 256
-    /// How long an index of members lives that nobody renews, in milliseconds. It is longer than any lease.
-    private static let indexLife: UInt64 = 3_600_000
 
     private let client: RedisClient
     private let keys: RedisKeys
     private let rules: PresenceRules
     private let run: RedisRun
+    private let indexes: RedisIndexLife
     private unowned let store: RedisPresenceStore
     /// Leases whose members were reported over the present connection to Redis. All other leases may have
     /// changed while the connection was away, so their edges are asked to report their members.
@@ -32,6 +31,7 @@ final class RedisLeases {
     init(_ store: RedisPresenceStore) {
         self.store = store
         (client, keys, rules, run) = (store.client, store.keys, store.rules, store.run)
+        indexes = RedisIndexLife(client: client, keys: keys)
     }
 
     func redisIsUp() {
@@ -54,7 +54,7 @@ final class RedisLeases {
     func renew(_ lease: UInt64, _ done: @escaping Completion<Bool>) {
         // Redis may have lost all data since the last renewal.
         run.readBirth()
-        store.send("PEXPIRE", .text(keys.members(under: lease)), RedisArgument(Self.indexLife))
+        indexes.keep(lease)
         client.run(
             PresenceScripts.renew, keys: [keys.leases, keys.knownLeases],
             [RedisArgument(lease), RedisArgument(run.now() + rules.leaseTimeToLive)]

@@ -13,6 +13,7 @@ struct RedisMemberIndex {
     func add(_ user: String, _ lease: UInt64, _ channel: ChannelKey) {
         let key = UserKey(appID: channel.appID, userID: user)
         client.sendOnly(["SADD", .text(keys.channels(of: key)), .text(RedisKeys.field(channel))])
+        client.sendOnly(["PEXPIRE", .text(keys.channels(of: key)), RedisArgument(RedisIndexLife.span)])
         client.sendOnly(["SADD", .text(keys.members(under: lease)), .text(RedisKeys.field(channel, user))])
     }
 
