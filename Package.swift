@@ -171,6 +171,7 @@ let testing: [Target] = [
             "RTMEdgeWebSocket", "RTMMessagingServer", "RTMProtocol", protobuf, logging,
             .product(name: "NIOEmbedded", package: "swift-nio"),
         ] + nio + webSocket),
+    tests("Redis", ["RTMRedis", "RTMServiceLink", logging] + nio),
     tests(
         "Presence",
         [

@@ -1,34 +1,39 @@
-import DequeModule
 package import Logging
 package import NIOCore
-import NIOPosix
 import RTMServiceLink
 
-/// Is told about the connection. All calls come on the client's event loop.
+/// Is told about the connections to Redis. All calls come on the client's event loop.
 package protocol RedisClientDelegate: AnyObject {
-    /// Commands are accepted from now on. The server may be another one than before, with other data.
+    /// Every master is connected, and commands are accepted from now on. Some masters may be other ones than
+    /// before, with other or older data.
     func redisIsUp()
-    /// The connection is lost, and all open commands have failed. The client reconnects by itself.
+    /// A master isn't known or not connected. The client connects again by itself.
     func redisIsDown(_ cause: String)
 }
 
-/// One connection to Redis: keeps it up, logs in, sends commands one behind the other, and completes each
-/// exactly once, in their order. It is confined to one event loop; the commands of a turn go out in one write
-/// at its end.
+/// Is told what is to be counted. All calls come on the client's event loop.
+package protocol RedisObserver: AnyObject {
+    /// A connection to a master is up, perhaps not for the first time.
+    func redisConnected()
+    func redisRedirected(_ kind: RedisRedirection)
+    /// So many masters serve a slot.
+    func redisHasMasters(_ count: Int)
+    func redisAnswered(after time: TimeAmount)
+}
+
+/// Redis as its users see it, however it is deployed: finds the masters, keeps a connection to each, sends
+/// every command to the master of its key, and completes it exactly once. It is confined to one event loop.
 ///
-/// The bytes travel through a channel of that loop, and hiredis's reader turns them into replies. So nothing
-/// blocks, and no thread has to be shared (docs/presence-redis.md).
+/// The commands to one master go out in their order. Commands to several masters of a Cluster overtake each
+/// other, and one that was redirected comes later than those behind it. So who needs an order there waits for
+/// the answers (`keepsOrder`).
 package final class RedisClient {
     package typealias Completion = (Result<RedisReply, RedisFailure>) -> Void
 
-    /// A command that every connection begins with. The connection is up when all of them are answered.
+    /// A command that has to be answered before the client is up.
     package struct Prelude {
         let command: RedisCommand
         let answered: (RedisReply) -> Void
-
-        package init(_ arguments: RedisArgument..., answered: @escaping (RedisReply) -> Void) {
-            self.init(RedisCommand(arguments), answered: answered)
-        }
 
         package init(_ command: RedisCommand, answered: @escaping (RedisReply) -> Void) {
             self.command = command
@@ -36,34 +41,28 @@ package final class RedisClient {
         }
     }
 
-    private struct Open {
-        let deadline: NIODeadline
-        let done: Completion
-    }
-
     package let configuration: RedisConfiguration
-    private let eventLoop: any EventLoop
-    private let endOfTurn: EndOfTurn
+    let eventLoop: any EventLoop
     private let scripts: [RedisScript]
     private let logger: Logger
-    private var hashes: [ObjectIdentifier: String] = [:]
+    let isCluster: Bool
     private var delegate: (any RedisClientDelegate)?
-    /// Makes the commands that a connection begins with. Set it before `start`.
+    package weak var observer: (any RedisObserver)?
+    /// Makes the commands that are answered before the client is up. Set it before `start`.
     package var prelude: () -> [Prelude] = { [] }
-    private var channel: (any Channel)?
-    private var open = Deque<Open>()
-    private var outgoing = ByteBuffer()
-    private var isDirty = false
-    private var backoff: Backoff
-    private var isStopped = true
-    /// Grows with each connection, so that late signals of an old one are ignored.
-    private var attempt = 0
+    private var locator: any MasterLocator
+    private(set) var slots = SlotMap()
+    private var connections: [RedisPlace: RedisConnection] = [:]
+    /// The connection to the only master; nil in a Cluster.
+    private var only: RedisConnection?
+    private(set) var isStopped = true
+    private var isBeginning = false
+    /// Whether the client was up since the start. From then on a Cluster is used as far as it is there.
+    private var wasUp = false
     private var downCause = "not started"
-    private var nextRefusalLine = NIODeadline.distantPast
-    private var nextPolicyCheck = NIODeadline.distantPast
+    /// Commands in a Cluster without an answer.
+    var commandsOpen = 0
     package private(set) var isUp = false
-    /// How many commands were sent since the start, for measurements.
-    package private(set) var commandsSent = 0
 
     /// - Parameter scripts: the scripts that are loaded on every connection before it is used.
     package init(
@@ -74,264 +73,210 @@ package final class RedisClient {
         self.scripts = scripts
         self.eventLoop = eventLoop
         self.logger = logger
-        endOfTurn = EndOfTurn.shared(on: eventLoop)
-        backoff = configuration.backoff
+        switch configuration.deployment {
+        case .server(let place): (locator, isCluster) = (FixedMaster(place), false)
+        case .sentinel(let places, let master):
+            (locator, isCluster) = (MasterSearch(places, master: master), false)
+        case .cluster(let seeds): (locator, isCluster) = (ClusterMap(seeds: seeds), true)
+        }
     }
+
+    /// Whether commands are done in the order in which they are sent, so that a command is only done if all
+    /// before it were.
+    package var keepsOrder: Bool { !isCluster }
+
+    /// How many commands were sent over the present connections, for measurements.
+    package var commandsSent: Int { connections.values.reduce(0) { $0 + $1.commandsSent } }
 
     /// Connects. A started client and its delegate live until `shutdown`.
     package func start(delegate: any RedisClientDelegate) {
         self.delegate = delegate
         isStopped = false
-        connect()
+        watch()
     }
 
     package func shutdown() {
         isStopped = true
-        lost("shut down")
+        goDown("shut down")
         delegate = nil
+        let all = connections.values
+        (connections, only) = ([:], nil)
+        for connection in all { connection.shutdown() }
     }
 
     // MARK: - Commands
 
     package func send(_ command: RedisCommand, _ done: @escaping Completion) {
         eventLoop.assertInEventLoop()
-        guard isUp else { return done(.failure(.notConnected(downCause))) }
-        guard open.count < configuration.commandsMax else {
-            return done(.failure(.tooManyCommands(configuration.commandsMax)))
-        }
-        write(command, done)
+        guard isUp || isCluster && wasUp else { return done(.failure(.notConnected(downCause))) }
+        dispatch(command, done)
     }
 
-    /// Runs a script. If the server has forgotten the script, it gets the text again.
+    /// Runs a script. All its keys lie in one slot.
     package func run(
         _ script: RedisScript, keys: [String], _ arguments: [RedisArgument], _ done: @escaping Completion
     ) {
-        let rest = [RedisArgument(UInt64(keys.count))] + keys.map { .text($0) } + arguments
-        guard let hash = hashes[ObjectIdentifier(script)] else {
-            return send(RedisCommand(["EVAL", .text(script.source)] + rest), done)
+        send(RedisCommand(script, keys: keys, arguments), done)
+    }
+
+    private func dispatch(_ command: RedisCommand, _ done: @escaping Completion) {
+        guard isCluster else {
+            guard let only else { return done(.failure(.notConnected(downCause))) }
+            return only.send(command, done)
         }
-        send(RedisCommand(["EVALSHA", .text(hash)] + rest)) { [self] outcome in
-            guard case .failure(.refused(let text)) = outcome, text.hasPrefix("NOSCRIPT") else {
-                return done(outcome)
+        attempt(command, done)
+    }
+
+    // MARK: - Masters
+
+    /// Looks several times a second whether something has to be asked.
+    private func watch() {
+        guard !isStopped else { return }
+        if slots.masters.contains(where: { connections[$0]?.isUp != true }) { doubt() }
+        perform(locator.passed(.now()))
+        look()
+        eventLoop.assumeIsolated().scheduleTask(in: .milliseconds(50)) { [self] in watch() }
+    }
+
+    private func perform(_ actions: [LocatorAction]) {
+        for action in actions {
+            switch action {
+            case .ask(let place, let number): ask(place, number)
+            case .use(let next): use(next)
             }
-            send(RedisCommand(["EVAL", .text(script.source)] + rest), done)
         }
     }
 
-    private func write(_ command: RedisCommand, _ done: @escaping Completion) {
-        command.encode(into: &outgoing)
-        commandsSent += 1
-        open.append(Open(deadline: endOfTurn.now + .init(configuration.commandTimeout), done: done))
-        guard !isDirty else { return }
-        isDirty = true
-        endOfTurn.scheduleWrite(self)
-    }
-
-    // MARK: - Connection
-
-    private func connect() {
-        attempt += 1
-        let number = attempt
-        let handler = NIOLoopBound(RedisChannelHandler(self, attempt: number), eventLoop: eventLoop)
-        let configuration = self.configuration
-        let bootstrap = ClientBootstrap(group: eventLoop)
-            .connectTimeout(.init(configuration.connectTimeout))
-            .channelInitializer { channel in
-                channel.eventLoop.makeCompletedFuture {
-                    if let tls = configuration.tls {
-                        try channel.pipeline.syncOperations.addHandler(
-                            tls.clientHandler(to: configuration.place.host))
-                    }
-                    try channel.pipeline.syncOperations.addHandler(handler.value)
-                }
-            }
-        let connected =
-            switch configuration.place {
-            case .tcp(let host, let port): bootstrap.connect(host: host, port: port)
-            case .unixSocket(let path): bootstrap.connect(unixDomainSocketPath: path)
-            }
-        connected.assumeIsolated().whenFailure { error in self.connectionLost(number, "\(error)") }
-    }
-
-    fileprivate func connectionOpened(_ number: Int, _ channel: any Channel) {
-        guard number == attempt, !isStopped else { return channel.close(promise: nil) }
-        self.channel = channel
-        watch(number)
-        var steps: [RedisCommand] = []
-        if let login = configuration.credentials.login { steps.append(login) }
-        if configuration.database != 0 {
-            steps.append(RedisCommand("SELECT", RedisArgument(UInt64(configuration.database))))
-        }
-        steps.append(RedisCommand("PING"))
-        for step in steps {
-            write(step) { outcome in
-                guard case .failure(.refused(let text)) = outcome else { return }
-                self.connectionLost(number, "Redis refuses the connection: \(text)")
+    private func ask(_ place: RedisPlace, _ number: Int) {
+        let credentials =
+            isCluster ? configuration.credentials : configuration.sentinelCredentials
+        RedisQuestion.ask(
+            locator.question, of: place, configuration, credentials: credentials, on: eventLoop
+        ) { [self] outcome in
+            guard !isStopped else { return }
+            switch outcome {
+            case .success(let reply): perform(locator.answered(number, reply, now: .now()))
+            case .failure(let failure): perform(locator.failed(number, failure.words, now: .now()))
             }
         }
-        checkEvictionPolicy(number)
-        for script in scripts {
-            write(RedisCommand("SCRIPT", "LOAD", .text(script.source))) { outcome in
-                switch outcome {
-                case .success(let reply): self.hashes[ObjectIdentifier(script)] = reply.string
-                case .failure(.refused(let text)):
-                    self.connectionLost(number, "Redis refuses the script \(script.name): \(text)")
-                case .failure: break
-                }
+    }
+
+    /// The masters may be other ones by now.
+    func doubt() { locator.doubted(now: .now()) }
+
+    func moved(_ slot: Int, to master: RedisPlace) {
+        perform(locator.moved(slot, to: master, now: .now()))
+    }
+
+    private func use(_ next: SlotMap) {
+        slots = next
+        let wanted = Set(next.masters)
+        for (place, connection) in connections where !wanted.contains(place) {
+            connections[place] = nil
+            connection.retire()
+        }
+        for place in next.masters { only = connection(to: place) }
+        observer?.redisHasMasters(next.masters.count)
+        look()
+    }
+
+    /// The connection to a master. It is made on demand.
+    func connection(to place: RedisPlace) -> RedisConnection {
+        if let present = connections[place] { return present }
+        let fresh = RedisConnection(
+            to: place, configuration, as: .master(isInCluster: isCluster),
+            credentials: configuration.credentials, scripts: scripts, on: eventLoop, logger: logger)
+        connections[place] = fresh
+        fresh.start(delegate: self)
+        return fresh
+    }
+
+    // MARK: - Up and down
+
+    private func look() {
+        if let cause { return goDown(cause) }
+        if !isUp, !isBeginning { begin() }
+    }
+
+    /// What is missing; nil if every slot has a master that is connected.
+    private var cause: String? {
+        guard !slots.masters.isEmpty else { return locator.cause }
+        for place in slots.masters {
+            if let connection = connections[place], !connection.isUp {
+                return "no connection to Redis at \(place): \(connection.downCause)"
             }
+        }
+        return slots.unserved.map {
+            "no master of the Redis Cluster serves slot \($0): "
+                + "give every slot to a master (CLUSTER SHARDS shows them)"
+        }
+    }
+
+    /// All masters are connected. The client is up when the preludes are answered.
+    private func begin() {
+        isBeginning = true
+        var missing = 1
+        var failure: RedisFailure?
+        let answered: () -> Void = { [self] in
+            missing -= 1
+            guard missing == 0 else { return }
+            isBeginning = false
+            guard !isStopped, cause == nil else { return }
+            if let failure { return goDown(failure.words) }
+            goUp()
         }
         for step in prelude() {
-            write(step.command) { outcome in
+            missing += 1
+            dispatch(step.command) { outcome in
                 switch outcome {
                 case .success(let reply): step.answered(reply)
-                case .failure(.refused(let text)):
-                    self.connectionLost(number, "Redis refuses a command: \(text)")
-                case .failure: break
+                case .failure(let cause): failure = cause
                 }
+                answered()
             }
         }
-        write(RedisCommand("PING")) { outcome in
-            if case .success = outcome { self.connectionIsReady(number) }
-        }
+        answered()
     }
 
-    /// Somebody may change the policy while we are connected.
-    private func checkEvictionPolicy(_ number: Int) {
-        nextPolicyCheck = endOfTurn.now + .seconds(5)
-        write(EvictionPolicy.question) { outcome in
-            switch outcome {
-            case .success(let reply):
-                guard let cause = EvictionPolicy.cause(in: reply.string ?? "") else { return }
-                self.connectionLost(number, cause)
-            case .failure(.refused(let text)):
-                self.connectionLost(number, "Redis refuses INFO, which the user needs: \(text)")
-            case .failure: break
-            }
-        }
-    }
-
-    private func connectionIsReady(_ number: Int) {
-        guard number == attempt, channel != nil else { return }
-        backoff.reset()
+    private func goUp() {
         isUp = true
-        logger.notice("connected to Redis", metadata: ["address": "\(configuration.place)"])
+        wasUp = true
         delegate?.redisIsUp()
     }
 
-    fileprivate func connectionLost(
-        _ number: Int, _ cause: String, _ failure: RedisFailure = .disconnected
-    ) {
-        guard number == attempt else { return }
-        lost(cause, failure)
-        guard !isStopped else { return }
-        let wait = backoff.next(random: .random(in: 0..<1))
-        eventLoop.assumeIsolated().scheduleTask(in: .init(wait)) {
-            if !self.isStopped, number + 1 == self.attempt { self.connect() }
-        }
-    }
-
-    private func lost(_ cause: String, _ failure: RedisFailure = .disconnected) {
-        attempt += 1
-        channel?.close(promise: nil)
-        channel = nil
-        outgoing.clear()
-        hashes = [:]
-        let wasUp = isUp
+    private func goDown(_ cause: String) {
+        guard isUp || cause != downCause else { return }
         isUp = false
-        if wasUp || cause != downCause {
-            logger.warning(
-                "lost the connection to Redis",
-                metadata: ["address": "\(configuration.place)", "cause": "\(cause)"])
-        }
         downCause = cause
-        let failed = open
-        open.removeAll()
-        // Readiness comes first: a caller whose command has failed may look at it.
-        delegate?.redisIsDown("no connection to Redis at \(configuration.place): \(cause)")
-        for command in failed { command.done(.failure(failure)) }
-    }
-
-    /// Gives up the connection when its oldest command has waited too long.
-    private func watch(_ number: Int) {
-        eventLoop.assumeIsolated().scheduleTask(in: .milliseconds(100)) {
-            guard number == self.attempt else { return }
-            if let first = self.open.first, first.deadline <= .now() {
-                return self.connectionLost(
-                    number, "no answer within \(self.configuration.commandTimeout)", .timedOut)
-            }
-            if self.isUp, self.nextPolicyCheck <= .now() { self.checkEvictionPolicy(number) }
-            self.watch(number)
-        }
-    }
-
-    fileprivate func received(_ number: Int, _ reply: RedisReply) {
-        guard number == attempt else { return }
-        guard let command = open.popFirst() else {
-            return connectionLost(number, "Redis sent a reply that no command asked for")
-        }
-        guard case .error(let text) = reply else { return command.done(.success(reply)) }
-        logRefusal(text)
-        command.done(.failure(.refused(text)))
-    }
-
-    /// Callers say only that something can't be done. A Redis that refuses one command refuses many, so there
-    /// is one line a second.
-    private func logRefusal(_ text: String) {
-        // A forgotten script is sent again, and what a connection begins with is the cause of its end.
-        guard isUp, !text.hasPrefix("NOSCRIPT"), endOfTurn.now >= nextRefusalLine else { return }
-        nextRefusalLine = endOfTurn.now + .seconds(1)
-        logger.warning(
-            "Redis refused a command",
-            metadata: ["address": "\(configuration.place)", "cause": "\(text.prefix(200))"])
-    }
-
-    fileprivate func isCurrent(_ number: Int) -> Bool { number == attempt }
-}
-
-extension RedisClient: Flushable {
-    package func flushAtEndOfTurn() {
-        isDirty = false
-        guard let channel, outgoing.readableBytes > 0 else { return outgoing.clear() }
-        channel.writeAndFlush(outgoing, promise: nil)
-        outgoing = ByteBuffer()
+        delegate?.redisIsDown(cause)
     }
 }
 
-/// The end of the channel: bytes go to the reader, replies to the client.
-private final class RedisChannelHandler: ChannelInboundHandler {
-    typealias InboundIn = ByteBuffer
-
-    private let client: RedisClient
-    private let attempt: Int
-    private let reader = ReplyReader()
-
-    init(_ client: RedisClient, attempt: Int) {
-        self.client = client
-        self.attempt = attempt
+extension RedisClient: RedisConnectionDelegate {
+    func connectionIsUp(_ connection: RedisConnection) {
+        guard connections[connection.place] === connection else { return }
+        observer?.redisConnected()
+        look()
     }
 
-    func channelActive(context: ChannelHandlerContext) {
-        client.connectionOpened(attempt, context.channel)
+    func connectionIsDown(_ connection: RedisConnection, _ cause: String) {
+        guard !isStopped, connections[connection.place] === connection else { return }
+        doubt()
+        if slots.masters.contains(connection.place) { goDown(cause) }
     }
 
-    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        guard unwrapInboundIn(data).withUnsafeReadableBytes({ reader.feed($0) }) else {
-            return client.connectionLost(attempt, "malformed bytes")
+    func connectionAnswered(after time: TimeAmount) { observer?.redisAnswered(after: time) }
+}
+
+extension RedisFailure {
+    /// The failure as a clause for the operator.
+    var words: String {
+        switch self {
+        case .notConnected(let cause): cause
+        case .tooManyCommands(let countMax): "\(countMax) commands wait for Redis"
+        case .timedOut: "no answer in time"
+        case .disconnected: "the connection was lost"
+        case .refused(let text): "Redis refuses a command: \(text)"
         }
-        while client.isCurrent(attempt) {
-            switch reader.next() {
-            case .reply(let reply): client.received(attempt, reply)
-            case .incomplete: return
-            case .malformed: return client.connectionLost(attempt, "malformed bytes")
-            }
-        }
-    }
-
-    func channelInactive(context: ChannelHandlerContext) {
-        client.connectionLost(attempt, "closed by Redis")
-    }
-
-    func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        client.connectionLost(attempt, "\(error)")
     }
 }

@@ -1,42 +1,46 @@
 package import RTMServiceLink
 
-/// How to reach a Redis server.
+/// How to reach Redis: one server, the master that sentinels name, or the masters of a Redis Cluster.
 package struct RedisConfiguration: Sendable {
-    package enum Place: Sendable, Hashable {
-        case tcp(host: String, port: Int)
-        case unixSocket(String)
+    package enum Deployment: Sendable, Hashable {
+        case server(RedisPlace)
+        /// - Parameter master: the name under which the sentinels know the master.
+        case sentinel([RedisPlace], master: String)
+        /// - Parameter seeds: any nodes of the Cluster; the others are found.
+        case cluster(seeds: [RedisPlace])
     }
 
-    package var place: Place
+    package var deployment: Deployment
     package var credentials = RedisCredentials()
+    /// Who logs in to the sentinels.
+    package var sentinelCredentials = RedisCredentials()
     package var database = 0
-    /// Nil if the connection is in the clear.
+    /// Nil if the connections are in the clear.
     package var tls: ServiceLinkTLS?
+    /// The name that certificates have to be for; nil if it is the host of each server.
+    package var serverName: String?
     package var connectTimeout: Duration = .seconds(2)
-    /// The time limit of every command. When a command isn't answered in time, the connection is given up,
-    /// because its later answers can't be trusted to come.
+    /// The time limit of every command. When a command isn't answered in time, its connection is given up,
+    /// because the later answers there can't be trusted to come.
     package var commandTimeout: Duration = .seconds(2)
     /// Limit: commands without an answer. One more is refused.
     package var commandsMax = 65_536
     package var backoff = Backoff(first: .milliseconds(50), longest: .seconds(2))
 
-    package init(_ place: Place) { self.place = place }
+    package init(_ deployment: Deployment) { self.deployment = deployment }
 }
 
-extension RedisConfiguration.Place: CustomStringConvertible {
-    /// The host that a certificate has to be for.
-    var host: String {
+extension RedisConfiguration.Deployment: CustomStringConvertible {
+    package var description: String {
         switch self {
-        case .tcp(let host, _): host
-        case .unixSocket: "localhost"
+        case .server(let place): "\(place)"
+        case .sentinel(let places, let master): "\(master) of the sentinels \(Self.list(places))"
+        case .cluster(let seeds): "the Cluster of \(Self.list(seeds))"
         }
     }
 
-    package var description: String {
-        switch self {
-        case .tcp(let host, let port): "\(host):\(port)"
-        case .unixSocket(let path): path
-        }
+    private static func list(_ places: [RedisPlace]) -> String {
+        places.map(\.description).joined(separator: ", ")
     }
 }
 

@@ -6,7 +6,9 @@ import Testing
 
 @Suite("Relations between the timings of presence")
 struct PresenceConfigurationTests {
-    private func problems(_ arguments: String...) -> [String] {
+    private func problems(_ arguments: String...) -> [String] { problems(arguments) }
+
+    private func problems(_ arguments: [String]) -> [String] {
         let schema = ConfigurationSchema(PresenceDefinition.service.keys, section: "presence")
         let loader = ConfigurationLoader(schema: schema, rules: PresenceDefinition.service.rules) { _ in "" }
         do {
@@ -42,9 +44,35 @@ struct PresenceConfigurationTests {
         let timings = ["--lease-ttl", "2s", "--redis-timeout", "3s"]
         #expect(problems(timings[0], timings[1], timings[2], timings[3]).isEmpty)
         let found = problems(
-            timings[0], timings[1], timings[2], timings[3], "--redis-address", "127.0.0.1:6379")
+            timings[0], timings[1], timings[2], timings[3], "--redis-endpoints", "127.0.0.1:6379")
         #expect(found.count == 1)
         #expect(found.first?.contains("Set presence.leaseTtl to at least 3s") == true)
+    }
+
+    @Test("a deployment of Redis that can't be is refused with what to set")
+    func redis() {
+        #expect(problems("--redis-endpoints", "unix:/run/redis.sock").isEmpty)
+        #expect(problems("--redis-endpoints", "a:1,[::1]:2", "--redis-mode", "cluster").isEmpty)
+        #expect(
+            problems(
+                "--redis-endpoints", "a:1,b:1", "--redis-mode", "sentinel", "--redis-sentinel-master", "m"
+            ).isEmpty)
+        for (arguments, advice) in [
+            (["--redis-endpoints", "a:1,b:2"], "set presence.redis.mode to sentinel or cluster"),
+            (["--redis-endpoints", "a"], "has no port; write HOST:PORT"),
+            (["--redis-endpoints", "a:0"], "has the port 0; write HOST:PORT or unix:PATH"),
+            (["--redis-endpoints", "unix:"], "write unix:/path/to/socket"),
+            (["--redis-mode", "cluster"], "set it to the addresses of some nodes of the Cluster"),
+            (["--redis-mode", "sentinel", "--redis-endpoints", "a:1"], "that SENTINEL MASTERS shows"),
+            (["--redis-sentinel-master", "m"], "set presence.redis.mode to sentinel, or unset the name"),
+            (
+                ["--redis-mode", "cluster", "--redis-endpoints", "a:1", "--redis-database", "3"],
+                "which has only 0: unset it"
+            ),
+        ] {
+            let found = problems(arguments)
+            #expect(found.count == 1 && found[0].contains(advice), "\(arguments): \(found)")
+        }
     }
 
     @Test("the same rules hold for presence inside another program, apart from those of Redis")

@@ -7,18 +7,18 @@ import Testing
 
 /// The scripts in Redis and the roster in memory agree, event by event. The same random histories run over
 /// both.
-@Suite("Both stores")
+@Suite("All stores", .overRedisCluster)
 struct StoreAgreementTests {
     struct Case: Sendable {
         let seed: UInt64
+        let kind: StoreHarness.Kind
         let rules: AnnounceRules
     }
 
-    static let cases = (1...12).map { seed in
-        Case(
-            seed: UInt64(seed),
-            rules: AnnounceRules(
-                announceMax: [0, 2, 4, 100][seed % 4], interval: 50, debounce: seed % 3 == 0 ? 0 : 10))
+    static let cases: [Case] = (1...15).map { (seed: Int) in
+        let debounce: UInt64 = seed % 3 == 0 ? 0 : 10
+        let rules = AnnounceRules(announceMax: [0, 2, 4, 100][seed % 4], interval: 50, debounce: debounce)
+        return Case(seed: UInt64(seed), kind: seed <= 12 ? .redis : .cluster, rules: rules)
     }
 
     private static let channels = ["room", "hall", "attic"].map { ChannelKey.room($0) }
@@ -30,7 +30,7 @@ struct StoreAgreementTests {
             $0.leaseTimeToLive = 100
         }
         try await StoreHarness.with(.embedded, rules) { embedded in
-            try await StoreHarness.with(.redis, rules) { redis in
+            try await StoreHarness.with(history.kind, rules) { redis in
                 var random = SeededGenerator(seed: history.seed)
                 // Redis knows from here on how old the data are.
                 for store in [embedded, redis] { _ = try await store.renew(1) }

@@ -6,7 +6,7 @@ import Testing
 @testable import RTMPresenceServer
 
 /// The promises that every store of rosters keeps, wherever it keeps them.
-@Suite("The contract of presence stores")
+@Suite("The contract of presence stores", .overRedisCluster)
 struct StoreContractTests {
     typealias Kind = StoreHarness.Kind
 

@@ -20,14 +20,21 @@ final class StoreHarness: Sendable {
         case embedded
         /// Redis runs as a process of its own.
         case redis
+        /// The Redis Cluster that the suite shares (`overRedisCluster`).
+        case cluster
     }
 
     private final class Journal: PresenceStoreObserver {
         var events: [ChannelKey: [(sequence: UInt64, event: RosterEvent)]] = [:]
         var sources: Set<UInt64> = []
         var leases = 0
+        /// The room's events, each with its source.
+        var sourced: [(source: UInt64, sequence: UInt64, event: RosterEvent)] = []
 
         func rosterChanged(_ channel: ChannelKey, _ change: NumberedEvents) {
+            if channel == .room {
+                sourced += change.events.map { (change.source, $0.sequence, $0.event) }
+            }
             sources.insert(change.source)
             events[channel, default: []] += change.events
         }
@@ -45,6 +52,10 @@ final class StoreHarness: Sendable {
     let clock: TestClock
     /// Nil for the embedded store.
     let redis: RedisServerProcess?
+    /// Where the store keeps its rosters; nil for the embedded one.
+    private let deployment: RedisConfiguration.Deployment?
+    /// Stores with the same prefix share their rosters.
+    let prefix: String
     private let readiness: ReadinessRegistry
     private let rules: PresenceRules
 
@@ -55,35 +66,34 @@ final class StoreHarness: Sendable {
     }
 
     private init(
-        _ rules: PresenceRules, _ redis: RedisServerProcess?, credentials: RedisCredentials? = nil,
-        commandsMax: Int = 65_536, trust: String? = nil, sharesClock: Bool = false, on loop: any EventLoop,
-        clock: TestClock
+        _ rules: PresenceRules, _ redis: RedisServerProcess?,
+        _ deployment: RedisConfiguration.Deployment?, prefix: String = "test:",
+        credentials: RedisCredentials? = nil, commandsMax: Int = 65_536, trust: String? = nil,
+        sharesClock: Bool = false, on loop: any EventLoop, clock: TestClock
     ) async throws {
         self.loop = loop
         self.redis = redis
+        self.deployment = deployment
+        self.prefix = prefix
         self.clock = clock
         self.rules = rules
         let logger = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
         let readiness = ReadinessRegistry(logger: logger)
         self.readiness = readiness
-        let place = redis.map { server in
-            server.tlsPort.map { RedisConfiguration.Place.tcp(host: "127.0.0.1", port: $0) }
-                ?? .unixSocket(server.socket)
-        }
         let tls = try redis?.tlsPort.map { _ in
             ServiceLinkTLS(try .init(identity: nil, trust: trust))
         }
         life = try await loop.submit {
             let store: any PresenceStore
-            if let place {
-                var configuration = RedisConfiguration(place)
+            if let deployment {
+                var configuration = RedisConfiguration(deployment)
                 configuration.tls = tls
                 configuration.commandTimeout = .milliseconds(1_500)
                 configuration.commandsMax = commandsMax
                 configuration.backoff = .init(first: .milliseconds(5), longest: .milliseconds(50))
                 configuration.credentials = credentials ?? configuration.credentials
                 store = RedisPresenceStore(
-                    configuration, prefix: "test:", rules: rules, on: loop, probe: readiness.probe("redis"),
+                    configuration, prefix: prefix, rules: rules, on: loop, probe: readiness.probe("redis"),
                     logger: logger, clock: sharesClock ? nil : { clock.now })
             } else {
                 store = EmbeddedPresenceStore(rules, source: 77) { clock.now }
@@ -119,6 +129,21 @@ final class StoreHarness: Sendable {
         try await with(kind, rules, at: server, commandsMax: commandsMax, body)
     }
 
+    private static func deployment(
+        _ kind: Kind, _ server: RedisServerProcess?
+    ) throws -> RedisConfiguration.Deployment? {
+        switch kind {
+        case .embedded: return nil
+        case .redis:
+            let server = try #require(server)
+            return .server(
+                server.tlsPort.map { .tcp(host: "127.0.0.1", port: $0) } ?? .unixSocket(server.socket))
+        case .cluster:
+            let nodes = try #require(RedisClusterProcess.shared).nodes
+            return .cluster(seeds: nodes.map { .tcp(host: "127.0.0.1", port: $0.port) })
+        }
+    }
+
     /// - Parameter trust: the authorities that are trusted if the server talks TLS, as PEM.
     /// - Parameter waits: whether to wait until the store is usable.
     static func with(
@@ -132,8 +157,10 @@ final class StoreHarness: Sendable {
         let failure: (any Error)?
         do {
             let harness = try await StoreHarness(
-                rules, server, credentials: credentials, commandsMax: commandsMax, trust: trust,
-                sharesClock: sharesClock, on: group.next(), clock: TestClock())
+                rules, server, try deployment(kind, server),
+                prefix: kind == .cluster ? "test-\(UUID().uuidString):" : "test:", credentials: credentials,
+                commandsMax: commandsMax, trust: trust, sharesClock: sharesClock, on: group.next(),
+                clock: TestClock())
             do {
                 if waits { try await eventually("the store is ready") { harness.isReady } }
                 try await body(harness)
@@ -152,7 +179,8 @@ final class StoreHarness: Sendable {
 
     /// Makes another node over the same Redis, with the same clock.
     func withSecondNode(_ body: (StoreHarness) async throws -> Void) async throws {
-        let second = try await StoreHarness(rules, redis, on: loop, clock: clock)
+        let second = try await StoreHarness(
+            rules, redis, deployment, prefix: prefix, on: loop, clock: clock)
         try await eventually("the second node is ready") { second.isReady }
         do {
             try await body(second)
@@ -199,6 +227,11 @@ final class StoreHarness: Sendable {
             life.value.store.acknowledge(
                 .room, through: sequence, at: StreamPosition(epoch: 4, offset: sequence))
         }.get()
+    }
+
+    func sourcedEvents() async throws -> [(source: UInt64, sequence: UInt64, event: RosterEvent)] {
+        let life = self.life
+        return try await loop.submit { life.value.journal.sourced }.get()
     }
 
     func numbered() async throws -> [(sequence: UInt64, event: RosterEvent)] {
@@ -350,7 +383,7 @@ extension StoreHarness {
 
     /// Counts members over all channels. Redis doesn't count them.
     func hasMembers(_ count: Int) async throws {
-        guard redis == nil else { return }
+        guard deployment == nil else { return }
         #expect(try await totals.members == count)
     }
 

@@ -18,7 +18,7 @@ package final class RedisServerProcess: Sendable {
         password: String? = nil, directory: URL? = nil, tls: TestCertificate? = nil
     ) throws {
         user = password == nil ? "" : "rtm"
-        tlsPort = try tls.map { _ in try Self.freePort() }
+        tlsPort = try tls.map { _ in try FreePorts.take(1)[0] }
         let place =
             directory
             ?? FileManager.default.temporaryDirectory.appending(path: "redis-\(UUID().uuidString.prefix(8))")
@@ -29,7 +29,7 @@ package final class RedisServerProcess: Sendable {
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
         process.arguments =
             [
-                "redis-server", "--port", "0", "--unixsocket", socket, "--save", "", "--appendonly", "no",
+                RedisNode.program, "--port", "0", "--unixsocket", socket, "--save", "", "--appendonly", "no",
                 "--dir", place.path,
             ]
             + (password.map {
@@ -46,23 +46,6 @@ package final class RedisServerProcess: Sendable {
             "--tls-port", "\(port)", "--tls-cert-file", tls.certificate, "--tls-key-file", tls.key,
             "--tls-ca-cert-file", tls.certificate, "--tls-auth-clients", "no",
         ]
-    }
-
-    /// A port that nobody listens on at the moment.
-    private static func freePort() throws -> Int {
-        let listener = Foundation.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        defer { close(listener) }
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
-        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let result = withUnsafeMutablePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                bind(listener, $0, length) == 0 && getsockname(listener, $0, &length) == 0
-            }
-        }
-        guard result else { throw ServiceProcessFailure(description: "there is no free port") }
-        return Int(UInt16(bigEndian: address.sin_port))
     }
 
     package func isListening() async throws {

@@ -65,7 +65,7 @@ package enum PresenceDefinition {
         let probe = context.probe("messaging")
         let redisProbe = redis.map { _ in context.probe("redis") }
         let node = try await loop.submit {
-            let store = store(rules, redis, context, redisProbe, on: loop)
+            let store = store(rules, redis, context, redisProbe, metrics.redis, on: loop)
             return NIOLoopBound(
                 PresenceNode(
                     settings, store: store, on: loop, metrics: metrics, messagingProbe: probe,
@@ -83,16 +83,18 @@ package enum PresenceDefinition {
 
     private static func store(
         _ rules: PresenceRules, _ redis: RedisConfiguration?, _ context: ServiceContext,
-        _ probe: ReadinessProbe?, on loop: any EventLoop
+        _ probe: ReadinessProbe?, _ metrics: RedisMetrics, on loop: any EventLoop
     ) -> any PresenceStore {
         guard let redis else {
             return EmbeddedPresenceStore(rules, source: .random(in: 1...UInt64.max)) {
                 NIODeadline.now().uptimeNanoseconds / 1_000_000
             }
         }
-        return RedisPresenceStore(
+        let store = RedisPresenceStore(
             redis, prefix: context.configuration[PresenceKeys.redisPrefix], rules: rules, on: loop,
             probe: probe, logger: context.logger)
+        store.client.observer = metrics
+        return store
     }
 
     /// The longest time until other users are told that a user of a dead edge is gone, in whole seconds.

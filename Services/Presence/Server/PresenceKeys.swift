@@ -1,5 +1,4 @@
 import RTMModel
-import RTMRedis
 package import RTMServiceKit
 import RTMServiceLink
 import RTMWire
@@ -49,41 +48,6 @@ package enum PresenceKeys {
         "presence.channels.usersMax", default: 0, in: 0...10_000_000,
         "Users in one channel; a subscribe of one more is refused. 0 means no limit (L-42).")
 
-    package static let redisAddress = ConfigurationKey<HostPort?>.optionalAddress(
-        "presence.redis.address",
-        "Address of a Redis that keeps the rosters for several presence nodes. Unset: this process keeps them."
-    )
-    package static let redisSocket = ConfigurationKey<String?>.optionalString(
-        "presence.redis.socket", "Path of the unix socket of that Redis, instead of its address.")
-    package static let redisUser = ConfigurationKey<String?>.optionalString(
-        "presence.redis.user", "ACL user in Redis. Unset: the default user.")
-    package static let redisPassword = ConfigurationKey<Secret?>.secret(
-        "presence.redis.password", "Password of the user in Redis.")
-    package static let redisTLS = ConfigurationKey<Bool>.bool(
-        "presence.redis.tls", default: false, "Whether the connection to Redis uses TLS.")
-    package static let redisTrust = ConfigurationKey<String?>.optionalFile(
-        "presence.redis.trust",
-        "PEM file with the authorities whose certificates are accepted of Redis. Unset: those that the system trusts."
-    )
-    package static let redisDatabase = ConfigurationKey<Int>.int(
-        "presence.redis.database", default: 0, in: 0...65_535, "Number of the database in Redis.")
-    package static let redisPrefix = ConfigurationKey<String>.string(
-        "presence.redis.prefix", default: "rtm:presence:", "Prefix of every key in Redis.")
-    package static let redisTimeout = ConfigurationKey<Duration>.duration(
-        "presence.redis.timeout", default: .seconds(2), in: .milliseconds(10) ... .seconds(60),
-        "After this time without an answer from Redis a call is refused, and the node connects again.")
-
-    static let redis: [KeyDeclaration] = [
-        redisAddress.declaration, redisSocket.declaration, redisUser.declaration, redisPassword.declaration,
-        redisTLS.declaration, redisTrust.declaration, redisDatabase.declaration, redisPrefix.declaration,
-        redisTimeout.declaration,
-    ]
-
-    /// What a running node takes over from a changed configuration.
-    static let liveRedis: [KeyDeclaration] = [
-        redisUser.declaration, redisPassword.declaration, redisTrust.declaration,
-    ]
-
     static let own: [KeyDeclaration] = [
         ServiceLinkKeys.secret.declaration, announceMax.declaration, interval.declaration,
         debounce.declaration,
@@ -100,81 +64,6 @@ package enum PresenceKeys {
             interval, times: sweepInterval,
             because: "the changes of a big channel are announced by a sweep"),
     ]
-
-    static let redisRules = [
-        ConfigurationRule(
-            leaseTimeToLive, times: redisTimeout,
-            because: "a renewal that waits for Redis has to be answered before its lease ends",
-            when: { $0[redisAddress] != nil || $0[redisSocket] != nil })
-    ]
-}
-
-extension RedisConfiguration {
-    /// What is wrong with the files of TLS to Redis; nil if they can be used.
-    @Sendable static func problem(
-        _ configuration: Configuration, _ read: (String) throws -> String
-    ) -> ConfigurationProblem? {
-        do {
-            _ = try RedisConfiguration(configuration, read)
-            return nil
-        } catch {
-            let origin = "\(configuration.origin(of: PresenceKeys.redisTrust))"
-            return ConfigurationProblem("presence.redis.trust", from: origin, ServiceFailure(error).cause)
-        }
-    }
-
-    /// Nil when the rosters are kept in this process.
-    ///
-    /// - Parameter read: reads a file.
-    init?(_ configuration: Configuration, _ read: (String) throws -> String) throws {
-        if let path = configuration[PresenceKeys.redisSocket] {
-            self.init(.unixSocket(path))
-        } else if let address = configuration[PresenceKeys.redisAddress] {
-            self.init(.tcp(host: address.host, port: address.port))
-        } else {
-            return nil
-        }
-        credentials = RedisCredentials(
-            user: Self.user(configuration), password: Self.password(configuration))
-        database = configuration[PresenceKeys.redisDatabase]
-        commandTimeout = configuration[PresenceKeys.redisTimeout]
-        connectTimeout = configuration[PresenceKeys.redisTimeout]
-        tls = try Self.contexts(configuration, read).map(ServiceLinkTLS.init)
-    }
-
-    /// Has the next connection use a new user, a new password and new authorities.
-    func follow(_ context: ServiceContext) {
-        let (credentials, tls) = (credentials, tls)
-        context.onChange(of: PresenceKeys.liveRedis) { next in
-            let (user, password) = (Self.user(next), Self.password(next))
-            let contexts = try Self.contexts(next) { try TextFile.read($0) }
-            return {
-                credentials.set(user: user, password: password)
-                if let contexts { tls?.take(contexts) }
-            }
-        }
-    }
-
-    private static func user(_ configuration: Configuration) -> String {
-        configuration[PresenceKeys.redisUser] ?? ""
-    }
-
-    private static func password(_ configuration: Configuration) -> String {
-        configuration[PresenceKeys.redisPassword]?.revealed ?? ""
-    }
-
-    /// Nil without TLS. Throws `ServiceFailure.configuration` with the file that can't be used.
-    private static func contexts(
-        _ configuration: Configuration, _ read: (String) throws -> String
-    ) throws -> ServiceLinkTLS.Contexts? {
-        guard configuration[PresenceKeys.redisTLS] else { return nil }
-        let trust = configuration[PresenceKeys.redisTrust]
-        do {
-            return try .init(identity: nil, trust: try trust.map(read))
-        } catch {
-            throw ServiceFailure.configuration("TLS to Redis with \(trust ?? "no file"): \(error)")
-        }
-    }
 }
 
 extension PresenceRules {

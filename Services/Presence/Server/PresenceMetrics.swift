@@ -21,6 +21,8 @@ package struct PresenceMetrics: Sendable {
     let refused: Counter
     let channelsFull: Counter
     let goneBound: Gauge
+    /// All 0 without Redis.
+    let redis: RedisMetrics
 
     package init(_ registry: MetricsRegistry) {
         channels = registry.gauge(
@@ -52,6 +54,7 @@ package struct PresenceMetrics: Sendable {
         channelsFull = registry.counter(
             "rtm_presence_channel_full_total",
             "Subscribes refused because a channel has presence.channels.usersMax users.")
+        redis = RedisMetrics(registry)
         goneBound = registry.gauge(
             "rtm_presence_gone_bound_seconds",
             "The longest time until all users know that a user of a dead edge is gone: lease, longest presence timeout, interval and sweeps."

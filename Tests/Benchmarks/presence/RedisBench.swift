@@ -12,7 +12,7 @@ enum RedisBench {
         let loop = group.next()
         let store = try await loop.submit {
             let store = RedisPresenceStore(
-                RedisConfiguration(.unixSocket(socket)),
+                RedisConfiguration(.server(.unixSocket(socket))),
                 prefix: "bench:\(UInt32.random(in: 0...UInt32.max)):",
                 rules: PresenceBench.rules, on: loop, probe: nil,
                 logger: Logger(label: "bench", factory: { _ in SwiftLogNoOpLogHandler() }),

@@ -20,7 +20,7 @@ import Testing
         try await redis.isListening()
         try await RunningSystem.with(
             .fourProcesses, edge: ["--rates-channel-metadata", "0", "--rates-acquire-lock", "0"],
-            presence: Self.presence + ["--redis-socket", redis.socket]
+            presence: Self.presence + ["--redis-endpoints", "unix:\(redis.socket)"]
         ) { system in
             let villain = ServiceVillain(system, redis)
             defer { villain.end() }

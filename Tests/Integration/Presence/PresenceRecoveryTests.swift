@@ -18,7 +18,7 @@ import Testing
         let redis = memory == .redis ? try RedisServerProcess() : nil
         defer { redis?.remove() }
         try await redis?.isListening()
-        let place = redis.map { ["--redis-socket", $0.socket] } ?? []
+        let place = redis.map { ["--redis-endpoints", "unix:\($0.socket)"] } ?? []
         try await RunningSystem.with(.fourProcesses, presence: options + place) { system in
             try await body(system, redis)
         }

@@ -14,7 +14,7 @@ enum PresenceScripts {
     static let page = alone("page", PackageResources.page_lua)
     static let renew = alone("renew", PackageResources.renew_lua)
     static let expire = alone("expire", PackageResources.expire_lua)
-    static let claim = alone("claim", PackageResources.claim_lua)
+    static let claim = part("claim", PackageResources.claim_lua)
     static let clock = alone("clock", PackageResources.clock_lua)
     static let settle = alone("settle", PackageResources.settle_lua)
 
@@ -24,7 +24,11 @@ enum PresenceScripts {
     ]
 
     private static func roster(_ name: String, _ bytes: [UInt8]) -> RedisScript {
-        RedisScript(name: name, source: text(PackageResources.roster_lua) + text(bytes))
+        part(name, PackageResources.roster_lua + bytes)
+    }
+
+    private static func part(_ name: String, _ bytes: [UInt8]) -> RedisScript {
+        RedisScript(name: name, source: text(PackageResources.part_lua) + text(bytes))
     }
 
     private static func alone(_ name: String, _ bytes: [UInt8]) -> RedisScript {

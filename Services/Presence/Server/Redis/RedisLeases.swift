@@ -16,11 +16,11 @@ final class RedisLeases {
     private let client: RedisClient
     private let keys: RedisKeys
     private let rules: PresenceRules
-    private let run: RedisRun
+    private let time: RedisClock
     private let indexes: RedisIndexLife
     private unowned let store: RedisPresenceStore
-    /// Leases whose members were reported over the present connection to Redis. All other leases may have
-    /// changed while the connection was away, so their edges are asked to report their members.
+    /// Leases whose members were reported since all masters of Redis are connected. Something of all other
+    /// leases may have been lost before that, so their edges are asked to report their members.
     private var trusted: Set<UInt64> = []
     /// By lease: the losses that are under way at this node.
     private var losses: [UInt64: [LeaseLoss]] = [:]
@@ -30,34 +30,36 @@ final class RedisLeases {
 
     init(_ store: RedisPresenceStore) {
         self.store = store
-        (client, keys, rules, run) = (store.client, store.keys, store.rules, store.run)
+        (client, keys, rules, time) = (store.client, store.keys, store.rules, store.time)
         indexes = RedisIndexLife(client: client, keys: keys)
     }
 
-    func redisIsUp() {
+    /// Something that was written before may be lost, or could not be written.
+    func dataWereLost() {
         trusted = []
-        endFrom = run.now() + min(rules.grace, rules.leaseTimeToLive)
+        endFrom = time.now() + min(rules.grace, rules.leaseTimeToLive)
     }
 
     /// A member comes in under a lease, which ends by itself if the edge hasn't renewed it yet.
     ///
-    /// - Returns: what has to be told if the member doesn't come in after all.
-    func enters(_ member: String, session: UInt64, under lease: UInt64) -> () -> Void {
+    /// - Returns: the command that has to be done before, and what has to be called if the member doesn't
+    ///   come in after all.
+    func enters(
+        _ member: String, session: UInt64, under lease: UInt64
+    ) -> (extend: RedisCommand, staysOut: () -> Void) {
         let present = losses[lease] ?? []
         for loss in present { loss.spare(member, session: session) }
-        store.send(
-            "ZADD", .text(keys.leases), "NX", RedisArgument(run.now() + rules.leaseTimeToLive),
+        let extend = RedisCommand(
+            "ZADD", .text(keys.leases), "NX", RedisArgument(time.now() + rules.leaseTimeToLive),
             RedisArgument(lease))
-        return { for loss in present { loss.spareNot(member, session: session) } }
+        return (extend, { for loss in present { loss.spareNot(member, session: session) } })
     }
 
     func renew(_ lease: UInt64, _ done: @escaping Completion<Bool>) {
-        // Redis may have lost all data since the last renewal.
-        run.readBirth()
         indexes.keep(lease)
         client.run(
             PresenceScripts.renew, keys: [keys.leases, keys.knownLeases],
-            [RedisArgument(lease), RedisArgument(run.now() + rules.leaseTimeToLive)]
+            [RedisArgument(lease), RedisArgument(time.now() + rules.leaseTimeToLive)]
         ) { [self] outcome in
             done(outcome.mapError(RTMError.init).map { $0 == .integer(1) && trusted.contains(lease) })
         }
@@ -83,21 +85,33 @@ final class RedisLeases {
         let keptFields = Set(kept.map { RedisKeys.field($0.channel, $0.user) })
         let loss = LeaseLoss()
         losses[lease, default: []].append(loss)
-        let command = RedisCommand("SMEMBERS", .text(keys.members(under: lease)))
-        client.send(command) { [self] outcome in
-            let parse: (RedisReply) -> (field: String, place: (channel: ChannelKey, user: String))? = {
-                field in
-                guard let text = field.string, !keptFields.contains(text) else { return nil }
-                return RedisKeys.parse(field).map { (text, $0) }
+        let ended: Completion<Void> = { [self] outcome in
+            losses[lease]?.removeAll { $0 === loss }
+            if losses[lease]?.isEmpty == true { losses[lease] = nil }
+            done(outcome.map { loss.sparesAny })
+        }
+        readMembers(under: lease) { [self] outcome in
+            guard case .success(let fields) = outcome else { return ended(outcome.map { _ in }) }
+            let lost = fields.filter { !keptFields.contains($0) }
+            RedisTurns.forEach(lost[...], atOnce: Self.losesAtOnce, ended) { [self] field, done in
+                guard !loss.spares(field), let place = RedisKeys.parse(field) else {
+                    return done(.success(()))
+                }
+                store.lose(place.user, place.channel, session: nil, lease: lease, done)
             }
-            let ended: Completion<Void> = { [self] outcome in
-                losses[lease]?.removeAll { $0 === loss }
-                if losses[lease]?.isEmpty == true { losses[lease] = nil }
-                done(outcome.map { loss.sparesAny })
-            }
-            RedisTurns.forEach(outcome, parse, atOnce: Self.losesAtOnce, ended) { [self] member, done in
-                guard !loss.spares(member.field) else { return done(.success(())) }
-                store.lose(member.place.user, member.place.channel, session: nil, lease: lease, done)
+        }
+    }
+
+    /// Gives the members under a lease in all parts, as `RedisKeys.field` writes them.
+    private func readMembers(under lease: UInt64, _ done: @escaping Completion<[String]>) {
+        var fields: [String] = []
+        let all = Gathering(count: RedisKeys.partCount) { done($0.map { fields }) }
+        for part in 0..<RedisKeys.partCount {
+            client.send(keys.members(under: lease, in: part)) { outcome in
+                if case .success(let reply) = outcome {
+                    fields += (reply.elements ?? []).compactMap(RedisKeys.fieldUnder)
+                }
+                all.finished(outcome.mapError(RTMError.init).map { _ in })
             }
         }
     }
@@ -106,11 +120,11 @@ final class RedisLeases {
     ///
     /// - Parameter claim: after so many milliseconds another node may end what this node has not ended.
     func endDue(claim: UInt64, _ done: @escaping Completion<Void>) {
-        let now = run.now()
+        let now = time.now()
         guard now >= endFrom else { return done(.success(())) }
         let until = RedisArgument(now + claim)
         client.run(
-            PresenceScripts.expire, keys: [keys.leases, keys.knownLeases],
+            PresenceScripts.expire, keys: [keys.leases, keys.knownLeases, keys.noLeases],
             [RedisArgument(now), until, RedisArgument(UInt64(Self.leasesPerSweep))]
         ) { [self] outcome in
             RedisTurns.forEach(outcome, \.number, done) { [self] lease, done in
@@ -118,7 +132,7 @@ final class RedisLeases {
                     guard case .success(let isUsed) = outcome else { return done(outcome.map { _ in }) }
                     store.observer?.leasesExpired(1)
                     // A member that came in under the lease meanwhile still needs it.
-                    let next = isUsed ? RedisArgument(run.now() + rules.leaseTimeToLive) : ""
+                    let next = isUsed ? RedisArgument(time.now() + rules.leaseTimeToLive) : ""
                     client.run(
                         PresenceScripts.settle, keys: [keys.leases], [RedisArgument(lease), until, next]
                     ) { done($0.mapError(RTMError.init).map { _ in }) }

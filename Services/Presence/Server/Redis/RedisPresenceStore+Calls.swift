@@ -5,7 +5,7 @@ package import RTMWire
 /// The node's calls as scripts and commands.
 extension RedisPresenceStore {
     package func enter(_ entry: Entry, _ channel: ChannelKey, _ done: @escaping Completion<Entered>) {
-        enter(entry, channel, silently: false, usersMax: rules.usersMax) { [rules] outcome in
+        enter(entry, channel, silentFor: 0, usersMax: rules.usersMax) { [rules] outcome in
             done(
                 outcome.flatMap { reply in
                     reply.outcome == EnterOutcome.full
@@ -19,34 +19,60 @@ extension RedisPresenceStore {
     }
 
     package func adopt(_ entry: Entry, _ channel: ChannelKey, _ done: @escaping Completion<Bool>) {
-        enter(entry, channel, silently: isFilling, usersMax: 0) {
+        // Edges still report members that the other users know already if the data in Redis are new.
+        enter(entry, channel, silentFor: rules.grace, usersMax: 0) {
             done($0.map { $0.outcome != EnterOutcome.isOlder })
         }
     }
 
-    /// Whether edges still report members that the other users know already, because the data in Redis are
-    /// new.
-    private var isFilling: Bool { run.born.map { clock() < $0 + rules.grace } ?? true }
-
+    /// - Parameter silentFor: so long after the data have begun the others aren't told, in milliseconds.
     private func enter(
-        _ entry: Entry, _ channel: ChannelKey, silently: Bool, usersMax: Int,
+        _ entry: Entry, _ channel: ChannelKey, silentFor: UInt64, usersMax: Int,
         _ done: @escaping Completion<RosterReply>
     ) {
-        members.add(entry.user, entry.lease, channel)
-        let staysOut = leases.enters(
+        let (extend, staysOut) = leases.enters(
             RedisKeys.field(channel, entry.user), session: entry.session, under: entry.lease)
+        prepare(members.entry(entry.user, channel) + [extend]) { [self] failure in
+            if let failure {
+                staysOut()
+                return done(.failure(failure))
+            }
+            enterPrepared(entry, channel, silentFor: silentFor, usersMax: usersMax) { [self] outcome in
+                if case .success(let reply) = outcome {
+                    let entered = reply.outcome == EnterOutcome.entered
+                    if entered { members.add(entry.user, channel) } else { staysOut() }
+                }
+                done(outcome)
+            }
+        }
+    }
+
+    private func enterPrepared(
+        _ entry: Entry, _ channel: ChannelKey, silentFor: UInt64, usersMax: Int,
+        _ done: @escaping Completion<RosterReply>
+    ) {
         change(
             channel, PresenceScripts.enter,
             [
                 .text(entry.user), RedisArgument(entry.session), RedisArgument(entry.instance),
                 RedisArgument(entry.lease), RedisArgument(entry.isQuiet), RedisArgument(entry.timeout),
-                RedisArgument(silently), RedisArgument(UInt64(usersMax)), RedisArgument(entry.claim),
-            ]
-        ) { outcome in
-            if case .success(let reply) = outcome, reply.outcome != EnterOutcome.entered { staysOut() }
-            done(outcome)
+                RedisArgument(silentFor), RedisArgument(UInt64(usersMax)), RedisArgument(entry.claim),
+            ], done)
+    }
+
+    /// Does `next` when these commands are done. Where commands keep their order it needn't wait: if they
+    /// aren't done, nothing is that follows.
+    private func prepare(_ commands: [RedisCommand], _ next: @escaping (RTMError?) -> Void) {
+        guard !client.keepsOrder else {
+            for command in commands { client.send(command) { _ in } }
+            return next(nil)
         }
-        members.add(entry.user, entry.lease, channel)
+        let all = Gathering(count: commands.count) { outcome in
+            if case .failure(let error) = outcome { next(error) } else { next(nil) }
+        }
+        for command in commands {
+            client.send(command) { all.finished($0.mapError(RTMError.init).map { _ in }) }
+        }
     }
 
     package func leave(_ caller: Caller, _ channel: ChannelKey, _ done: @escaping Completion<Void>) {
@@ -144,7 +170,9 @@ extension RedisPresenceStore {
 
     package func snapshot(
         _ channel: ChannelKey, onlineMax: Int, _ done: @escaping Completion<RosterSnapshot?>
-    ) { queries.snapshot(channel, isFilling: isFilling, onlineMax: onlineMax, done) }
+    ) {
+        queries.snapshot(channel, now: clock(), onlineMax: onlineMax, grace: rules.grace, done)
+    }
 }
 
 /// What Scripts/enter.lua answers.

@@ -5,12 +5,13 @@ import RTMWire
 /// The work that becomes due. Every node sweeps, and the scripts ensure that only one node does
 /// each step.
 extension RedisPresenceStore {
-    /// Limit: channels that one sweep takes.
-    private static let channelsPerSweep = 500
-    /// Limit: channels in work at once; the next ones follow when these are answered. So they don't take the
-    /// room that calls need among the commands that wait for Redis.
-    private static let channelsAtOnce = 64
-    /// After this time another node may take what a node has claimed and not finished, in milliseconds.
+    /// Limit: channels that one sweep takes of each part.
+    private static let channelsPerSweep = 64
+    /// Limit: channels of each part in work at once; the next ones follow when these are answered. So they
+    /// don't take the room that calls need among the commands that wait for Redis.
+    private static let channelsAtOnce = 4
+    /// After this time another node may take what a node has claimed and not finished, and what is still in
+    /// an outbox, in milliseconds.
     static let claim: UInt64 = 5_000
 
     package func renew(_ lease: UInt64, _ done: @escaping Completion<Bool>) { leases.renew(lease, done) }
@@ -23,39 +24,37 @@ extension RedisPresenceStore {
 
     package func sweep(_ done: @escaping Completion<Void>) {
         told.forgetIdle(now: clock())
-        run.setClock()
-        let both = Gathering(count: 2, done)
-        leases.endDue(claim: Self.claim, both.finished)
-        lookAtChannels(both.finished)
+        time.setClock()
+        let all = Gathering(count: 1 + RedisKeys.partCount, done)
+        leases.endDue(claim: Self.claim, all.finished)
+        // Parts are swept independently of each other: one may be out of reach.
+        for part in 0..<RedisKeys.partCount { lookAtChannels(of: part, all.finished) }
         client.send(RedisCommand("ZCARD", .text(keys.leases))) { [self] outcome in
             if case .success(let reply) = outcome { totals.leases = Int(reply.number ?? 0) }
         }
     }
 
-    private func lookAtChannels(_ done: @escaping Completion<Void>) {
-        let now = clock()
-        let until = RedisArgument(now + Self.claim)
-        client.run(
-            PresenceScripts.claim, keys: [keys.due],
-            [RedisArgument(now), until, RedisArgument(UInt64(Self.channelsPerSweep))]
-        ) { [self] outcome in
-            RedisTurns.forEach(outcome, RedisKeys.parse, atOnce: Self.channelsAtOnce, done) {
-                [self] place, done in
-                change(place.channel, PresenceScripts.advance, [], marksDue: false) { [self] outcome in
-                    guard case .success(let reply) = outcome else { return done(outcome.map { _ in }) }
-                    client.run(
-                        PresenceScripts.settle, keys: [keys.due],
-                        [.text(RedisKeys.field(place.channel)), until, next(reply, now)]
-                    ) { done($0.mapError(RTMError.init).map { _ in }) }
-                }
-            }
-        }
+    /// A part whose data have begun anew has lost all members, perhaps without a lost connection.
+    private func began(_ part: Int, _ born: UInt64?) {
+        if births[part] != nil, births[part] != born { leases.dataWereLost() }
+        births[part] = born
     }
 
-    /// When the channel is to be visited again; sooner while its events are on their way.
-    private func next(_ reply: RosterReply, _ now: UInt64) -> RedisArgument {
-        let retry = reply.acknowledged < reply.sequence ? now + Self.claim : nil
-        guard let due = [reply.due, retry].compactMap(\.self).min() else { return "" }
-        return RedisArgument(due)
+    private func lookAtChannels(of part: Int, _ done: @escaping Completion<Void>) {
+        let now = clock()
+        client.run(
+            PresenceScripts.claim, keys: [keys.due(part), keys.facts(part), keys.absent(part)],
+            [
+                RedisArgument(now), RedisArgument(now + Self.claim),
+                RedisArgument(UInt64(Self.channelsPerSweep)), .run,
+            ]
+        ) { [self] outcome in
+            // The first element says when the data began, and is no channel.
+            if case .success(let reply) = outcome { began(part, reply.elements?.first?.number) }
+            RedisTurns.forEach(outcome, RedisKeys.parse, atOnce: Self.channelsAtOnce, done) {
+                [self] place, done in
+                change(place.channel, PresenceScripts.advance, []) { done($0.map { _ in }) }
+            }
+        }
     }
 }

@@ -10,8 +10,8 @@ import RTMWire
 /// Every change of a roster is one script. The script also numbers the events and puts them into the
 /// channel's outbox, where they stay until they are in the log. So it doesn't matter which node makes a
 /// change and which one appends its events: all nodes use the roster's source and numbers, and a node that
-/// doesn't know the events before its own fetches them first. A channel is marked as due before it is
-/// changed, so the next sweep of any other node finds what a dead node has left in an outbox.
+/// doesn't know the events before its own fetches them first. The script also says when the channel is due
+/// for a visit, so a sweep of any other node finds what a dead node has left in an outbox.
 package final class RedisPresenceStore: PresenceStore {
     package var observer: (any PresenceStoreObserver)?
     let client: RedisClient
@@ -19,11 +19,12 @@ package final class RedisPresenceStore: PresenceStore {
     let queries: RedisRosterQueries
     let members: RedisMemberIndex
     let rules: PresenceRules
-    /// The run of Redis that the connection leads to, and the time there.
-    let run: RedisRun
+    let time: RedisClock
     private let probe: ReadinessProbe?
     private let logger: Logger
     var told = ToldEvents()
+    /// By part: when its data began.
+    var births: [Int: UInt64] = [:]
     private(set) lazy var leases = RedisLeases(self)
     package internal(set) var totals = PresenceTotals()
 
@@ -37,19 +38,19 @@ package final class RedisPresenceStore: PresenceStore {
         queries = RedisRosterQueries(client: client, keys: keys)
         members = RedisMemberIndex(client: client, keys: keys)
         self.rules = rules
-        run = RedisRun(client: client, keys: keys, given: clock)
+        time = RedisClock(client: client, keys: keys, given: clock)
         self.probe = probe
         self.logger = logger
-        probe?.notReady("no connection to Redis at \(redis.place) yet")
+        probe?.notReady("no connection to Redis at \(redis.deployment) yet")
     }
 
     package func start() {
-        client.prelude = { [weak run] in run?.prelude ?? [] }
+        client.prelude = { [weak time] in time?.prelude ?? [] }
         client.start(delegate: self)
     }
 
     /// The time in milliseconds, the same for all nodes.
-    func clock() -> UInt64 { run.now() }
+    func clock() -> UInt64 { time.now() }
 
     package func shutdown() { client.shutdown() }
 
@@ -63,17 +64,13 @@ package final class RedisPresenceStore: PresenceStore {
     /// Runs a roster script, hands its events to the observer, and completes with the script's answer.
     func change(
         _ channel: ChannelKey, _ script: RedisScript, _ arguments: [RedisArgument],
-        marksDue: Bool = true, _ done: @escaping Completion<RosterReply>
+        _ done: @escaping Completion<RosterReply>
     ) {
-        let now = clock()
-        if marksDue {
-            // The mark comes first: if this node dies halfway, another one looks after the channel.
-            send("ZADD", .text(keys.due), "LT", RedisArgument(now), .text(RedisKeys.field(channel)))
-        }
         let rules = self.rules.announce
         let head: [RedisArgument] = [
-            RedisArgument(now), RedisArgument(UInt64(rules.announceMax)), RedisArgument(rules.interval),
-            RedisArgument(rules.debounce), RedisArgument(.random(in: 1...UInt64.max)), .text(run.id),
+            RedisArgument(clock()), RedisArgument(UInt64(rules.announceMax)), RedisArgument(rules.interval),
+            RedisArgument(rules.debounce), RedisArgument(.random(in: 1...UInt64.max)), .run,
+            .text(RedisKeys.field(channel)), RedisArgument(Self.claim),
         ]
         client.run(script, keys: keys.roster(channel), head + arguments) { [self] outcome in
             switch outcome {
@@ -112,16 +109,24 @@ package final class RedisPresenceStore: PresenceStore {
 
     private func tell(_ channel: ChannelKey, _ reply: RosterReply, _ events: RosterReply.Events) {
         told.tell(channel, reply, events)
-        guard !events.isEmpty || reply.isEmpty else { return }
+        // Events of an earlier run of Redis come first, under its source.
+        let earlier = events.prefix { $0.source != reply.source }
+        for event in earlier {
+            let numbered = [(sequence: event.sequence, event: event.event)]
+            observer?.rosterChanged(
+                channel, NumberedEvents(source: event.source, events: numbered, isEmpty: false))
+        }
+        let present = events.dropFirst(earlier.count).map { (sequence: $0.sequence, event: $0.event) }
+        guard !present.isEmpty || reply.isEmpty else { return }
         observer?.rosterChanged(
-            channel, NumberedEvents(source: reply.source, events: events, isEmpty: reply.isEmpty))
+            channel, NumberedEvents(source: reply.source, events: present, isEmpty: reply.isEmpty))
     }
 
     package func acknowledge(_ channel: ChannelKey, through sequence: UInt64, at position: StreamPosition) {
         guard let source = told.source(of: channel) else { return }
         let roster = keys.roster(channel)
         client.run(
-            PresenceScripts.acknowledge, keys: [roster[4], roster[7]],
+            PresenceScripts.acknowledge, keys: [roster[4], roster[7], roster[11]],
             [
                 RedisArgument(source), RedisArgument(sequence),
                 .text("\(position.epoch) \(position.offset)"),
@@ -131,16 +136,11 @@ package final class RedisPresenceStore: PresenceStore {
         }
         told.acknowledged(channel, through: sequence)
     }
-
-    /// Sends a command whose answer changes nothing: when the connection is lost, all other commands fail,
-    /// too.
-    func send(_ arguments: RedisArgument...) { client.sendOnly(arguments) }
 }
 
 extension RedisPresenceStore: RedisClientDelegate {
     package func redisIsUp() {
-        leases.redisIsUp()
-        run.readBirth()
+        leases.dataWereLost()
         probe?.ready()
     }
 

@@ -15,16 +15,22 @@ struct RedisRosterQueries {
     ) {
         let roster = keys.roster(channel)
         var row: RosterRow?
+        var states: [StateItem] = []
+        // In a Cluster either answer may be the first.
+        let both = Gathering(count: 2) { outcome in
+            done(
+                outcome.map {
+                    guard let row, !row.isLeaving, !row.isQuiet || user == asker else { return nil }
+                    return states
+                })
+        }
         client.send(RedisCommand("HGET", .text(roster[0]), .text(user))) { outcome in
             if case .success(let reply) = outcome { row = RosterRow(reply) }
+            both.finished(outcome.mapError(RTMError.init).map { _ in })
         }
         client.send(RedisCommand("HGET", .text(roster[1]), .text(user))) { outcome in
-            done(
-                outcome.mapError(RTMError.init).map { reply in
-                    guard let row, !row.isLeaving, !row.isQuiet || user == asker else { return nil }
-                    guard case .string(let bytes) = reply else { return [] }
-                    return RosterReply.states(bytes[...])
-                })
+            if case .success(.string(let bytes)) = outcome { states = RosterReply.states(bytes[...]) }
+            both.finished(outcome.mapError(RTMError.init).map { _ in })
         }
     }
 
@@ -33,7 +39,7 @@ struct RedisRosterQueries {
     ) {
         let roster = keys.roster(channel)
         client.run(
-            PresenceScripts.page, keys: [roster[2], roster[1]],
+            PresenceScripts.page, keys: [roster[2], roster[1], roster[11]],
             [.text(user.map { "(\($0)" } ?? "-"), RedisArgument(UInt64(countMax))]
         ) { outcome in
             done(outcome.mapError(RTMError.init).map { Self.users(($0.elements ?? [])[...]) })
@@ -65,12 +71,14 @@ struct RedisRosterQueries {
     }
 
     func snapshot(
-        _ channel: ChannelKey, isFilling: Bool, onlineMax: Int, _ done: @escaping Completion<RosterSnapshot?>
+        _ channel: ChannelKey, now: UInt64, onlineMax: Int, grace: UInt64,
+        _ done: @escaping Completion<RosterSnapshot?>
     ) {
         let roster = keys.roster(channel)
         client.run(
-            PresenceScripts.snapshot, keys: [roster[2], roster[3], roster[0], roster[1], roster[4]],
-            [RedisArgument(isFilling), RedisArgument(UInt64(onlineMax))]
+            PresenceScripts.snapshot,
+            keys: [2, 3, 0, 1, 4, 10, 11].map { roster[$0] },
+            [RedisArgument(now), RedisArgument(UInt64(onlineMax)), RedisArgument(grace)]
         ) { outcome in
             done(
                 outcome.mapError(RTMError.init).map { reply in

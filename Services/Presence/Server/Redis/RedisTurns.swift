@@ -14,19 +14,20 @@ enum RedisTurns {
         switch outcome {
         case .failure(let failure): done(.failure(RTMError(failure)))
         case .success(let reply):
-            inTurns((reply.elements ?? []).compactMap(parse)[...], atOnce: atOnce, done, body)
+            forEach((reply.elements ?? []).compactMap(parse)[...], atOnce: atOnce, done, body)
         }
     }
 
-    private static func inTurns<Element>(
-        _ elements: ArraySlice<Element>, atOnce: Int, _ done: @escaping Completion,
+    /// Does something for every element, `atOnce` elements at a time.
+    static func forEach<Element>(
+        _ elements: ArraySlice<Element>, atOnce: Int = .max, _ done: @escaping Completion,
         _ body: @escaping (Element, @escaping Completion) -> Void
     ) {
         let turn = elements.prefix(atOnce)
         let rest = elements.dropFirst(turn.count)
         let all = Gathering(count: turn.count + 1) { outcome in
             guard case .success = outcome, !rest.isEmpty else { return done(outcome) }
-            inTurns(rest, atOnce: atOnce, done, body)
+            forEach(rest, atOnce: atOnce, done, body)
         }
         for element in turn { body(element, all.finished) }
         all.finished(.success(()))

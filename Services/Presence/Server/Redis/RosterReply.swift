@@ -4,7 +4,9 @@ import RTMWire
 
 /// The answer of a roster script (Scripts/roster.lua, `finish`).
 struct RosterReply {
-    typealias Events = [(sequence: UInt64, event: RosterEvent)]
+    /// An event with its number and the source that the number counts for, which may be that of an earlier
+    /// run of Redis.
+    typealias Events = [(source: UInt64, sequence: UInt64, event: RosterEvent)]
 
     let outcome: Int
     let source: UInt64
@@ -12,11 +14,10 @@ struct RosterReply {
     let sequence: UInt64
     let acknowledged: UInt64
     let isEmpty: Bool
-    /// When the channel is due for a visit.
-    let due: UInt64?
     /// The events that this run of the script has made.
     let events: Events
-    let gone: [(user: String, lease: UInt64)]
+    /// Users who are no members any more.
+    let gone: [String]
 
     static var unreadable: RTMError {
         RTMError(.presenceOperationFailed, "presence can't read what another version of it has written")
@@ -24,30 +25,26 @@ struct RosterReply {
 
     /// Returns nil for a reply that no script writes.
     init?(_ reply: RedisReply) {
-        guard let parts = reply.elements, parts.count == 9, case .integer(let outcome) = parts[0],
+        guard let parts = reply.elements, parts.count == 8, case .integer(let outcome) = parts[0],
             let sequence = parts[2].number, let acknowledged = parts[3].number,
-            let isEmpty = parts[5].number, let events = parts[7].elements, let gone = parts[8].elements
+            let isEmpty = parts[5].number, let events = parts[6].elements, let gone = parts[7].elements
         else { return nil }
         self.outcome = outcome
         source = parts[1].number ?? 0
         self.sequence = sequence
         self.acknowledged = acknowledged
         self.isEmpty = isEmpty == 1
-        due = parts[6].number
         self.events = events.compactMap(Self.event)
         guard self.events.count == events.count else { return nil }
-        var leavers: [(user: String, lease: UInt64)] = []
-        for index in stride(from: 0, to: gone.count - 1, by: 2) {
-            leavers.append((gone[index].string ?? "", gone[index + 1].number ?? 0))
-        }
-        self.gone = leavers
+        self.gone = gone.compactMap(\.string)
     }
 
-    /// Reads an entry of the outbox: number, kind, user, session, payload.
-    static func event(_ entry: RedisReply) -> (sequence: UInt64, event: RosterEvent)? {
+    /// Reads an entry of the outbox: number, kind, user, session, payload, source.
+    static func event(_ entry: RedisReply) -> Events.Element? {
         guard case .string(let bytes) = entry else { return nil }
         let parts = Netstrings.split(bytes[...])
-        guard parts.count == 5, let sequence = UInt64(text(parts[0])), let session = UInt64(text(parts[3]))
+        guard parts.count == 6, let sequence = UInt64(text(parts[0])), let session = UInt64(text(parts[3])),
+            let source = UInt64(text(parts[5]))
         else { return nil }
         let event: PresenceEvent
         switch text(parts[1]) {
@@ -58,7 +55,7 @@ struct RosterReply {
         case "interval": event = .interval(interval(parts[4]))
         default: return nil
         }
-        return (sequence, RosterEvent(event, user: text(parts[2]), exceptSession: session))
+        return (source, sequence, RosterEvent(event, user: text(parts[2]), exceptSession: session))
     }
 
     /// Reads keys and values in turns.

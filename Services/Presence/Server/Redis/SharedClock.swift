@@ -28,8 +28,9 @@ struct SharedClock: Sendable, Hashable {
     }
 }
 
-/// Which run of the Redis server the connection leads to, and what time it is there.
-final class RedisRun {
+/// The time that all nodes share. It is kept in one key, so in a Cluster all nodes ask the same master, and
+/// nobody reads the clock of another one. The scripts are told the time.
+final class RedisClock {
     /// The longest step of the shared clock between two answers. It is much longer than a sweep takes.
     private static let stepMax: UInt64 = 5_000
 
@@ -38,10 +39,6 @@ final class RedisRun {
     private var clock = SharedClock()
     /// A clock that tests move; nil stands for the clock that all nodes share.
     private let given: (() -> UInt64)?
-    /// Another one after each start of the server.
-    private(set) var id = ""
-    /// When the data in Redis began. After Redis has lost all data, edges fill the rosters without events.
-    private(set) var born: UInt64?
 
     init(client: RedisClient, keys: RedisKeys, given: (() -> UInt64)?) {
         self.client = client
@@ -49,20 +46,13 @@ final class RedisRun {
         self.given = given
     }
 
-    /// The commands that every connection begins with.
+    /// What has to be known before Redis is used.
     var prelude: [RedisClient.Prelude] {
-        let question = RedisCommand(
-            "EVAL", .text(PresenceScripts.clock.source), "1", .text(keys.clock), RedisArgument(Self.stepMax))
-        return [
-            RedisClient.Prelude("INFO", "server") { [weak self] in self?.id = Self.id(in: $0.string ?? "") },
-            RedisClient.Prelude(question) { [weak self] in self?.answered($0, isFirst: true) },
-        ]
+        [RedisClient.Prelude(question) { [weak self] in self?.answered($0, isFirst: true) }]
     }
 
-    /// The line of `INFO server` that names this run of the server.
-    private static func id(in text: String) -> String {
-        let line = text.split(whereSeparator: \.isNewline).first { $0.hasPrefix("run_id:") }
-        return line.map { String($0.dropFirst("run_id:".count)) } ?? ""
+    private var question: RedisCommand {
+        RedisCommand(PresenceScripts.clock, keys: [keys.clock], [RedisArgument(Self.stepMax)])
     }
 
     /// The time in milliseconds.
@@ -73,17 +63,8 @@ final class RedisRun {
 
     /// Asks Redis for the time again, because the clocks of two machines drift apart.
     func setClock() {
-        client.run(PresenceScripts.clock, keys: [keys.clock], [RedisArgument(Self.stepMax)]) {
-            [self] outcome in
+        client.send(question) { [self] outcome in
             if case .success(let reply) = outcome { answered(reply, isFirst: false) }
-        }
-    }
-
-    /// Reads when the data in Redis began. If Redis has none, they begin now.
-    func readBirth() {
-        client.sendOnly(["SET", .text(keys.born), RedisArgument(now()), "NX"])
-        client.send(RedisCommand("GET", .text(keys.born))) { [self] outcome in
-            if case .success(let reply) = outcome { born = reply.number }
         }
     }
 

@@ -1,5 +1,5 @@
 -- Events are in the channel's log: removes them from the outbox.
--- KEYS  1 header, 2 outbox    ARGV  1 source, 2 number of the event, 3 its position ("epoch offset")
+-- KEYS  1 header, 2 outbox, 3 absent (part.lua)    ARGV  1 source, 2 number of the event, 3 its position ("epoch offset")
 -- Result: 1, or 0 if the roster has a new source. Cost: O(acknowledged).
 if redis.call('HGET', KEYS[1], 'src') ~= ARGV[1] then return 0 end
 if tonumber(redis.call('HGET', KEYS[1], 'acked') or 0) >= tonumber(ARGV[2]) then return 1 end

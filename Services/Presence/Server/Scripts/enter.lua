@@ -1,30 +1,34 @@
 -- A session's user comes, returns within the presence timeout (S-43), takes over from another client object of the same
 -- user (S-12), or becomes quiet or visible.
--- ARGV  7 user, 8 session, 9 instance, 10 lease, 11 quiet, 12 timeout, 13 whether to make no event if nobody has seen the roster,
---       14 how many users there may be; 0 means any number, 15 the claim of the session's inbox
+-- ARGV  9 user, 10 session, 11 instance, 12 lease, 13 quiet, 14 timeout, 15 how long after the part has begun no event is made
+--       if nobody has seen the roster (milliseconds), 16 how many users there may be; 0 means any number, 17 the claim of the
+--       session's inbox
 -- Result: as `finish`, outcome 1, 0 if the channel has all its users, or 2 if a newer login of the user is in the channel. Cost: O(log n) in both modes; a change of the mode costs O(batch).
-local user, silently = ARGV[7], ARGV[13] == '1' and redis.call('HGET', H, 'shown') ~= '1'
-local new = { session = ARGV[8], instance = ARGV[9], lease = ARGV[10], quiet = ARGV[11] == '1', timeout = ARGV[12],
-  phase = 'o', till = '0', had = false, claim = ARGV[15] }
+local user = ARGV[9]
+local silently = now < born + tonumber(ARGV[15]) and redis.call('HGET', H, 'shown') ~= '1'
+local new = { session = ARGV[10], instance = ARGV[11], lease = ARGV[12], quiet = ARGV[13] == '1', timeout = ARGV[14],
+  phase = 'o', till = '0', had = false, claim = ARGV[17] }
 local old = member(user)
 local same = old and (old.session == new.session or (new.instance ~= '0' and old.instance == new.instance)
   or old.phase == 'l')
 -- A newer login of the user is online in the channel, so what comes of this one comes late.
 if old and old.phase == 'o' and old.session ~= new.session and new.claim ~= '0'
     and tonumber(new.claim) < tonumber(old.claim) then
-  gone = { user, new.lease }
+  gone = { user }
   return finish(2)
 end
-local usersMax = tonumber(ARGV[14])
+local usersMax = tonumber(ARGV[16])
 if not old and usersMax > 0 and redis.call('HLEN', M) >= usersMax then
-  gone = { user, new.lease }
+  gone = { user }
   return finish(0)
 end
 if old and not same then
   depart(user, old, 'leave', new.session)
   old, silently = nil, false
 end
+if old and old.lease ~= new.lease then unindex(user, old) end
 save(user, new)
+index(user, new)
 if not old then
   if not new.quiet then appear(user, new, silently) end
 else

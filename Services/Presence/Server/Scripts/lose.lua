@@ -1,9 +1,9 @@
 -- A session is lost. Its user has the presence timeout to come back (S-42).
--- ARGV  7 user, 8 session ('' = any), 9 lease ('' = any)
+-- ARGV  9 user, 10 session ('' = any), 11 lease ('' = any)
 -- Result: as `finish`, outcome 1 if the session was lost now. Cost: O(log n).
-local user = ARGV[7]
+local user = ARGV[9]
 local m = member(user)
-local hit = m and m.phase == 'o' and (ARGV[8] == '' or m.session == ARGV[8]) and (ARGV[9] == '' or m.lease == ARGV[9])
+local hit = m and m.phase == 'o' and (ARGV[10] == '' or m.session == ARGV[10]) and (ARGV[11] == '' or m.lease == ARGV[11])
 if hit then
   m.phase, m.till = 'a', int(now + tonumber(m.timeout))
   save(user, m)

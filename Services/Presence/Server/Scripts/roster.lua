@@ -1,4 +1,5 @@
--- What the roster scripts share: one channel's roster, its events, its mode. It is put in front of each of them.
+-- What the roster scripts share: one channel's roster, its events, its mode. It is put in front of each of them, behind
+-- part.lua.
 -- It follows the same rules as Roster.swift and IntervalBatch.swift, and passes the same tests.
 --
 -- KEYS  1 members   hash   user -> "session instance lease quiet timeout phase until hadStates claim"
@@ -9,12 +10,20 @@
 --       6 batch     zset   users of the pending interval -> 1 joined, 2 joined left, 3 joined timed out, 4 left, 5 timed out
 --       7 changes   list   states of the pending interval: netstrings user, states
 --       8 outbox    list   events that aren't acknowledged yet
--- ARGV  1 now, 2 announce max, 3 interval, 4 debounce (milliseconds), 5 source for a new roster, 6 the run of Redis
+--       and for all channels of the part:
+--       9 due       zset   channels -> when a sweep has to look at them
+--      10 under     zset   "lease channel user" with NUL between them, all with score 0
+--      11 part      hash   see part.lua
+--      12 absent           never exists, see part.lua
+-- ARGV  1 now, 2 announce max, 3 interval, 4 debounce (milliseconds), 5 source for a new roster, 6 the run of Redis,
+--       7 the channel in `due` and `under`, 8 how long after a change its events have to be acknowledged (milliseconds)
 -- All times are in milliseconds. All numbers are below 2^53; others (sessions, instances, leases, sources) stay text.
 local M, S, O, D, H, B, C, X = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7], KEYS[8]
+local DUE, UNDER = KEYS[9], KEYS[10]
 local now = tonumber(ARGV[1])
 local announceMax, interval, debounce = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
-local run, intervalBytesMax = ARGV[6], 32 * 1024
+local intervalBytesMax = 32 * 1024
+local born, run = readPart(KEYS[11], now, ARGV[6])
 
 local head = redis.call('HMGET', H, 'src', 'seq', 'acked', 'n', 'mode', 'flush', 'pos', 'run')
 local src = head[1]
@@ -22,11 +31,11 @@ local seq, acked, visible = tonumber(head[2] or 0), tonumber(head[3] or 0), tonu
 local mode, flushAt, position = head[5] == '1', tonumber(head[6] or nil), head[7] or ''
 local events, gone = {}, {}
 
--- Redis was started again since the roster was changed last, and what it has may be older than what was announced: the
--- numbers that follow may have been used already. With a new source they count anew.
+-- Another run of Redis has the roster since it was changed last, and what it has may be older than what was announced:
+-- the numbers that follow may have been used already. With a new source they count anew. Events that are in the outbox
+-- keep their source and number, so that who has them already recognises them.
 if src and head[8] ~= run then src = ARGV[5] end
 
-local function int(number) return string.format('%.0f', number) end
 local function net(text) return #text .. ':' .. text end
 
 -- Splits a text into its netstrings.
@@ -64,11 +73,16 @@ local function save(user, m)
     m.phase, m.till, m.had and '1' or '0', m.claim }, ' '))
 end
 
+-- The members under a lease, for the day on which it ends.
+local function index(user, m) redis.call('ZADD', UNDER, 0, m.lease .. '\0' .. ARGV[7] .. '\0' .. user) end
+local function unindex(user, m) redis.call('ZREM', UNDER, m.lease .. '\0' .. ARGV[7] .. '\0' .. user) end
+
 local function states(user) return redis.call('HGET', S, user) or '' end
 
 local function emit(kind, user, session, payload)
   seq = seq + 1
   local event = net(int(seq)) .. net(kind) .. net(user) .. net(session) .. net(payload)
+    .. net(src or ARGV[5])
   events[#events + 1] = event
   redis.call('RPUSH', X, event)
 end
@@ -154,19 +168,16 @@ local function depart(user, m, kind, session)
   redis.call('HDEL', M, user)
   redis.call('HDEL', S, user)
   redis.call('ZREM', D, user)
+  unindex(user, m)
   gone[#gone + 1] = user
-  gone[#gone + 1] = m.lease
   if not m.quiet then disappear(user, kind, session) end
 end
 
--- Writes the header and gives: the outcome, the source, the number of the last event and of the last acknowledged one,
--- the position of the latter, 1 if nobody is in the channel, when something is due (or ''), the events, and the members
--- who are gone (user, lease, ...).
+-- Writes the header, says when the channel is due for a visit, and gives: the outcome, the source, the number of the last
+-- event and of the last acknowledged one, the position of the latter, 1 if nobody is in the channel, the events, and the
+-- users who are gone.
 local function finish(outcome)
   local isEmpty = redis.call('HLEN', M) == 0 and not flushAt
-  local due = redis.call('ZRANGE', D, 0, 0, 'WITHSCORES')[2]
-  due = due and tonumber(due) or nil
-  if flushAt and (not due or flushAt < due) then due = flushAt end
   if not src then
     if not isEmpty or seq > 0 then src = ARGV[5] end
   end
@@ -181,5 +192,10 @@ local function finish(outcome)
       redis.call('PERSIST', X)
     end
   end
-  return { outcome, src or '', int(seq), int(acked), position, isEmpty and 1 or 0, due and int(due) or '', events, gone }
+  local due = tonumber(redis.call('ZRANGE', D, 0, 0, 'WITHSCORES')[2] or nil)
+  if flushAt and (not due or flushAt < due) then due = flushAt end
+  -- If the node dies that has made the events, another one takes them from the outbox.
+  if seq > acked and (not due or now + tonumber(ARGV[8]) < due) then due = now + tonumber(ARGV[8]) end
+  if due then redis.call('ZADD', DUE, int(due), ARGV[7]) else redis.call('ZREM', DUE, ARGV[7]) end
+  return { outcome, src or '', int(seq), int(acked), position, isEmpty and 1 or 0, events, gone }
 end

@@ -1,10 +1,13 @@
 -- Gives the users in the channel according to the events so far. Users whose leave is held back are listed without states.
--- KEYS  1 online, 2 deadlines, 3 members, 4 states, 5 header
--- ARGV  1 whether edges are filling the roster: from now on they have to make events, 2 how many users may be online
+-- KEYS  1 online, 2 deadlines, 3 members, 4 states, 5 header, 6 part, 7 absent (part.lua)
+-- ARGV  1 now, 2 how many users may be online, 3 how long after the part has begun edges fill the roster without events
+--       (milliseconds); who is shown a roster meanwhile has to hear of what follows
 -- Result: the number of the last event and of the last acknowledged one, the position of the latter, then the user and
 -- states of each; nothing at all when more users are online. Cost: O(n).
 if redis.call('ZCARD', KEYS[1]) > tonumber(ARGV[2]) then return {} end
-if ARGV[1] == '1' and redis.call('EXISTS', KEYS[5]) == 1 then redis.call('HSET', KEYS[5], 'shown', 1) end
+local born = redis.call('HGET', KEYS[6], 'born') or ARGV[1]
+local isFilling = tonumber(ARGV[1]) < tonumber(born) + tonumber(ARGV[3])
+if isFilling and redis.call('EXISTS', KEYS[5]) == 1 then redis.call('HSET', KEYS[5], 'shown', 1) end
 local head = redis.call('HMGET', KEYS[5], 'seq', 'acked', 'pos')
 local result = { head[1] or '0', head[2] or '0', head[3] or '' }
 local function add(users, withStates)

@@ -17,8 +17,8 @@ package enum ConfigurationValue: Sendable, Hashable {
 
 /// Why a text is not a value, as a clause that continues a sentence which begins with the value ("… is not a
 /// duration").
-struct ValueRefusal: Error, Hashable {
-    let reason: String
+package struct ValueRefusal: Error, Hashable {
+    package let reason: String
 
     init(_ reason: String) { self.reason = reason }
 }

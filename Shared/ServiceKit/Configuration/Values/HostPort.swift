@@ -13,7 +13,7 @@ package struct HostPort: Sendable, Hashable {
     }
 
     /// Reads the written form. An error's sentence continues after the value: "… has no port".
-    init(text: String) throws(ValueRefusal) {
+    package init(text: String) throws(ValueRefusal) {
         guard let colon = text.lastIndex(of: ":") else {
             throw ValueRefusal("has no port; write HOST:PORT such as 127.0.0.1:7710")
         }

@@ -1,0 +1,82 @@
+import Foundation
+import Testing
+
+/// A master of Redis, a replica, and three sentinels that watch them. Their data go with them.
+package final class RedisSentinelProcess: Sendable {
+    package static let name = "roster-master"
+
+    package let servers: [RedisNode]
+    package let sentinels: [RedisNode]
+    private let directory: URL
+
+    private init() throws {
+        directory = FileManager.default.temporaryDirectory.appending(
+            path: "redis-sentinel-\(UUID().uuidString.prefix(8))")
+        let directory = self.directory
+        let ports = try FreePorts.take(5)
+        servers = try ports.prefix(2).map { port in
+            try RedisNode(
+                port: port, in: directory,
+                options: port == ports[0] ? [] : ["--replicaof", "127.0.0.1", "\(ports[0])"])
+        }
+        sentinels = try ports.dropFirst(2).map { port in
+            try Self.sentinel(port, of: ports[0], in: directory)
+        }
+    }
+
+    /// Sentinels write what they find out into their configuration.
+    private static func sentinel(_ port: Int, of master: Int, in directory: URL) throws -> RedisNode {
+        let file = directory.appending(path: "\(port).conf")
+        let lines = [
+            "port \(port)", "bind 127.0.0.1", "sentinel monitor \(name) 127.0.0.1 \(master) 2",
+            "sentinel down-after-milliseconds \(name) 1000", "sentinel failover-timeout \(name) 1500",
+        ]
+        try (lines.joined(separator: "\n") + "\n").write(to: file, atomically: true, encoding: .utf8)
+        return try RedisNode(port: port, in: directory, [file.path, "--sentinel"])
+    }
+
+    package static func with(_ body: (RedisSentinelProcess) async throws -> Void) async throws {
+        let process = try RedisSentinelProcess()
+        defer { process.remove() }
+        for node in process.servers + process.sentinels { try await node.isListening() }
+        try await process.isReady()
+        try await body(process)
+    }
+
+    /// The sentinels know each other and the replica, so they can agree on a failover.
+    private func isReady() async throws {
+        try await eventually("the replica is up to date") {
+            servers[1].says("master_link_status:up", "INFO", "replication")
+        }
+        for sentinel in sentinels {
+            try await eventually("the sentinels know each other", within: .seconds(60)) {
+                guard let answer = try? sentinel.command("SENTINEL", "MASTER", Self.name) else {
+                    return false
+                }
+                let words = answer.split(whereSeparator: \.isNewline)
+                func value(_ name: String) -> Substring? {
+                    words.firstIndex { $0 == name }.map { words[$0 + 1] }
+                }
+                return value("num-other-sentinels") == "2" && value("num-slaves") == "1"
+            }
+        }
+    }
+
+    /// The server that the sentinels name.
+    package func master() throws -> RedisNode {
+        for sentinel in sentinels {
+            guard
+                let answer = try? sentinel.command("SENTINEL", "GET-MASTER-ADDR-BY-NAME", Self.name),
+                let port = answer.split(whereSeparator: \.isNewline).last.flatMap({ Int($0) }),
+                let server = servers.first(where: { $0.port == port })
+            else { continue }
+            return server
+        }
+        throw ServiceProcessFailure(description: "no sentinel names the master")
+    }
+
+    private func remove() {
+        for node in sentinels + servers { node.end() }
+        try? FileManager.default.removeItem(at: directory)
+    }
+}
