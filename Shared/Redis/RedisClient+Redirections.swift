@@ -37,31 +37,43 @@ extension RedisClient {
             let cause = isStopped ? "shut down" : "no master serves slot \(trial.slot)"
             return trial.done(.failure(.notConnected(cause)))
         }
-        send(trial, to: place, isAsking: false)
-    }
-
-    private func send(_ trial: Trial, to place: RedisPlace, isAsking: Bool) {
-        connection(to: place).send(trial.command, isAsking: isAsking) { [self] outcome in
-            guard case .failure(.refused(let text)) = outcome,
-                let redirection = Redirection(text, from: place)
-            else { return trial.done(outcome) }
-            observer?.redisRedirected(redirection.kind)
-            follow(redirection, trial, text)
+        connection(to: place).send(trial.command) { [self] outcome in
+            answered(trial, outcome, by: place)
         }
     }
 
-    private func follow(_ redirection: Redirection, _ trial: Trial, _ text: String) {
+    private func redirect(_ trial: Trial, to place: RedisPlace, isAsking: Bool) {
+        guard !isStopped else { return send(trial) }
+        connection(to: place).send(trial.command, isAsking: isAsking) { [self] outcome in
+            // A node that hasn't heard of a failover yet sends us to the master that is gone.
+            guard case .failure(.notConnected) = outcome else { return answered(trial, outcome, by: place) }
+            follow(.clusterDown, trial, outcome)
+        }
+    }
+
+    private func answered(
+        _ trial: Trial, _ outcome: Result<RedisReply, RedisFailure>, by place: RedisPlace
+    ) {
+        guard case .failure(.refused(let text)) = outcome, let redirection = Redirection(text, from: place)
+        else { return trial.done(outcome) }
+        observer?.redisRedirected(redirection.kind)
+        follow(redirection, trial, outcome)
+    }
+
+    private func follow(
+        _ redirection: Redirection, _ trial: Trial, _ outcome: Result<RedisReply, RedisFailure>
+    ) {
         switch redirection {
         case .moved(let slot, let master) where !isStopped: moved(slot, to: master)
         case .clusterDown, .loading: doubt()
         default: break
         }
         switch trial.attempts.refused(redirection, now: eventLoop.now, random: .random(in: 0..<1)) {
-        case .send: send(trial)
-        case .ask(let place) where !isStopped: send(trial, to: place, isAsking: true)
+        case .send(let place): redirect(trial, to: place, isAsking: false)
+        case .ask(let place): redirect(trial, to: place, isAsking: true)
         case .wait(let time):
             eventLoop.assumeIsolated().scheduleTask(in: .init(time)) { [self] in send(trial) }
-        case .ask, .giveUp: trial.done(.failure(.refused(text)))
+        case .giveUp: trial.done(outcome)
         }
     }
 }

@@ -5,7 +5,7 @@ import RTMServiceLink
 /// Is told about the connections to Redis. All calls come on the client's event loop.
 package protocol RedisClientDelegate: AnyObject {
     /// Every master is connected, and commands are accepted from now on. Some masters may be other ones than
-    /// before, with other or older data.
+    /// before, with other or older data. It is called again when there is a new master.
     func redisIsUp()
     /// A master isn't known or not connected. The client connects again by itself.
     func redisIsDown(_ cause: String)
@@ -52,6 +52,9 @@ package final class RedisClient {
     package var prelude: () -> [Prelude] = { [] }
     private var locator: any MasterLocator
     private(set) var slots = SlotMap()
+    /// The next map, which is used when all its masters are connected.
+    private var next: SlotMap?
+    private var nextIsWaitedFor = NIODeadline.distantPast
     private var connections: [RedisPlace: RedisConnection] = [:]
     /// The connection to the only master; nil in a Cluster.
     private var only: RedisConnection?
@@ -132,8 +135,10 @@ package final class RedisClient {
     /// Looks several times a second whether something has to be asked.
     private func watch() {
         guard !isStopped else { return }
-        if slots.masters.contains(where: { connections[$0]?.isUp != true }) { doubt() }
+        if next != nil || slots.masters.contains(where: { connections[$0]?.isUp != true }) { doubt() }
         perform(locator.passed(.now()))
+        // After a while the next map counts all the same, and its masters are the cause.
+        if let next, .now() > nextIsWaitedFor { change(to: next) }
         look()
         eventLoop.assumeIsolated().scheduleTask(in: .milliseconds(50)) { [self] in watch() }
     }
@@ -168,16 +173,34 @@ package final class RedisClient {
         perform(locator.moved(slot, to: master, now: .now()))
     }
 
-    private func use(_ next: SlotMap) {
-        slots = next
-        let wanted = Set(next.masters)
+    /// A node of a Cluster that hasn't heard of a failover yet names a master that is gone. So a map that
+    /// works is used until all masters of the next one are connected. What sentinels say has an epoch, and
+    /// is used at once.
+    private func use(_ map: SlotMap) {
+        let areUp = map.masters.map { connection(to: $0).isUp }
+        guard isCluster, cause == nil, areUp.contains(false) else { return change(to: map) }
+        next = map
+        nextIsWaitedFor = .now() + .init(configuration.commandTimeout)
+        retireIdle()
+    }
+
+    private func change(to map: SlotMap) {
+        let hasNewMaster = !Set(map.masters).isSubset(of: slots.masters)
+        (slots, next) = (map, nil)
+        retireIdle()
+        if !isCluster { only = map.masters.first.map { connection(to: $0) } }
+        observer?.redisHasMasters(map.masters.count)
+        // A new master may lack what its predecessor was told last.
+        if isUp, hasNewMaster, cause == nil, !isBeginning { begin() }
+        look()
+    }
+
+    private func retireIdle() {
+        let wanted = Set(slots.masters + (next?.masters ?? []))
         for (place, connection) in connections where !wanted.contains(place) {
             connections[place] = nil
             connection.retire()
         }
-        for place in next.masters { only = connection(to: place) }
-        observer?.redisHasMasters(next.masters.count)
-        look()
     }
 
     /// The connection to a master. It is made on demand.
@@ -256,6 +279,7 @@ extension RedisClient: RedisConnectionDelegate {
     func connectionIsUp(_ connection: RedisConnection) {
         guard connections[connection.place] === connection else { return }
         observer?.redisConnected()
+        if let next, next.masters.allSatisfy({ connections[$0]?.isUp == true }) { change(to: next) }
         look()
     }
 

@@ -173,7 +173,9 @@ struct ClusterOutageTests {
                 #expect(first.cause.contains(":\(victim.port)"))
                 #expect(await code { _ = try await first.users() } == .presenceOperationFailed)
                 #expect(try await first.users(in: other) == ["bob"])
-                try await eventually("a replica takes over", within: .seconds(60)) { first.isReady }
+                try await eventually("a replica takes over", within: .seconds(60)) {
+                    first.isReady && second.isReady
+                }
                 #expect(try await first.renew(7) == false)
                 for (user, channel) in [("anna", ChannelKey.room), ("bob", other)] {
                     try await first.adopt(.of(user, lease: 7), channel)

@@ -55,7 +55,8 @@ struct RedirectionTests {
         for _ in 0..<6 {
             actions.append(attempts.refused(elsewhere, now: .uptimeNanoseconds(0), random: 0.5))
         }
-        #expect(actions == [.send, .send, .send, .send, .wait(.milliseconds(2)), .send])
+        let send = CommandAttempts.Action.send(asked)
+        #expect(actions == [send, send, send, send, .wait(.milliseconds(2)), send])
         #expect(attempts.refused(.ask(asked), now: .uptimeNanoseconds(0), random: 0) == .ask(asked))
         #expect(
             attempts.refused(.tryAgain, now: .uptimeNanoseconds(0), random: 0) == .wait(.milliseconds(1)))

@@ -138,6 +138,19 @@ package final class RedisClusterProcess: Sendable {
         return other
     }
 
+    /// The slot of the first key that fits the pattern.
+    package func slot(ofKey pattern: String) throws -> Int {
+        for node in nodes {
+            guard let key = try node.command("KEYS", pattern).split(whereSeparator: \.isNewline).first,
+                let slot = Int(
+                    try node.command("CLUSTER", "KEYSLOT", String(key))
+                        .trimmingCharacters(in: .whitespacesAndNewlines))
+            else { continue }
+            return slot
+        }
+        throw ServiceProcessFailure(description: "no key fits \(pattern)")
+    }
+
     // MARK: - What happens to it
 
     /// Makes the replica of a slot's master the master, without a loss.

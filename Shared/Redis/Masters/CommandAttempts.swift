@@ -5,8 +5,8 @@ import RTMServiceLink
 /// tried again. Pure: told the time.
 struct CommandAttempts: Sendable, Hashable {
     enum Action: Sendable, Hashable {
-        /// Send it to the master of its slot, which the map knows by now.
-        case send
+        /// Send it to this node.
+        case send(RedisPlace)
         /// Send it to this node behind `ASKING`.
         case ask(RedisPlace)
         /// Send it to the master of its slot after this time.
@@ -29,9 +29,9 @@ struct CommandAttempts: Sendable, Hashable {
     mutating func refused(_ redirection: Redirection, now: NIODeadline, random: Double) -> Action {
         guard now < deadline else { return .giveUp }
         switch redirection {
-        case .moved where followed < Self.followedAtOnceMax:
+        case .moved(_, let place) where followed < Self.followedAtOnceMax:
             followed += 1
-            return .send
+            return .send(place)
         case .ask(let place) where followed < Self.followedAtOnceMax:
             followed += 1
             return .ask(place)

@@ -106,6 +106,22 @@ import Testing
         }
     }
 
+    @Test("A master of a Redis Cluster is killed: its replica takes over, without false leaves")
+    func masterKilled() async throws {
+        try await RedisClusterProcess.with { cluster in
+            let seeds = cluster.nodes.prefix(2).map { "127.0.0.1:\($0.port)" }.joined(separator: ",")
+            let options = Self.options + ["--redis-mode", "cluster", "--redis-endpoints", seeds]
+            try await RunningSystem.with(.fourProcesses, presence: options) { system in
+                try await heals(system) { cleo in
+                    try await cleo.unsubscribe(from: "lobby")
+                    try await cluster.killMaster(of: cluster.slot(ofKey: "*lobby:members"))
+                }
+                let metrics = "http://\(system.address("rtm-presence admin"))/metrics"
+                #expect(try await system.get(metrics).body.contains("\nrtm_presence_redis_masters 3\n"))
+            }
+        }
+    }
+
     @Test("What happens while presence is away is known afterwards: a new subscriber, and a logout")
     func changesMeanwhile() async throws {
         try await Self.withSystem(.embedded, Self.options + ["--grace", "1s"]) { system, _ in
