@@ -21,7 +21,8 @@ struct EdgeConfigurationTests {
     func badCertificate(_ certificate: String) {
         #expect(
             problems(["--apps", "dev,\(SampleApp.id):\(certificate)"]) == [
-                "apps (--apps): the value has a certificate in record 2 that is not 32 hexadecimal digits"
+                "apps (--apps): the value has a certificate in record 2 that is not 32 hexadecimal digits. "
+                    + "Set one as `openssl rand -hex 16` prints it"
             ])
     }
 
@@ -30,7 +31,8 @@ struct EdgeConfigurationTests {
         #expect(
             problems(["--apps", "my-app:\(SampleApp.certificate)"]) == [
                 "apps (--apps): the value has an id in record 1 that is not 32 hexadecimal digits, "
-                    + "which it has to be where there is a certificate"
+                    + "which it has to be where there is a certificate. Set such an id, or leave the "
+                    + "certificate out"
             ])
     }
 

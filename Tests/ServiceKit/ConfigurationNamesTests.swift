@@ -1,3 +1,4 @@
+import Foundation
 import RTMModel
 import Testing
 
@@ -43,8 +44,60 @@ struct ConfigurationNamesTests {
         #expect(
             RelayKeys.problems(["--config", "f"], files: ["f": file]) == [
                 "relay.handshakeDedline (f line 2): unknown key; did you mean relay.handshakeDeadline?",
-                "relays (f line 3): unknown key",
+                "relays (f line 3): unknown key; did you mean relay?",
             ])
+    }
+
+    @Test("a name of another program is recognised, and so is one in another form")
+    func foreignNames() {
+        let hints = [
+            ("--storage-data", "; it is storage.data of rtm-storage"),
+            ("--storage.data", "; it is storage.data of rtm-storage"),
+            ("--data", "; it is storage.data of rtm-storage or standalone.data of rtm-standalone"),
+            ("--storage-lisen", "; it is storage.listen of rtm-storage"),
+            ("--storage.data-directory", "; the keys of storage belong to rtm-storage"),
+            ("--relay.listen", "; did you mean --listen?"), ("--relay-depth", "; did you mean --depth?"),
+            ("--relay.queue.bytesMax", "; did you mean --queue-bytes-max?"),
+        ]
+        for (flag, hint) in hints {
+            #expect(RelayKeys.problems([flag, "x"]) == ["\(flag): unknown flag\(hint)"])
+        }
+        let file = "relay:\n  data: x\nlisten: a:1\nstorge:\n  data: x\n"
+        #expect(
+            RelayKeys.problems(["--config", "f"], files: ["f": file]) == [
+                "relay.data (f line 2): unknown key; it is storage.data of rtm-storage or standalone.data of "
+                    + "rtm-standalone",
+                "listen (f line 3): unknown key; did you mean relay.listen?",
+                "storge (f line 4): unknown key; did you mean storage?",
+            ])
+        #expect(
+            RelayKeys.problems([], ["RTM_STORGE_DATA": "x"])
+                == ["RTM_STORGE_DATA: unknown variable; did you mean RTM_STORAGE_DATA?"])
+    }
+
+    @Test("the names of all programs' keys are those that docs/configuration.md lists")
+    func allNames() throws {
+        let page = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().appending(path: "docs/configuration.md")
+        let rows = try String(contentsOf: page, encoding: .utf8).matches(of: /\n\| `([a-zA-Z.]+)` \| `--/)
+            .map { String($0.output.1) }
+        let sections = Neighbours.heliograph.sections
+        let names = rows.filter { name in sections.contains { name.hasPrefix($0 + ".") } }
+        #expect(Set(names) == Set(KeyNames.all))
+    }
+
+    @Test("a mistyped command gets the nearest one, and the word itself is not shown")
+    func unknownCommand() {
+        let commands = ["backup", "check"].map { ProgramCommand($0, "") { _, _ in "" } }
+        func problems(_ words: String...) -> [String] {
+            CommandLineArguments(words, schema: RelayKeys.schema, commands: commands).problems
+                .map(\.description)
+        }
+        #expect(problems("chek") == ["command line: unknown command; did you mean check?"])
+        #expect(
+            problems("frobnicate", "--depth", "2")
+                == ["command line: unknown command; the commands are backup and check"])
+        #expect(problems("check", "--depth", "2") == [])
     }
 
     @Test("sections and variables of sibling services and of the command line are passed over")

@@ -85,7 +85,7 @@ struct ConfigurationPrecedenceTests {
         #expect(try RelayKeys.load(["--config", "f"], files: ["f": "relay.depth: 7"])[RelayKeys.depth] == 7)
         let twice = RelayKeys.problems(
             ["--config", "f"], files: ["f": "relay.depth: 7\nrelay:\n  depth: 8\n"])
-        #expect(twice == ["relay.depth (f line 3): was given before, in line 1"])
+        #expect(twice == ["relay.depth (f line 3): was given before, in line 1; keep one of them"])
     }
 
     @Test("an empty variable counts as not given, the last of two equal flags wins, a bare switch is true")

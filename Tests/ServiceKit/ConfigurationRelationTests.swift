@@ -7,7 +7,9 @@ import Testing
 struct ConfigurationRelationTests {
     private static let linger = ConfigurationKey<Duration>.duration(
         "relay.linger", default: .seconds(1), in: .zero ... .seconds(60), "How long it lingers.")
-    private static let schema = ConfigurationSchema(RelayKeys.all + [linger.declaration], section: "relay")
+    private static let book = ConfigurationKey.optionalFile("relay.book", "What it reads.")
+    private static let schema = ConfigurationSchema(
+        RelayKeys.all + [linger.declaration, book.declaration], section: "relay")
 
     private func problems(_ arguments: [String], _ rule: ConfigurationRule) -> [String] {
         do {
@@ -31,6 +33,24 @@ struct ConfigurationRelationTests {
                     + "which is 2s: it would come too late. Set relay.handshakeDeadline to at least 4s, "
                     + "or lower relay.linger"
             ])
+    }
+
+    @Test("a value that is of no use without others names those that are missing")
+    func needs() {
+        let rule = ConfigurationRule(
+            RelayKeys.eager, needs: [RelayKeys.directory, Self.book], when: { $0 })
+        #expect(
+            problems(["--eager"], rule) == [
+                "relay.eager (--eager): the value needs relay.directory and relay.book, and "
+                    + "relay.directory and relay.book are not set. Set relay.directory and relay.book, or leave relay.eager out"
+            ])
+        #expect(
+            problems(["--eager", "--book", "a"], rule) == [
+                "relay.eager (--eager): the value needs relay.directory and relay.book, and "
+                    + "relay.directory is not set. Set relay.directory, or leave relay.eager out"
+            ])
+        #expect(problems(["--book", "a"], rule).isEmpty)
+        #expect(problems(["--eager", "--book", "a", "--directory", "b"], rule).isEmpty)
     }
 
     @Test("a relation that doesn't matter in a configuration refuses nothing")

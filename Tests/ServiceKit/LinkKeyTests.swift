@@ -30,7 +30,12 @@ struct LinkKeyTests {
 
     @Test("TLS needs a certificate and a key")
     func tls() {
-        #expect(problems("--link-tls-enabled").count == 1)
+        #expect(
+            problems("--link-tls-enabled", "--link-tls-key", "k.pem") == [
+                "link.tls.enabled (--link-tls-enabled): the value needs link.tls.certificate and "
+                    + "link.tls.key, and link.tls.certificate is not set. Set link.tls.certificate, or "
+                    + "leave link.tls.enabled out"
+            ])
         #expect(
             problems("--link-tls-enabled", "--link-tls-certificate", "c.pem", "--link-tls-key", "k.pem")
                 == [])

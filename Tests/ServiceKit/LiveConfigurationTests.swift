@@ -37,8 +37,8 @@ struct LiveConfigurationTests {
 
     @Test("values that would break a rule together are refused, old ones among them")
     func rules() throws {
-        let rule = ConfigurationRule("relay.name is two whenever relay.depth is 4") {
-            $0[RelayKeys.depth] != 4 || $0[RelayKeys.name] == "two"
+        let rule = ConfigurationRule(RelayKeys.name) { name, configuration in
+            configuration[RelayKeys.depth] == 4 && name != "two" ? "isn't two, and relay.depth is 4" : nil
         }
         let live = LiveConfiguration(try RelayKeys.load(["--depth", "3", "--name", "one"]), rules: [rule])
         live.onChange(of: [RelayKeys.depth.declaration]) { [journal] _ in { journal.note("taken") } }

@@ -30,7 +30,10 @@ struct SecretTests {
         let name = "RTM_RELAY_REDIS_PASSWORD"
         #expect(
             RelayKeys.problems([], [name + "_FILE": "f"])
-                == ["relay.redis.password (\(name)_FILE): can't read the file f: No such file or directory"])
+                == [
+                    "relay.redis.password (\(name)_FILE): can't read the file f: No such file or directory. "
+                        + "Name a file that this user may read"
+                ])
         #expect(
             RelayKeys.problems([], [name + "_FILE": "f"], files: ["f": "\n"])
                 == ["relay.redis.password (\(name)_FILE, the file f): the value is empty"])

@@ -9,6 +9,6 @@ enum StandaloneDirectory {
     static let definition = ServiceDefinition(
         name: "standalone", summary: "The data directory.", keys: [data.declaration]
     ) { context in
-        Assembly([DataDirectory(path: context.configuration[data])])
+        Assembly([DataDirectory(data, context.configuration)])
     }
 }

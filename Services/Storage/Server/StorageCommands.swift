@@ -1,3 +1,4 @@
+import Foundation
 import RTMServiceKit
 
 /// The commands that an operator may run instead of the service. Each one works beside a running service.
@@ -8,25 +9,26 @@ enum StorageCommands {
                 "backup", argument: "FILE",
                 "Copies the database as it is at this moment to a new file, and checks the copy."
             ) { configuration, target in
-                let path = file(configuration[data])
+                let path = try present(data, configuration)
                 do throws(StoreFailure) {
                     try SQLiteMaintenance.backup(path, to: target)
                 } catch {
-                    throw ServiceFailure.unavailable("backup of \(path)", error)
+                    throw ServiceFailure.unavailable("backup of \(path)", error.reason)
                 }
                 return "\(path) was copied to \(target)\n"
             },
             ProgramCommand("check", "Reads the whole database and reports whether it is in order.") {
                 configuration, _ in
-                let path = file(configuration[data])
+                let path = try present(data, configuration)
                 let findings: [String]
                 do throws(StoreFailure) {
                     findings = try SQLiteMaintenance.check(path)
                 } catch {
-                    throw ServiceFailure.unavailable("check of \(path)", error)
+                    throw ServiceFailure.unavailable("check of \(path)", error.sentence)
                 }
                 guard findings.isEmpty else {
-                    throw ServiceFailure.unavailable("check of \(path)", Findings(findings))
+                    let failure = StoreFailure(kind: .corrupt, reason: findings.joined(separator: "; "))
+                    throw ServiceFailure.unavailable("check of \(path)", failure.sentence)
                 }
                 return "\(path) is in order\n"
             },
@@ -36,9 +38,14 @@ enum StorageCommands {
     /// The path of the database in a data directory.
     static func file(_ directory: String) -> String { directory + "/storage.db" }
 
-    private struct Findings: Error, CustomStringConvertible {
-        let description: String
-
-        init(_ findings: [String]) { description = findings.joined(separator: "; ") }
+    /// The path of a database that is there.
+    private static func present(
+        _ data: ConfigurationKey<String>, _ configuration: Configuration
+    ) throws(ServiceFailure) -> String {
+        let path = file(configuration[data])
+        if FileManager.default.fileExists(atPath: path) { return path }
+        let key = data.declaration.name
+        throw .unavailable(
+            key, "there is no database \(path). Set \(key) to the directory that the service uses")
     }
 }

@@ -24,7 +24,7 @@ package enum StorageDefinition {
         let parts = try await parts(
             context, data: data, messaging: .tcp(host: messaging.host, port: messaging.port),
             at: .address(configuration[StorageKeys.listen]))
-        return Assembly([DataDirectory(path: data)] + parts)
+        return Assembly([DataDirectory(StorageKeys.data, configuration)] + parts)
     }
 
     /// The service for callers in the same process.

@@ -74,7 +74,7 @@ final class StorageThreads: Sendable {
                     try body { start.resume() }
                 } catch {
                     // Only opening throws, and that happens before the start.
-                    start.resume(throwing: ServiceFailure.unavailable("storage", error))
+                    start.resume(throwing: ServiceFailure.unavailable("the database", error.sentence))
                 }
                 ended.leave()
             }

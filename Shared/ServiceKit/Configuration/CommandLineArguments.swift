@@ -24,7 +24,12 @@ struct CommandLineArguments {
     /// - Parameter arguments: the arguments without the program's name. A command comes first.
     init(_ arguments: [String], schema: ConfigurationSchema, commands: [ProgramCommand] = []) {
         var rest = arguments[...]
-        if let operation = commands.first(where: { $0.name == rest.first }) { take(operation, from: &rest) }
+        if let operation = commands.first(where: { $0.name == rest.first }) {
+            take(operation, from: &rest)
+        } else if let word = rest.first, !word.hasPrefix("-"), !commands.isEmpty {
+            refuse(command: word, commands.map(\.name))
+            rest.removeFirst()
+        }
         while let argument = rest.popFirst() {
             guard argument.hasPrefix("--"), argument.count > 2 else {
                 if argument == "-h" { command = .help } else { refuse(stray: argument) }
@@ -41,8 +46,7 @@ struct CommandLineArguments {
             } else if let key = schema.key(flag: flag) {
                 assign(key, attached, &rest)
             } else {
-                let hint = NearestName.hint(for: flag, among: Self.known(schema)).replacing(
-                    "mean ", with: "mean --")
+                let hint = UnknownName(schema: schema).hint(forFlag: flag)
                 problems.append(.init("--\(flag)", from: nil, "unknown flag\(hint)"))
                 if attached == nil, let next = rest.first, !next.hasPrefix("-") { rest.removeFirst() }
             }
@@ -53,10 +57,6 @@ struct CommandLineArguments {
         "help": .help, "version": .version, "check-config": .checkConfiguration,
         "print-config": .printConfiguration, "print-reference": .printReference,
     ]
-
-    private static func known(_ schema: ConfigurationSchema) -> [String] {
-        schema.keys.map(\.flag) + ConfigurationSchema.reservedFlags
-    }
 
     private mutating func take(_ operation: ProgramCommand, from rest: inout ArraySlice<String>) {
         rest.removeFirst()
@@ -73,6 +73,13 @@ struct CommandLineArguments {
 
     private mutating func choose(_ next: Command) {
         if command != .help && command != .version { command = next }
+    }
+
+    /// The word is not shown, because it may be a secret that lost its flag.
+    private mutating func refuse(command word: String, _ known: [String]) {
+        let hint = NearestName.nearest(to: word, among: known).map { "did you mean \($0)?" }
+        let list = "the commands are \(known.joined(separator: " and "))"
+        problems.append(.init("command line", from: nil, "unknown command; \(hint ?? list)"))
     }
 
     private mutating func refuse(stray argument: String) {

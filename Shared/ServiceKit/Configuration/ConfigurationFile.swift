@@ -34,13 +34,13 @@ extension FileNode {
         do {
             root = try Yams.compose(yaml: text)
         } catch {
-            throw ValueRefusal("is not YAML: \(oneLine("\(error)"))")
+            throw ValueRefusal(reason(error))
         }
         guard let root else { return .map([]) }
         switch try convert(root, depth: 0) {
         case .null: return .map([])
         case .map(let entries): return .map(entries)
-        case .scalar, .list: throw ValueRefusal("does not begin with a key")
+        case .scalar, .list: throw ValueRefusal("does not begin with a key; write it like `edge:`")
         }
     }
 
@@ -68,7 +68,20 @@ extension FileNode {
         }
     }
 
-    private static func oneLine(_ text: String) -> String {
-        text.split(whereSeparator: \.isNewline).map(\.trimmed).joined(separator: " ")
+    /// What is wrong with a text that can't be parsed, without the content of its lines: they may hold
+    /// secrets.
+    private static func reason(_ error: any Error) -> String {
+        switch error as? YamlError {
+        case .duplicatedKeysInMapping(let keys, let context):
+            let place = "in the section that begins in line \(context.mark.line)"
+            return "has \(keys.joined(separator: " and ")) more than once \(place); keep one of them"
+        case .scanner(_, let problem, let mark, let yaml), .parser(_, let problem, let mark, let yaml),
+            .composer(_, let problem, let mark, let yaml):
+            let line = yaml.split(separator: "\n", omittingEmptySubsequences: false).dropFirst(mark.line - 1)
+            let hasTab = line.first?.prefix { $0 == " " || $0 == "\t" }.contains("\t") == true
+            let hint = hasTab ? "; indent with spaces instead of tabs" : ""
+            return "is not YAML, as line \(mark.line), column \(mark.column) shows: \(problem)\(hint)"
+        default: return "is not YAML: \("\(error)".split(whereSeparator: \.isNewline).joined(separator: " "))"
+        }
     }
 }

@@ -1,5 +1,3 @@
-import RTMModel
-
 /// Makes the configuration: flags win over the environment, which wins over the file, which wins over
 /// defaults.
 ///
@@ -106,7 +104,9 @@ extension ConfigurationLoader {
         }
         for name in variables.keys.sorted() where !known.contains(name) && !isNeighbours(name) {
             problems.append(
-                .init(name, from: nil, "unknown variable\(NearestName.hint(for: name, among: known))"))
+                .init(
+                    name, from: nil,
+                    "unknown variable\(UnknownName(schema: schema).hint(forVariable: name, known))"))
         }
     }
 
@@ -133,7 +133,8 @@ extension ConfigurationLoader {
             if text.last?.isNewline == true { text.removeLast() }
             set(key, .scalar(text), .secretFile(variable: variable, path: path))
         } catch {
-            problems.append(.init(key.name, from: variable, "can't read the file \(path): \(error)"))
+            let reason = "can't read the file \(path): \(error). Name a file that this user may read"
+            problems.append(.init(key.name, from: variable, reason))
         }
     }
 }
@@ -146,7 +147,9 @@ extension ConfigurationLoader {
         do {
             text = try readFile(path)
         } catch {
-            problems.append(.init("configuration file", from: path, "can't be read: \(error)"))
+            let advice = "Name a file that this user may read with --config or \(Self.fileVariable)"
+            problems.append(
+                .init("configuration file", from: path, "can't be read: \(error). \(advice)"))
             return
         }
         do {
@@ -163,7 +166,8 @@ extension ConfigurationLoader {
             guard case .file(_, let line)? = settings[path]?.origin else {
                 return set(key, entry.node, origin)
             }
-            problems.append(.init(path, from: "\(origin)", "was given before, in line \(line)"))
+            problems.append(
+                .init(path, from: "\(origin)", "was given before, in line \(line); keep one of them"))
         } else if schema.isUnused(path) {
             origins.ignored.append(path)
         } else if schema.isSection(path) {
@@ -175,7 +179,7 @@ extension ConfigurationLoader {
                 problems.append(.init(path, from: "\(origin)", "is a section and has no value of its own"))
             }
         } else if !isNeighbours(path: path) {
-            let hint = NearestName.hint(for: path, among: schema.keys.map(\.name))
+            let hint = UnknownName(schema: schema).hint(forKey: path)
             problems.append(.init(path, from: "\(origin)", "unknown key\(hint)"))
         }
     }

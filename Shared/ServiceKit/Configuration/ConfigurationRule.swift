@@ -3,12 +3,24 @@ package struct ConfigurationRule: Sendable {
     /// Gives nil when the rule holds.
     let problem: @Sendable (Configuration) -> ConfigurationProblem?
 
-    /// A relation between several keys.
+    /// A value that is of no use without others.
     ///
-    /// - Parameter sentence: what must hold, with the names of the keys: "edge.tls.key is set whenever
-    ///   edge.tls.certificate is".
-    package init(_ sentence: String, holds: @escaping @Sendable (Configuration) -> Bool) {
-        problem = { holds($0) ? nil : .init("rule", from: nil, "violated: \(sentence)") }
+    /// - Parameters:
+    ///   - others: the keys that have to be set.
+    ///   - needs: whether this value needs them.
+    package init<Value, Other>(
+        _ key: ConfigurationKey<Value>, needs others: [ConfigurationKey<Other?>],
+        when needs: @escaping @Sendable (Value) -> Bool
+    ) {
+        self.init(key) { value, configuration in
+            let missing = others.filter { configuration[$0] == nil }.map(\.declaration.name)
+            guard needs(value), !missing.isEmpty else { return nil }
+            let names = others.map(\.declaration.name).joined(separator: " and ")
+            let unset = missing.joined(separator: " and ")
+            let verb = missing.count == 1 ? "is" : "are"
+            return "needs \(names), and \(unset) \(verb) not set. Set \(unset), or leave "
+                + "\(key.declaration.name) out"
+        }
     }
 
     /// A rule about the value of one key that only the service knows.

@@ -12,7 +12,7 @@ package struct ConfigurationSchema: Sendable {
     let neighbours: Neighbours
     private let indexByName: [String: Int]
     private let indexByFlag: [String: Int]
-    private let sections: Set<String>
+    let sections: Set<String>
 
     /// The names that the command line keeps for itself (`CommandLineArguments`).
     static let reservedFlags = [
@@ -107,8 +107,7 @@ package struct ConfigurationSchema: Sendable {
 
 /// What may stand in a file or an environment that several programs share, without being a mistake.
 ///
-/// A program doesn't know the keys of the other programs, only the names of their sections. A typo inside a
-/// section is found by its owner.
+/// A program knows only the names of the other programs' keys. A typo inside a section is found by its owner.
 package struct Neighbours: Sendable {
     /// First parts of key names, each of another program.
     package let sections: Set<String>
@@ -116,11 +115,16 @@ package struct Neighbours: Sendable {
     package let keys: Set<String>
     /// Variables of programs that aren't services.
     package let variables: Set<String>
+    /// All keys of all programs, to say whose a name is.
+    let names: [String]
 
-    package init(sections: Set<String>, keys: Set<String> = [], variables: Set<String> = []) {
+    init(
+        sections: Set<String>, keys: Set<String> = [], variables: Set<String> = [], names: [String] = []
+    ) {
         self.sections = sections
         self.keys = keys
         self.variables = variables
+        self.names = names
     }
 
     /// The services, and the variables that the `rtm` command line reads.
@@ -130,7 +134,7 @@ package struct Neighbours: Sendable {
         variables: [
             "RTM_SERVER", "RTM_APP_ID", "RTM_USER", "RTM_TOKEN", "RTM_TOKEN_FILE", "RTM_CERTIFICATE",
             "RTM_CERTIFICATE_FILE", "RTM_CONTEXT",
-        ])
+        ], names: KeyNames.all)
 
     /// Whether a key, or a section above keys, belongs to another program.
     func claim(path: String) -> Bool {
@@ -140,7 +144,7 @@ package struct Neighbours: Sendable {
 
     func claim(variable: String) -> Bool {
         if variables.contains(variable) { return true }
-        let keyNames = keys.map { "RTM_" + KeyDeclaration.words($0).joined(separator: "_").uppercased() }
+        let keyNames = keys.map(KeyDeclaration.variable)
         return keyNames.contains { variable == $0 || variable == $0 + "_FILE" }
             || sections.contains { variable.hasPrefix("RTM_\($0.uppercased())_") }
     }

@@ -6,35 +6,50 @@ internal import Synchronization
 package final class DataDirectory: Service {
     package let name = "data directory"
     private let path: String
+    /// The key that names the directory.
+    private let key: String
     /// Holds the lock as long as it is open. The system releases it with the process, however that ends.
     private let lock = Mutex<FileHandle?>(nil)
 
-    package init(path: String) { self.path = path }
+    package init(_ key: ConfigurationKey<String>, _ configuration: Configuration) {
+        path = configuration[key]
+        self.key = key.declaration.name
+    }
 
     package func start() async throws {
-        let file = path + "/lock"
-        do {
-            try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-        } catch {
-            throw ServiceFailure.unavailable("data directory \(path)", error)
+        if let error = make(path) {
+            throw refusal("can't be made: \(Self.words(error))", "let this user make it")
         }
-        let descriptor = open(file, O_CREAT | O_RDWR | O_CLOEXEC, 0o600)
+        let descriptor = open(path + "/lock", O_CREAT | O_RDWR | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else {
-            throw ServiceFailure.unavailable(
-                "data directory \(path)", DataDirectoryRefusal(reason: "can't write \(file)"))
+            throw refusal("can't be written: \(Self.words(errno))", "let this user write there")
         }
         let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
-            throw ServiceFailure.unavailable(
-                "data directory \(path)", DataDirectoryRefusal(reason: "another process uses it"))
+            throw refusal("is in use by another process", "end that one")
         }
         lock.withLock { $0 = handle }
     }
 
     package func shutdown(deadline: ContinuousClock.Instant) async { lock.withLock { $0 = nil } }
-}
 
-private struct DataDirectoryRefusal: Error, CustomStringConvertible {
-    let reason: String
-    var description: String { reason }
+    /// Makes the directory, and those above it, where they are missing. Returns the error of the system.
+    private func make(_ path: String) -> Int32? {
+        if mkdir(path, 0o777) == 0 { return nil }
+        let error = errno
+        var isDirectory: ObjCBool = false
+        if FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory) {
+            return isDirectory.boolValue ? nil : ENOTDIR
+        }
+        guard error == ENOENT, let slash = path.lastIndex(of: "/"), slash > path.startIndex else {
+            return error
+        }
+        return make(String(path[..<slash])) ?? (mkdir(path, 0o777) == 0 ? nil : errno)
+    }
+
+    private func refusal(_ reason: String, _ advice: String) -> ServiceFailure {
+        .unavailable(key, "the directory \(path) \(reason). Set \(key) to another one, or \(advice)")
+    }
+
+    private static func words(_ error: Int32) -> String { String(cString: strerror(error)) }
 }

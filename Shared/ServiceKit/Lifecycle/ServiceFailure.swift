@@ -35,14 +35,29 @@ package struct ServiceFailure: Error, Sendable, CustomStringConvertible {
         -> ServiceFailure
     {
         // NIO's text begins with the name of the function that failed.
-        let reason = (error as? IOError).map { String(cString: strerror($0.errnoCode)) } ?? "\(error)"
+        let number = (error as? IOError)?.errnoCode
+        let reason = number.map { String(cString: strerror($0)) } ?? "\(error)"
+        let advice =
+            switch number {
+            case EADDRINUSE: ". Choose another address, or end the process that listens there"
+            case EADDRNOTAVAIL: ". Choose an address of this machine, or 0.0.0.0 for all of them"
+            case EACCES: ". Choose a port above 1023, or give this user the right to use it"
+            default: ""
+            }
         return ServiceFailure(
-            .unavailable, "cannotBind", "can't listen on \(address) for \(purpose): \(reason)")
+            .unavailable, "cannotBind", "can't listen on \(address) for \(purpose): \(reason)\(advice)")
     }
 
     /// A dependency of the service is not there.
     package static func unavailable(_ dependency: String, _ error: any Error) -> ServiceFailure {
-        ServiceFailure(.unavailable, "unavailable", "\(dependency): \(error)")
+        unavailable(dependency, "\(error)")
+    }
+
+    /// - Parameters:
+    ///   - dependency: what is missing, or the key that names it.
+    ///   - reason: a sentence that says what is wrong, and what to do.
+    package static func unavailable(_ dependency: String, _ reason: String) -> ServiceFailure {
+        ServiceFailure(.unavailable, "unavailable", "\(dependency): \(reason)")
     }
 
     /// Sorts any error that reached the main into its class.

@@ -37,27 +37,45 @@ extension ServiceLinkConfiguration {
             _ = try contexts(configuration, read)
             return nil
         } catch {
-            let origin = "\(configuration.origin(of: ServiceLinkKeys.tls))"
-            return ConfigurationProblem("link.tls", from: origin, ServiceFailure(error).cause)
+            return error.problems.first
         }
     }
 
-    /// Nil without TLS. Throws `ServiceFailure.configuration` with the files that can't be used.
+    /// Nil without TLS. Throws the key whose file can't be used.
     private static func contexts(
         _ configuration: Configuration, _ read: (String) throws -> String
-    ) throws -> ServiceLinkTLS.Contexts? {
+    ) throws(ConfigurationError) -> ServiceLinkTLS.Contexts? {
         guard configuration[ServiceLinkKeys.tls] else { return nil }
-        let paths = (configuration[ServiceLinkKeys.certificate], configuration[ServiceLinkKeys.key])
-        let trust = configuration[ServiceLinkKeys.trust]
+        func text(_ part: ServiceLinkTLS.UnusablePart.Part) throws(ConfigurationError) -> String? {
+            try configuration.use(part.key, for: part.content, read) { $0 }
+        }
+        let (certificate, key, trust) = (try text(.certificate), try text(.key), try text(.trust))
+        let identity = certificate.flatMap { certificate in key.map { (certificate, $0) } }
         do {
-            var identity: (certificate: String, key: String)?
-            if case (let certificate?, let key?) = paths {
-                identity = (try read(certificate), try read(key))
-            }
-            return try ServiceLinkTLS.Contexts(identity: identity, trust: try trust.map(read))
+            return try ServiceLinkTLS.Contexts(identity: identity, trust: trust)
         } catch {
-            let files = [paths.0, paths.1, trust].compactMap(\.self).joined(separator: ", ")
-            throw ServiceFailure.configuration("TLS between services with \(files): \(error)")
+            let path = configuration[error.part.key].map { "the file \($0)" } ?? "the system"
+            let reason = "\(path) does not hold \(error.part.content): \(error)"
+            throw configuration.refusal(of: error.part.key, reason, error.part.content)
+        }
+    }
+}
+
+extension ServiceLinkTLS.UnusablePart.Part {
+    fileprivate var key: ConfigurationKey<String?> {
+        switch self {
+        case .certificate: ServiceLinkKeys.certificate
+        case .key: ServiceLinkKeys.key
+        case .trust: ServiceLinkKeys.trust
+        }
+    }
+
+    /// What the file has to hold.
+    fileprivate var content: String {
+        switch self {
+        case .certificate: "a certificate chain"
+        case .key: "the private key of the certificate"
+        case .trust: "certificates of authorities"
         }
     }
 }

@@ -14,25 +14,59 @@ package final class ServiceLinkTLS: Sendable {
         /// - Parameters:
         ///   - identity: certificate chain and private key as PEM.
         ///   - trust: certificates of authorities as PEM; nil means those that the system trusts.
-        package init(identity: (certificate: String, key: String)?, trust: String?) throws {
-            server = try identity.map { identity in
-                let chain = try NIOSSLCertificate.fromPEMBytes(Array(identity.certificate.utf8))
+        package init(
+            identity: (certificate: String, key: String)?, trust: String?
+        ) throws(UnusablePart) {
+            var server: NIOSSLContext?
+            if let identity { server = try Self.server(identity) }
+            self.server = server
+            client = try Self.client(trust: trust)
+        }
+
+        private static func server(
+            _ identity: (certificate: String, key: String)
+        ) throws(UnusablePart) -> NIOSSLContext {
+            let chain = try UnusablePart.naming(.certificate) {
+                try NIOSSLCertificate.fromPEMBytes(Array(identity.certificate.utf8))
+            }
+            return try UnusablePart.naming(.key) {
                 let key = try NIOSSLPrivateKey(bytes: Array(identity.key.utf8), format: .pem)
                 var tls = TLSConfiguration.makeServerConfiguration(
                     certificateChain: chain.map { .certificate($0) }, privateKey: .privateKey(key))
                 tls.minimumTLSVersion = .tlsv13
                 return try NIOSSLContext(configuration: tls)
             }
-            client = try Self.client(trust: trust)
         }
 
-        private static func client(trust: String?) throws -> NIOSSLContext {
-            var tls = TLSConfiguration.makeClientConfiguration()
-            tls.minimumTLSVersion = .tlsv12
-            if let trust {
-                tls.trustRoots = .certificates(try NIOSSLCertificate.fromPEMBytes(Array(trust.utf8)))
+        private static func client(trust: String?) throws(UnusablePart) -> NIOSSLContext {
+            try UnusablePart.naming(.trust) {
+                var tls = TLSConfiguration.makeClientConfiguration()
+                tls.minimumTLSVersion = .tlsv12
+                if let trust {
+                    tls.trustRoots = .certificates(try NIOSSLCertificate.fromPEMBytes(Array(trust.utf8)))
+                }
+                return try NIOSSLContext(configuration: tls)
             }
-            return try NIOSSLContext(configuration: tls)
+        }
+    }
+
+    /// Which of the texts can't be used, and why.
+    package struct UnusablePart: Error, CustomStringConvertible {
+        package enum Part: Sendable {
+            case certificate, key, trust
+        }
+
+        package let part: Part
+        package let description: String
+
+        fileprivate static func naming<Result>(
+            _ part: Part, _ body: () throws -> Result
+        ) throws(UnusablePart) -> Result {
+            do {
+                return try body()
+            } catch {
+                throw UnusablePart(part: part, description: "\(error)")
+            }
         }
     }
 

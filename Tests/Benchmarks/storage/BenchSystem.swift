@@ -32,8 +32,8 @@ final class BenchSystem: Sendable {
         let data = ConfigurationKey<String>.string("bench.data", default: directory, "The directory.")
         let definitions = [
             MessagingDefinition.inProcess(messaging),
-            ServiceDefinition(name: "bench", summary: "", keys: [data.declaration]) { _ in
-                Assembly([DataDirectory(path: directory)])
+            ServiceDefinition(name: "bench", summary: "", keys: [data.declaration]) {
+                Assembly([DataDirectory(data, $0.configuration)])
             },
             StorageDefinition.inProcess(storage, messaging: messaging, data: data),
         ]

@@ -98,7 +98,9 @@ import Testing
         for (arguments, name) in [
             (["--web-socket-path", "rtm"], "edge.webSocket.path"),
             (["--web-socket-path", "/rtm?a"], "edge.webSocket.path"),
+            (["--web-socket-path", "/rtm?a"], "Set edge.webSocket.path to one such as /rtm"),
             (["--web-socket-tls-listen", "127.0.0.1:0"], "edge.webSocket.tls.listen"),
+            (["--tls-listen", "127.0.0.1:0", "--tls-key", "k"], "Set edge.tls.certificate, or leave"),
         ] {
             let (status, output) = try await ForeignClient.run(edge, ["--check-config"] + arguments)
             #expect(status == 2 && output.contains(name), "\(arguments): \(output)")

@@ -51,8 +51,7 @@ final class RunningStorage: Sendable {
     private func start(_ directory: String, _ arguments: [String]) async throws -> [any Service] {
         let data = ConfigurationKey<String>.string("test.data", default: directory, "The directory.")
         let directoryDefinition = ServiceDefinition(name: "test", summary: "", keys: [data.declaration]) {
-            _ in
-            Assembly([DataDirectory(path: directory)])
+            Assembly([DataDirectory(data, $0.configuration)])
         }
         let definitions = [
             MessagingDefinition.inProcess(messaging), directoryDefinition,

@@ -59,9 +59,33 @@ struct BackupTests {
             try file.seek(toOffset: 4_096)
             try file.write(contentsOf: Data(repeating: 0xFF, count: 8_192))
             try file.close()
-            #expect(try await run("check", [], directory).status == 3)
+            let check = try await run("check", [], directory)
+            #expect(check.status == 3)
+            #expect(check.log.contains("Put a backup in its place, or move it away to begin with an empty"))
             #expect(try await run("backup", [directory + "/copy.db"], directory).status == 3)
             #expect(!FileManager.default.fileExists(atPath: directory + "/copy.db"))
+        }
+    }
+
+    @Test("without a database, or a place for the copy, a command says what to name")
+    func missing() async throws {
+        try await withDirectory { directory in
+            let path = directory + "/data/storage.db"
+            for (command, arguments) in [("check", []), ("backup", [directory + "/copy.db"])] {
+                let outcome = try await run(command, arguments, directory)
+                #expect(outcome.status == 3)
+                #expect(
+                    outcome.log == "storage.data: there is no database \(path). "
+                        + "Set storage.data to the directory that the service uses\n")
+            }
+            try FileManager.default.createDirectory(
+                atPath: directory + "/data", withIntermediateDirectories: true)
+            try SQLiteWriter(SQLiteOptions(path: path)).close()
+            let nowhere = try await run("backup", [directory + "/nowhere/copy.db"], directory)
+            #expect(nowhere.status == 3)
+            #expect(
+                nowhere.log == "backup of \(path): \(directory)/nowhere/copy.db can't be written: "
+                    + "No such file or directory. Name a file in a directory where this user may write\n")
         }
     }
 

@@ -22,34 +22,28 @@ final class ServerTLS: Sendable {
         if let next { present.withLock { $0 = next } }
     }
 
-    /// Nil if no listener has TLS. Throws `ServiceFailure.configuration` with the files that can't be used.
+    /// Nil if no listener has TLS. Throws the key whose file can't be used.
     static func context(
         _ configuration: Configuration, _ read: (String) throws -> String
-    ) throws -> NIOSSLContext? {
+    ) throws(ConfigurationError) -> NIOSSLContext? {
         let isUsed =
             configuration[EdgeKeys.tlsListen] != nil || configuration[EdgeKeys.webSocketTLSListen] != nil
-        guard isUsed, let certificate = configuration[EdgeKeys.tlsCertificate],
-            let key = configuration[EdgeKeys.tlsKey]
-        else { return nil }
-        let chain = try naming(certificate) {
-            try NIOSSLCertificate.fromPEMBytes(Array(read(certificate).utf8))
+        guard isUsed else { return nil }
+        let chain = try configuration.use(EdgeKeys.tlsCertificate, for: "a certificate chain", read) {
+            try NIOSSLCertificate.fromPEMBytes(Array($0.utf8))
         }
-        let privateKey = try naming(key) { try NIOSSLPrivateKey(bytes: Array(read(key).utf8), format: .pem) }
+        let key = try configuration.use(EdgeKeys.tlsKey, for: "a private key", read) {
+            try NIOSSLPrivateKey(bytes: Array($0.utf8), format: .pem)
+        }
+        guard let chain, let key else { return nil }
         do {
             var tls = TLSConfiguration.makeServerConfiguration(
-                certificateChain: chain.map { .certificate($0) }, privateKey: .privateKey(privateKey))
+                certificateChain: chain.map { .certificate($0) }, privateKey: .privateKey(key))
             tls.minimumTLSVersion = .tlsv12
             return try NIOSSLContext(configuration: tls)
         } catch {
-            throw ServiceFailure.configuration("TLS with \(certificate) and \(key): \(error)")
-        }
-    }
-
-    private static func naming<Result>(_ file: String, _ body: () throws -> Result) throws -> Result {
-        do {
-            return try body()
-        } catch {
-            throw ServiceFailure.configuration("\(file): \(error)")
+            let reason = "the key does not fit the certificate of edge.tls.certificate: \(error)"
+            throw configuration.refusal(of: EdgeKeys.tlsKey, reason, "the key of that certificate")
         }
     }
 
@@ -61,8 +55,7 @@ final class ServerTLS: Sendable {
             _ = try context(configuration, read)
             return nil
         } catch {
-            let origin = "\(configuration.origin(of: EdgeKeys.tlsCertificate))"
-            return ConfigurationProblem("edge.tls", from: origin, ServiceFailure(error).cause)
+            return error.problems.first
         }
     }
 }

@@ -155,17 +155,14 @@ package enum EdgeKeys {
     ]
 
     static let rules = [
-        ConfigurationRule("edge.tls.certificate and edge.tls.key are set whenever edge.tls.listen is") {
-            $0[tlsListen] == nil || hasCertificate($0)
-        },
-        ConfigurationRule(
-            "edge.tls.certificate and edge.tls.key are set whenever edge.webSocket.tls.listen is"
-        ) {
-            $0[webSocketTLSListen] == nil || hasCertificate($0)
-        },
+        ConfigurationRule(tlsListen, needs: [tlsCertificate, tlsKey], when: { $0 != nil }),
+        ConfigurationRule(webSocketTLSListen, needs: [tlsCertificate, tlsKey], when: { $0 != nil }),
         ConfigurationRule(webSocketPath) { path in
             let isPath = path.hasPrefix("/") && path.allSatisfy { $0.isASCII && !" ?#".contains($0) }
-            return isPath ? nil : "is no path: it takes a slash first, and ASCII without space, ? and #"
+            return isPath
+                ? nil
+                : "is no path: it takes a slash first, and ASCII without space, ? and #. "
+                    + "Set edge.webSocket.path to one such as /rtm"
         },
         ConfigurationRule(CommonKeys.apps, refusal: unusable),
     ]
@@ -181,22 +178,19 @@ package enum EdgeKeys {
             least: least, because: "an edge that ends sends \(pace) sessions away per second")
     }
 
-    @Sendable private static func hasCertificate(_ configuration: Configuration) -> Bool {
-        configuration[tlsCertificate] != nil && configuration[tlsKey] != nil
-    }
-
     /// Without this check an app could be served that lets nobody in: builders of tokens refuse such ids and
     /// certificates (A-7).
     @Sendable private static func unusable(_ apps: [AppRecord]) -> String? {
         for (place, app) in apps.enumerated() {
             guard let certificate = app.certificate else { continue }
             guard AccessToken.isIdentifier(certificate.revealed) else {
-                return "has a certificate in record \(place + 1) that is not 32 hexadecimal digits"
+                return "has a certificate in record \(place + 1) that is not 32 hexadecimal digits. "
+                    + "Set one as `openssl rand -hex 16` prints it"
             }
             guard AccessToken.isIdentifier(app.id) else {
                 return
                     "has an id in record \(place + 1) that is not 32 hexadecimal digits, which it has to be "
-                    + "where there is a certificate"
+                    + "where there is a certificate. Set such an id, or leave the certificate out"
             }
         }
         return nil

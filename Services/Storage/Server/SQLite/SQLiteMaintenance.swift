@@ -6,26 +6,31 @@ enum SQLiteMaintenance {
     /// name only when it is complete and was found to be in order.
     static func backup(_ path: String, to target: String) throws(StoreFailure) {
         let files = FileManager.default
-        guard files.fileExists(atPath: path) else {
-            throw StoreFailure(kind: .refused, reason: "there is no database \(path)")
-        }
         guard !files.fileExists(atPath: target) else {
-            throw StoreFailure(kind: .refused, reason: "\(target) exists already")
+            throw StoreFailure(
+                kind: .refused, reason: "\(target) exists already. Name a file that isn't there yet")
         }
         let part = target + ".part"
-        do {
-            try? files.removeItem(atPath: part)
+        try? files.removeItem(atPath: part)
+        guard files.createFile(atPath: part, contents: nil) else { throw unwritable(target, errno) }
+        do throws(StoreFailure) {
             try copy(path, to: part)
             let findings = try check(part)
             guard findings.isEmpty else {
                 throw StoreFailure(kind: .corrupt, reason: "the copy is damaged: \(findings[0])")
             }
-            try files.moveItem(atPath: part, toPath: target)
+            guard rename(part, target) == 0 else { throw unwritable(target, errno) }
         } catch {
             try? files.removeItem(atPath: part)
-            throw error as? StoreFailure
-                ?? StoreFailure(kind: .inputOutput, reason: "can't write \(target): \(error)")
+            throw error
         }
+    }
+
+    private static func unwritable(_ target: String, _ error: Int32) -> StoreFailure {
+        StoreFailure(
+            kind: .inputOutput,
+            reason: "\(target) can't be written: \(String(cString: strerror(error))). "
+                + "Name a file in a directory where this user may write")
     }
 
     private static func copy(_ path: String, to target: String) throws(StoreFailure) {

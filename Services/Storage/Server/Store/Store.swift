@@ -139,6 +139,20 @@ struct StoreFailure: Error, Sendable, Hashable {
 }
 
 extension StoreFailure {
+    /// The reason, and what an operator can do about it.
+    var sentence: String {
+        let advice: String? =
+            switch kind {
+            case .full: "Make room on the disk"
+            case .locked: "End the process that holds it"
+            case .readOnly, .inputOutput:
+                "See that this user may read and write the file, and that the disk is well"
+            case .corrupt: "Put a backup in its place, or move it away to begin with an empty one"
+            case .missing, .refused: nil
+            }
+        return advice.map { "\(reason). \($0)" } ?? reason
+    }
+
     /// The error that the client of a call gets. The engine's own words are for the operator alone.
     ///
     /// - Parameter bytesMax: the limit of the database, which an error about a full one names.

@@ -23,7 +23,11 @@ package struct KeyDeclaration: Sendable, Hashable {
     }
 
     /// `edge.handshakeDeadline` is `RTM_EDGE_HANDSHAKE_DEADLINE`.
-    package var variable: String { "RTM_" + Self.words(name).joined(separator: "_").uppercased() }
+    package var variable: String { Self.variable(name) }
+
+    static func variable(_ name: String) -> String {
+        "RTM_" + words(name).joined(separator: "_").uppercased()
+    }
 
     /// The variable that names a file which holds the value; only secrets have one.
     package var fileVariable: String? { kind.isSecret ? variable + "_FILE" : nil }

@@ -42,11 +42,7 @@ package enum ServiceLinkKeys {
                     "\(address) can be reached from other machines, and link.secret is not set. Set it, or "
                     + "set link.open to true if the network keeps strangers out"
             },
-            ConfigurationRule(
-                "link.tls.certificate and link.tls.key are set whenever link.tls.enabled is true"
-            ) {
-                !$0[tls] || $0[certificate] != nil && $0[key] != nil
-            },
+            ConfigurationRule(tls, needs: [certificate, key], when: { $0 }),
         ]
     }
 }

@@ -39,15 +39,16 @@ extension RedisConfiguration {
             _ = try RedisConfiguration(configuration, read)
             return nil
         } catch {
-            let origin = "\(configuration.origin(of: PresenceKeys.redisTrust))"
-            return ConfigurationProblem("presence.redis.trust", from: origin, ServiceFailure(error).cause)
+            return error.problems.first
         }
     }
 
     /// Nil when the rosters are kept in this process.
     ///
     /// - Parameter read: reads a file.
-    init?(_ configuration: Configuration, _ read: (String) throws -> String) throws {
+    init?(
+        _ configuration: Configuration, _ read: (String) throws -> String
+    ) throws(ConfigurationError) {
         guard let deployment = Self.deployment(configuration) else { return nil }
         self.init(deployment)
         credentials = RedisCredentials(
@@ -96,16 +97,20 @@ extension RedisConfiguration {
         configuration[PresenceKeys.redisPassword]?.revealed ?? ""
     }
 
-    /// Nil without TLS. Throws `ServiceFailure.configuration` with the file that can't be used.
+    /// Nil without TLS. Throws the key whose file can't be used.
     private static func contexts(
         _ configuration: Configuration, _ read: (String) throws -> String
-    ) throws -> ServiceLinkTLS.Contexts? {
+    ) throws(ConfigurationError) -> ServiceLinkTLS.Contexts? {
         guard configuration[PresenceKeys.redisTLS] else { return nil }
-        let trust = configuration[PresenceKeys.redisTrust]
+        let content = "certificates of authorities"
+        let trusting = try configuration.use(PresenceKeys.redisTrust, for: content, read) {
+            try ServiceLinkTLS.Contexts(identity: nil, trust: $0)
+        }
+        if let trusting { return trusting }
         do {
-            return try .init(identity: nil, trust: try trust.map(read))
+            return try ServiceLinkTLS.Contexts(identity: nil, trust: nil)
         } catch {
-            throw ServiceFailure.configuration("TLS to Redis with \(trust ?? "no file"): \(error)")
+            throw configuration.refusal(of: PresenceKeys.redisTrust, "the system has none: \(error)", content)
         }
     }
 }

@@ -1,0 +1,55 @@
+/// The names of the keys of all programs. A program knows more than the names only of its own; with the
+/// others it says whose a key is that it doesn't have. Tests compare the list with what the programs print.
+enum KeyNames {
+    static let all: [String] = sections.flatMap { section, rest in
+        rest.split(separator: " ").map { "\(section).\($0)" }
+    }
+
+    private static let sections: [(section: String, rest: String)] = [
+        (
+            "edge",
+            """
+            admin connections.max connections.perAddressMax frame.bytesMax handshake.bytesMax \
+            handshake.timeout listen messaging outbound.bytesMax outbound.timeout \
+            permissions.revokeLocks permissions.userMetadata presence rates.acquireLock \
+            rates.appPublish rates.appPublishBytes rates.calls rates.channelMetadata \
+            rates.heartbeats rates.login rates.publish rates.refusals rates.renewal \
+            rates.sessionPublish rates.sessionPublishBytes rates.subscribe rates.userMetadata \
+            sessions.perAppMax storage subscriptions.max tls.certificate tls.key tls.listen \
+            tokens.lifeMax webSocket.compression webSocket.listen webSocket.origins webSocket.path \
+            webSocket.tls.listen
+            """
+        ),
+        (
+            "messaging",
+            """
+            admin channels.max channels.perAppMax channels.perSessionMax listen tail.ageMax \
+            tail.bytesMax tail.entriesMax tail.totalBytesMax
+            """
+        ),
+        (
+            "presence",
+            """
+            admin announce.max channels.max channels.usersMax debounce grace interval leaseTtl \
+            listen messaging redis.database redis.endpoints redis.mode redis.password redis.prefix \
+            redis.sentinel.master redis.sentinel.password redis.sentinel.user redis.serverName \
+            redis.timeout redis.tls redis.trust redis.user states.keyBytesMax states.max \
+            states.valueBytesMax sweepInterval
+            """
+        ),
+        (
+            "storage",
+            """
+            admin bytesMax cache data history.appBytesMax history.retention listen locks.grace \
+            locks.max messaging metadata.channelsMax metadata.itemsMax metadata.usersMax queueMax \
+            readers synchronous
+            """
+        ),
+        (
+            "standalone",
+            """
+            admin data
+            """
+        ),
+    ]
+}

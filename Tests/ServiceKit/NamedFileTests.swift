@@ -1,0 +1,89 @@
+import Foundation
+import RTMTestSupport
+import Testing
+
+@testable import RTMServiceKit
+
+/// What a program says of files and directories that keys name and that it can't use.
+@Suite("Files that keys name")
+struct NamedFileTests {
+    private static let book = ConfigurationKey.optionalFile("relay.book", "What it reads.")
+    private static let data = ConfigurationKey.string("relay.data", default: "data", "Where it writes.")
+
+    private func configuration(_ arguments: String...) throws -> Configuration {
+        let schema = ConfigurationSchema([Self.book.declaration, Self.data.declaration], section: "relay")
+        return try ConfigurationLoader(schema: schema) { _ in "" }
+            .load(arguments: arguments, environment: [:])
+    }
+
+    // MARK: - Files
+
+    private func problem(_ configuration: Configuration, _ read: (String) throws -> String) -> String? {
+        do {
+            _ = try configuration.use(Self.book, for: "a poem", read) { text in
+                guard text == "poem" else { throw TextFile.Failure(description: "it doesn't rhyme") }
+            }
+            return nil
+        } catch {
+            return "\(error)"
+        }
+    }
+
+    @Test("a file that isn't there, or holds something else, is named with its key and what to set")
+    func unusable() throws {
+        let named = try configuration("--book", "a.pem")
+        #expect(problem(named) { _ in "poem" } == nil)
+        #expect(try problem(configuration()) { _ in "prose" } == nil)
+        let advice = "Set relay.book to a PEM file with a poem that this user may read"
+        #expect(
+            problem(named) { _ in throw TextFile.Failure(description: "No such file or directory") }
+                == "relay.book (--book): the file a.pem can't be read: No such file or directory. \(advice)")
+        #expect(
+            problem(named) { _ in "prose" }
+                == "relay.book (--book): the file a.pem does not hold a poem: it doesn't rhyme. \(advice)")
+    }
+
+    // MARK: - Directories
+
+    private func refusal(_ path: String) async throws -> String? {
+        let directory = DataDirectory(Self.data, try configuration("--data", path))
+        do {
+            try await directory.start()
+            await directory.shutdown(deadline: .now)
+            return nil
+        } catch let failure as ServiceFailure {
+            #expect(failure.status == .unavailable)
+            return failure.cause
+        }
+    }
+
+    @Test("a data directory that can't be made, written or had alone is named with its key and what to do")
+    func directory() async throws {
+        let home = FileManager.default.temporaryDirectory.appending(path: "rtm-\(UUID().uuidString)").path
+        defer { try? FileManager.default.removeItem(atPath: home) }
+        #expect(try await refusal(home + "/a/b/c") == nil, "missing ones are made")
+        #expect(try await refusal(home + "/a/b/c") == nil)
+        let file = home + "/file"
+        try Data().write(to: URL(filePath: file))
+        for path in [file, file + "/below"] {
+            #expect(
+                try await refusal(path)
+                    == "relay.data: the directory \(path) can't be made: Not a directory. "
+                    + "Set relay.data to another one, or let this user make it")
+        }
+        let unwritable = home + "/unwritable"
+        try FileManager.default.createDirectory(
+            atPath: unwritable + "/lock", withIntermediateDirectories: true)
+        #expect(
+            try await refusal(unwritable)
+                == "relay.data: the directory \(unwritable) can't be written: Is a directory. "
+                + "Set relay.data to another one, or let this user write there")
+        let first = DataDirectory(Self.data, try configuration("--data", home))
+        try await first.start()
+        #expect(
+            try await refusal(home)
+                == "relay.data: the directory \(home) is in use by another process. "
+                + "Set relay.data to another one, or end that one")
+        await first.shutdown(deadline: .now)
+    }
+}
