@@ -11,14 +11,17 @@ public struct NameRule: Sendable {
     let leadingUnderscoreIsAllowed: Bool
     let tooLong: ErrorCode
     let malformed: ErrorCode
+    /// Which characters a name consists of, in words.
+    private let allowed: String
     private let low: UInt64
     private let high: UInt64
 
     init(
         _ noun: String, bytesMax: Int, emptyIsAllowed: Bool = false, leadingUnderscoreIsAllowed: Bool = true,
-        tooLong: ErrorCode, malformed: ErrorCode, characters: some Sequence<UInt8>
+        tooLong: ErrorCode, malformed: ErrorCode, characters: some Sequence<UInt8>, allowed: String
     ) {
         self.noun = noun
+        self.allowed = allowed
         self.bytesMax = bytesMax
         self.emptyIsAllowed = emptyIsAllowed
         self.leadingUnderscoreIsAllowed = leadingUnderscoreIsAllowed
@@ -58,13 +61,29 @@ public struct NameRule: Sendable {
             throw RTMError(malformed, "the \(noun) begins with an underscore")
         }
         for place in bytes.indices where !contains(bytes[place]) {
-            throw forbidden(bytes[place], at: place + 1)
+            throw forbidden(bytes, at: place)
         }
     }
 
-    private func forbidden(_ byte: UInt8, at place: Int) -> RTMError {
-        let shown = byte > 0x20 && byte < 0x7F ? "'\(Character(UnicodeScalar(byte)))'" : "byte \(byte)"
-        return RTMError(malformed, "the \(noun) has \(shown) at place \(place), which is not allowed")
+    private func forbidden(_ bytes: UnsafeRawBufferPointer, at place: Int) -> RTMError {
+        let shown = Self.shown(bytes[place...].prefix(4))
+        return RTMError(
+            malformed,
+            "the \(noun) has \(shown) at place \(place + 1), which is not allowed: "
+                + "it consists of \(allowed)")
+    }
+
+    /// The first character of the bytes, as far as it can be seen.
+    private static func shown(_ bytes: some Collection<UInt8>) -> String {
+        var decoder = UTF8()
+        var iterator = bytes.makeIterator()
+        let first = bytes.first ?? 0
+        guard first > 0x20, case .scalarValue(let scalar) = decoder.decode(&iterator) else {
+            return "byte \(first)"
+        }
+        let isVisible = scalar.properties.isGraphemeBase
+        let number = String(scalar.value, radix: 16, uppercase: true)
+        return isVisible ? "'\(scalar)'" : "the character U+\(number)"
     }
 
     private func contains(_ byte: UInt8) -> Bool {
@@ -80,35 +99,41 @@ extension NameRule {
     public static let channel = NameRule(
         "channel name", bytesMax: Limits.channelNameBytesMax, leadingUnderscoreIsAllowed: false,
         tooLong: .invalidChannelName, malformed: .invalidChannelName,
-        characters: (alphanumeric + "!#$%&()+,-:;<=>?@[]^_{|}~`").utf8)
+        characters: (alphanumeric + "!#$%&()+,-:;<=>?@[]^_{|}~`").utf8,
+        allowed: "a to z, A to Z, 0 to 9, space and !#$%&()+,-:;<=>?@[]^_{|}~`")
 
     /// User ids: 1 to 64 ASCII characters (L-1) from a list of 89 (L-2). An error is `.invalidUserId`
     /// (-10006).
     public static let user = NameRule(
         "user id", bytesMax: Limits.userIDBytesMax, tooLong: .invalidUserId, malformed: .invalidUserId,
-        characters: (alphanumeric + "!#$%&()+-:;<=.>?@[]^_{}|~,").utf8)
+        characters: (alphanumeric + "!#$%&()+-:;<=.>?@[]^_{}|~,").utf8,
+        allowed: "a to z, A to Z, 0 to 9, space and !#$%&()+-:;<=.>?@[]^_{}|~,")
 
     /// Custom types: at most 32 bytes of printable ASCII (L-10). Errors are
     /// `.channelCustomTypeLengthOverflow` (-11029) and `.channelInvalidCustomType` (-11030).
     public static let customType = NameRule(
         "custom type", bytesMax: Limits.customTypeBytesMax, emptyIsAllowed: true,
         tooLong: .channelCustomTypeLengthOverflow, malformed: .channelInvalidCustomType,
-        characters: 0x20...0x7E)
+        characters: 0x20...0x7E,
+        allowed: "printable ASCII characters")
 
     /// Keys of metadata items: 1 to 32 bytes of printable ASCII (L-13). Errors are
     /// `.storageKeyLengthOverflow` (-12011) and `.storageInvalidKey` (-12009).
     public static let metadataKey = NameRule(
         "metadata key", bytesMax: Limits.metadataKeyBytesMax, tooLong: .storageKeyLengthOverflow,
-        malformed: .storageInvalidKey, characters: 0x20...0x7E)
+        malformed: .storageInvalidKey, characters: 0x20...0x7E,
+        allowed: "printable ASCII characters")
 
     /// Names of locks: 1 to 64 bytes of printable ASCII (L-11). An error is `.lockInvalidName` (-14005).
     public static let lock = NameRule(
         "lock name", bytesMax: Limits.lockNameBytesMax, tooLong: .lockInvalidName,
-        malformed: .lockInvalidName, characters: 0x20...0x7E)
+        malformed: .lockInvalidName, characters: 0x20...0x7E,
+        allowed: "printable ASCII characters")
 
     /// The lock that a write of metadata names: like a lock's name, but an error is `.storageInvalidLockName`
     /// (-12007) (L-12).
     public static let lockOfWrite = NameRule(
         "lock name", bytesMax: Limits.lockNameBytesMax, tooLong: .storageInvalidLockName,
-        malformed: .storageInvalidLockName, characters: 0x20...0x7E)
+        malformed: .storageInvalidLockName, characters: 0x20...0x7E,
+        allowed: "printable ASCII characters")
 }

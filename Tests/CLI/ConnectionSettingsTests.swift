@@ -1,3 +1,4 @@
+import ArgumentParser
 import RTMAccessToken
 import RTMClient
 import Testing
@@ -55,6 +56,25 @@ struct ConnectionSettingsTests {
                 environment: ["RTM_TOKEN_FILE": "x"], guest: "g", readFile: { _ in throw Missing() })
         }
         #expect(file?.reason.contains("RTM_TOKEN_FILE") == true)
+        let authorities = #expect(throws: RTMError.self) {
+            try ConnectionSettings(ConnectionValues(ca: "/nowhere/ca.pem"), environment: [:], guest: "g")
+        }
+        #expect(authorities?.reason == "--ca: '/nowhere/ca.pem' can't be read: No such file or directory")
+    }
+
+    @Test("who names no user and no token is a guest, and a guest has no history of messages")
+    func history() throws {
+        func source(_ words: [String], user: String?) throws -> MessageDestination {
+            let command = try HistoryCommand.parse(words)
+            return try command.source(
+                ConnectionSettings(ConnectionValues(userID: user), environment: [:], guest: "guest-1"))
+        }
+        #expect(try source(["lobby"], user: nil) == .channel("lobby"))
+        #expect(try source([], user: "anna") == .user("anna"))
+        let refusal = #expect(throws: ValidationError.self) { try source([], user: nil) }
+        #expect(
+            refusal?.message
+                == "name the channel whose messages to show, or with --user the user who received them")
     }
 
     @Test("a token names its app and its user, unless they are given beside it or before it")
@@ -80,7 +100,7 @@ struct ConnectionSettingsTests {
     @Test("N-3: TLS is left to the address unless it, or authorities, are asked for")
     func encryption() throws {
         func encryption(_ options: ConnectionValues) throws -> RTMClient.TLS {
-            try ConnectionSettings(options, environment: [:], guest: "g").encryption
+            try ConnectionSettings(options, environment: [:], guest: "g", readFile: { _ in "" }).encryption
         }
         #expect(try encryption(ConnectionValues()) == .automatic())
         #expect(try encryption(ConnectionValues(ca: "a.pem")) == .enabled(caFile: "a.pem"))

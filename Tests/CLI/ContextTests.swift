@@ -60,10 +60,45 @@ struct ContextTests {
     @Test("an unknown context is refused with the nearest name")
     func unknown() {
         let error = #expect(throws: RTMError.self) { try settings(context: "secnd", [:]) }
-        #expect(error?.reason == "there is no context 'secnd'; did you mean second?")
+        #expect(
+            error?.reason == "there is no context 'secnd', which --context names; did you mean second?")
+        let named = #expect(throws: RTMError.self) { try settings(["RTM_CONTEXT": "third"]) }
+        #expect(named?.reason == "there is no context 'third', which RTM_CONTEXT names")
+        let none = #expect(throws: RTMError.self) { try ContextBook().context("prod") }
+        #expect(
+            none?.reason == "there is no context 'prod'; there are none, and 'rtm context add prod' makes it")
         var book = book
         #expect(throws: RTMError.self) { try book.use("third") }
         #expect(throws: RTMError.self) { try book.remove("third") }
+    }
+
+    @Test("what can't be used of a context names it")
+    func unusable() throws {
+        func reason(_ context: ServerContext) -> String? {
+            let error = #expect(throws: RTMError.self) {
+                try context.values("prod") { _ in throw CocoaError(.fileReadNoSuchFile) }
+            }
+            return error?.reason
+        }
+        #expect(reason(ServerContext(servers: ["a:b"]))?.hasPrefix("the context 'prod': ") == true)
+        #expect(
+            reason(ServerContext(tokenFile: "/t"))?.hasPrefix("the token file of the context 'prod': '/t' ")
+                == true)
+        #expect(
+            reason(ServerContext(ca: "/c"))?.hasPrefix("--ca of the context 'prod': '/c' can't be read: ")
+                == true)
+    }
+
+    @Test("a server that can't be reached is said to be that of the context, if it names the server")
+    func unreachable() throws {
+        #expect(try settings([:]).contextOfServers == "first")
+        #expect(try settings(["RTM_CONTEXT": "second"]).contextOfServers == "second")
+        #expect(try settings(context: "second", [:]).contextOfServers == "second")
+        #expect(try settings(["RTM_SERVER": "e:3"]).contextOfServers == nil)
+        var watch = LoginWatch(
+            servers: [.local], timeout: .seconds(10), isPatient: false, context: "prod")
+        let error = #expect(throws: RTMError.self) { try watch.attemptFailed("refused", .refused) }
+        #expect(error?.reason.hasPrefix("refused; the context 'prod' names it; is a server running") == true)
     }
 
     @Test("a removed context isn't in use any more")
@@ -88,7 +123,10 @@ struct ContextTests {
         let attributes = try FileManager.default.attributesOfItem(atPath: path)
         #expect(attributes[.posixPermissions] as? Int == 0o600)
         try Data("{".utf8).write(to: URL(filePath: path))
-        #expect(throws: RTMError.self) { try file.read() }
+        let refusal = #expect(throws: RTMError.self) { try file.read() }
+        #expect(
+            refusal?.reason == "the contexts in '\(path)' can't be read: the file doesn't hold what "
+                + "'rtm context' writes; mend or remove it")
         #expect(ContextFile(environment: [:]).path == nil)
     }
 }

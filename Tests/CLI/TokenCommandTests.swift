@@ -131,7 +131,9 @@ struct TokenCommandTests {
     func unreadableFile() throws {
         let options = try TokenOptions.parse(["--certificate-file", "/nowhere/at all"])
         let error = #expect(throws: RTMError.self) { try options.credentials(environment: [:]) }
-        #expect(error?.reason == "--certificate-file: '/nowhere/at all' can't be read")
+        #expect(
+            error?.reason
+                == "--certificate-file: '/nowhere/at all' can't be read: No such file or directory")
     }
 
     // MARK: explain

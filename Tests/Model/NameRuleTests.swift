@@ -115,9 +115,29 @@ struct NameRuleTests {
     @Test("S-0a: a refusal by character says which one at which place")
     func refusalNamesTheCharacter() throws {
         let visible = try #require(throws: RTMError.self) { try NameRule.channel.check("room.1".utf8) }
-        #expect(visible.reason == "the channel name has '.' at place 5, which is not allowed")
+        let allowed = "it consists of a to z, A to Z, 0 to 9, space and !#$%&()+,-:;<=>?@[]^_{|}~`"
+        #expect(visible.reason == "the channel name has '.' at place 5, which is not allowed: \(allowed)")
         let invisible = try #require(throws: RTMError.self) { try NameRule.channel.check("a\n".utf8) }
-        #expect(invisible.reason == "the channel name has byte 10 at place 2, which is not allowed")
+        #expect(invisible.reason.hasPrefix("the channel name has byte 10 at place 2, which is not allowed: "))
+    }
+
+    @Test(
+        "S-0a: a character that isn't ASCII is shown as it was written, if it can be seen",
+        arguments: [
+            ("Grüße", "'ü' at place 3"), ("日本", "'日' at place 1"), ("ok👍", "'👍' at place 3"),
+            ("a\u{308}", "the character U+308 at place 2"), ("a\u{200B}", "the character U+200B at place 2"),
+        ])
+    func refusalShowsTheCharacter(name: String, place: String) throws {
+        for rule in [NameRule.channel, .user, .customType, .lock, .metadataKey] {
+            let error = try #require(throws: RTMError.self) { try rule.check(name.utf8) }
+            #expect(error.reason.contains(" has \(place), which is not allowed: it consists of "))
+        }
+    }
+
+    @Test("S-0a: bytes that are no character are shown as bytes")
+    func refusalShowsBytes() throws {
+        let error = try #require(throws: RTMError.self) { try NameRule.channel.check([0x61, 0xC3]) }
+        #expect(error.reason.hasPrefix("the channel name has byte 195 at place 2, "))
     }
 
     // MARK: -

@@ -17,7 +17,7 @@ struct ChatCommand: AsyncParsableCommand {
     func run() async throws {
         try await common.run(whenInterrupted: .success) {
             let settings = try common.settings()
-            try await common.withClient(settings) { client in
+            try await common.withClient(settings, naming: [.channel(channel)]) { client in
                 let events = client.events()
                 try await client.subscribe(to: channel, features: [.message, .presence])
                 try await talk(client, events)

@@ -39,13 +39,23 @@ struct HistoryCommand: AsyncParsableCommand {
     func run() async throws {
         try await common.run {
             let settings = try common.settings()
-            try await common.withClient(settings) { client in
-                let source: MessageDestination = channel.map { .channel($0) } ?? .user(settings.userID)
+            let source = try source(settings)
+            try await common.withClient(settings, naming: [source.argument]) { client in
                 var output = common.output
                 output.transcript.showsChannel = false
                 try await show(source, client, output)
             }
         }
+    }
+
+    /// A guest is new, so nobody has sent messages to a guest.
+    func source(_ settings: ConnectionSettings) throws -> MessageDestination {
+        if let channel { return .channel(channel) }
+        guard !settings.isGuest else {
+            throw ValidationError(
+                "name the channel whose messages to show, or with --user the user who received them")
+        }
+        return .user(settings.userID)
     }
 
     private func show(_ source: MessageDestination, _ client: RTMClient, _ output: Output) async throws {

@@ -37,7 +37,7 @@ struct PresenceWhoCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await common.run {
-            try await common.withClient(common.settings()) { client in
+            try await common.withClient(common.settings(), naming: [.channel(channel)]) { client in
                 let total = try await count ? counted(client) : listed(client)
                 try await common.output.result(
                     count || total == 0 ? "\(total)" : nil, ["totalOccupancy": .number(total)])
@@ -71,7 +71,7 @@ struct PresenceWhereCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await common.run {
-            try await common.withClient(common.settings()) { client in
+            try await common.withClient(common.settings(), naming: [.user(userID)]) { client in
                 let channels = try await client.whereNow(userID)
                 for channel in channels {
                     let mark = channel.type == .message ? "" : "\t(\(channel.type))"
@@ -98,7 +98,8 @@ struct PresenceGetCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await common.run {
-            try await common.withClient(common.settings()) { client in
+            try await common.withClient(common.settings(), naming: [.channel(channel), .user(userID)]) {
+                client in
                 let states = try await client.state(of: userID, in: channel)
                 let user = UserState(userID: userID, states: states)
                 try await common.output.result(states.text.visible, user.json)

@@ -28,7 +28,7 @@ struct PresenceSetCommand: AsyncParsableCommand {
     func run() async throws {
         let items = try StateArguments.items(states)
         try await common.run(whenInterrupted: .success) {
-            try await common.withClient(common.settings()) { client in
+            try await common.withClient(common.settings(), naming: [.channel(channel)]) { client in
                 let events = client.events()
                 let output = common.output
                 try await client.subscribe(to: channel, features: .presence)
@@ -59,7 +59,7 @@ struct PresenceRemoveCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await common.run {
-            try await common.withClient(common.settings()) { client in
+            try await common.withClient(common.settings(), naming: [.channel(channel)]) { client in
                 try await client.subscribe(to: channel, features: .presence)
                 try await client.removeState(keys, in: channel)
                 try await common.output.result("ok")
@@ -83,7 +83,7 @@ struct PresenceWatchCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await common.run(whenInterrupted: .success) {
-            try await common.withClient(common.settings()) { client in
+            try await common.withClient(common.settings(), naming: [.channel(channel)]) { client in
                 let events = client.events()
                 let roster = client.roster(of: channel)
                 var output = common.output

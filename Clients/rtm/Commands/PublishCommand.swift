@@ -39,13 +39,13 @@ extension CommonOptions {
     ) async throws {
         try await run {
             guard !message.lines else {
-                return try await withClient(settings()) { client in
+                return try await withClient(settings(), naming: [destination.argument]) { client in
                     let lines = PublishedLines(client: client, destination: destination, message: message)
                     try await output.result(nil, ["result": "ok", "published": .number(lines.publish())])
                 }
             }
             let payload = try message.payload()
-            try await withClient(settings()) { client in
+            try await withClient(settings(), naming: [destination.argument]) { client in
                 try await message.publish(payload, to: destination, by: client)
                 try await output.result("ok")
             }

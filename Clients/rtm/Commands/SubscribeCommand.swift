@@ -31,7 +31,7 @@ struct SubscribeCommand: AsyncParsableCommand {
     func run() async throws {
         try await common.run(whenInterrupted: .success) {
             let settings = try common.settings()
-            try await common.withClient(settings) { client in
+            try await common.withClient(settings, naming: channels.map { .channel($0) }) { client in
                 let events = client.events()
                 for channel in channels { try await client.subscribe(to: channel, features: .message) }
                 let output = common.output

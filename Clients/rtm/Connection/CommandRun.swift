@@ -30,9 +30,13 @@ extension CommonOptions {
     }
 
     /// Logs in, works, logs out.
+    ///
+    /// - Parameter names: what the command line names.
     func withClient(
-        _ settings: ConnectionSettings, _ work: (RTMClient) async throws -> Void
+        _ settings: ConnectionSettings, naming names: [ArgumentName] = [],
+        _ work: (RTMClient) async throws -> Void
     ) async throws {
+        for name in names { try name.check() }
         let client = try RTMClient(configuration(settings))
         do {
             try await logIn(client, settings)

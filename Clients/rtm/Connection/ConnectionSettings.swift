@@ -13,14 +13,19 @@ struct ConnectionSettings: Sendable, Hashable {
     var userID: String
     var token: String?
     var encryption: RTMClient.TLS
+    /// Whether nobody has named a user.
+    var isGuest: Bool
+    /// The context that names the servers, if one does.
+    var contextOfServers: String?
 
     /// - Parameters:
     ///   - options: what the command line names.
     ///   - context: the name that `--context` gives.
     ///   - contexts: reads the contexts that the user has stored.
     ///   - guest: a name for a user who has none.
-    ///   - readFile: gives the text of the file that holds a token.
-    /// - Throws: `.invalidParameter` (-10014) with the name of the variable or context that can't be used.
+    ///   - readFile: gives the text of a file that is named: one that holds a token, or authorities.
+    /// - Throws: `.invalidParameter` (-10014) with the name of the option, variable or context that can't be
+    ///   used.
     init(
         _ options: ConnectionValues = ConnectionValues(), context: String? = nil,
         environment: [String: String], contexts: () throws(RTMError) -> ContextBook = { ContextBook() },
@@ -31,15 +36,20 @@ struct ConnectionSettings: Sendable, Hashable {
         // command.
         let environment = environment.filter { !$0.value.isEmpty }
         let contexts = try contexts()
-        func values(ofContext name: String?) throws(RTMError) -> ConnectionValues {
+        func values(ofContext name: String?, _ source: String) throws(RTMError) -> ConnectionValues {
             guard let name else { return ConnectionValues() }
-            return try contexts.context(name).values(readFile)
+            return try contexts.context(name, from: source).values(name, readFile)
         }
+        if let ca = options.ca { _ = try NamedFile.text(at: ca, "--ca", for: "init", readFile) }
+        let named = environment["RTM_CONTEXT"]
         let sources = [
-            options, try values(ofContext: context), try Self.values(in: environment, readFile),
-            try values(ofContext: environment["RTM_CONTEXT"] ?? contexts.current),
+            options, try values(ofContext: context, "--context"), try Self.values(in: environment, readFile),
+            try values(ofContext: named ?? contexts.current, named == nil ? "the file" : "RTM_CONTEXT"),
         ]
         let values = sources.reduce(ConnectionValues()) { $0.completed(by: $1.withTokenOwner) }
+        let places = [nil, context, nil, named ?? contexts.current]
+        contextOfServers = zip(sources, places).first { !$0.0.servers.isEmpty }?.1
+        isGuest = values.userID == nil
         servers = values.servers.isEmpty ? [.local] : values.servers
         appID = values.appID ?? Self.developmentAppID
         userID = values.userID ?? guest()
@@ -80,10 +90,7 @@ struct ConnectionSettings: Sendable, Hashable {
     static func token(
         at path: String, _ source: String, _ readFile: (String) throws -> String
     ) throws(RTMError) -> String {
-        do {
-            return try readFile(path).trimmingCharacters(in: .whitespacesAndNewlines)
-        } catch {
-            throw RTMError(.invalidParameter, "\(source): '\(path)' can't be read", operation: "init")
-        }
+        try NamedFile.text(at: path, source, for: "init", readFile)
+            .trimmingCharacters(in: .whitespacesAndNewlines)
     }
 }

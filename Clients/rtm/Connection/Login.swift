@@ -12,7 +12,8 @@ extension CommonOptions {
     func logIn(_ client: RTMClient, _ settings: ConnectionSettings) async throws {
         let watch = WatchedLogin(
             LoginWatch(
-                servers: settings.servers, timeout: loginTimeout, isPatient: connectTimeout != nil))
+                servers: settings.servers, timeout: loginTimeout, isPatient: connectTimeout != nil,
+                context: settings.contextOfServers))
         let events = client.events()
         let isLoggedIn = try await race(
             {

@@ -13,10 +13,13 @@ struct LoginWatch: Sendable {
     /// Whether the user has chosen the timeout. Then the server may still be starting, and a refusal is no
     /// reason to give up.
     let isPatient: Bool
+    /// The context that names the servers, if one does.
+    let context: String?
     /// Why the latest attempt failed.
     private(set) var cause: String?
 
-    init(servers: [ServerAddress], timeout: Duration, isPatient: Bool) {
+    init(servers: [ServerAddress], timeout: Duration, isPatient: Bool, context: String? = nil) {
+        self.context = context
         self.servers = servers.map(\.description).joined(separator: ", ")
         self.timeout = timeout
         self.isPatient = isPatient
@@ -30,7 +33,8 @@ struct LoginWatch: Sendable {
     ) throws(RTMError) {
         cause = reason
         guard !isPatient, let hint = failure?.hint else { return }
-        throw RTMError(.notConnected, reason + hint, operation: "login")
+        let origin = context.map { "; the context '\($0)' names it" } ?? ""
+        throw RTMError(.notConnected, reason + origin + hint, operation: "login")
     }
 
     /// A server has refused the login for now, and said when to come back.

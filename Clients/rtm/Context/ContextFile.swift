@@ -18,8 +18,12 @@ struct ContextFile: Sendable {
         do {
             return try JSONDecoder().decode(ContextBook.self, from: Data(contentsOf: URL(filePath: path)))
         } catch {
+            let reason =
+                error is DecodingError
+                ? "the file doesn't hold what 'rtm context' writes; mend or remove it"
+                : NamedFile.unreadable(path) ?? error.localizedDescription
             throw RTMError(
-                .invalidParameter, "the contexts in '\(path)' can't be read", operation: "context")
+                .invalidParameter, "the contexts in '\(path)' can't be read: \(reason)", operation: "context")
         }
     }
 
@@ -45,7 +49,10 @@ struct ContextFile: Sendable {
                 atPath: draft, contents: try encoder.encode(book), attributes: [.posixPermissions: 0o600])
             guard isMade, rename(draft, path) == 0 else { throw CocoaError(.fileWriteUnknown) }
         } catch {
-            throw RTMError(.invalidParameter, "'\(path)' can't be written", operation: "context")
+            throw RTMError(
+                .invalidParameter,
+                "the contexts can't be kept in '\(path)'; let this user write there, or set XDG_CONFIG_HOME",
+                operation: "context")
         }
     }
 }

@@ -12,12 +12,19 @@ struct ServerContext: Sendable, Hashable, Codable {
     var tls: Bool?
     var ca: String?
 
+    /// - Parameter name: the context's name, for errors.
     /// - Throws: `.invalidParameter` (-10014) for an address or a file that can't be read.
-    func values(_ readFile: (String) throws -> String) throws(RTMError) -> ConnectionValues {
+    func values(
+        _ name: String, _ readFile: (String) throws -> String
+    ) throws(RTMError) -> ConnectionValues {
         var values = ConnectionValues(appID: appID, userID: user, token: token, tls: tls, ca: ca)
-        values.servers = try ConnectionSettings.servers(servers ?? [], "the context's servers")
+        values.servers = try ConnectionSettings.servers(servers ?? [], "the context '\(name)'")
         if token == nil, let tokenFile {
-            values.token = try ConnectionSettings.token(at: tokenFile, "the context's token file", readFile)
+            let source = "the token file of the context '\(name)'"
+            values.token = try ConnectionSettings.token(at: tokenFile, source, readFile)
+        }
+        if let ca, tls != false {
+            _ = try NamedFile.text(at: ca, "--ca of the context '\(name)'", for: "init", readFile)
         }
         return values
     }
@@ -30,13 +37,17 @@ struct ContextBook: Sendable, Hashable, Codable {
 
     var names: [String] { contexts.keys.sorted() }
 
+    /// - Parameter source: what names the context, if it isn't the command itself.
     /// - Throws: `.invalidParameter` (-10014) with the nearest name if there is no such context.
-    func context(_ name: String) throws(RTMError) -> ServerContext {
+    func context(_ name: String, from source: String? = nil) throws(RTMError) -> ServerContext {
         guard let context = contexts[name] else {
+            let origin = source.map { ", which \($0) names" } ?? ""
+            let hint =
+                names.isEmpty
+                ? "; there are none, and 'rtm context add \(name)' makes it"
+                : NearestName.hint(for: name, among: names)
             throw RTMError(
-                .invalidParameter,
-                "there is no context '\(name)'\(NearestName.hint(for: name, among: names))",
-                operation: "context")
+                .invalidParameter, "there is no context '\(name)'\(origin)\(hint)", operation: "context")
         }
         return context
     }

@@ -27,7 +27,7 @@ struct LockAcquireCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await common.run(whenInterrupted: command.isEmpty ? .success : .interrupted) {
-            try await common.withClient(common.settings()) { client in
+            try await common.withClient(common.settings(), naming: lock.names) { client in
                 let events = client.events()
                 if lock.type == .message {
                     // The subscription brings the event that the lock was taken away.

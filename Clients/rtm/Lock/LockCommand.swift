@@ -22,6 +22,7 @@ struct LockArguments: ParsableArguments {
     @Flag(help: "The channel is a stream channel.")
     var stream = false
 
+    var names: [ArgumentName] { [.channel(channel), .lock(name)] }
     var type: ChannelType { stream ? .stream : .message }
 }
 
@@ -47,7 +48,7 @@ struct LockSetCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await common.lockCall { client in
+        try await common.lockCall(naming: lock.names) { client in
             try await client.setLock(lock.name, in: lock.channel, type: lock.type, ttl: ttl)
         }
     }
@@ -62,7 +63,7 @@ struct LockReleaseCommand: AsyncParsableCommand {
     @OptionGroup var common: CommonOptions
 
     func run() async throws {
-        try await common.lockCall { client in
+        try await common.lockCall(naming: lock.names) { client in
             try await client.releaseLock(lock.name, in: lock.channel, type: lock.type)
         }
     }
@@ -80,7 +81,7 @@ struct LockRevokeCommand: AsyncParsableCommand {
     @OptionGroup var common: CommonOptions
 
     func run() async throws {
-        try await common.lockCall { client in
+        try await common.lockCall(naming: lock.names + [.user(owner)]) { client in
             try await client.revokeLock(lock.name, from: owner, in: lock.channel, type: lock.type)
         }
     }
@@ -94,7 +95,7 @@ struct LockRemoveCommand: AsyncParsableCommand {
     @OptionGroup var common: CommonOptions
 
     func run() async throws {
-        try await common.lockCall { client in
+        try await common.lockCall(naming: lock.names) { client in
             try await client.removeLock(lock.name, in: lock.channel, type: lock.type)
         }
     }
@@ -114,7 +115,7 @@ struct LockListCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await common.run {
-            try await common.withClient(common.settings()) { client in
+            try await common.withClient(common.settings(), naming: [.channel(channel)]) { client in
                 let locks = try await client.locks(of: channel, type: stream ? .stream : .message)
                 let output = common.output
                 switch output.format {
@@ -148,7 +149,7 @@ struct LockWatchCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await common.run(whenInterrupted: .success) {
-            try await common.withClient(common.settings()) { client in
+            try await common.withClient(common.settings(), naming: [.channel(channel)]) { client in
                 let events = client.events()
                 try await client.subscribe(to: channel, features: [.lock, .quiet])
                 try await common.output.show(events, until: count) { event in
@@ -175,9 +176,11 @@ extension LockDetail {
 }
 
 extension CommonOptions {
-    fileprivate func lockCall(_ work: @escaping @Sendable (RTMClient) async throws -> Void) async throws {
+    fileprivate func lockCall(
+        naming names: [ArgumentName], _ work: @escaping @Sendable (RTMClient) async throws -> Void
+    ) async throws {
         try await run {
-            try await withClient(settings()) { client in
+            try await withClient(settings(), naming: names) { client in
                 try await work(client)
                 try await output.result("ok")
             }

@@ -20,6 +20,14 @@ struct MetadataTargetArguments: ParsableArguments {
         if stream, kind == .user { throw ValidationError("--stream needs a channel") }
     }
 
+    /// Without a name this user is meant.
+    var names: [ArgumentName] {
+        switch kind {
+        case .channel: [.channel(name)]
+        case .user: name.isEmpty ? [] : [.user(name)]
+        }
+    }
+
     var target: MetadataTarget {
         switch kind {
         case .channel: .channel(name, type: stream ? .stream : .message)

@@ -14,7 +14,7 @@ struct MetadataGetCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await common.run {
-            try await common.withClient(common.settings()) { client in
+            try await common.withClient(common.settings(), naming: target.names) { client in
                 var metadata = try await client.metadata(of: target.target)
                 if !keys.isEmpty { metadata.items.removeAll { !keys.contains($0.key) } }
                 try await show(metadata, common.output)
@@ -52,7 +52,7 @@ struct MetadataWatchCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await common.run(whenInterrupted: .success) {
-            try await common.withClient(common.settings()) { client in
+            try await common.withClient(common.settings(), naming: target.names) { client in
                 let events = client.events()
                 switch target.kind {
                 case .channel: try await client.subscribe(to: target.name, features: [.metadata, .quiet])

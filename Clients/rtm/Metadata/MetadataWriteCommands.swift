@@ -20,7 +20,7 @@ struct MetadataSetCommand: AsyncParsableCommand {
 
     func run() async throws {
         let changes = try items.changes(write)
-        try await common.write { client in
+        try await common.write(to: target) { client in
             try await client.setMetadata(changes, of: target.target, options: write.options)
         }
     }
@@ -46,7 +46,7 @@ struct MetadataUpdateCommand: AsyncParsableCommand {
 
     func run() async throws {
         let changes = try items.changes(write)
-        try await common.write { client in
+        try await common.write(to: target) { client in
             try await client.updateMetadata(changes, of: target.target, options: write.options)
         }
     }
@@ -75,7 +75,7 @@ struct MetadataRemoveCommand: AsyncParsableCommand {
 
     func run() async throws {
         let revisions = try write.revisions(of: keys)
-        try await common.write { client in
+        try await common.write(to: target) { client in
             guard !all else {
                 return try await client.removeAllMetadata(of: target.target, options: write.options)
             }
@@ -93,9 +93,12 @@ extension [ItemArgument] {
 }
 
 extension CommonOptions {
-    fileprivate func write(_ work: @escaping @Sendable (RTMClient) async throws -> Int64) async throws {
+    fileprivate func write(
+        to target: MetadataTargetArguments,
+        _ work: @escaping @Sendable (RTMClient) async throws -> Int64
+    ) async throws {
         try await run {
-            try await withClient(settings()) { client in
+            try await withClient(settings(), naming: target.names) { client in
                 let revision = try await work(client)
                 try await output.result(
                     "ok, major revision \(revision)", ["result": "ok", "majorRevision": .number(revision)])

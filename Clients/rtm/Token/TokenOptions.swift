@@ -41,11 +41,8 @@ extension TokenOptions {
         // An empty variable means the same as none, as it does for the other commands.
         let environment = environment.filter { !$0.value.isEmpty }
         func content(of path: String, _ name: String) throws(RTMError) -> String {
-            do {
-                return try readFile(path).trimmingCharacters(in: .whitespacesAndNewlines)
-            } catch {
-                throw RTMError(.invalidParameter, "\(name): '\(path)' can't be read", operation: "token")
-            }
+            try NamedFile.text(at: path, name, for: "token", readFile)
+                .trimmingCharacters(in: .whitespacesAndNewlines)
         }
         var certificate = certificate
         if let path = certificateFile {

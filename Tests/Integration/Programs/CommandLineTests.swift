@@ -108,6 +108,32 @@ import Testing
         }
     }
 
+    @Test("L-1, L-2, L-4: a name that isn't allowed is refused in a sentence, before any connection is made")
+    func names() async throws {
+        try await RunningSystem.with(.standalone) { system in
+            let channel = "the channel name has 'ü' at place 3, which is not allowed: it consists of a to z"
+            let user = "the user id has 'ü' at place 3, which is not allowed: it consists of a to z"
+            for (words, reason) in [
+                (["publish", "Grüße", "hi"], channel), (["publish", "Grüße", "-l"], channel),
+                (["subscribe", "lobby", "Grüße"], channel), (["chat", "Grüße"], channel),
+                (["history", "Grüße"], channel), (["presence", "who", "Grüße"], channel),
+                (["presence", "get", "Grüße", "anna"], channel),
+                (["presence", "set", "Grüße", "a=b"], channel), (["presence", "watch", "Grüße"], channel),
+                (["metadata", "get", "channel", "Grüße"], channel),
+                (["metadata", "set", "channel", "Grüße", "a=b"], channel),
+                (["lock", "list", "Grüße"], channel), (["lock", "acquire", "Grüße", "a"], channel),
+                (["lock", "set", "Grüße", "a"], channel), (["send", "Grüße", "hi"], user),
+                (["presence", "where", "Grüße"], user), (["metadata", "watch", "user", "Grüße"], user),
+                (["publish", "lobby", "hi", "--user", "Grüße"], user),
+            ] {
+                // Nobody listens at port 1.
+                let outcome = try await system.end(system.command(words + ["--server", "127.0.0.1:1"]))
+                #expect(outcome.status == 1, "\(words)")
+                #expect(outcome.errors.count == 1 && outcome.errors[0].contains(reason), "\(words)")
+            }
+        }
+    }
+
     @Test("R-2: publish --lines sends each line of standard input, and waits when the server says so")
     func lines() async throws {
         try await RunningSystem.with(.standalone, edge: ["--edge-rates-publish", "60"]) { system in
