@@ -1,6 +1,8 @@
 import Foundation
+import NIOCore
 import RTMModel
 import RTMProtocol
+import RTMTestSupport
 import RTMWire
 import SwiftProtobuf
 import Testing
@@ -188,5 +190,31 @@ struct LoginSubscriptionTests {
         }
         answerJoins()
         #expect(alike.take().map(\.requestID).sorted() == [2, 2, 3, 3] && alike.isOpen)
+    }
+
+    @Test("S-51: a token that ends while the inbox is attached leaves no subscription behind")
+    func expires() throws {
+        var utc: UInt64 = 1_800_000_000_000
+        let fixture = EdgeFixture(certificate: SampleApp.certificate, wallClock: { utc })
+        defer { fixture.end() }
+        fixture.messaging.hears = { method in
+            if method == MessagingMethod.attach { utc += 60_000 }
+        }
+        let token = try SampleApp.token(for: "anna", endsAt: utc / 1_000 + 30)
+        let client = logIn("anna", on: fixture) { login in
+            (login.appID, login.token) = (SampleApp.id, token)
+            login.subscriptions = [Self.subscribe(100, "lobby", features: 5)]
+            login.followedUsers = [.with { ($0.requestID, $0.userID) = (101, "bert") }]
+        }
+        let bodies = client.bodies()
+        #expect(bodies.contains { if case .loggedIn = $0 { true } else { false } })
+        #expect(
+            bodies.contains { body in
+                guard case .disconnect(let reason) = body else { return false }
+                return reason.code == .disconnectTokenExpired
+            })
+        fixture.pass(.seconds(1))
+        #expect(fixture.edge.sessions.isEmpty && fixture.edge.subscribing.channelCount == 0)
+        #expect(fixture.presence.joins.isEmpty && fixture.storage.snapshots.isEmpty)
     }
 }

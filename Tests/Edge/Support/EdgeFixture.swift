@@ -5,6 +5,7 @@ import RTMMessagingServer
 import RTMModel
 import RTMProtocol
 import RTMServiceKit
+import RTMTestSupport
 import RTMWire
 import SwiftProtobuf
 import Testing
@@ -29,9 +30,12 @@ final class EdgeFixture {
     ///   - bytesMax: how many bytes of them.
     ///   - rates: of its one app.
     ///   - sharedRates: what it counts together with another one.
+    ///   - certificate: of its one app, whose id is that of `SampleApp` then.
+    ///   - wallClock: the time of day in milliseconds.
     init(
         entriesMax: Int = 1_000, bytesMax: Int = 1 << 20, rates: ApplicationRates = .unlimited,
-        sharedRates: SharedRates? = nil, sessionsMax: Int = 0
+        sharedRates: SharedRates? = nil, sessionsMax: Int = 0, certificate: String? = nil,
+        wallClock: @escaping () -> UInt64 = WallClock.milliseconds
     ) {
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         let metrics = MetricsRegistry()
@@ -45,10 +49,11 @@ final class EdgeFixture {
             storage: .inProcess(storage.endpoint), link: link, node: "edge")
         let probe = ReadinessRegistry(logger: logger).probe("messaging")
         edge = EdgeLoop(
-            eventLoop: time, configuration: .forTest(rates, sessionsMax: sessionsMax), links: links,
+            eventLoop: time,
+            configuration: .forTest(rates, sessionsMax: sessionsMax, certificate: certificate), links: links,
             metrics: EdgeMetrics(metrics),
             reachability: Reachability(loops: 1, messaging: probe, metrics: metrics), logger: logger,
-            sharedRates: sharedRates)
+            sharedRates: sharedRates, wallClock: wallClock)
         messaging = MessagingBehindGlass(
             MessagingNode(
                 limits: .init(
@@ -117,14 +122,15 @@ final class EdgeFixture {
 /// The client's end of a connection.
 final class EdgeClient {
     private let channel: EmbeddedChannel
+    private let handler: ConnectionHandler
     private let fixture: EdgeFixture
     private var bytes = ByteBuffer()
     private let socket = SlowSocket()
 
     init(_ fixture: EdgeFixture) {
         self.fixture = fixture
-        channel = EmbeddedChannel(
-            handlers: [socket, ConnectionHandler(loop: fixture.edge, isOnSocket: false)], loop: fixture.time)
+        handler = ConnectionHandler(loop: fixture.edge, isOnSocket: false)
+        channel = EmbeddedChannel(handlers: [socket, handler], loop: fixture.time)
         // An embedded channel is active once it is connected, to wherever.
         if let somewhere = try? SocketAddress(ipAddress: "192.0.2.1", port: 1) {
             channel.connect(to: somewhere, promise: nil)
@@ -181,6 +187,9 @@ final class EdgeClient {
             fixture.pass()
         }
     }
+
+    /// How much memory the edge holds of a half frame of the client.
+    var keptBytes: Int { handler.intake.keptBytes }
 
     /// How often the edge has read its socket.
     var reads: Int { socket.reads }
@@ -257,9 +266,12 @@ private final class SlowSocket: ChannelOutboundHandler {
 }
 
 extension EdgeConfiguration {
-    fileprivate static func forTest(_ rates: ApplicationRates, sessionsMax: Int) -> EdgeConfiguration {
+    fileprivate static func forTest(
+        _ rates: ApplicationRates, sessionsMax: Int, certificate: String?
+    ) -> EdgeConfiguration {
         let app = Application(
-            id: "app", certificate: nil, subscriptionsMax: 50, rates: rates, sessionsMax: sessionsMax)
+            id: certificate == nil ? "app" : SampleApp.id, certificate: certificate, subscriptionsMax: 50,
+            rates: rates, sessionsMax: sessionsMax)
         return EdgeConfiguration(
             applications: [app],
             limits: EdgeLimits(

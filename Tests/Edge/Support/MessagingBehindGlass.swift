@@ -9,6 +9,8 @@ final class MessagingBehindGlass: ServiceLinkHandler {
     private var links: [UInt64: AcceptedServiceLink] = [:]
     /// What stays without an answer.
     var unheard: Set<UInt32> = []
+    /// Is called before a request is heard, with its method.
+    var hears: (UInt32) -> Void = { _ in }
 
     init(_ node: MessagingNode) { self.node = node }
 
@@ -29,6 +31,7 @@ final class MessagingBehindGlass: ServiceLinkHandler {
         from link: AcceptedServiceLink
     ) {
         guard !unheard.contains(method) else { return }
+        hears(method)
         node.request(id, method: method, timeout: timeout, body: body, from: link)
     }
 

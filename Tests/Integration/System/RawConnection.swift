@@ -9,10 +9,12 @@ struct RawConnection {
     /// Returns when the server closes the connection.
     let frames: AsyncStream<Rtm_Client_ServerFrame>
 
-    static func open(_ address: String) async throws -> RawConnection {
+    /// - Parameter staysOpen: whether it stays open when the server closes its direction.
+    static func open(_ address: String, staysOpen: Bool = false) async throws -> RawConnection {
         let parts = address.split(separator: ":")
         let (frames, continuation) = AsyncStream.makeStream(of: Rtm_Client_ServerFrame.self)
         let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .channelOption(.allowRemoteHalfClosure, value: staysOpen)
             .channelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
                     try channel.pipeline.syncOperations.addHandler(FrameCollector(continuation))

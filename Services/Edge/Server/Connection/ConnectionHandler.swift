@@ -43,7 +43,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
     var deadline: ConnectionDeadline
     var gate = ReadGate()
     private var conduct = Conduct()
-    private var intake: Intake
+    private(set) var intake: Intake
     var wheelPlace = DeadlineWheelPlace()
 
     /// The client's time to log in begins here, which may be before the handler has a pipeline.

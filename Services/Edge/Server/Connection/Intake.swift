@@ -16,6 +16,9 @@ struct Intake {
     /// What is counted as held for a client that has not logged in.
     private var strangerBytes = 0
 
+    /// How much memory is held of a frame that isn't there to its end.
+    var keptBytes: Int { reader.keptBytes }
+
     init(frameBytesMax: Int) {
         self.frameBytesMax = frameBytesMax
         reader = FrameReader(frameBytesMax: frameBytesMax)
@@ -32,7 +35,7 @@ struct Intake {
     /// How much more a client that isn't logged in holds than the last time.
     mutating func strangerBytesChanged(isStranger: Bool) -> Int {
         let before = strangerBytes
-        strangerBytes = isStranger ? reader.keptBytes : 0
+        strangerBytes = isStranger ? keptBytes : 0
         return strangerBytes - before
     }
 

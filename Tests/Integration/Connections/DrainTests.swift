@@ -1,0 +1,29 @@
+import Foundation
+import RTMTestSupport
+import Testing
+
+/// An edge that ends sends its clients away.
+@Suite(.serialized) struct DrainTests {
+    /// An edge waits for a client that doesn't close its connection for this long.
+    private static let farewell = Duration.seconds(1)
+
+    @Test("Clients that don't close hold a drain up once, however many event loops they are on")
+    func together() async throws {
+        let loops = 16
+        try await RunningSystem.with(.standalone, edge: ["--threads", "\(loops)"]) { system in
+            var clients: [RawConnection] = []
+            for number in 0..<loops * 2 {
+                let client = try await RawConnection.open(system.address("edge"), staysOpen: true)
+                try await client.enter("user\(number)")
+                clients.append(client)
+            }
+            let process = try system.process("rtm-standalone")
+            let start = ContinuousClock.now
+            process.signal(SIGTERM)
+            #expect(try await process.exit() == 0)
+            let time = ContinuousClock.now - start
+            #expect(time > Self.farewell / 2 && time < Self.farewell * (loops / 2))
+            for client in clients { try? await client.close() }
+        }
+    }
+}
