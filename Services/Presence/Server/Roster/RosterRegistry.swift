@@ -20,6 +20,9 @@ package struct RosterRegistry: Sendable {
         var users: [UserKey: Int] = [:]
     }
 
+    /// Limit: free places whose memory one sweep gives back.
+    private static let placesPerSweep = 4_096
+
     private let rules: PresenceRules
     /// Until this time the edges fill the rosters of a started process again.
     private let graceEnd: UInt64
@@ -36,6 +39,9 @@ package struct RosterRegistry: Sendable {
         rosters = RosterTable(rules.announce)
         graceEnd = now + rules.grace
     }
+
+    /// How many rosters there is memory for.
+    var placeCount: Int { rosters.placeCount }
 
     package var totals: PresenceTotals {
         PresenceTotals(channels: rosters.count, members: memberCount, leases: dueLeases.count)
@@ -230,6 +236,7 @@ package struct RosterRegistry: Sendable {
         while let channel = dueRosters.popDue(now: now) {
             change(channel) { $0.advance(now: now) }
         }
+        rosters.shrink(Self.placesPerSweep)
         return ended
     }
 
