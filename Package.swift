@@ -134,7 +134,7 @@ let services: [Target] =
 let clients: [Target] = [
     room(
         "RTMClient", "Clients/RTMClient",
-        ["RTMModel", "RTMProtocol", protobuf, nioSSL, logging, collections] + nio + webSocket),
+        ["RTMModel", "RTMProtocol", protobuf, nioSSL, logging, collections, heap] + nio + webSocket),
     room("AgoraRtmKit", "Clients/AgoraRtmKit", ["RTMClient", "RTMModel", logging, collections]),
     .executableTarget(
         name: "rtm",

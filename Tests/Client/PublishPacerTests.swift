@@ -113,6 +113,64 @@ struct PublishPacerTests {
         }
     }
 
+    @Test("M-24: a random history has the times, the order and the refusals of the rules, written plainly")
+    mutating func history() {
+        for seed in 0..<30 as Range<UInt64> {
+            var random = SeededGenerator(seed: seed)
+            pacer = PublishPacer()
+            var plain = PlainPacer()
+            var now = start
+            func rates(_ random: inout SeededGenerator) -> Rtm_Client_PublishRates? {
+                random.chance(1, in: 6)
+                    ? nil
+                    : Self.rates(
+                        [0, 3, 60].randomElement(using: &random) ?? 0,
+                        session: [0, 20, 100].randomElement(using: &random) ?? 0,
+                        bytes: [0, 4_000, 40_000].randomElement(using: &random) ?? 0)
+            }
+            for id in 1...1_500 as ClosedRange<UInt64> {
+                let message = Self.message(
+                    "\(Int.random(in: 0..<6, using: &random))", bytes: .random(in: 1...900, using: &random))
+                let deadline = now + .milliseconds(.random(in: 0...10_000, using: &random))
+                #expect(
+                    pacer.admit(id, message, now: now, deadline: deadline)
+                        == plain.admit(id, message, now: now, deadline: deadline), "seed \(seed)")
+                if random.chance(1, in: 3) {
+                    let other = UInt64.random(in: (id > 10 ? id - 10 : 1)...id, using: &random)
+                    #expect(pacer.remove(other) == plain.remove(other), "seed \(seed)")
+                }
+                if random.chance(1, in: 4) { now += .milliseconds(.random(in: 0...80, using: &random)) }
+                if random.chance(1, in: 8) {
+                    #expect(pacer.takeDue(now: now).map(\.id) == plain.takeDue(now: now), "seed \(seed)")
+                }
+                if id == 1 || random.chance(1, in: 300) {
+                    let rates = rates(&random)
+                    pacer.begin(rates, now: now)
+                    plain.begin(rates, now: now)
+                }
+                #expect(pacer.nextDue == plain.nextDue, "seed \(seed)")
+                #expect(id % 50 != 0 || pacer.waitingIDs == plain.waitingIDs, "seed \(seed)")
+            }
+            now += .seconds(60)
+            #expect(pacer.takeDue(now: now).map(\.id) == plain.takeDue(now: now), "seed \(seed)")
+            #expect(pacer.nextDue == nil && pacer.waitingIDs.isEmpty)
+        }
+    }
+
+    @Test("what is given up is forgotten, also behind what goes on waiting")
+    func leftovers() {
+        var waiting = WaitingPublishes()
+        waiting.add(1, Self.message("a"), at: start + .seconds(1))
+        for id in 2...10_000 as ClosedRange<UInt64> {
+            waiting.add(id, Self.message(id.isMultiple(of: 2) ? "a" : "b"), at: start + .seconds(2))
+            let isThere = waiting.remove(id)
+            #expect(isThere && waiting.size < 100)
+        }
+        #expect(waiting.all.map(\.id) == [1] && waiting.last(to: .channel("a"))?.id == 1)
+        waiting.remove(1)
+        #expect(waiting.size == 0 && waiting.next == nil)
+    }
+
     @Test("whose turn would come too late is refused at once, with the time to wait")
     mutating func tooLate() {
         pacer.begin(Self.rates(10), now: start)

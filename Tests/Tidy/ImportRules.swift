@@ -55,7 +55,8 @@ struct ImportRules {
         ],
 
         "Clients/RTMClient": [
-            "RTMModel", "RTMProtocol", "SwiftProtobuf", "Logging", "DequeModule", "NIOCore", "NIOPosix",
+            "RTMModel", "RTMProtocol", "SwiftProtobuf", "Logging", "DequeModule", "HeapModule", "NIOCore",
+            "NIOPosix",
             "NIOSSL", "NIOHTTP1", "NIOWebSocket", "Network",
         ],
         "Clients/AgoraRtmKit": ["RTMClient", "RTMModel", "Logging", "DequeModule"],

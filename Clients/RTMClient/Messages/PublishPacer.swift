@@ -18,12 +18,6 @@ struct PublishPacer {
         case refused(retryAfter: Duration)
     }
 
-    private struct Waiting {
-        let id: UInt64
-        let message: OutgoingMessage
-        let time: Instant
-    }
-
     /// What the client uses of the rate and of what may come at once.
     private static let rateShare = 0.95
     private static let burstShare = 0.75
@@ -33,54 +27,49 @@ struct PublishPacer {
     private var targets: [MessageDestination: Pace] = [:]
     private var messages = Pace()
     private var bytes = Pace()
-    /// In the order of their times.
-    private var waiting: [Waiting] = []
+    private var waiting = WaitingPublishes()
 
-    var nextDue: Instant? { waiting.first?.time }
-    var waitingIDs: [UInt64] { waiting.map(\.id) }
+    var nextDue: Instant? { waiting.next?.time }
+    /// In the order of their times.
+    var waitingIDs: [UInt64] { waiting.all.map(\.id) }
 
     /// - Parameter deadline: when the time of the call is over.
     mutating func admit(
         _ id: UInt64, _ message: OutgoingMessage, now: Instant, deadline: Instant
     ) -> Verdict {
-        let predecessor = waiting.last { $0.message.destination == message.destination }
+        let predecessor = waiting.last(to: message.destination)
         let time = max(earliest(message, now: now), predecessor?.time ?? now)
         guard time <= deadline else { return .refused(retryAfter: time - deadline) }
         spend(message, at: time)
+        forgetRested(now: now)
         // A predecessor whose time has come leaves in a moment, and this one behind it.
         guard time > now || predecessor != nil else { return .now }
-        let place = waiting.lastIndex { $0.time <= time }.map { $0 + 1 } ?? 0
-        waiting.insert(Waiting(id: id, message: message, time: time), at: place)
+        waiting.add(id, message, at: time)
         return .at(time)
     }
 
     /// The publishes whose time has come.
     mutating func takeDue(now: Instant) -> [(id: UInt64, message: OutgoingMessage)] {
-        let count = waiting.prefix { $0.time <= now }.count
-        defer { waiting.removeFirst(count) }
-        return waiting.prefix(count).map { ($0.id, $0.message) }
+        waiting.takeDue(now: now).map { ($0.id, $0.message) }
     }
 
     /// Nobody waits for the publish any more.
     ///
     /// - Returns: whether it had not been sent.
-    mutating func remove(_ id: UInt64) -> Bool {
-        guard let place = waiting.firstIndex(where: { $0.id == id }) else { return false }
-        waiting.remove(at: place)
-        return true
-    }
+    mutating func remove(_ id: UInt64) -> Bool { waiting.remove(id) }
 
     /// A server has let the client in and named its rates. What still waits keeps its order and gets new
     /// times.
     mutating func begin(_ rates: Rtm_Client_PublishRates?, now: Instant) {
         self.rates = rates.flatMap { $0 == Rtm_Client_PublishRates() ? nil : $0 }
         (targets, messages, bytes) = ([:], Pace(), Pace())
-        waiting = waiting.map { entry in
+        let entries = waiting.all
+        waiting = WaitingPublishes()
+        for entry in entries {
             let time = earliest(entry.message, now: now)
             spend(entry.message, at: time)
-            return Waiting(id: entry.id, message: entry.message, time: time)
+            waiting.add(entry.id, entry.message, at: time)
         }
-        waiting.sort { $0.time < $1.time }
     }
 
     // MARK: Paces
@@ -123,14 +112,16 @@ struct PublishPacer {
         }
         messages.spend(1, UInt64(rates.sessionMessages), at: time)
         bytes.spend(message.payload.byteCount, rates.sessionBytes, at: time)
-        forgetRested(now: time)
     }
 
-    /// Limit: targets are remembered while they matter, which is about a second.
+    /// Limit: targets are remembered while they matter, which is while they wait and about a second longer.
+    /// The next look comes when there are twice as many, so each publish pays for one target.
     private mutating func forgetRested(now: Instant) {
-        guard targets.count > Self.targetsMax else { return }
+        guard targets.count > targetsMax else { return }
         targets = targets.filter { $0.value.even.map { $0 > now } ?? false }
+        targetsMax = max(Self.targetsMax, 2 * targets.count)
     }
 
     private static let targetsMax = 1_024
+    private var targetsMax = Self.targetsMax
 }
