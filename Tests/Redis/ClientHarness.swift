@@ -68,11 +68,13 @@ final class ClientHarness: Sendable {
 
     static func with(
         _ deployment: RedisConfiguration.Deployment, scripts: [RedisScript] = [],
+        configure: (inout RedisConfiguration) throws -> Void = { _ in },
         _ body: (ClientHarness) async throws -> Void
     ) async throws {
-        let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         var configuration = RedisConfiguration(deployment)
         configuration.backoff = .init(first: .milliseconds(5), longest: .milliseconds(100))
+        try configure(&configuration)
+        let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         let harness = try await ClientHarness(configuration, scripts, on: group.next())
         let outcome: Result<Void, any Error>
         do {

@@ -231,7 +231,11 @@ final class RedisConnection {
                     else { return }
                     self.lost(number, cause)
                 case .failure(.refused(let text)):
-                    self.lost(number, "Redis refuses INFO, which the user needs: \(text)")
+                    let isOfUser = text.hasPrefix("NOPERM")
+                    self.lost(
+                        number,
+                        isOfUser
+                            ? "Redis refuses INFO, which the user needs: \(text)" : Self.refusal(text))
                 case .failure: break
                 }
             }
