@@ -81,13 +81,24 @@ class Server:
             except ProcessLookupError:
                 pass
         self.process.wait()
+        # A server that dies slowly still has its port, and the next one would not get it.
+        while any(is_alive(process_id) for process_id in process_ids):
+            time.sleep(0.01)
         self.process = None
 
-    def generate(self, *arguments, timeout):
+    def generate(self, *arguments, timeout, core=LOAD_CORE):
         """Runs the load generator against it and returns the finished process, whose output is one line of JSON."""
-        command = ["taskset", "-c", LOAD_CORE, LOAD, "--adapter", self.adapter, "--port", self.port,
+        command = ["taskset", "-c", core, LOAD, "--adapter", self.adapter, "--port", self.port,
                    "--server-pids", ",".join(map(str, self.process_ids())), *(["--tls"] if self.tls else []), *arguments]
         return subprocess.run(list(map(str, command)), capture_output=True, text=True, timeout=timeout)
+
+
+def is_alive(process_id):
+    try:
+        status = open(f"/proc/{process_id}/stat").read()
+    except OSError:
+        return False
+    return status[status.rindex(")") + 2] != "Z"
 
 
 def listens(port):
