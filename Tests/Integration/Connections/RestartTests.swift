@@ -79,6 +79,21 @@ import Testing
         }
     }
 
+    @Test("An edge whose links are up is not ready while nothing that it publishes comes back")
+    func canary() async throws {
+        try await RunningSystem.with(.fourProcesses) { system in
+            let messaging = try system.process("rtm-messaging")
+            messaging.signal(SIGSTOP)
+            let ready = "http://\(system.address("rtm-edge admin"))/ready"
+            try await eventually("the edge hears that it hears nothing") {
+                let answer = try await system.get(ready)
+                return answer.status == 503 && answer.body.contains("doesn't come back")
+            }
+            messaging.signal(SIGCONT)
+            try await system.ready()
+        }
+    }
+
     @Test("Presence or storage away: messages flow, and what is missing is said")
     func othersAway() async throws {
         try await RunningSystem.with(.fourProcesses) { system in

@@ -70,10 +70,13 @@ package enum EdgeDefinition {
                 .storage: context.probe("storage", isRequired: false),
             ], metrics: context.metrics)
         let sharedRates = SharedRates(edge.applications)
-        let loops = try await EdgeLoops.make(on: group) { eventLoop in
+        let canaries = CanaryReports(
+            loops: loopCount, probe: context.probe("canary"), metrics: context.metrics)
+        let loops = try await EdgeLoops.make(on: group) { number, eventLoop in
             EdgeLoop(
                 eventLoop: eventLoop, configuration: edge, links: links, metrics: metrics,
-                reachability: reachability, logger: context.logger, sharedRates: sharedRates)
+                reachability: reachability, logger: context.logger, sharedRates: sharedRates,
+                reportCanary: { canaries.report($0, ofLoop: number) })
         }
         let limiter = connectionLimiter(edge.limits, loopCount, context.logger)
         let tls = try ServerTLS(configuration)

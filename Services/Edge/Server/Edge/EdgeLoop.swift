@@ -46,12 +46,14 @@ final class EdgeLoop {
     private var random: any RandomNumberGenerator
     /// What half frames of clients that have not logged in hold.
     private var strangerBytes = 0
+    private let canary: CanaryRounds<ServiceEvents>?
 
     init(
         eventLoop: any EventLoop, configuration: EdgeConfiguration, links: EdgeServiceLinks,
         metrics: EdgeMetrics, reachability: Reachability, logger: Logger, sharedRates: SharedRates? = nil,
         wallClock: @escaping () -> UInt64 = WallClock.milliseconds,
-        random: any RandomNumberGenerator = SystemRandomNumberGenerator()
+        random: any RandomNumberGenerator = SystemRandomNumberGenerator(),
+        reportCanary: ((Canary.Verdict) -> Void)? = nil
     ) {
         self.eventLoop = eventLoop
         self.configuration = configuration
@@ -100,15 +102,22 @@ final class EdgeLoop {
         events = ServiceEvents(
             subscribing: subscribing, snapshots: snapshots, publishing: publishing, history: history,
             memberships: memberships, calls: calls, locks: locks, reachability: reachability)
+        canary = reportCanary.map { [messaging] report in
+            CanaryRounds(
+                over: messaging, context: nil, name: "loop \(number)", on: eventLoop, report: report)
+        }
+        events.canary = canary
     }
 
     func start() {
         messaging.start(caller: events)
+        canary?.start()
         presence.start(caller: events)
         storage.start(caller: events)
     }
 
     func stop() {
+        canary?.stop()
         messaging.shutdown()
         presence.shutdown()
         storage.shutdown()

@@ -14,12 +14,13 @@ struct EdgeLoops: Service {
 
     /// Makes a loop on every event loop of the group.
     static func make(
-        on group: MultiThreadedEventLoopGroup, _ make: @escaping @Sendable (any EventLoop) -> EdgeLoop
+        on group: MultiThreadedEventLoopGroup,
+        _ make: @escaping @Sendable (_ number: Int, any EventLoop) -> EdgeLoop
     ) async throws -> EdgeLoops {
         var loops: [ObjectIdentifier: NIOLoopBound<EdgeLoop>] = [:]
-        for eventLoop in group.makeIterator() {
+        for (number, eventLoop) in group.makeIterator().enumerated() {
             loops[ObjectIdentifier(eventLoop)] = try await eventLoop.submit {
-                NIOLoopBound(make(eventLoop), eventLoop: eventLoop)
+                NIOLoopBound(make(number, eventLoop), eventLoop: eventLoop)
             }.get()
         }
         return EdgeLoops(group: group, loops: loops)

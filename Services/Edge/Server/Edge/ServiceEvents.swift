@@ -17,6 +17,8 @@ final class ServiceEvents {
     private let calls: Calls
     private let locks: Locks
     private let reachability: Reachability
+    /// Nil where nobody asks for a canary.
+    var canary: CanaryRounds<ServiceEvents>?
 
     init(
         subscribing: Subscribing, snapshots: SnapshotReads, publishing: Publishing, history: HistoryAppends,
@@ -37,6 +39,7 @@ extension ServiceEvents: MessagingCaller {
     func messagingIsUp() {
         reachability.changed(.messaging, isUp: true)
         subscribing.messagingIsUp()
+        canary?.messagingIsUp()
     }
 
     func messagingIsUnreachable(_ reason: ServiceLinkDownReason) {
@@ -46,9 +49,16 @@ extension ServiceEvents: MessagingCaller {
     func messagingIsDown(_ reason: ServiceLinkDownReason) {
         reachability.changed(.messaging, isUp: false, "\(reason)")
         subscribing.messagingIsDown()
+        canary?.messagingIsDown()
     }
 
-    func messagingDelivered(_ delivery: DeliveryPush) { subscribing.delivered(delivery) }
+    func messagingDelivered(_ delivery: DeliveryPush) {
+        guard delivery.interest != CanaryRounds<ServiceEvents>.interest else {
+            canary?.received(delivery)
+            return
+        }
+        subscribing.delivered(delivery)
+    }
 
     func messagingSkipped(_ skip: SkipPush) { subscribing.skipped(skip) }
 
@@ -57,12 +67,21 @@ extension ServiceEvents: MessagingCaller {
     }
 
     func messagingAttached(_ interest: UInt64, _ outcome: Result<AttachResponse, ServiceLinkRequestFailure>) {
+        guard interest != CanaryRounds<ServiceEvents>.interest else {
+            canary?.attached((try? outcome.get()) != nil)
+            return
+        }
         subscribing.attached(interest, outcome)
     }
 
+    /// - Parameter publish: nil is the canary's.
     func messagingPublished(
-        _ publish: Publishing.PendingPublish, _ outcome: Result<PublishResponse, ServiceLinkRequestFailure>
+        _ publish: Publishing.PendingPublish?, _ outcome: Result<PublishResponse, ServiceLinkRequestFailure>
     ) {
+        guard let publish else {
+            canary?.published(outcome)
+            return
+        }
         publishing.published(publish, outcome)
     }
 
