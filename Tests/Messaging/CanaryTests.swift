@@ -6,7 +6,7 @@ import Testing
 struct CanaryTests {
     private var canary = Canary()
 
-    @Test("sings when it can hear itself, once a second, and lives while it hears itself")
+    @Test("publishes once a second when it is attached, and is alive while that comes back")
     mutating func alive() {
         #expect(canary.next(now: 0) == nil && canary.verdict(now: 0) == .waiting)
         canary.linkIsUp(now: 10)
@@ -25,7 +25,7 @@ struct CanaryTests {
 
     @Test("is silent when what it publishes is acknowledged and doesn't come, and lives again when it comes")
     mutating func silent() {
-        sing(at: 0)
+        comeBack(at: 0)
         for now in stride(from: 1_000, to: 9_000, by: 1_000) as StrideTo<UInt64> {
             if canary.next(now: now) == .publish { canary.published(now, now: now) }
         }
@@ -40,7 +40,7 @@ struct CanaryTests {
 
     @Test("whose publish finds no receiver subscribes again")
     mutating func subscribesAgain() {
-        sing(at: 0)
+        comeBack(at: 0)
         #expect(canary.next(now: 1_000) == .publish)
         canary.published(nil, now: 1_001)
         #expect(canary.next(now: 2_000) == .attach)
@@ -52,7 +52,7 @@ struct CanaryTests {
 
     @Test("without a link waits, and begins anew with the next one")
     mutating func link() {
-        sing(at: 0)
+        comeBack(at: 0)
         canary.linkIsDown()
         #expect(canary.verdict(now: 90_000) == .waiting && canary.next(now: 90_000) == nil)
         canary.attached(true)
@@ -62,7 +62,7 @@ struct CanaryTests {
         #expect(canary.verdict(now: 95_001) == .silent(since: 91_000), "not even the attach is answered")
     }
 
-    private mutating func sing(at now: UInt64) {
+    private mutating func comeBack(at now: UInt64) {
         canary.linkIsUp(now: now)
         #expect(canary.next(now: now) == .attach)
         canary.attached(true)

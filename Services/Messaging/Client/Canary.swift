@@ -22,13 +22,13 @@ package struct Canary {
     /// How long a round may take. A publish and an attach have a deadline of their own, which is longer.
     package static let patience: UInt64 = 3_000
 
-    private enum Ear { case closed, opening, open }
+    private enum Subscription { case none, pending, attached }
 
     private var isUp = false
-    private var ear = Ear.closed
+    private var subscription = Subscription.none
     /// When the last round was over, or the link came up.
     private var lastBack: UInt64 = 0
-    private var hasSung = false
+    private var hasComeBack = false
     /// When the round under way began.
     private var began: UInt64?
     private var acknowledged: UInt64?
@@ -47,12 +47,12 @@ package struct Canary {
     /// What is to be done now. To be asked once a second, and when an attach is answered.
     package mutating func next(now: UInt64) -> Step? {
         guard isUp else { return nil }
-        switch ear {
-        case .opening: return nil
-        case .closed:
-            ear = .opening
+        switch subscription {
+        case .pending: return nil
+        case .none:
+            subscription = .pending
             return .attach
-        case .open:
+        case .attached:
             if let began, now < began + Self.patience { return nil }
             (began, acknowledged, heard) = (now, nil, nil)
             return .publish
@@ -60,15 +60,16 @@ package struct Canary {
     }
 
     package mutating func attached(_ succeeded: Bool) {
-        guard ear == .opening else { return }
-        ear = succeeded ? .open : .closed
+        guard subscription == .pending else { return }
+        subscription = succeeded ? .attached : .none
     }
 
     /// - Parameter offset: of the entry; nil if it was refused, or nobody knows.
     package mutating func published(_ offset: UInt64?, now: UInt64) {
         // The subscription may be gone although the link is up, so it is made anew.
         guard let offset else {
-            (ear, began) = (ear == .open ? .closed : ear, nil)
+            if subscription == .attached { subscription = .none }
+            began = nil
             return
         }
         acknowledged = offset
@@ -82,12 +83,12 @@ package struct Canary {
 
     private mutating func finish(_ now: UInt64) {
         guard began != nil, let acknowledged, acknowledged == heard else { return }
-        (began, lastBack, hasSung) = (nil, now, true)
+        (began, lastBack, hasComeBack) = (nil, now, true)
     }
 
     package func verdict(now: UInt64) -> Verdict {
         guard isUp else { return .waiting }
         if now > lastBack + 1_000 + Self.patience { return .silent(since: lastBack) }
-        return hasSung ? .alive : .waiting
+        return hasComeBack ? .alive : .waiting
     }
 }

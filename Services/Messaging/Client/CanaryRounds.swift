@@ -29,8 +29,10 @@ package final class CanaryRounds<Caller: MessagingCaller> {
         self.context = context
         self.eventLoop = eventLoop
         self.report = report
-        // No app has an empty name, so the channel is out of everybody's reach.
-        channel = ChannelKey(appID: "", type: .message, name: "canary of \(name)")
+        // No app has an empty name, so the channel is out of everybody's reach. It is an inbox, because an
+        // inbox is never refused for want of room: clients who fill all channels don't make an edge look
+        // deaf.
+        channel = ChannelKey(appID: "", type: .user, name: "canary of \(name)")
         var messages = ByteBuffer()
         MessageRun.append(MessageView(type: .text, payload: .empty, customType: .empty), to: &messages)
         self.messages = messages
@@ -78,7 +80,8 @@ package final class CanaryRounds<Caller: MessagingCaller> {
     private func goOn() {
         switch canary.next(now: now) {
         case .attach:
-            messaging.attach(AttachRequest(channel: channel, interest: Self.interest, after: nil))
+            messaging.attach(
+                AttachRequest(channel: channel, interest: Self.interest, after: nil, claim: 0))
         case .publish: publish()
         case nil: break
         }
