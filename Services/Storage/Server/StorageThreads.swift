@@ -11,7 +11,6 @@ final class StorageThreads: Sendable {
     /// Limit: reads that share one snapshot.
     private static let readsMax = 64
     /// How often a store that has failed is tried again.
-    private static let proofInterval = DispatchTimeInterval.seconds(1)
 
     struct Stores: Sendable {
         let openWriter: @Sendable () throws(StoreFailure) -> any WritableStore
@@ -94,13 +93,12 @@ final class StorageThreads: Sendable {
     ) throws(StoreFailure) {
         var writer = try StorageWriter(store, rules: rules, now: .present)
         started()
-        var failure: StoreFailure?
+        var health = StoreHealth()
         listener.health(nil)
-        while let group = writes.take(countMax: Self.groupMax, until: Self.wake(writer.nextDeadline, failure))
-        {
-            if group.isEmpty, failure != nil {
-                failure = writer.prove()
-                listener.health(failure)
+        while let group = writes.take(countMax: Self.groupMax, until: Self.wake(writer, health)) {
+            if health.isProofDue(.present) {
+                let failure = writer.prove()
+                if health.proven(failure, .present) { listener.health(failure) }
             }
             guard !group.isEmpty || writer.isDue(.present) else { continue }
             let begin = ContinuousClock.now
@@ -108,18 +106,17 @@ final class StorageThreads: Sendable {
             metrics.groupSize.observe(group.count)
             metrics.groupTime.observe(ContinuousClock.now - begin)
             metrics.lockChannels.set(writer.busyLockChannels)
-            if outcome.failure != failure {
-                failure = outcome.failure
-                listener.health(failure)
-            }
+            if let failure = outcome.failure, health.failed(failure, .present) { listener.health(failure) }
             listener.written(outcome)
         }
         writer.close()
     }
 
-    private static func wake(_ deadline: UInt64?, _ failure: StoreFailure?) -> DispatchTime {
-        let deadline = deadline.map { DispatchTime(uptimeNanoseconds: $0 * 1_000_000) } ?? .distantFuture
-        return failure == nil ? deadline : min(deadline, .now() + proofInterval)
+    private static func wake(_ writer: StorageWriter<some WritableStore>, _ health: StoreHealth)
+        -> DispatchTime
+    {
+        [writer.nextDeadline, health.proofDeadline].compactMap(\.self).min()
+            .map { DispatchTime(uptimeNanoseconds: $0 * 1_000_000) } ?? .distantFuture
     }
 
     // MARK: Reading

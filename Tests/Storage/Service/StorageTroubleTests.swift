@@ -19,20 +19,17 @@ struct StorageTroubleTests {
         "a full database refuses with a typed error and isn't ready; what was there stays; room makes it ready"
     )
     func full() async throws {
-        let arguments = ["--storage-bytes-max", "400KiB", "--storage-history-retention", "1d"]
-        try await RunningStorage.withCaller(arguments) { running, caller in
+        try await RunningStorage.withCaller(["--storage-bytes-max", "400KiB"]) { running, caller in
             try await caller.write([("a", "1")])
+            let large = String(repeating: "x", count: 16_000)
+            for number in 0..<8 { try await caller.write([("large", large)], to: "channel \(number)") }
             try await eventually("ready") { isReady(running) }
             var refused: RTMError?
             for number in 0..<500 as Range<UInt64> where refused == nil {
-                // The message is so old that what fills the file is removed within seconds.
-                let time = WallClock.milliseconds() - 86_400_000 + 5_000
                 refused = await failure {
                     try await caller.appendHistory(
-                        to: .message("lobby"), by: "anna", at: time + number % 100,
+                        to: .message("c\(number)"), by: "anna", at: WallClock.milliseconds(),
                         Array(repeating: 1, count: 8_000))
-                    try await caller.appendHistory(
-                        to: .message("c\(number)"), by: "anna", at: time, Array(repeating: 1, count: 8_000))
                 }
             }
             #expect(refused?.code == .historyOperationFailed && refused?.isRetryable == true)
@@ -40,6 +37,12 @@ struct StorageTroubleTests {
             #expect(refused?.limit == .init(name: "storage bytes", value: 400 * 1_024))
             try await eventually("not ready") { !isReady(running) }
             #expect(try await caller.metadata().items.map(\.value) == ["1"])
+            // A write that takes no room succeeds, and it is no proof that there is room again.
+            try await caller.write(.metadataRemove, [("large", "")], to: "channel 0")
+            #expect(!isReady(running))
+            for number in 1..<8 {
+                try await caller.write(.metadataRemove, [("large", "")], to: "channel \(number)")
+            }
             try await eventually("ready again") { isReady(running) }
             try await caller.write(.metadataUpdate, [("a", "2")])
         }
