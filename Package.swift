@@ -108,7 +108,7 @@ let shared: [Target] = [
 ]
 
 let services: [Target] =
-    service("Messaging", server: [collections, heap])
+    service("Messaging", server: [collections])
     + service(
         "Presence", calls: ["Messaging"], server: ["RTMRedis", collections, ordered],
         // The Lua scripts travel in the binary.

@@ -12,12 +12,11 @@ struct BrokerHistory {
         var deliveries = 0
         var replays = 0
         var gaps = 0
-        /// Gaps behind which entries of a new log follow.
+        /// Gaps behind which entries of another epoch follow.
         var beginnings = 0
         var refusals = 0
         var pages = 0
         var forgotten = 0
-        var begunAnew = 0
         var appends = 0
         var repetitions = 0
         var repeated = 0
@@ -33,7 +32,6 @@ struct BrokerHistory {
             refusals += other.refusals
             pages += other.pages
             forgotten += other.forgotten
-            begunAnew += other.begunAnew
             appends += other.appends
             repetitions += other.repetitions
             repeated += other.repeated
@@ -45,7 +43,7 @@ struct BrokerHistory {
 
     private let seed: UInt64
     private var random: SeededGenerator
-    private let limits: EmbeddedBroker.Limits
+    private let limits: BrokerLimits
     private var broker: EmbeddedBroker
     private var now: UInt64 = 1_000_000
     /// The latest time that the broker was ever told.
@@ -67,6 +65,11 @@ struct BrokerHistory {
     private var marked: [ChannelKey: [String: UInt64]] = [:]
     /// What was ever in a log of the channel, by publisher.
     private var published: [ChannelKey: [String: Set<UInt64>]] = [:]
+    /// The partition of each channel that is known, and the newest offset of each partition.
+    private var partitions: [ChannelKey: UInt16] = [:]
+    private var heads: [UInt16: UInt64] = [:]
+    /// Up to these offsets channels of a partition were forgotten, and their numbers perhaps, too.
+    private var unknown: [UInt16: UInt64] = [:]
     private var nextSequence: UInt64 = 1
     private(set) var events = Events()
 
@@ -80,19 +83,23 @@ struct BrokerHistory {
     private static let keys =
         (0..<4).map { ChannelKey.message("m\($0)") } + [.user("anna"), .user("bob")]
         + [.message("m4", of: "another app")]
+    /// What the open segments of two apps may take.
+    private static let openBytesMax = 20_000
     private static let publishers = ["anna", "bob", "carl"]
 
     /// - Parameter keepsAll: whether there is room and time for every entry.
     init(seed: UInt64, keepsAll: Bool) {
         self.seed = seed
         random = SeededGenerator(seed: seed)
-        let narrow = EmbeddedBroker.Limits.limits(
+        let narrow = BrokerLimits.limits(
             entriesMax: .random(in: 1...30, using: &random),
             bytesMax: .random(in: 100...2000, using: &random),
             ageMax: .random(in: 0...500, using: &random), idleMax: .random(in: 0...500, using: &random),
             forgottenPerAppMax: seed.isMultiple(of: 4) ? 2 : 1_000,
-            tailBytesMax: seed.isMultiple(of: 3) ? .random(in: 500...10_000, using: &random) : .max)
-        limits = keepsAll ? .limits(entriesMax: 10_000) : narrow
+            tailBytesMax: seed.isMultiple(of: 3) ? .random(in: 4_000...30_000, using: &random) : .max,
+            partitionCount: .random(in: 1...4, using: &random),
+            segmentBytes: .random(in: 1...600, using: &random))
+        limits = keepsAll ? .limits(entriesMax: 10_000, partitionCount: 3) : narrow
         broker = EmbeddedBroker(limits: limits, firstEpoch: random.next())
     }
 
@@ -111,15 +118,19 @@ struct BrokerHistory {
         case 15..<18: try read()
         default: sweep()
         }
-        #expect(broker.tailBytes <= limits.tailBytesMax, "seed \(seed): more bytes than there may be")
+        let bytesMax = limits.tailBytesMax.addingReportingOverflow(Self.openBytesMax)
+        #expect(
+            bytesMax.overflow || broker.tailBytes <= bytesMax.partialValue,
+            "seed \(seed): more bytes than there may be")
     }
 
     mutating func finish() {
         for (interest, key) in interests {
-            #expect(seen[interest]?.offset == logs[key]?.head, "seed \(seed): \(interest) missed something")
+            let missed = seen[interest].map { logs[key]?.offsets(after: $0.offset) ?? [] }
+            #expect(missed == [], "seed \(seed): \(interest) missed something")
         }
         for link in 1...3 { closeLink(link) }
-        broker.sweep(1000, now: latest + limits.retention.ageMax + limits.idleMax + 10_000)
+        for _ in 0..<50 { broker.sweep(1000, now: latest + limits.ageMax + limits.idleMax + 10_000) }
         #expect(!forgetsNumbers || broker.forgottenCount <= 4, "seed \(seed)")
         #expect(broker.tailBytes == 0, "seed \(seed): bytes are counted that nobody holds")
         #expect(broker.channelCount == 0, "seed \(seed): nobody wants them, and yet they stay")
@@ -226,9 +237,8 @@ extension BrokerHistory {
         let entries = appended.entries
         if entries.count == 0 { return judgeRepeated(origin, key, appended) }
         #expect(!needsReceiver || !expected.isEmpty, "seed \(seed): delivered to nobody")
-        if entries.offset == 1 { begin(key) }
         var log = logs[key] ?? ModelLog(touched: now)
-        #expect(entries.offset == log.head + 1, "seed \(seed)")
+        advance(key, to: entries)
         #expect(log.offset(ofSequence: origin.sequence) == nil, "seed \(seed): a message twice in one log")
         let lastSequence = marked[key]?[publisher] ?? 0
         #expect(lastSequence < origin.sequence, "seed \(seed): behind a newer one of its client")
@@ -241,7 +251,8 @@ extension BrokerHistory {
             published[key, default: [:]][publisher, default: []].insert(origin.sequence + place)
         }
         marked[key, default: [:]][publisher] = origin.sequence + UInt64(entries.count) - 1
-        log.append(entries, by: publisher, sequence: origin.sequence)
+        log.append(
+            entries, broker.frames(of: appended), by: publisher, sequence: origin.sequence, now: now)
         logs[key] = log
         #expect(Set(appended.interests) == expected, "seed \(seed)")
         #expect(appended.interests.count == expected.count, "seed \(seed): an interest twice")
@@ -261,7 +272,6 @@ extension BrokerHistory {
         let session = UInt64.random(in: 0...1, using: &random)
         let event = try broker.append(
             to: key, by: publisher, session: session, source: source, sequence: sequence, now: now)
-        if event.appended.first?.entries.offset == 1 { begin(key) }
         #expect(
             event.position.epoch == logs[key]?.epoch ?? event.position.epoch,
             "seed \(seed): another log, and yet it is not empty")
@@ -274,10 +284,12 @@ extension BrokerHistory {
         #expect(source == 0 || known.map { sequence > $0 } ?? true, "seed \(seed): appended twice")
         events.appends += 1
         var log = logs[key] ?? ModelLog(touched: now)
-        #expect(event.position.offset == log.head + 1, "seed \(seed)")
+        advance(key, to: appended.entries)
         log.epoch = event.position.epoch
         // An event without a session is for its user, too: no reader leaves it out.
-        log.append(appended.entries, by: session == 0 ? "everybody" : publisher)
+        log.append(
+            appended.entries, broker.frames(of: appended), by: session == 0 ? "everybody" : publisher,
+            now: now)
         logs[key] = log
         if source != 0 {
             sources[key, default: [:]][source, default: []].append((sequence, event.position.offset))
@@ -293,7 +305,8 @@ extension BrokerHistory {
             Issue.record("seed \(seed): a delivery for \(interest), who isn't attached")
             return
         }
-        #expect(offset == position.offset + 1, "seed \(seed): not the next entry")
+        #expect(
+            logs[key]?.offsets(after: position.offset).first == offset, "seed \(seed): not the next entry")
         seen[interest]?.offset = offset
         if random.chance(1, in: 3) {
             memories[key, default: []].append(StreamPosition(epoch: position.epoch, offset: offset))
@@ -319,7 +332,9 @@ extension BrokerHistory {
             #expect(logs[key]?.has(entry) == true, "seed \(seed)")
             deliver(entry.offset, to: interest)
         }
-        #expect(seen[interest] == attached.position, "seed \(seed): not everything was replayed")
+        let rest = logs[key]?.offsets(after: seen[interest]?.offset ?? 0) ?? []
+        #expect(rest.isEmpty, "seed \(seed): not everything was replayed")
+        seen[interest] = attached.position
     }
 
     private mutating func read() throws {
@@ -353,7 +368,7 @@ extension BrokerHistory {
             position = page.position
         }
         #expect(offsets == expected ?? [], "seed \(seed)")
-        #expect(position.offset == logs[key]?.head, "seed \(seed): the pages don't reach the head")
+        #expect(position.offset >= logs[key]?.head ?? 0, "seed \(seed): the pages don't reach the head")
     }
 
     private mutating func leave(_ interest: EmbeddedBroker.Interest, tellingBroker: Bool = true) {
@@ -375,24 +390,31 @@ extension BrokerHistory {
 // MARK: - Judging
 
 extension BrokerHistory {
-    /// The broker named the position of a channel's head. A nil position says only that the log is the known
-    /// one.
-    private mutating func observe(_ key: ChannelKey, at position: StreamPosition?) {
-        guard let position else { return }
-        if let log = logs[key], log.epoch.map({ $0 != position.epoch }) ?? (position.offset < log.head) {
-            beganAnew(key)
-            logs[key] = nil
-        }
-        var log = logs[key] ?? ModelLog(touched: now)
-        log.epoch = position.epoch
-        logs[key] = log
-        #expect(position.offset == log.head, "seed \(seed): not the head")
+    /// Entries were appended: they have the next offsets of their partition.
+    private mutating func advance(_ key: ChannelKey, to entries: AppendedEntries) {
+        guard let partition = broker.place(of: key)?.partition else { return }
+        partitions[key] = partition
+        #expect(
+            entries.offset == (heads[partition] ?? 0) + 1, "seed \(seed): not the partition's next offset")
+        heads[partition] = entries.offset + UInt64(entries.count) - 1
     }
 
-    /// The broker named the epoch of a channel that has entries, and not its head.
+    /// The broker named the position of a channel's head. A nil position says only that the epoch is the
+    /// known one.
+    private mutating func observe(_ key: ChannelKey, at position: StreamPosition?) {
+        guard let position else { return }
+        partitions[key] = broker.place(of: key)?.partition
+        observe(key, epoch: position.epoch)
+        #expect(position.offset >= logs[key]?.head ?? 0, "seed \(seed): before the head")
+        #expect(position.offset <= partitionHead(key), "seed \(seed): behind everything")
+    }
+
+    private func partitionHead(_ key: ChannelKey) -> UInt64 { partitions[key].flatMap { heads[$0] } ?? 0 }
+
+    /// The broker named the epoch of a channel.
     private mutating func observe(_ key: ChannelKey, epoch: UInt64) {
-        #expect(logs[key]?.epoch ?? epoch == epoch, "seed \(seed): another log, and yet it is not empty")
-        logs[key]?.epoch = epoch
+        #expect(logs[key]?.epoch ?? epoch == epoch, "seed \(seed): another epoch of the same process")
+        logs[key, default: ModelLog(touched: now)].epoch = epoch
     }
 
     /// The broker judged whether a position is a gap. The model decides whether that can be.
@@ -406,15 +428,15 @@ extension BrokerHistory {
             #expect(
                 log.mayMiss(after: position, except: publisher, features, bounds(of: key)),
                 "seed \(seed): a gap that isn't one")
-            let isBeginning = start.offset == 0 || !log.mustKeep(after: start.offset - 1, bounds(of: key))
-            let isHead = start.offset == log.head && (isRead || position.offset > log.head)
+            let isBeginning = !log.mustGet(upTo: start.offset, bounds(of: key))
+            let isHead = start.offset >= log.head && (isRead || position.offset > log.head)
             #expect(
                 isBeginning || start.epoch == position.epoch && isHead,
                 "seed \(seed): something that the log has is skipped")
             if start.epoch != position.epoch, start.offset < log.head { events.beginnings += 1 }
         } else {
             #expect(log.epoch == nil || position.epoch == log.epoch, "seed \(seed): continued another log")
-            #expect(position.offset <= log.head, "seed \(seed): continued from the future")
+            #expect(position.offset <= partitionHead(key), "seed \(seed): continued from the future")
         }
         return start != nil
     }
@@ -449,39 +471,28 @@ extension BrokerHistory {
         guard origin.againAfter != nil, let log = logs[key],
             let offset = log.offset(ofSequence: origin.sequence)
         else { return false }
-        return log.mustKeep(after: offset - 1, bounds(of: key))
+        return log.mustGet(after: offset - 1, bounds(of: key))
     }
 
     private func bounds(of key: ChannelKey) -> ModelLog.Bounds {
-        let app = broker.place(of: key).map { broker.channels[$0].app }
-        let newestGiven = app.map { broker.channels.tails.newestGiven(of: $0) } ?? latest
-        return ModelLog.Bounds(retention: limits.retention, latest: latest, newestGiven: newestGiven)
+        let app = broker.channels.apps.number(of: key.appID)
+        let newestGiven = app.map { broker.channels.apps[$0].newestGiven } ?? 0
+        return ModelLog.Bounds(
+            countMax: limits.catchUpEntriesMax, bytesMax: limits.catchUpBytesMax, ageMax: limits.ageMax,
+            latest: latest, newestGiven: newestGiven, partitionHead: partitionHead(key),
+            unknownUntil: partitions[key].flatMap { unknown[$0] } ?? 0)
     }
 
-    /// A log got its first entry. The known log may have been forgotten without one, and then so many others
-    /// that this is its successor: the next position will show it.
-    private mutating func begin(_ key: ChannelKey) {
-        if let log = logs[key], log.head > 0 { beganAnew(key) }
-        if forgetsNumbers || logs[key] == nil { logs[key] = ModelLog(touched: now) }
-    }
-
-    /// Even the numbers of forgotten logs are forgotten soon.
+    /// Even the numbers of forgotten channels are forgotten soon.
     private var forgetsNumbers: Bool { limits.forgottenPerAppMax == 2 }
 
-    /// The log was forgotten, and so many others since that its numbers were forgotten, too.
-    private mutating func beganAnew(_ key: ChannelKey) {
-        events.begunAnew += 1
-        #expect(forgetsNumbers, "seed \(seed): \(key.name) began anew")
-        sources[key] = nil
-        marked[key] = nil
-    }
-
-    /// A sweep forgets logs, and they go on where they stood.
+    /// A sweep forgets channels, and they go on where they stood.
     private mutating func sweep() {
         let before = Self.keys.filter { broker.place(of: $0) != nil }
-        broker.sweep(.random(in: 1...10, using: &random), now: now)
+        broker.sweep(.random(in: 1...20, using: &random), now: now)
         for key in before where broker.place(of: key) == nil {
             events.forgotten += 1
+            if forgetsNumbers, let partition = partitions[key] { unknown[partition] = heads[partition] }
             sources[key] = nil
             marked[key] = nil
             // Nothing is as late as that.

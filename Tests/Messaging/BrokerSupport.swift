@@ -4,17 +4,20 @@ import RTMWire
 
 @testable import RTMMessagingServer
 
-extension EmbeddedBroker.Limits {
+extension BrokerLimits {
     static func limits(
         entriesMax: Int = 1000, bytesMax: Int = 1 << 20, ageMax: UInt64 = 120_000, idleMax: UInt64 = 120_000,
         channelsMax: Int = 1000, channelsPerAppMax: Int = .max, channelsPerSessionMax: Int = 1_000_000,
-        forgottenPerAppMax: Int = 1_000, tailBytesMax: Int = .max
+        forgottenPerAppMax: Int = 1_000, tailBytesMax: Int = .max,
+        partitionCount: Int = 1,
+        segmentBytes: Int = 60 * 1024
     ) -> Self {
         .init(
-            retention: .init(entriesMax: entriesMax, bytesMax: bytesMax, ageMax: ageMax), idleMax: idleMax,
-            channelsMax: channelsMax, channelsPerAppMax: channelsPerAppMax,
+            partitionCount: partitionCount, ageMax: ageMax, catchUpEntriesMax: entriesMax,
+            catchUpBytesMax: bytesMax, idleMax: idleMax, channelsMax: channelsMax,
+            channelsPerAppMax: channelsPerAppMax,
             channelsPerSessionMax: channelsPerSessionMax, forgottenPerAppMax: forgottenPerAppMax,
-            tailBytesMax: tailBytesMax)
+            tailBytesMax: tailBytesMax, segmentBytes: segmentBytes)
     }
 }
 
@@ -27,7 +30,7 @@ extension ChannelKey {
 }
 
 extension EmbeddedBroker {
-    func place(of key: ChannelKey) -> Int? { key.withView { channels.place(of: $0) } }
+    func place(of key: ChannelKey) -> ChannelPlace? { key.withView { channels.place(of: $0) } }
 
     /// Publishes the text `count` times in one request.
     mutating func publish(
@@ -69,16 +72,12 @@ extension EmbeddedBroker {
     }
 }
 
-extension EmbeddedBroker.Attached {
-    var gap: Bool { skippedTo != nil }
+extension EmbeddedBroker {
+    func frames(of appended: Appended) -> ByteBuffer { withFrames(of: appended) { ByteBuffer(bytes: $0) } }
 }
 
-extension ChannelLog {
-    /// Nil if something is lost.
-    func entries(after position: StreamPosition) -> [Entry]? {
-        let continuation = continuation(after: position)
-        return continuation.skippedTo == nil ? Array(continuation.entries) : nil
-    }
+extension EmbeddedBroker.Attached {
+    var gap: Bool { skippedTo != nil }
 }
 
 extension MessageRun {

@@ -8,25 +8,25 @@ import Testing
 
 @Suite("Where channels lie")
 struct ChannelPlacesTests {
-    /// A table as `LogTable` keeps it. Every number belongs to many channels.
+    /// A table as `Partition` keeps it. Every number belongs to many channels.
     private struct Table {
         var places = ChannelPlaces()
         /// The channels by their places.
-        var channels: [Int: Int] = [:]
+        var channels: [UInt32: Int] = [:]
 
         /// Some are the last numbers, behind which the first ones follow.
         static func number(of channel: Int) -> UInt64 { UInt64(channel % 5) &- 3 }
 
-        func place(of channel: Int) -> Int? {
+        func place(of channel: Int) -> UInt32? {
             places.place(of: Self.number(of: channel)) { channels[$0] == channel }
         }
 
-        mutating func insert(_ channel: Int, at place: Int) {
+        mutating func insert(_ channel: Int, at place: UInt32) {
             channels[place] = channel
             places.insert(place, Self.number(of: channel))
         }
 
-        mutating func remove(at place: Int) {
+        mutating func remove(at place: UInt32) {
             guard let channel = channels[place] else { return }
             for other in places.remove(place, Self.number(of: channel)) {
                 places.insert(other, Self.number(of: channels[other] ?? 0))
@@ -41,8 +41,8 @@ struct ChannelPlacesTests {
     func sameNumbers(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         var table = Table()
-        var expected: [Int: Int] = [:]
-        for place in 0..<400 {
+        var expected: [Int: UInt32] = [:]
+        for place in 0..<400 as Range<UInt32> {
             let channel = Int.random(in: 0..<40, using: &random)
             if let known = expected[channel] {
                 table.remove(at: known)

@@ -130,8 +130,9 @@ struct EmbeddedBrokerTests {
 
     @Test("an entry's frame is what subscribers receive: length, then the publication with everything in it")
     mutating func publishedFrame() throws {
-        let entry = try broker.publish("hällo", to: .user("bob"), by: "anna", session: 77, now: 5).entries
-        var frame = entry.frames
+        let appended = try broker.publish("hällo", to: .user("bob"), by: "anna", session: 77, now: 5)
+        let entry = appended.entries
+        var frame = broker.frames(of: appended)
         let length = frame.readInteger(as: UInt32.self).map(Int.init) ?? -1
         #expect(length == frame.readableBytes)
         let bytes = frame.readBytes(length: frame.readableBytes) ?? []

@@ -4,10 +4,13 @@ import Testing
 
 @testable import RTMMessagingServer
 
-/// A log of the model keeps everything for ever.
+/// The entries of a channel, as the model keeps them: for ever.
 struct ModelLog {
     private struct Entry {
+        let offset: UInt64
         let timestamp: UInt64
+        /// When it was appended.
+        let time: UInt64
         /// Who doesn't see the entry; "everybody" for nobody.
         let publisher: String
         let feature: SubscriptionFeatures
@@ -16,7 +19,7 @@ struct ModelLog {
 
     /// Nil until a position names it.
     var epoch: UInt64?
-    /// When the log began, got its newest entry, or lost a reader.
+    /// When the channel began, got its newest entry, or lost a reader.
     private(set) var touched: UInt64
     private var entries: [Entry] = []
     /// By the sequence of their publish.
@@ -26,12 +29,16 @@ struct ModelLog {
 
     mutating func left(_ now: UInt64) { touched = max(touched, now) }
 
-    var head: UInt64 { UInt64(entries.count) }
+    /// The offset of the newest entry; 0 before the first.
+    var head: UInt64 { entries.last?.offset ?? 0 }
 
     mutating func append(
-        _ appended: ChannelLog.Appended, by publisher: String, sequence: UInt64? = nil
+        _ appended: AppendedEntries, _ frames: ByteBuffer, by publisher: String, sequence: UInt64? = nil,
+        now: UInt64
     ) {
-        var frames = appended.frames
+        var frames = frames
+        #expect(
+            appended.offset - 1 - appended.offsetsBetween >= head, "an entry lies between that isn't named")
         for place in 0..<UInt64(appended.count) {
             let timestamp = appended.timestamp + place
             #expect(timestamp > entries.last?.timestamp ?? 0, "M-24")
@@ -40,80 +47,81 @@ struct ModelLog {
             #expect(frame != nil, "the frames are as many as the entries")
             entries.append(
                 Entry(
-                    timestamp: timestamp, publisher: publisher, feature: appended.feature, size: length))
+                    offset: appended.offset + place, timestamp: timestamp, time: now, publisher: publisher,
+                    feature: appended.feature, size: length))
             if let sequence { offsets[sequence + place] = head }
             touched = timestamp
         }
         #expect(frames.readableBytes == 0)
     }
 
-    func has(_ entry: ChannelLog.Entry) -> Bool {
-        guard entry.offset > 0, entry.offset <= head else { return false }
-        let mine = entries[Int(entry.offset) - 1]
-        return mine.timestamp == entry.timestamp && mine.size == entry.frame.readableBytes
+    func has(_ entry: LogEntry) -> Bool {
+        entries.contains {
+            $0.offset == entry.offset && $0.timestamp == entry.timestamp
+                && $0.size == entry.frame.readableBytes
+        }
     }
 
     func offset(ofSequence sequence: UInt64) -> UInt64? { offsets[sequence] }
 
-    func timestamp(at offset: UInt64) -> UInt64 { entries[Int(offset) - 1].timestamp }
+    func timestamp(at offset: UInt64) -> UInt64? { entries.last { $0.offset == offset }?.timestamp }
 
     /// The entries behind an offset that a reader wants to see.
     func offsets(
-        after offset: UInt64, except publisher: String, _ features: SubscriptionFeatures = .all
+        after offset: UInt64, except publisher: String = "", _ features: SubscriptionFeatures = .all
     ) -> [UInt64] {
-        entries.indices.dropFirst(Int(offset))
-            .filter { publisher.isEmpty || entries[$0].publisher != publisher }
-            .filter { features.contains(entries[$0].feature) }
-            .map { UInt64($0) + 1 }
+        wanted(after: offset, except: publisher, features).map(\.offset)
     }
 
-    /// Whether the log may have lost something behind the position that the reader wants to see.
+    private func wanted(
+        after offset: UInt64, except publisher: String, _ features: SubscriptionFeatures
+    ) -> [Entry] {
+        entries.filter {
+            $0.offset > offset && (publisher.isEmpty || $0.publisher != publisher)
+                && features.contains($0.feature)
+        }
+    }
+
+    /// Whether something behind the position may be lost, or too much, that the reader wants to see.
     func mayMiss(
         after position: StreamPosition, except publisher: String, _ features: SubscriptionFeatures,
         _ bounds: Bounds
     ) -> Bool {
-        guard position.epoch == epoch, position.offset <= head else { return true }
-        let mayBeLost = mayBeLost(bounds)
-        return offsets(after: position.offset, except: publisher, features).contains { $0 <= mayBeLost }
+        guard position.epoch == epoch, position.offset <= bounds.partitionHead else { return true }
+        if position.offset < bounds.unknownUntil { return true }
+        let wanted = wanted(after: position.offset, except: publisher, features)
+        return wanted.count > bounds.countMax || wanted.reduce(0) { $0 + $1.size } > bounds.bytesMax
+            || wanted.contains { !bounds.holds($0.time) }
     }
 
-    /// Up to this offset the tail may have lost its entries.
-    private func mayBeLost(_ bounds: Bounds) -> UInt64 {
-        var (offset, bytes) = (head, 0)
-        for entry in entries.reversed() {
-            bytes += entry.size
-            let count = Int(head - offset) + 1
-            guard count <= bounds.retention.entriesMax, bytes <= bounds.retention.bytesMax,
-                bounds.holds(entry.timestamp)
-            else { return offset }
-            offset -= 1
-        }
-        return 0
+    /// Whether a reader behind this offset must get every entry.
+    func mustGet(after offset: UInt64, _ bounds: Bounds) -> Bool {
+        let missed = entries.filter { $0.offset > offset }
+        return missed.count <= bounds.countMax && missed.reduce(0) { $0 + $1.size } <= bounds.bytesMax
+            && missed.allSatisfy { bounds.holds($0.time) }
     }
 
-    func mustKeep(after offset: UInt64, _ bounds: Bounds) -> Bool {
-        let missed = entries.dropFirst(Int(offset))
-        return missed.count <= bounds.retention.entriesMax
-            && missed.reduce(0) { $0 + $1.size } <= bounds.retention.bytesMax
-            && missed.allSatisfy { bounds.holds($0.timestamp) }
+    /// The newest entry up to an offset must have been given to a reader who stood before it.
+    func mustGet(upTo offset: UInt64, _ bounds: Bounds) -> Bool {
+        guard let last = entries.last(where: { $0.offset <= offset }) else { return false }
+        return mustGet(after: last.offset - 1, bounds)
     }
 
-    func mustKeepNewest(_ bounds: Bounds) -> Bool {
-        guard let newest = entries.last else { return false }
-        return newest.size <= bounds.retention.bytesMax && bounds.retention.entriesMax > 0
-            && bounds.holds(newest.timestamp)
-    }
+    func mustKeepNewest(_ bounds: Bounds) -> Bool { entries.last.map { bounds.holds($0.time) } ?? false }
 
-    /// What a tail may have lost.
+    /// What a tail may have lost, and what a reader may be refused.
     struct Bounds {
-        let retention: ChannelLog.Retention
+        let countMax: Int
+        let bytesMax: Int
+        let ageMax: UInt64
         /// The latest time that the broker was ever told.
         let latest: UInt64
-        /// The timestamp of the newest entry of the app that went for want of room.
+        /// When the newest entry of the app came that went for want of room.
         let newestGiven: UInt64
+        let partitionHead: UInt64
+        /// Up to this offset channels of the partition were forgotten, and even their numbers may be.
+        let unknownUntil: UInt64
 
-        func holds(_ timestamp: UInt64) -> Bool {
-            timestamp + retention.ageMax >= latest && timestamp > newestGiven
-        }
+        func holds(_ time: UInt64) -> Bool { time + ageMax >= latest && time > newestGiven }
     }
 }

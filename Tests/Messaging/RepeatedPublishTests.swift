@@ -26,7 +26,7 @@ struct RepeatedPublishTests {
         let again = try broker.publish("m", to: lobby, origin: origin(1, after: 150), now: 300)
         #expect(again.entries.count == 0 && again.interests.isEmpty)
         #expect(again.entries.offset == first.offset && again.entries.timestamp == first.timestamp)
-        #expect(again.entries.frames.readableBytes == 0)
+        #expect(again.entries.frames.isEmpty)
         #expect(
             try broker.read(lobby, after: StreamPosition(epoch: 1000, offset: 0), now: 301).entries.count == 2
         )
@@ -107,10 +107,11 @@ struct RepeatedPublishTests {
 
     @Test("is refused, not published twice, when the tail doesn't reach back to when it was sent first")
     mutating func unknown() throws {
-        broker = EmbeddedBroker(limits: .limits(entriesMax: 3), firstEpoch: 1000)
+        broker = EmbeddedBroker(limits: .limits(ageMax: 2_500, segmentBytes: 1), firstEpoch: 1000)
         for now in 1...5 as ClosedRange<UInt64> {
             _ = try broker.publish("m", to: lobby, origin: origin(now), now: now * 1000)
         }
+        broker.sweep(100, now: 5_000)
         // Entry 2, of second 2, is the newest that is gone. Ten seconds are allowed for the way to the log.
         let refusal = #expect(throws: RTMError.self) {
             try broker.publish("m", to: lobby, origin: origin(1, after: 4_000), now: 5_000)
@@ -118,11 +119,13 @@ struct RepeatedPublishTests {
         #expect(refusal?.code == .channelPublishMessageFailed)
         #expect(refusal?.reason.contains("unknown") == true)
         #expect(throws: RTMError.self) {
-            try broker.publish("m", to: lobby, origin: origin(9, after: 1_000), now: 13_000)
+            try broker.publish("m", to: lobby, origin: origin(9, instance: 8, after: 1_000), now: 13_000)
         }
         #expect(
-            try broker.publish("m", to: lobby, origin: origin(9, after: 1_000), now: 13_001).entries.count
-                == 1)
+            try broker.publish("m", to: lobby, origin: origin(9, instance: 8, after: 1_000), now: 13_001)
+                .entries.count == 1)
+        let newer = try broker.publish("m", to: lobby, origin: origin(6, after: 9_000), now: 13_001)
+        #expect(newer.entries.count == 1, "it is newer than all that the client is known to have sent")
         #expect(
             try broker.publish("m", to: lobby, origin: origin(5, after: 99_000), now: 13_002).entries.count
                 == 0)
@@ -167,12 +170,12 @@ struct RepeatedPublishTests {
         }
         #expect(
             try broker.publish("m", to: .message("hall"), origin: origin(4), now: 9_000).entries.count == 1)
-        #expect(try broker.publish("m", to: lobby, origin: origin(8), now: 9_000).entries.offset == 5)
+        #expect(try broker.publish("m", to: lobby, origin: origin(8), now: 9_000).entries.offset == 6)
     }
 
     @Test("M-25: the first copy, seconds late, isn't published again although the tail has turned over")
     mutating func lateBehindTurnedTail() throws {
-        broker = EmbeddedBroker(limits: .limits(entriesMax: 3), firstEpoch: 1000)
+        broker = EmbeddedBroker(limits: .limits(ageMax: 500, segmentBytes: 1), firstEpoch: 1000)
         for (sequence, now) in [(1, 1_000), (2, 1_100), (3, 1_200)] as [(UInt64, UInt64)] {
             let isSecond = sequence == 2
             let origin = origin(sequence, after: isSecond ? 90 : nil)
@@ -181,6 +184,7 @@ struct RepeatedPublishTests {
         for now in 1..<100 as Range<UInt64> {
             _ = try broker.publish("m", to: lobby, by: "bob", origin: origin(now, instance: 8), now: 2_000)
         }
+        broker.sweep(200, now: 2_400)
         for late in [2, 3] as [UInt64] {
             let refusal = #expect(throws: RTMError.self) {
                 try broker.publish("m", to: lobby, origin: origin(late), now: 10_000)

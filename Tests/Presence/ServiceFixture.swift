@@ -84,8 +84,8 @@ final class ServiceFixture: Sendable {
             NIOLoopBound(
                 MessagingNode(
                     limits: .init(
-                        retention: .init(entriesMax: 1_000, bytesMax: 1 << 20, ageMax: 120_000),
-                        idleMax: 120_000, channelsMax: 1_000),
+                        partitionCount: 1, ageMax: 120_000, catchUpEntriesMax: 1_000,
+                        catchUpBytesMax: 1 << 20, idleMax: 120_000, channelsMax: 1_000),
                     firstEpoch: 42, metrics: MessagingMetrics(MetricsRegistry()), logger: logger,
                     clock: WallClock.milliseconds),
                 eventLoop: loop)

@@ -14,7 +14,7 @@ enum Cores {
         // Shared
         "AcceptedServiceLinkStateMachine", "ServiceLinkStateMachine", "TokenExamination",
         // Messaging
-        "ChannelLog", "EmbeddedBroker", "LogTable", "PublisherMarks", "TailBudget",
+        "ChannelChain", "EmbeddedBroker", "EntryTail", "LogTable", "PublisherMarks",
         // Presence and storage
         "EventOutbox", "HistorySelection", "LockTable", "MetadataSet", "RosterRegistry",
         // Edge

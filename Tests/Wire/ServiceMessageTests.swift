@@ -158,6 +158,7 @@ struct ServiceMessageTests {
             #expect(read.publisherSession == message.publisherSession)
             #expect(read.feature.rawValue == message.feature)
             #expect(read.count == Int(message.count))
+            #expect(read.offsetsBetween == message.offsetsBetween)
             #expect(read.frames.copied == Array(message.frames))
             try writes(read, message)
         }

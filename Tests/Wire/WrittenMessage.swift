@@ -143,7 +143,9 @@ struct WrittenMessage: Sendable, CustomTestStringConvertible {
             WrittenMessage(ReadResponse(frames: x, position: position, gap: true, more: true)),
             WrittenMessage(
                 DeliveryPush(
-                    interest: 1, offset: 2, count: 3, publisherSession: 4, feature: .presence, frames: x)),
+                    interest: 1, offset: 2, offsetsBetween: 5, count: 3, publisherSession: 4,
+                    feature: .presence,
+                    frames: x)),
         ]
     }
 

@@ -27,6 +27,7 @@ extension EmbeddedBroker {
             throw RTMError(.invalidParameter, "an event has one feature that selects it")
         }
         let index = try channels.occupy(request.channel, by: .service, now: now)
+        channels.makeRoom()
         var appended: [Appended] = []
         var last: AppendSources.Place?
         for event in request.events {
@@ -35,33 +36,31 @@ extension EmbeddedBroker {
                 continue
             }
             appended.append(append(event, to: request.channel, at: index, now: now))
-            let log = channels[index].log
-            let place = AppendSources.Place(offset: log.position.offset, timestamp: log.lastTimestamp)
+            let chain = channels[index].chain
+            let place = AppendSources.Place(offset: chain.head, timestamp: chain.lastTimestamp)
             channels[index].sources.appended(event.sequence, from: request.source, at: place)
             last = place
         }
-        let log = channels[index].log
+        let head = channels.position(of: index)
         return EventsAppended(
-            position: StreamPosition(epoch: log.epoch, offset: last?.offset ?? log.position.offset),
-            timestamp: last?.timestamp ?? log.lastTimestamp, appended: appended)
+            position: StreamPosition(epoch: head.epoch, offset: last?.offset ?? head.offset),
+            timestamp: last?.timestamp ?? channels[index].chain.lastTimestamp, appended: appended)
     }
 
     private mutating func append(
-        _ event: AppendedEvent, to channel: ChannelKey, at index: Int, now: UInt64
+        _ event: AppendedEvent, to channel: ChannelKey, at index: ChannelPlace, now: UInt64
     ) -> Appended {
-        let origin = names.origin(event)
-        let entry = channels.append(at: index, now: now) { log in
-            log.append(
-                session: event.publisherSession, feature: event.feature, origin: origin, now: now
-            ) { offset, timestamp, frames in
-                channel.name.withWireText { name in
-                    let publication = EventPublication(
-                        channelType: channel.type, channel: name, offset: offset,
-                        timestampMilliseconds: timestamp, publisher: event.publisher, event: event.event)
-                    ServerFrame(publication).encodeFrame(into: &frames)
-                }
+        let entries = NewEntries(
+            count: 1, channel: index, session: event.publisherSession, feature: event.feature,
+            origin: names.origin(event), now: now)
+        let appended = channels.append(entries) { offset, timestamp, frames in
+            channel.name.withWireText { name in
+                let publication = EventPublication(
+                    channelType: channel.type, channel: name, offset: offset,
+                    timestampMilliseconds: timestamp, publisher: event.publisher, event: event.event)
+                ServerFrame(publication).encodeFrame(into: &frames)
             }
         }
-        return Appended(entries: entry, interests: channels[index].interests)
+        return Appended(entries: appended, interests: channels[index].interests)
     }
 }

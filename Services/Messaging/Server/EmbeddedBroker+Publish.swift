@@ -7,7 +7,7 @@ extension EmbeddedBroker {
     package struct Appended {
         /// Has a count of 0 when the client sent a message again and the log already had it. Offset and
         /// timestamp are then those of the first time.
-        package let entries: ChannelLog.Appended
+        package let entries: AppendedEntries
         /// The interests that get the entries.
         package let interests: [Interest]
     }
@@ -19,6 +19,7 @@ extension EmbeddedBroker {
         guard let type = request.channelType, type == .message || type == .user else {
             throw RTMError(.invalidChannelType, "messages are published to message and user channels")
         }
+        channels.makeRoom()
         let channel = ChannelView(appID: request.appID, type: type, name: request.channel)
         let origin = names.origin(request)
         if let first = try published(request, origin, channel, now: now) { return first }
@@ -26,23 +27,33 @@ extension EmbeddedBroker {
             throw RTMError(.channelReceiverOffline, "user \(channel.name.string) is not online")
         }
         let index = try channels.occupy(channel, by: .publisher(request.publisherSession), now: now)
-        guard channels[index].log.admits(origin, count: request.messages.count, now: now) else {
+        let oldest = channels.oldestTime(at: index) ?? now
+        guard
+            channels[index].chain.admits(origin, count: request.messages.count, oldest: oldest, now: now)
+        else {
             throw RTMError(
                 .channelPublishMessageFailed,
                 "the message is late: a newer message of its client is in the log already")
         }
-        let entries = channels.append(at: index, now: now) { log in
-            log.append(
-                request.messages, session: request.publisherSession, feature: .message,
-                origin: origin, now: now
-            ) { message, offset, timestamp, frames in
-                let publication = Publication(
-                    channelType: type, channel: request.channel, offset: offset,
-                    timestampMilliseconds: timestamp, publisher: request.publisher, message: message)
-                publication.encodeFrame(into: &frames)
-            }
+        let entries = NewEntries(
+            count: request.messages.count, channel: index, session: request.publisherSession,
+            feature: .message, origin: origin, now: now)
+        var messages = request.messages.makeIterator()
+        let appended = channels.append(entries) { offset, timestamp, frames in
+            guard let message = messages.next() else { return }
+            let publication = Publication(
+                channelType: type, channel: request.channel, offset: offset,
+                timestampMilliseconds: timestamp, publisher: request.publisher, message: message)
+            publication.encodeFrame(into: &frames)
         }
-        return Appended(entries: entries, interests: channels[index].interests)
+        return Appended(entries: appended, interests: channels[index].interests)
+    }
+
+    /// The frames of what was appended, one behind the other; until the next request appends.
+    package func withFrames<Result>(
+        of appended: Appended, _ body: (UnsafeRawBufferPointer) throws -> Result
+    ) rethrows -> Result {
+        try channels.withFrames(of: appended.entries, body)
     }
 
     private func hasInterest(_ channel: ChannelView) -> Bool {
@@ -65,7 +76,7 @@ extension EmbeddedBroker {
         switch memory(of: origin, in: channel, age: UInt64(age), now: now) {
         case .new:
             let epoch = request.origin.epoch
-            guard epoch == 0 || channels.hasHad(epoch: epoch) else {
+            guard epoch == 0 || channels.has(epoch: epoch) else {
                 throw RTMError(
                     .channelPublishMessageFailed,
                     "the logs were lost since the message was first sent: whether it was published is unknown"
@@ -80,20 +91,21 @@ extension EmbeddedBroker {
         case .published(let entry):
             // Two clients may have the same number in the log, however seldom.
             guard entry.hasPublisher(request.publisher.string) else { return nil }
-            let first = ChannelLog.Appended(
-                offset: entry.offset, timestamp: entry.timestamp, count: 0,
-                publisherSession: entry.publisherSession, feature: entry.feature, frames: ByteBuffer())
+            let first = AppendedEntries(
+                offset: entry.offset, offsetsBetween: 0, timestamp: entry.timestamp, count: 0,
+                publisherSession: entry.publisherSession, feature: entry.feature, place: .none, frames: 0..<0)
             return Appended(entries: first, interests: [])
         }
     }
 
     private func memory(
         of origin: EntryOrigin, in channel: ChannelView, age: UInt64, now: UInt64
-    ) -> ChannelLog.Memory {
+    ) -> ChannelChain.Memory {
         if let place = channels.place(of: channel) {
-            return channels[place].log.memory(of: origin, age: age, now: now)
+            return channels[place].chain.memory(
+                of: origin, age: age, in: channels.tail(of: place), now: now)
         }
         guard let forgotten = channels.newestForgotten(of: channel) else { return .new }
-        return ChannelLog.mayBe(from: age, before: forgotten, now: now) ? .unknown : .new
+        return ChannelChain.mayBe(from: age, before: forgotten, now: now) ? .unknown : .new
     }
 }

@@ -20,74 +20,44 @@ package struct EmbeddedBroker {
         }
     }
 
-    package struct Limits: Sendable {
-        package var retention: ChannelLog.Retention
-        /// How long a log without entries and without interest is remembered, so that a position in it can
-        /// still be continued; in milliseconds.
-        package var idleMax: UInt64
-        /// How many channels the node, an app, and a session within `idleMax` may have. Inboxes don't count.
-        package var channelsMax: Int
-        package var channelsPerAppMax: Int
-        package var channelsPerSessionMax: Int
-        /// How many forgotten logs of an app are remembered by their numbers.
-        package var forgottenPerAppMax: Int
-        /// How much memory the tails of all logs may take together, in bytes.
-        package var tailBytesMax: Int
-
-        package init(
-            retention: ChannelLog.Retention, idleMax: UInt64, channelsMax: Int,
-            channelsPerAppMax: Int = .max, channelsPerSessionMax: Int = 1_000_000,
-            forgottenPerAppMax: Int = 250_000, tailBytesMax: Int = .max
-        ) {
-            self.retention = retention
-            self.idleMax = idleMax
-            self.channelsMax = channelsMax
-            self.channelsPerAppMax = channelsPerAppMax
-            self.channelsPerSessionMax = channelsPerSessionMax
-            self.forgottenPerAppMax = forgottenPerAppMax
-            self.tailBytesMax = tailBytesMax
-        }
-    }
-
     /// Far beyond every clock. No messaging node gives a greater number than this, and the number after the
     /// greatest possible one would not be greater any more.
     private static let claimMax = UInt64.max >> 1
 
-    let limits: Limits
+    let limits: BrokerLimits
     private var lastClaim: UInt64 = 0
     var channels: LogTable
     let names: NameHash
-    private var interestsOfLinks: [ServiceLinkID: [UInt64: Int]] = [:]
+    private var interestsOfLinks: [ServiceLinkID: [UInt64: ChannelPlace]] = [:]
 
     /// - Parameters:
     ///   - firstEpoch: random for each start of the process, so that no position of an earlier process is
     ///     mistaken for one of this process.
     ///   - secret: random for each start of the process, and nobody else learns it.
-    package init(limits: Limits, firstEpoch: UInt64, secret: UInt64 = 0) {
+    package init(limits: BrokerLimits, firstEpoch: UInt64, secret: UInt64 = 0) {
         self.limits = limits
         names = NameHash(secret: secret)
         channels = LogTable(limits: limits, firstEpoch: firstEpoch, names: names)
     }
 
-    /// Clients in JavaScript read numbers exactly only below 2^53. Half of them are left for the logs that
-    /// begin later, which no process can use up.
+    /// Clients in JavaScript read numbers exactly only below 2^53. The partitions have this number and the
+    /// ones that follow it.
     package static func randomFirstEpoch() -> UInt64 { .random(in: 1...(1 << 52)) }
 
     package var channelCount: Int { channels.count }
     /// Without inboxes.
     package var openChannelCount: Int { channels.openCount }
     /// Forgotten logs that are remembered by their numbers.
-    package var forgottenCount: Int { channels.forgottenCount }
-    /// The memory that the tails of all logs take, in bytes.
-    package var tailBytes: Int { channels.tails.bytes }
+    package var forgottenCount: Int { channels.apps.forgottenCount }
+    /// The memory that the tails of all apps take, in bytes.
+    package var tailBytes: Int { channels.apps.bytes }
     /// The memory of all channels with their tails, roughly.
     package var bytesHeld: Int { tailBytes + channelCount * MemoryLayout<BrokerChannel>.stride }
-    /// How many milliseconds back every tail reaches at least, if its own bounds allow it.
-    package func tailWindow(now: UInt64) -> UInt64 {
-        channels.tails.window(ageMax: limits.retention.ageMax, now: now)
-    }
+    /// How many milliseconds back every tail reaches at least.
+    package func tailWindow(now: UInt64) -> UInt64 { channels.apps.window(now: now) }
 
-    /// Looks at the next `count` logs. It trims their tails by age and forgets the logs that nobody can miss.
+    /// Gives up entries that are too old, looks at the next `count` channels, and forgets those that nobody
+    /// can miss.
     package mutating func sweep(_ count: Int, now: UInt64) { channels.sweep(count, now: now) }
 }
 
@@ -102,7 +72,7 @@ extension EmbeddedBroker {
         /// The features that select what is gone.
         package let lost: SubscriptionFeatures
         /// The entries that follow the caller's position. They are delivered before anything newer.
-        package let missed: [ChannelLog.Entry]
+        package let missed: [LogEntry]
         /// The number of an exclusive interest, otherwise 0.
         package let claim: UInt64
         /// The exclusive interest that lost its place to this one.
@@ -130,18 +100,31 @@ extension EmbeddedBroker {
         }
         interestsOfLinks[interest.link, default: [:]][interest.id] = index
         channels[index].interests.append(interest)
-        let log = channels[index].log
-        let continuation = position.map { log.continuation(after: $0) }
+        let continuation = position.map { self.continuation(at: index, after: $0) }
+        let tail = channels.tail(of: index)
         return Attached(
-            position: log.position, skippedTo: continuation?.skippedTo, lost: continuation?.lost ?? [],
-            missed: continuation.map { Array($0.entries) } ?? [],
+            position: channels.position(of: index), skippedTo: continuation?.skippedTo,
+            lost: continuation?.lost ?? [],
+            missed: continuation?.entries.map { tail.entry(at: $0) } ?? [],
             claim: claim == nil ? 0 : channels[index].claim?.number ?? 0, superseded: superseded)
+    }
+
+    func continuation(
+        at place: ChannelPlace, after position: StreamPosition, features: SubscriptionFeatures = .all,
+        except user: UInt32 = 0
+    ) -> Continuation {
+        let scope = ReadScope(
+            features: features, user: user, countMax: limits.catchUpEntriesMax,
+            bytesMax: limits.catchUpBytesMax)
+        return channels[place].chain.continuation(
+            after: position, scope, in: channels.tail(of: place),
+            partitionHead: channels.partitionHead(of: place))
     }
 
     /// Gives the channel to a new holder (number 0) or back to a former one. Returns the interest that had
     /// it.
     private mutating func supersede(
-        _ number: UInt64, by interest: Interest, _ holder: UInt64, at index: Int, now: UInt64
+        _ number: UInt64, by interest: Interest, _ holder: UInt64, at index: ChannelPlace, now: UInt64
     ) throws(RTMError) -> Interest? {
         guard number <= Self.claimMax else {
             throw RTMError(.invalidParameter, "no messaging node has given the claim \(number)")
@@ -173,7 +156,7 @@ extension EmbeddedBroker {
         }
     }
 
-    private mutating func remove(_ interest: Interest, at index: Int, now: UInt64) {
+    private mutating func remove(_ interest: Interest, at index: ChannelPlace, now: UInt64) {
         channels[index].interests.removeAll { $0 == interest }
         channels[index].leftAt = now
         if channels[index].claim?.interest == interest { channels[index].claim?.interest = nil }

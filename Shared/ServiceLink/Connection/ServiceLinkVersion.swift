@@ -2,5 +2,5 @@
 /// services of an installation are updated together, and an end that is ahead is refused until its peer is
 /// updated, too.
 package enum ServiceLinkVersion {
-    package static let current: UInt32 = 2
+    package static let current: UInt32 = 3
 }

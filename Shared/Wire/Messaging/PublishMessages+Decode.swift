@@ -105,6 +105,7 @@ extension DeliveryPush: ScanDecodable {
     package init(scanning bytes: UnsafeRawBufferPointer) throws(WireError) {
         var interest: UInt64 = 0
         var offset: UInt64 = 0
+        var offsetsBetween: UInt64 = 0
         var publisherSession: UInt64 = 0
         var feature: UInt32 = 0
         var frames = WireText.empty
@@ -118,11 +119,13 @@ extension DeliveryPush: ScanDecodable {
             case Fields.feature: feature = try field.uint32
             case Fields.frames: frames = try field.view
             case Fields.count: count = try field.uint32
+            case Fields.offsetsBetween: offsetsBetween = try field.uint64
             default: break
             }
         }
         self.init(
-            interest: interest, offset: offset, count: Int(count), publisherSession: publisherSession,
-            feature: SubscriptionFeatures(rawValue: feature), frames: frames)
+            interest: interest, offset: offset, offsetsBetween: offsetsBetween, count: Int(count),
+            publisherSession: publisherSession, feature: SubscriptionFeatures(rawValue: feature),
+            frames: frames)
     }
 }

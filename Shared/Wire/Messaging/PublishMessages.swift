@@ -151,12 +151,15 @@ package struct PublishResponse: WireMessage, Sendable, Hashable {
     }
 }
 
-/// Consecutive entries of a log that one session published, for the subscribers at one edge.
+/// Entries of a channel with consecutive offsets that one session published, for the subscribers at one edge.
 package struct DeliveryPush: WireMessage {
     package typealias Fields = Schema.DeliveryPush
     package let interest: UInt64
     /// The offset of the first entry.
     package let offset: UInt64
+    /// The number of offsets between the channel's previous entry and the first entry here. They belong to
+    /// other channels.
+    package let offsetsBetween: UInt64
     package let count: Int
     package let publisherSession: UInt64
     package let feature: SubscriptionFeatures
@@ -164,11 +167,12 @@ package struct DeliveryPush: WireMessage {
     package let frames: WireText
 
     package init(
-        interest: UInt64, offset: UInt64, count: Int, publisherSession: UInt64, feature: SubscriptionFeatures,
-        frames: WireText
+        interest: UInt64, offset: UInt64, offsetsBetween: UInt64 = 0, count: Int, publisherSession: UInt64,
+        feature: SubscriptionFeatures, frames: WireText
     ) {
         self.interest = interest
         self.offset = offset
+        self.offsetsBetween = offsetsBetween
         self.count = count
         self.publisherSession = publisherSession
         self.feature = feature
@@ -183,5 +187,6 @@ package struct DeliveryPush: WireMessage {
         sink.field(Fields.feature, feature.rawValue)
         sink.field(Fields.frames, frames)
         sink.field(Fields.count, UInt32(truncatingIfNeeded: count))
+        sink.field(Fields.offsetsBetween, offsetsBetween)
     }
 }

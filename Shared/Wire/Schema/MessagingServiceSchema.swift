@@ -111,5 +111,6 @@ extension Schema {
         package static var feature: SchemaField<UInt32> { SchemaField(4) }
         package static var frames: SchemaField<Bytes> { SchemaField(5) }
         package static var count: SchemaField<UInt32> { SchemaField(6) }
+        package static var offsetsBetween: SchemaField<UInt64> { SchemaField(7) }
     }
 }

@@ -191,7 +191,7 @@ extension EdgeHistory {
         let entry = FakeMessaging.Entry(
             publisherSession: random.chance(1, in: 3) ? 0 : publisher,
             feature: random.chance(1, in: 4) ? .presence : .message)
-        messaging.publish(entry, to: anyKey())
+        messaging.publish(entry, to: anyKey(), behind: max(0, .random(in: -2...3, using: &random)))
     }
 
     mutating func subscribe() {
@@ -304,11 +304,11 @@ extension EdgeHistory {
 
     mutating func hear() {
         switch messaging.nextEvent() {
-        case .delivery(let interest, let channel, let position, let entry):
+        case .delivery(let interest, let channel, let position, let skipped, let entry):
             Record(channel: channel, position: position).frame.withUnsafeReadableBytes { frame in
                 index.gather(
                     DeliveryPush(
-                        interest: interest, offset: position.offset, count: 1,
+                        interest: interest, offset: position.offset, offsetsBetween: skipped, count: 1,
                         publisherSession: entry.publisherSession, feature: entry.feature,
                         frames: WireText(frame)))
             }

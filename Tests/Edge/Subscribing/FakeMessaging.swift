@@ -7,6 +7,12 @@ struct FakeMessaging {
     struct Entry {
         let publisherSession: UInt64
         let feature: SubscriptionFeatures
+
+        /// An entry of another channel, which only takes an offset. No feature selects it.
+        static let ofAnotherChannel = Entry(
+            publisherSession: 0, feature: SubscriptionFeatures(rawValue: 1 << 30))
+
+        var isOfAnotherChannel: Bool { feature == Self.ofAnotherChannel.feature }
     }
 
     struct Read {
@@ -32,7 +38,8 @@ struct FakeMessaging {
 
     enum Event {
         case skipped(SkipPush)
-        case delivery(interest: UInt64, channel: ChannelKey, position: StreamPosition, Entry)
+        case delivery(
+            interest: UInt64, channel: ChannelKey, position: StreamPosition, skipped: UInt64, Entry)
         case attached(id: Int, AttachResponse)
         case page(id: Int, Page)
     }
@@ -70,16 +77,18 @@ struct FakeMessaging {
         }
     }
 
-    mutating func publish(_ entry: Entry, to key: ChannelKey) {
+    /// - Parameter others: so many entries of other channels come before.
+    mutating func publish(_ entry: Entry, to key: ChannelKey, behind others: Int = 0) {
         var log = log(of: key)
-        log.head += 1
+        log.head += UInt64(others) + 1
         logs[key] = log
-        archive[log.epoch, default: []].append(entry)
+        archive[log.epoch, default: []] += Array(repeating: .ofAnotherChannel, count: others) + [entry]
         for interest in attached.keys.sorted() where attached[interest] == key {
             events.append(
                 .delivery(
                     interest: interest, channel: key,
-                    position: StreamPosition(epoch: log.epoch, offset: log.head), entry))
+                    position: StreamPosition(epoch: log.epoch, offset: log.head),
+                    skipped: UInt64(others), entry))
         }
     }
 
@@ -112,20 +121,26 @@ struct FakeMessaging {
         attached[request.interest] = nil
         let head = head(of: request.channel)
         if var after = request.after {
-            let lost = lost(after, request.channel).reduce(into: SubscriptionFeatures()) {
-                $0.formUnion($1.feature)
-            }
+            let lost = lost(after, request.channel).filter { !$0.isOfAnotherChannel }
+                .reduce(into: SubscriptionFeatures()) { $0.formUnion($1.feature) }
             if after.epoch != head.epoch || !lost.isEmpty {
                 after = StreamPosition(epoch: head.epoch, offset: log(of: request.channel).start)
                 events.append(
                     .skipped(SkipPush(interest: request.interest, position: after, features: lost)))
             }
+            var skipped: UInt64 = 0
             for offset in after.offset..<head.offset {
                 guard let entry = archive[head.epoch]?[Int(offset)] else { continue }
+                guard !entry.isOfAnotherChannel else {
+                    skipped += 1
+                    continue
+                }
                 events.append(
                     .delivery(
                         interest: request.interest, channel: request.channel,
-                        position: StreamPosition(epoch: head.epoch, offset: offset + 1), entry))
+                        position: StreamPosition(epoch: head.epoch, offset: offset + 1), skipped: skipped,
+                        entry))
+                skipped = 0
             }
         }
         attached[request.interest] = request.channel
@@ -139,7 +154,8 @@ struct FakeMessaging {
             return Page(offsets: [], position: start, gap: true, more: start != head)
         }
         let isSelected = { (entry: Entry) in
-            entry.publisherSession != read.session && read.features.contains(entry.feature)
+            !entry.isOfAnotherChannel && entry.publisherSession != read.session
+                && read.features.contains(entry.feature)
         }
         if lost(read.after, read.channel).contains(where: isSelected) {
             return Page(offsets: [], position: head, gap: true, more: false)

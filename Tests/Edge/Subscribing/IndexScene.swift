@@ -169,21 +169,23 @@ struct IndexScene {
     // MARK: Entries
 
     mutating func gather(
-        _ offset: UInt64, interest: UInt64, from publisher: UInt64 = 99,
+        _ offset: UInt64, skipped: UInt64 = 0, interest: UInt64, from publisher: UInt64 = 99,
         feature: SubscriptionFeatures = .message
     ) {
-        gather(run: offset...offset, interest: interest, from: publisher, feature: feature)
+        gather(
+            run: offset...offset, skipped: skipped, interest: interest, from: publisher, feature: feature)
     }
 
     mutating func gather(
-        run offsets: ClosedRange<UInt64>, interest: UInt64, from publisher: UInt64 = 99,
+        run offsets: ClosedRange<UInt64>, skipped: UInt64 = 0, interest: UInt64, from publisher: UInt64 = 99,
         feature: SubscriptionFeatures = .message
     ) {
         Self.frames(offsets).withUnsafeReadableBytes { bytes in
             index.gather(
                 DeliveryPush(
-                    interest: interest, offset: offsets.lowerBound, count: offsets.count,
-                    publisherSession: publisher, feature: feature, frames: WireText(bytes)))
+                    interest: interest, offset: offsets.lowerBound, offsetsBetween: skipped,
+                    count: offsets.count, publisherSession: publisher, feature: feature,
+                    frames: WireText(bytes)))
         }
     }
 

@@ -80,6 +80,22 @@ struct SubscriptionIndexLinkTests {
         #expect(scene.taken(session) == [8, 9, 10, 11, 12])
     }
 
+    @Test("until the attach is answered an entry counts if only entries of other channels lie before it")
+    mutating func otherChannels() throws {
+        let session = scene.session(1)
+        let interest = try scene.subscribe(session)
+        scene.index.linkLost()
+        #expect(scene.index.reattach(limit: 1).map(\.after) == [.at(7)])
+        // The first is of an attach that had timed out: something of this channel lies between.
+        scene.gather(30, skipped: 5, interest: interest)
+        scene.gather(20, skipped: 12, interest: interest)
+        scene.gather(30, skipped: 9, interest: interest)
+        scene.attached(interest, at: .at(30))
+        scene.gather(41, skipped: 10, interest: interest)
+        scene.flush()
+        #expect(scene.taken(session) == [20, 30, 41])
+    }
+
     @Test("subscribers stay while attaching fails; a channel without any is not asked for again")
     mutating func failedReattach() throws {
         let session = scene.session(1)

@@ -26,7 +26,7 @@ final class EdgeFixture {
     /// With all links up; presence has been told that there is nobody.
     ///
     /// - Parameters:
-    ///   - entriesMax: how many entries of a channel messaging keeps.
+    ///   - entriesMax: how many entries of a channel messaging gives who comes back.
     ///   - bytesMax: how many bytes of them.
     ///   - rates: of its one app.
     ///   - sharedRates: what it counts together with another one.
@@ -57,9 +57,8 @@ final class EdgeFixture {
         messaging = MessagingBehindGlass(
             MessagingNode(
                 limits: .init(
-                    retention: .init(entriesMax: entriesMax, bytesMax: bytesMax, ageMax: 600_000),
-                    idleMax: 600_000,
-                    channelsMax: 1_000),
+                    partitionCount: 1, ageMax: 600_000, catchUpEntriesMax: entriesMax,
+                    catchUpBytesMax: bytesMax, idleMax: 600_000, channelsMax: 1_000),
                 firstEpoch: 1, metrics: MessagingMetrics(MetricsRegistry()), logger: logger,
                 clock: { 1_800_000_000_000 }))
         let bound = NIOLoopBound(messaging, eventLoop: time)

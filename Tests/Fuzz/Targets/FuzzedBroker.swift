@@ -6,8 +6,9 @@ import RTMWire
 /// What edges send to one broker. A step is a byte for what is done and by which link, a byte of time, a byte
 /// of length and as many bytes of a message.
 enum FuzzedBroker {
-    private static let limits = EmbeddedBroker.Limits(
-        retention: .init(entriesMax: 4, bytesMax: 200, ageMax: 300), idleMax: 300, channelsMax: 3)
+    private static let limits = BrokerLimits(
+        partitionCount: 2, ageMax: 300, catchUpEntriesMax: 4, catchUpBytesMax: 200, idleMax: 300,
+        channelsMax: 3, tailBytesMax: 4_000, segmentBytes: 200)
 
     static func run(_ bytes: UnsafeRawBufferPointer) throws(Disagreement) {
         var broker = EmbeddedBroker(limits: limits, firstEpoch: 1)
@@ -62,10 +63,8 @@ extension EmbeddedBroker {
         try Disagreement.unless(
             entries.count == request.messages.count,
             "\(request.messages.count) messages became \(entries.count) entries")
-        try entries.frames.withUnsafeReadableBytes { frames throws(Disagreement) in
-            let rest = FrameReader.dropFirst(entries.count, of: frames)
-            try Disagreement.unless(rest.isEmpty, "\(rest.count) bytes behind \(entries.count) frames")
-        }
+        let rest = withFrames(of: appended) { FrameReader.dropFirst(entries.count, of: $0).count }
+        try Disagreement.unless(rest == 0, "\(rest) bytes behind \(entries.count) frames")
     }
 
     private mutating func fuzzAttach(
@@ -77,8 +76,9 @@ extension EmbeddedBroker {
             claim: request.claim, now: now)
         guard let attached, let after = attached.skippedTo ?? request.after else { return }
         try Disagreement.unless(
-            after.offset + UInt64(attached.missed.count) == attached.position.offset
-                && attached.missed.allSatisfy { $0.frame.readableBytes > 0 },
+            zip([after.offset] + attached.missed.map(\.offset), attached.missed).allSatisfy {
+                $0 < $1.offset && $1.offset <= attached.position.offset && $1.frame.readableBytes > 0
+            },
             "\(attached.missed.count) missed between \(after) and \(attached.position)")
     }
 }

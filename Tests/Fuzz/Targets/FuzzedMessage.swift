@@ -41,6 +41,7 @@ extension FuzzedMessage {
         let other = unpacked.pointee
         let agreed =
             push.interest == other.interest && push.offset == other.offset && push.count == other.count
+            && push.offsetsBetween == other.offsets_between
             && push.publisherSession == other.publisher_session && push.feature.rawValue == other.feature
             && push.frames.hex == WireText(other.frames.view).hex
         try Disagreement.unless(agreed, "scan: \(push); protobuf-c: \(other)")

@@ -33,6 +33,8 @@ struct DeliveryCheck: Check {
     }
 
     private var publishes: [Publish] = []
+    /// Where messages lie that somebody has received.
+    private var seen: [String: (offset: UInt64, timestamp: UInt64)] = [:]
     private var publishOfCall: [CallKey: Int] = [:]
     private var channelOfCall: [CallKey: (channel: String, isSubscribe: Bool)] = [:]
     private var streams: [Key: Stream] = [:]
@@ -59,6 +61,7 @@ struct DeliveryCheck: Check {
         case .ended(let device, let number, let outcome):
             ended(CallKey(device: device, number: number), outcome, time)
         case .message(let device, let place, let message):
+            seen[message.text] = (message.offset, message.timestamp)
             arrived(.message(message), Key(device: device, place: place), time)
         case .gap(let device, let place, let seen, let position):
             arrived(.gap(after: seen, until: position), Key(device: device, place: place), time)
@@ -176,35 +179,25 @@ struct DeliveryCheck: Check {
     // MARK: Judgement
 
     mutating func findings() -> [Finding] {
-        let ownUnknown = Dictionary(grouping: publishes.filter { $0.stamp == nil && !$0.isRefused }) {
-            OwnKey(user: $0.device.user, place: $0.place)
-        }
         for stream in past + streams.values {
-            found += unexplainedHoles(in: stream, ownUnknown)
+            found += unexplainedHoles(in: stream)
             found += causelessGaps(in: stream)
         }
         for stream in settled ?? [] { found += missing(in: stream) }
         return found
     }
 
-    private struct OwnKey: Hashable {
-        let user: String
-        let place: Place
-    }
-
-    /// Own messages aren't delivered (M-21), so their offsets are passed over.
-    private func unexplainedHoles(in stream: Stream, _ ownUnknown: [OwnKey: [Publish]]) -> [Finding] {
+    /// Own messages aren't delivered (M-21), so their offsets are passed over, and so are those of other
+    /// channels. What somebody published or saw at an offset between is missing.
+    private func unexplainedHoles(in stream: Stream) -> [Finding] {
         stream.holes(logBegan: logBegan).compactMap { hole in
-            let known = known(at: stream.place, hole)
-            if let other = known.first(where: { $0.device.user != stream.device.user || isInbox(stream) }) {
-                let text = "\(stream.device) is not given \(other.text) of \(stream.place), and not told so"
-                return Finding(time: hole.time, text: text)
-            }
-            if hasPresence, !isInbox(stream) { return nil }
-            let own = ownUnknown[OwnKey(user: stream.device.user, place: stream.place)]?.count ?? 0
-            guard hole.offsets.count > known.count + (isInbox(stream) ? 0 : own) else { return nil }
-            let text = "\(stream.device) is not given \(hole.offsets) of \(stream.place), and not told so"
-            return Finding(time: hole.time, text: text)
+            known(at: stream.place, hole)
+                .first { $0.device.user != stream.device.user || isInbox(stream) }
+                .map { other in
+                    let text =
+                        "\(stream.device) is not given \(other.text) of \(stream.place), and not told so"
+                    return Finding(time: hole.time, text: text)
+                }
         }
     }
 
@@ -222,7 +215,9 @@ struct DeliveryCheck: Check {
 
     private func known(at place: Place, _ hole: Stream.Hole) -> [Publish] {
         publishes.filter { publish in
-            guard publish.place == place, let stamp = publish.stamp else { return false }
+            guard publish.place == place, let stamp = publish.stamp ?? seen[publish.text] else {
+                return false
+            }
             return hole.offsets.contains(stamp.offset) && stamp.timestamp > hole.after
                 && stamp.timestamp < hole.before
         }

@@ -21,10 +21,10 @@ final class MessagingProcess {
         let minutes: UInt64 = 60_000
         let node = MessagingNode(
             limits: .init(
-                retention: .init(
-                    entriesMax: 8_192, bytesMax: 4 * 1024 * 1024, ageMax: 5 * minutes / 2),
-                idleMax: 5 * minutes / 2, channelsMax: 1_000),
-            firstEpoch: random.next() >> 8, metrics: MessagingMetrics(MetricsRegistry()), logger: logger,
+                partitionCount: 4, ageMax: 5 * minutes / 2, catchUpEntriesMax: 8_192,
+                catchUpBytesMax: 4 * 1024 * 1024, idleMax: 5 * minutes / 2, channelsMax: 1_000),
+            firstEpoch: random.next() >> 8, secret: random.next(),
+            metrics: MessagingMetrics(MetricsRegistry()), logger: logger,
             clock: { world.utcMilliseconds })
         self.node = node
         let bound = NIOLoopBound(node, eventLoop: world.loop)

@@ -236,7 +236,7 @@ final class LogHost: Sendable {
         let schema = ConfigurationSchema(definition.keys, section: "messaging")
         let configuration = try ConfigurationLoader(schema: schema, readFile: { _ in "" })
             .load(
-                arguments: ["--listen", "127.0.0.1:0", "--tail-entries-max", "1000000"], environment: [:])
+                arguments: ["--listen", "127.0.0.1:0", "--catch-up-entries-max", "1000000"], environment: [:])
         let context = ServiceContext(
             service: "messaging", configuration: configuration, logger: logger, metrics: MetricsRegistry(),
             readiness: ReadinessRegistry(logger: logger), eventLoopGroup: group)

@@ -104,12 +104,13 @@ struct EdgeChannel {
     /// here.
     ///
     /// An attach may time out although messaging has performed it, or still will. Its deliveries come all the
-    /// same, and the next attach sends some of them again. So until one attach is answered only entries right
-    /// behind our position count.
+    /// same, and the next attach sends some of them again. So until one attach is answered only entries count
+    /// that have no other entry of the channel between them and our position.
     private func entriesKnown(of delivery: DeliveryPush) -> Int? {
         guard let position else { return nil }
         let next = position.offset + 1
-        if delivery.offset > next { return attachment == .attached ? 0 : nil }
-        return Int(clamping: next - delivery.offset)
+        guard delivery.offset > next else { return Int(clamping: next - delivery.offset) }
+        let isNext = delivery.offset - next <= delivery.offsetsBetween
+        return isNext || attachment == .attached ? 0 : nil
     }
 }

@@ -27,7 +27,7 @@ struct LostEntries {
     }
 
     /// The features that an entry can have, one place for each.
-    private static let features: [SubscriptionFeatures] = [.message, .presence, .metadata, .lock]
+    static let features: [SubscriptionFeatures] = [.message, .presence, .metadata, .lock]
 
     /// By the places of the features; empty if nothing is lost.
     private var newest: [Newest] = []
@@ -40,7 +40,7 @@ struct LostEntries {
         newest[Self.place(of: feature)].add(offset, of: user)
     }
 
-    private static func place(of feature: SubscriptionFeatures) -> Int {
+    static func place(of feature: SubscriptionFeatures) -> Int {
         switch feature {
         case .presence: 1
         case .metadata: 2

@@ -11,8 +11,7 @@
 struct PublisherMarks {
     private struct Mark {
         var sequence: UInt64
-        /// The offset of the client's newest entry, and when it came.
-        var offset: UInt64
+        /// When the client's newest entry came.
         var timestamp: UInt64
     }
 
@@ -24,7 +23,7 @@ struct PublisherMarks {
 
     /// The client that published last; 0 if nobody has published.
     private var newestClient: UInt64 = 0
-    private var newest = Mark(sequence: 0, offset: 0, timestamp: 0)
+    private var newest = Mark(sequence: 0, timestamp: 0)
     /// The other clients. The newest client may be here, too, with an old mark.
     private var others: [UInt64: Mark] = [:]
     /// When there are this many others, the ones that can't be late any more are removed. The value is twice
@@ -33,33 +32,33 @@ struct PublisherMarks {
 
     var count: Int { others.count + (newestClient == 0 || others[newestClient] != nil ? 0 : 1) }
 
+    /// The sequence of the newest message of a client; nil if it isn't remembered.
+    func lastSequence(of client: UInt64) -> UInt64? {
+        client == newestClient ? newest.sequence : others[client]?.sequence
+    }
+
     /// Whether these messages follow everything that their client has in the log; if so, they are remembered.
     ///
-    /// - Parameters:
-    ///   - end: the offset that the last of the messages gets.
-    ///   - tail: the offset of the oldest entry that the log keeps.
-    mutating func admits(
-        _ origin: EntryOrigin, count: Int, end: UInt64, tail: UInt64, now: UInt64
-    ) -> Bool {
+    /// - Parameter oldest: when the oldest entry came that the tail keeps.
+    mutating func admits(_ origin: EntryOrigin, count: Int, oldest: UInt64, now: UInt64) -> Bool {
         guard origin.client != 0 else { return true }
         if origin.client != newestClient {
             if let known = others[origin.client], origin.sequence <= known.sequence { return false }
-            setAside(tail: tail, now: now)
+            setAside(oldest: oldest, now: now)
             newestClient = origin.client
         } else if origin.sequence <= newest.sequence {
             return false
         }
         newest = Mark(
-            sequence: origin.sequence &+ UInt64(count) &- 1, offset: end,
-            timestamp: max(now, newest.timestamp))
+            sequence: origin.sequence &+ UInt64(count) &- 1, timestamp: max(now, newest.timestamp))
         return true
     }
 
-    private mutating func setAside(tail: UInt64, now: UInt64) {
+    private mutating func setAside(oldest: UInt64, now: UInt64) {
         guard newestClient != 0 else { return }
         others[newestClient] = newest
         guard others.count >= forgetAt else { return }
-        others = others.filter { $0.value.offset >= tail || $0.value.timestamp + Self.lateMax >= now }
+        others = others.filter { $0.value.timestamp >= oldest || $0.value.timestamp + Self.lateMax >= now }
         forgetAt = max(Self.forgetMin, 2 * others.count)
     }
 }

@@ -31,7 +31,7 @@ package enum MessagingDefinition {
         -> Assembly
     {
         let loop = context.eventLoopGroup.next()
-        let limits = EmbeddedBroker.Limits(context.configuration)
+        let limits = BrokerLimits(context.configuration)
         let metrics = MessagingMetrics(context.metrics)
         let node = try await loop.submit {
             NIOLoopBound(

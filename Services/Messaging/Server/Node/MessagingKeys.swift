@@ -7,19 +7,19 @@ package enum MessagingKeys {
     package static let listen = ConfigurationKey<HostPort>.address(
         "messaging.listen", default: HostPort(host: "127.0.0.1", port: 7720),
         "Address where edges, presence and storage connect; keep it off the public network.")
-    package static let tailEntriesMax = ConfigurationKey<Int>.int(
-        "messaging.tail.entriesMax", default: 8_192, in: 0...10_000_000,
-        "Entries that a channel keeps for subscribers who come back.")
-    package static let tailBytesMax = ConfigurationKey<Int>.byteSize(
-        "messaging.tail.bytesMax", default: 4 * 1024 * 1024, in: 0...1024 * 1024 * 1024,
-        "Bytes that a channel keeps for subscribers who come back.")
+    package static let catchUpEntriesMax = ConfigurationKey<Int>.int(
+        "messaging.catchUp.entriesMax", default: 8_192, in: 0...10_000_000,
+        "Entries of a channel that a subscriber who comes back is given; beyond it there is a gap.")
+    package static let catchUpBytesMax = ConfigurationKey<Int>.byteSize(
+        "messaging.catchUp.bytesMax", default: 4 * 1024 * 1024, in: 0...1024 * 1024 * 1024,
+        "Bytes of a channel that a subscriber who comes back is given; beyond it there is a gap.")
     package static let tailTotalBytesMax = ConfigurationKey<Int>.byteSize(
         "messaging.tail.totalBytesMax", default: 0, in: 0...1024 * 1024 * 1024 * 1024,
-        "Memory that the tails of all channels take; beyond it the oldest entries of the app that holds most go. "
-            + "0 means a quarter of the machine's memory.")
+        "Memory for the newest entries of all channels; beyond it the oldest entries of the app that holds most go. "
+            + "0 means an eighth of the machine's memory, and at most 384 MiB.")
     package static let tailAgeMax = ConfigurationKey<Duration>.duration(
         "messaging.tail.ageMax", default: .seconds(150), in: .zero ... .seconds(86_400),
-        "How long a channel keeps an entry for subscribers who come back; at least the resume window of 2 minutes."
+        "How long an entry is kept for subscribers who come back; at least the resume window of 2 minutes."
     )
     package static let channelsMax = ConfigurationKey<Int>.int(
         "messaging.channels.max", default: 1_000_000, in: 1...100_000_000,
@@ -33,7 +33,7 @@ package enum MessagingKeys {
         "Channels that one session begins by publishing, at once and again within messaging.tail.ageMax.")
 
     static let limits: [KeyDeclaration] = [
-        ServiceLinkKeys.secret.declaration, tailEntriesMax.declaration, tailBytesMax.declaration,
+        ServiceLinkKeys.secret.declaration, catchUpEntriesMax.declaration, catchUpBytesMax.declaration,
         tailTotalBytesMax.declaration, tailAgeMax.declaration, channelsMax.declaration,
         channelsPerAppMax.declaration, channelsPerSessionMax.declaration,
     ]
@@ -45,14 +45,13 @@ package enum MessagingKeys {
     ]
 }
 
-extension EmbeddedBroker.Limits {
+extension BrokerLimits {
     init(_ configuration: Configuration) {
         let ageMax = configuration[MessagingKeys.tailAgeMax].milliseconds
         self.init(
-            retention: ChannelLog.Retention(
-                entriesMax: configuration[MessagingKeys.tailEntriesMax],
-                bytesMax: configuration[MessagingKeys.tailBytesMax], ageMax: ageMax),
-            idleMax: ageMax, channelsMax: configuration[MessagingKeys.channelsMax],
+            ageMax: ageMax, catchUpEntriesMax: configuration[MessagingKeys.catchUpEntriesMax],
+            catchUpBytesMax: configuration[MessagingKeys.catchUpBytesMax], idleMax: ageMax,
+            channelsMax: configuration[MessagingKeys.channelsMax],
             channelsPerAppMax: configuration[MessagingKeys.channelsPerAppMax],
             channelsPerSessionMax: configuration[MessagingKeys.channelsPerSessionMax],
             forgottenPerAppMax: configuration[MessagingKeys.channelsPerAppMax],
@@ -60,6 +59,6 @@ extension EmbeddedBroker.Limits {
     }
 
     private static func tailBytesMax(_ configured: Int) -> Int {
-        configured > 0 ? configured : MachineMemory.bytes / 4
+        configured > 0 ? configured : min(MachineMemory.bytes / 8, 384 * 1024 * 1024)
     }
 }

@@ -31,7 +31,7 @@ package struct MessagingMetrics: Sendable {
             "rtm_messaging_replayed_total", "Entries sent again to edges and clients that came back.")
         gaps = registry.counter(
             "rtm_messaging_gaps_total",
-            "Positions that could not be continued. A high value: tails are too short, or this node was restarted."
+            "Positions that could not be continued. A high value: tails are too short, subscribers come back to too much, or this node was restarted."
         )
         superseded = registry.counter(
             "rtm_messaging_superseded_total", "Sessions that ended because their user logged in elsewhere.")
@@ -47,10 +47,10 @@ package struct MessagingMetrics: Sendable {
             "Channels that nobody uses, kept by their numbers only, so that a return to them is no gap.")
         tailBytes = registry.gauge(
             "rtm_messaging_tail_bytes",
-            "Memory of the tails of all channels. At messaging.tail.totalBytesMax the oldest entries go.")
+            "Memory of the tails of all apps. At messaging.tail.totalBytesMax the oldest entries go.")
         tailWindow = registry.gauge(
             "rtm_messaging_tail_window_seconds",
-            "How far back every tail reaches within its own bounds. Less than 120: clients that come back may find gaps."
+            "How far back every tail reaches. Less than 120: clients that come back may find gaps."
         )
         links = registry.gauge(
             "rtm_messaging_links", "Links from other services. At 0 no edge reaches this node.")

@@ -25,19 +25,21 @@ package final class MessagingNode {
     private var peak = MemoryPeak()
     private var links: [EmbeddedBroker.ServiceLinkID: AcceptedServiceLink] = [:]
 
-    /// - Parameter clock: the time in milliseconds (UTC).
+    /// - Parameters:
+    ///   - secret: random for each start of the process. It decides which channels share a partition.
+    ///   - clock: the time in milliseconds (UTC).
     package init(
-        limits: EmbeddedBroker.Limits, firstEpoch: UInt64, metrics: MessagingMetrics, logger: Logger,
-        clock: @escaping () -> UInt64
+        limits: BrokerLimits, firstEpoch: UInt64, secret: UInt64 = .random(in: 0...UInt64.max),
+        metrics: MessagingMetrics, logger: Logger, clock: @escaping () -> UInt64
     ) {
-        broker = EmbeddedBroker(
-            limits: limits, firstEpoch: firstEpoch, secret: .random(in: 0...UInt64.max))
+        broker = EmbeddedBroker(limits: limits, firstEpoch: firstEpoch, secret: secret)
         self.metrics = metrics
         self.logger = logger
         self.clock = clock
     }
 
-    /// Trims and forgets `count` logs. The log sweep calls it at a regular interval.
+    /// Gives up old entries and forgets channels, as `EmbeddedBroker.sweep` says. The log sweep calls it at a
+    /// regular interval.
     ///
     /// - Returns: whether so much was freed that it should go back to the system.
     @discardableResult
@@ -133,15 +135,16 @@ extension MessagingNode: ServiceLinkHandler {
     private func deliver(_ appended: EmbeddedBroker.Appended) {
         let entries = appended.entries
         metrics.appended.increment(by: entries.count)
-        entries.frames.withUnsafeReadableBytes { frames in
+        guard !appended.interests.isEmpty else { return }
+        broker.withFrames(of: appended) { frames in
             for interest in appended.interests {
                 guard let link = links[interest.link] else { continue }
                 _ = link.push(
                     MessagingMethod.delivery,
                     DeliveryPush(
-                        interest: interest.id, offset: entries.offset, count: entries.count,
-                        publisherSession: entries.publisherSession, feature: entries.feature,
-                        frames: WireText(frames)))
+                        interest: interest.id, offset: entries.offset, offsetsBetween: entries.offsetsBetween,
+                        count: entries.count, publisherSession: entries.publisherSession,
+                        feature: entries.feature, frames: WireText(frames)))
                 metrics.pushed.increment(by: entries.count)
             }
         }
@@ -164,7 +167,11 @@ extension MessagingNode: ServiceLinkHandler {
                 MessagingMethod.skip,
                 SkipPush(interest: request.interest, position: start, features: attached.lost))
         }
-        for entry in attached.missed { push(entry, to: request.interest, on: link) }
+        var offset = attached.skippedTo?.offset ?? request.after?.offset ?? 0
+        for entry in attached.missed {
+            push(entry, behind: offset, to: request.interest, on: link)
+            offset = entry.offset
+        }
         metrics.replayed.increment(by: attached.missed.count)
         link.respond(to: id, AttachResponse(position: attached.position, claim: attached.claim))
     }
@@ -183,12 +190,15 @@ extension MessagingNode: ServiceLinkHandler {
         }
     }
 
-    private func push(_ entry: ChannelLog.Entry, to interest: UInt64, on link: AcceptedServiceLink) {
+    private func push(
+        _ entry: LogEntry, behind offset: UInt64, to interest: UInt64, on link: AcceptedServiceLink
+    ) {
         entry.frame.withUnsafeReadableBytes { bytes in
             _ = link.push(
                 MessagingMethod.delivery,
                 DeliveryPush(
-                    interest: interest, offset: entry.offset, count: 1,
+                    interest: interest, offset: entry.offset, offsetsBetween: entry.offset - offset - 1,
+                    count: 1,
                     publisherSession: entry.publisherSession, feature: entry.feature, frames: WireText(bytes))
             )
         }

@@ -1,6 +1,6 @@
 import RTMModel
 
-/// What a broker keeps of one channel: the log, and which links want its entries.
+/// What a broker keeps of one channel: where its entries are, and which links want them.
 struct BrokerChannel {
     /// Who has a channel exclusively, or had it last. Of two holders the one with the greater number has it,
     /// in whatever order they come back.
@@ -16,40 +16,19 @@ struct BrokerChannel {
     var key: ChannelKey?
     /// The number of the app among those of the table.
     let app: Int
-    /// The number of this channel among all that the table ever had.
-    let number: UInt64
-    var log: ChannelLog
+    var chain: ChannelChain
     var interests: [EmbeddedBroker.Interest] = []
     /// When the last interest left, in milliseconds. The subscribers behind it may come back.
     var leftAt: UInt64 = 0
     var claim: Claim?
-    /// The log's tail stands in the queue of the tails that have something to give up.
-    var isQueued = false
     /// By holder: how far its login attempts have counted.
     var logins = HighWaterMarks()
     var sources = AppendSources()
 
-    init(_ key: ChannelKey?, of app: Int, number: UInt64, _ log: ChannelLog) {
+    init(_ key: ChannelKey?, of app: Int, _ chain: ChannelChain) {
         self.key = key
         self.app = app
-        self.number = number
-        self.log = log
-    }
-
-    /// What a change of the log means for the memory of all tails.
-    struct TailChange {
-        let app: Int
-        /// In bytes.
-        let growth: Int
-        /// The tail has something to give up, and doesn't stand in the queue.
-        let isNewInQueue: Bool
-    }
-
-    mutating func changeLog<Result>(_ body: (inout ChannelLog) -> Result) -> (Result, TailChange) {
-        let before = log.bytesHeld
-        let result = body(&log)
-        let after = log.bytesHeld
-        return (result, TailChange(app: app, growth: after - before, isNewInQueue: after > 0 && !isQueued))
+        self.chain = chain
     }
 
     /// Refuses a holder who may not have the channel anew.

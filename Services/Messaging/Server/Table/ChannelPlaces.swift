@@ -5,12 +5,12 @@
 ///
 /// Pure.
 struct ChannelPlaces {
-    private var places: [UInt64: Int] = [:]
+    private var places: [UInt64: UInt32] = [:]
 
     var count: Int { places.count }
 
     /// - Parameter isSought: whether the channel at this place is the one that is looked for.
-    func place(of number: UInt64, where isSought: (Int) -> Bool) -> Int? {
+    func place(of number: UInt64, where isSought: (UInt32) -> Bool) -> UInt32? {
         var number = number
         while let place = places[number] {
             if isSought(place) { return place }
@@ -20,7 +20,7 @@ struct ChannelPlaces {
     }
 
     /// - Parameter number: of a channel that has no place yet.
-    mutating func insert(_ place: Int, _ number: UInt64) {
+    mutating func insert(_ place: UInt32, _ number: UInt64) {
         var number = number
         while places[number] != nil { number &+= 1 }
         places[number] = place
@@ -30,11 +30,11 @@ struct ChannelPlaces {
     ///
     /// - Returns: the places of those that stood behind it, perhaps because of it. They are no longer here,
     ///   so the caller inserts them again.
-    mutating func remove(_ place: Int, _ number: UInt64) -> [Int] {
+    mutating func remove(_ place: UInt32, _ number: UInt64) -> [UInt32] {
         var number = number
         while let other = places[number], other != place { number &+= 1 }
         places[number] = nil
-        var behind: [Int] = []
+        var behind: [UInt32] = []
         number &+= 1
         while let other = places.removeValue(forKey: number) {
             behind.append(other)

@@ -1,70 +1,91 @@
+import NIOCore
 import RTMModel
 import RTMServiceKit
 import RTMWire
 
-/// The channels of a node with their logs: where each of them lies, how much memory all tails take together,
-/// and which channels are forgotten because nobody can miss them.
+/// The channels of a node, spread over its partitions, and the tails of its apps: where each channel lies,
+/// what is kept of its entries, and which channels are forgotten because nobody can miss them.
 ///
 /// A value without I/O.
 struct LogTable {
-    /// What is known of an app beside its channels.
-    private struct AppRecord {
-        /// Channels without inboxes.
-        var openCount = 0
-        /// Of the logs that begin now.
-        var epoch: UInt64
-        var forgotten: ForgottenLogs
-    }
-
-    private let limits: EmbeddedBroker.Limits
+    private let limits: BrokerLimits
     private let firstEpoch: UInt64
-    private var nextEpoch: UInt64
     private let names: NameHash
-    private var places = ChannelPlaces()
-    private var channels = ContiguousArray<BrokerChannel>()
-    /// Places that can be used again. A place that is beyond the end, or in use, doesn't count.
-    private var free: [Int] = []
-    private var apps: [String: Int] = [:]
-    private var lastNumber: UInt64 = 0
-    private var sweepPlace = 0
-    /// How many channels there are beside inboxes, of all apps and of each.
+    private var partitions: ContiguousArray<Partition>
+    private(set) var apps: AppTable
+    /// Where the sweep goes on.
+    private var nextPlace = ChannelPlace(index: 0, partition: 0)
+    private var sweptApp = 0
+    private(set) var count = 0
+    /// How many channels there are beside inboxes.
     private(set) var openCount = 0
-    private var records: [AppRecord] = []
     private var newChannels: NewChannels
-    private(set) var tails: TailBudget
 
-    init(limits: EmbeddedBroker.Limits, firstEpoch: UInt64, names: NameHash) {
+    init(limits: BrokerLimits, firstEpoch: UInt64, names: NameHash) {
         self.limits = limits
         self.names = names
         self.firstEpoch = firstEpoch
-        nextEpoch = firstEpoch
-        tails = TailBudget(bytesMax: limits.tailBytesMax)
+        partitions = ContiguousArray(
+            (0..<limits.partitionCount).map {
+                Partition(epoch: firstEpoch &+ UInt64($0))
+            })
+        apps = AppTable(limits: limits)
         newChannels = NewChannels(countMax: limits.channelsPerSessionMax, period: max(1, limits.idleMax))
     }
 
-    var count: Int { places.count }
+    func place(of channel: ChannelView) -> ChannelPlace? { place(of: channel, names.number(of: channel)) }
 
-    func place(of channel: ChannelView) -> Int? { place(of: channel, names.number(of: channel)) }
-
-    private func place(of channel: ChannelView, _ number: UInt64) -> Int? {
-        places.place(of: number) { channels[$0].key?.isSame(as: channel) ?? false }
+    private func place(of channel: ChannelView, _ number: UInt64) -> ChannelPlace? {
+        let partition = partition(of: number)
+        return partitions[Int(partition)].place(of: channel, number).map {
+            ChannelPlace(index: $0, partition: partition)
+        }
     }
 
-    subscript(place: Int) -> BrokerChannel {
-        get { channels[place] }
-        _modify { yield &channels[place] }
+    private func partition(of number: UInt64) -> UInt16 {
+        UInt16(truncatingIfNeeded: (number >> 32) % UInt64(partitions.count))
     }
 
-    var forgottenCount: Int { records.reduce(0) { $0 + $1.forgotten.count } }
+    subscript(place: ChannelPlace) -> BrokerChannel {
+        @inline(__always) get { partitions[Int(place.partition)].channels[Int(place.index)] }
+        @inline(__always) _modify { yield &partitions[Int(place.partition)].channels[Int(place.index)] }
+    }
 
-    /// The timestamp of the newest entry that a channel without a log may have had.
+    /// The newest position of the channel's partition.
+    func partitionHead(of place: ChannelPlace) -> StreamPosition {
+        partitions[Int(place.partition)].position
+    }
+
+    /// The position of the channel's newest entry.
+    func position(of place: ChannelPlace) -> StreamPosition {
+        StreamPosition(epoch: partitions[Int(place.partition)].epoch, offset: self[place].chain.head)
+    }
+
+    /// When the oldest entry of the channel's app was appended.
+    func oldestTime(at place: ChannelPlace) -> UInt64? {
+        let partition = Int(place.partition)
+        return apps.oldestTime(of: partitions[partition].channels[Int(place.index)].app)
+    }
+
+    func withFrames<Result>(
+        of entries: AppendedEntries, _ body: (UnsafeRawBufferPointer) throws -> Result
+    ) rethrows -> Result {
+        try apps.withFrames(of: entries, body)
+    }
+
+    /// The tail with the channel's entries.
+    func tail(of place: ChannelPlace) -> EntryTail { apps[self[place].app].tail }
+
+    /// The timestamp of the newest entry that a channel without a place may have had.
     func newestForgotten(of channel: ChannelView) -> UInt64? {
-        guard let forgotten = apps[channel.appID.string].map({ records[$0].forgotten }) else { return nil }
-        return forgotten[names.number(of: channel)]?.lastTimestamp ?? forgotten.newestDropped
+        guard let app = apps.number(of: channel.appID.string) else { return nil }
+        let number = names.number(of: channel)
+        let forgotten = apps[app].forgotten
+        return forgotten[number]?.lastTimestamp ?? forgotten.dropped(of: partition(of: number))?.timestamp
     }
 
-    /// Whether a log of this process has, or had, this epoch.
-    func hasHad(epoch: UInt64) -> Bool { epoch &- firstEpoch < nextEpoch &- firstEpoch }
+    /// Whether a partition has this epoch.
+    func has(epoch: UInt64) -> Bool { epoch &- firstEpoch < UInt64(partitions.count) }
 }
 
 // MARK: - Places
@@ -81,16 +102,18 @@ extension LogTable {
         case anybody
     }
 
-    /// The place of the channel, which begins with an empty log if it is new.
+    /// The place of the channel, which begins without entries if it is new.
     mutating func occupy(
         _ channel: ChannelView, by occupant: Occupant, now: UInt64
-    ) throws(RTMError) -> Int {
+    ) throws(RTMError) -> ChannelPlace {
         if let place = place(of: channel) { return place }
         // The key decides about the number: it is repaired if the name is no UTF-8.
         return try occupy(channel.key, by: occupant, now: now)
     }
 
-    mutating func occupy(_ key: ChannelKey, by occupant: Occupant, now: UInt64) throws(RTMError) -> Int {
+    mutating func occupy(
+        _ key: ChannelKey, by occupant: Occupant, now: UInt64
+    ) throws(RTMError) -> ChannelPlace {
         let (number, place) = key.withView { channel in
             let number = names.number(of: channel)
             return (number, self.place(of: channel, number))
@@ -101,20 +124,18 @@ extension LogTable {
 
     private mutating func begin(
         _ key: ChannelKey, _ number: UInt64, by occupant: Occupant, now: UInt64
-    ) throws(RTMError) -> Int {
-        let app = app(key.appID)
+    ) throws(RTMError) -> ChannelPlace {
+        let app = apps.occupy(key.appID)
         try checkRoom(for: occupant, of: app, now: now)
-        lastNumber += 1
+        count += 1
         if key.type != .user {
             openCount += 1
-            records[app].openCount += 1
+            apps[app].openCount += 1
         }
-        let log = log(for: number, of: app, now: now)
-        let channel = BrokerChannel(key, of: app, number: lastNumber, log)
-        let place = freePlace() ?? channels.count
-        if place < channels.count { channels[place] = channel } else { channels.appendSparingly(channel) }
-        places.insert(place, number)
-        return place
+        let partition = partition(of: number)
+        let channel = BrokerChannel(key, of: app, chain(for: number, in: partition, of: app, now: now))
+        let index = partitions[Int(partition)].insert(channel, number)
+        return ChannelPlace(index: index, partition: partition)
     }
 
     private mutating func checkRoom(for occupant: Occupant, of app: Int, now: UInt64) throws(RTMError) {
@@ -122,7 +143,7 @@ extension LogTable {
         case .owner, .service: return
         case .anybody, .publisher: break
         }
-        guard records[app].openCount < limits.channelsPerAppMax else {
+        guard apps[app].openCount < limits.channelsPerAppMax else {
             throw .channels("per app", limits.channelsPerAppMax, retryAfter: Self.retryAfter)
         }
         guard openCount < limits.channelsMax else {
@@ -134,169 +155,131 @@ extension LogTable {
         }
     }
 
-    private mutating func app(_ id: String) -> Int {
-        if let app = apps[id] { return app }
-        let app = tails.addApp()
-        records.append(
-            AppRecord(epoch: nextEpoch, forgotten: ForgottenLogs(countMax: limits.forgottenPerAppMax)))
-        nextEpoch &+= 1
-        apps[id] = app
-        return app
-    }
-
-    /// A log that never had an entry needs nothing to go on: it is as it was.
-    private mutating func log(for channel: UInt64, of app: Int, now: UInt64) -> ChannelLog {
-        if let remains = records[app].forgotten.take(channel) {
-            return ChannelLog(resuming: remains, now: now)
+    private mutating func chain(
+        for channel: UInt64, in partition: UInt16, of app: Int, now: UInt64
+    ) -> ChannelChain {
+        if let remains = apps[app].forgotten.take(channel) {
+            return ChannelChain(resuming: remains, now: now)
         }
-        let record = records[app]
-        return ChannelLog(epoch: record.epoch, now: now, forgotten: record.forgotten.newestDropped)
+        return ChannelChain(
+            head: partitions[Int(partition)].head, forgotten: apps[app].forgotten.dropped(of: partition),
+            now: now)
     }
 
-    private mutating func remember(_ log: ChannelLog, _ channel: UInt64, of app: Int) {
-        guard records[app].forgotten.insert(log.remains, of: channel) else { return }
-        records[app].epoch = nextEpoch
-        nextEpoch &+= 1
-    }
-
-    private mutating func freePlace() -> Int? {
-        while let place = free.popLast() {
-            if place < channels.count, channels[place].key == nil { return place }
+    private mutating func vacate(_ place: ChannelPlace) {
+        let channel = self[place]
+        guard let key = channel.key else { return }
+        if channel.chain.hasHadEntries {
+            apps[channel.app].forgotten.insert(
+                channel.chain.remains(in: place.partition), of: key.withView { names.number(of: $0) })
         }
-        return nil
-    }
-
-    private mutating func vacate(_ place: Int) {
-        guard let key = channels[place].key else { return }
-        let channel = channels[place]
-        let number = number(of: place)
-        for other in places.remove(place, number) { places.insert(other, self.number(of: other)) }
-        if channel.log.head > 0 { remember(channel.log, number, of: channel.app) }
+        count -= 1
         if key.type != .user {
             openCount -= 1
-            records[channel.app].openCount -= 1
+            apps[channel.app].openCount -= 1
         }
-        tails.add(-channel.log.bytesHeld, to: channel.app)
-        channels[place] = BrokerChannel(
-            nil, of: channel.app, number: 0, ChannelLog(epoch: 0, now: 0))
-        free.append(place)
-    }
-
-    private func number(of place: Int) -> UInt64 {
-        channels[place].key?.withView { names.number(of: $0) } ?? 0
-    }
-
-    /// Gives back the memory of places that are free at the end, `count` at most, and of tables that are
-    /// nearly empty.
-    private mutating func shrink(_ count: Int) {
-        var rest = count
-        while rest > 0, let last = channels.last, last.key == nil {
-            channels.removeLast()
-            rest -= 1
-        }
-        guard channels.capacity > Self.capacityMin, channels.count < channels.capacity / 4 else { return }
-        channels = ContiguousArray(channels.map { $0 })
-        free = free.filter { $0 < channels.count }
-        places.shrink()
+        partitions[Int(place.partition)].remove(place.index) { $0.withView { names.number(of: $0) } }
     }
 
     /// When there may be room again: the sweep forgets channels all the time.
     private static let retryAfter = Duration.seconds(10)
-
-    /// A table with room for this many channels isn't worth shrinking.
-    private static let capacityMin = 16_384
 }
 
 // MARK: - Tails
 
 extension LogTable {
-    /// Lets entries be appended to a log. Afterwards everything goes that the log, or the node, can't keep.
-    mutating func append<Result>(
-        at place: Int, now: UInt64, _ body: (inout ChannelLog) -> Result
-    ) -> Result {
-        let retention = limits.retention
-        let result = change(place) { log in
-            defer { log.trim(to: retention, now: now) }
-            return body(&log)
-        }
-        while tails.isExceeded, giveUpOldest() {}
-        return result
+    /// The oldest entries go that the node can't keep. To be called before a request appends, so that what it
+    /// appends is there until everybody has received it.
+    mutating func makeRoom() {
+        while apps.isExceeded, let records = apps.giveUp() { markLost(records) }
     }
 
-    /// Changes a log, and keeps account of what its tail holds.
-    private mutating func change<Result>(_ place: Int, _ body: (inout ChannelLog) -> Result) -> Result {
-        let (result, change) = channels[place].changeLog(body)
-        tails.add(change.growth, to: change.app)
-        if change.isNewInQueue { enqueue(place, of: change.app) }
-        return result
+    /// Appends entries to a channel, as `EntryTail.append` says.
+    mutating func append(
+        _ entries: NewEntries,
+        encode: (_ offset: UInt64, _ timestamp: UInt64, _ frames: inout ByteBuffer) -> Void
+    ) -> AppendedEntries {
+        let (partition, index) = (Int(entries.channel.partition), Int(entries.channel.index))
+        let app = partitions[partition].channels[index].app
+        var head = partitions[partition].head
+        let appended = apps.append(
+            entries, of: app, to: &partitions[partition].channels[index].chain, head: &head, encode: encode)
+        partitions[partition].head = head
+        return appended
     }
 
-    private mutating func enqueue(_ place: Int, of app: Int) {
-        guard let timestamp = channels[place].log.oldestTimestamp else { return }
-        channels[place].isQueued = true
-        tails.enqueue(.init(timestamp: timestamp, place: place, channel: channels[place].number), of: app)
-    }
-
-    /// The tail with the oldest entry gives up what is older than the oldest of all others.
-    ///
-    /// - Returns: whether there is another one to look at.
-    private mutating func giveUpOldest() -> Bool {
-        guard let (app, oldest) = tails.dequeue() else { return false }
-        guard isInQueue(oldest) else { return true }
-        let (place, excess) = (oldest.place, tails.bytes - tails.bytesMax)
-        if channels[place].log.oldestTimestamp == oldest.timestamp {
-            let before = channels[place].log.bytesHeld
-            let newest = channels[place].log.giveUp(until: max(oldest.timestamp, tails.next(of: app))) {
-                before - $0 < excess
-            }
-            tails.add(channels[place].log.bytesHeld - before, to: app)
-            if let newest { tails.gaveUp(newest, of: app) }
-        }
-        enqueueAgain(place, of: app)
-        return true
-    }
-
-    private func isInQueue(_ oldest: TailBudget.Oldest) -> Bool {
-        oldest.place < channels.count && channels[oldest.place].number == oldest.channel
-    }
-
-    private mutating func enqueueAgain(_ place: Int, of app: Int) {
-        channels[place].isQueued = false
-        enqueue(place, of: app)
+    private mutating func markLost(_ records: ContiguousArray<EntryRecord>) {
+        for record in records { self[record.channel].chain.gaveUp(record) }
     }
 }
 
 // MARK: - Forgetting
 
 extension LogTable {
-    /// Looks at the next `count` logs. It trims their tails by age and forgets the logs that nobody can miss.
+    /// Lets go of what is too old, and looks at the next `count` places: channels that nobody can miss are
+    /// forgotten.
     mutating func sweep(_ count: Int, now: UInt64) {
-        for _ in 0..<min(count, channels.count) {
-            sweepPlace = sweepPlace + 1 < channels.count ? sweepPlace + 1 : 0
-            guard channels[sweepPlace].key != nil else { continue }
-            let retention = limits.retention
-            change(sweepPlace) { $0.trim(to: retention, now: now) }
-            if isForgettable(sweepPlace, now) { vacate(sweepPlace) }
-        }
-        renewQueue(count, now: now)
-        shrink(count)
+        giveUpOld(segmentsMax: 1 + count / Self.placesPerSegment, now: now)
+        for _ in 0..<min(count, placeCount) { visit(now) }
     }
 
-    private func isForgettable(_ place: Int, _ now: UInt64) -> Bool {
-        let channel = channels[place]
-        guard channel.interests.isEmpty, channel.log.tailCount == 0 else { return false }
-        return max(channel.log.lastTimestamp, channel.leftAt) + limits.idleMax < now
+    /// With one more for the end of each partition.
+    private var placeCount: Int { partitions.reduce(partitions.count) { $0 + $1.channels.count } }
+
+    /// Segments that are given up for each so many places that a sweep looks at, so that no turn is long.
+    private static let placesPerSegment = 32
+
+    /// A tail that is written seldom has to end its segments, or entries would stay for much longer than they
+    /// should. So a segment has the entries of at most this part of their age.
+    private static let segmentsPerAge: UInt64 = 16
+
+    private mutating func giveUpOld(segmentsMax: Int, now: UInt64) {
+        var left = segmentsMax
+        for step in apps.indices {
+            let app = (sweptApp + step) % apps.indices.count
+            giveUpOld(app, &left, now: now)
+            guard left > 0 else {
+                sweptApp = app
+                return
+            }
+        }
     }
 
-    /// Takes tails whose entries have gone by themselves out of the queue, or puts them where they belong
-    /// now.
-    private mutating func renewQueue(_ count: Int, now: UInt64) {
-        let ageMax = limits.retention.ageMax
-        guard now > ageMax else { return }
-        for _ in 0..<count {
-            guard let (app, oldest) = tails.dequeue(olderThan: now - ageMax) else { return }
-            if isInQueue(oldest) { enqueueAgain(oldest.place, of: app) }
+    private mutating func giveUpOld(_ app: Int, _ left: inout Int, now: UInt64) {
+        let ageMax = limits.ageMax
+        if let since = apps[app].tail.openSince, since + ageMax / Self.segmentsPerAge < now {
+            apps.changeTail(of: app) { $0.close() }
         }
+        while left > 0, let end = apps[app].tail.firstSegmentEnd, end + ageMax < now,
+            let records = apps.changeTail(of: app, { $0.removeFirst() })
+        {
+            markLost(records)
+            left -= 1
+        }
+        if apps[app].tail.oldestTime == nil { apps.changeTail(of: app) { $0.release() } }
+    }
+
+    /// Looks at the next place, or at the end of a partition.
+    private mutating func visit(_ now: UInt64) {
+        let place = nextPlace
+        if place.index < partitions[Int(place.partition)].channels.count {
+            nextPlace = ChannelPlace(index: place.index + 1, partition: place.partition)
+            if self[place].key != nil { sweep(place, now: now) }
+        } else {
+            partitions[Int(place.partition)].shrink()
+            let next = (Int(place.partition) + 1) % partitions.count
+            nextPlace = ChannelPlace(index: 0, partition: UInt16(next))
+        }
+    }
+
+    private mutating func sweep(_ place: ChannelPlace, now: UInt64) {
+        let channel = self[place]
+        guard !tail(of: place).holds(channel.chain.newest) else { return }
+        self[place].chain.forgetPublishers(now: now)
+        guard channel.interests.isEmpty,
+            max(channel.chain.lastTimestamp, channel.leftAt) + limits.idleMax < now
+        else { return }
+        vacate(place)
     }
 }
 

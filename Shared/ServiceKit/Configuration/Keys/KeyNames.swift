@@ -23,8 +23,8 @@ enum KeyNames {
         (
             "messaging",
             """
-            admin channels.max channels.perAppMax channels.perSessionMax listen tail.ageMax \
-            tail.bytesMax tail.entriesMax tail.totalBytesMax
+            admin catchUp.bytesMax catchUp.entriesMax channels.max channels.perAppMax \
+            channels.perSessionMax listen tail.ageMax tail.totalBytesMax
             """
         ),
         (

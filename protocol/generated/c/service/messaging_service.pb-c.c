@@ -1613,7 +1613,7 @@ const ProtobufCMessageDescriptor rtm__service__read_response__descriptor =
   (ProtobufCMessageInit) rtm__service__read_response__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor rtm__service__delivery_push__field_descriptors[6] =
+static const ProtobufCFieldDescriptor rtm__service__delivery_push__field_descriptors[7] =
 {
   {
     "interest",
@@ -1687,6 +1687,18 @@ static const ProtobufCFieldDescriptor rtm__service__delivery_push__field_descrip
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "offsets_between",
+    7,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__DeliveryPush, offsets_between),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned rtm__service__delivery_push__field_indices_by_name[] = {
   5,   /* field[5] = count */
@@ -1694,12 +1706,13 @@ static const unsigned rtm__service__delivery_push__field_indices_by_name[] = {
   4,   /* field[4] = frames */
   0,   /* field[0] = interest */
   1,   /* field[1] = offset */
+  6,   /* field[6] = offsets_between */
   2,   /* field[2] = publisher_session */
 };
 static const ProtobufCIntRange rtm__service__delivery_push__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 6 }
+  { 0, 7 }
 };
 const ProtobufCMessageDescriptor rtm__service__delivery_push__descriptor =
 {
@@ -1709,7 +1722,7 @@ const ProtobufCMessageDescriptor rtm__service__delivery_push__descriptor =
   "Rtm__Service__DeliveryPush",
   "rtm.service",
   sizeof(Rtm__Service__DeliveryPush),
-  6,
+  7,
   rtm__service__delivery_push__field_descriptors,
   rtm__service__delivery_push__field_indices_by_name,
   1,  rtm__service__delivery_push__number_ranges,

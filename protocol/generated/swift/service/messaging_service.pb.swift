@@ -471,7 +471,7 @@ package nonisolated struct Rtm_Service_ReadResponse: Sendable {
   fileprivate var _position: Rtm_Client_StreamPosition? = nil
 }
 
-/// Consecutive entries of a log that one session published, for the subscribers at the caller.
+/// Entries of a channel with consecutive offsets that one session published, for the subscribers at the caller.
 package nonisolated struct Rtm_Service_DeliveryPush: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -492,6 +492,9 @@ package nonisolated struct Rtm_Service_DeliveryPush: Sendable {
 
   /// entries in `frames`
   package var count: UInt32 = 0
+
+  /// between the channel's previous entry and the first entry here; they belong to other channels
+  package var offsetsBetween: UInt64 = 0
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -1115,7 +1118,7 @@ nonisolated extension Rtm_Service_ReadResponse: SwiftProtobuf.Message, SwiftProt
 
 nonisolated extension Rtm_Service_DeliveryPush: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".DeliveryPush"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}interest\0\u{1}offset\0\u{3}publisher_session\0\u{1}feature\0\u{1}frames\0\u{1}count\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}interest\0\u{1}offset\0\u{3}publisher_session\0\u{1}feature\0\u{1}frames\0\u{1}count\0\u{3}offsets_between\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -1129,6 +1132,7 @@ nonisolated extension Rtm_Service_DeliveryPush: SwiftProtobuf.Message, SwiftProt
       case 4: try { try decoder.decodeSingularUInt32Field(value: &self.feature) }()
       case 5: try { try decoder.decodeSingularBytesField(value: &self.frames) }()
       case 6: try { try decoder.decodeSingularUInt32Field(value: &self.count) }()
+      case 7: try { try decoder.decodeSingularUInt64Field(value: &self.offsetsBetween) }()
       default: break
       }
     }
@@ -1153,6 +1157,9 @@ nonisolated extension Rtm_Service_DeliveryPush: SwiftProtobuf.Message, SwiftProt
     if self.count != 0 {
       try visitor.visitSingularUInt32Field(value: self.count, fieldNumber: 6)
     }
+    if self.offsetsBetween != 0 {
+      try visitor.visitSingularUInt64Field(value: self.offsetsBetween, fieldNumber: 7)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -1163,6 +1170,7 @@ nonisolated extension Rtm_Service_DeliveryPush: SwiftProtobuf.Message, SwiftProt
     if lhs.feature != rhs.feature {return false}
     if lhs.frames != rhs.frames {return false}
     if lhs.count != rhs.count {return false}
+    if lhs.offsetsBetween != rhs.offsetsBetween {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

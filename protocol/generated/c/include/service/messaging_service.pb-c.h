@@ -382,7 +382,7 @@ struct  Rtm__Service__ReadResponse
 
 
 /*
- * Consecutive entries of a log that one session published, for the subscribers at the caller.
+ * Entries of a channel with consecutive offsets that one session published, for the subscribers at the caller.
  */
 struct  Rtm__Service__DeliveryPush
 {
@@ -405,10 +405,14 @@ struct  Rtm__Service__DeliveryPush
    * entries in `frames`
    */
   uint32_t count;
+  /*
+   * between the channel's previous entry and the first entry here; they belong to other channels
+   */
+  uint64_t offsets_between;
 };
 #define RTM__SERVICE__DELIVERY_PUSH__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&rtm__service__delivery_push__descriptor) \
-    , 0, 0, 0, 0, {0,NULL}, 0 }
+    , 0, 0, 0, 0, {0,NULL}, 0, 0 }
 
 
 /* Rtm__Service__ChannelKey methods */

@@ -1,0 +1,41 @@
+/// What a broker keeps, and how much of it.
+package struct BrokerLimits: Sendable {
+    /// How many partitions an installation has.
+    package var partitionCount: Int
+    /// How long an entry is kept where there is room, in milliseconds.
+    package var ageMax: UInt64
+    /// How many entries of a channel, and how many bytes of their frames, a reader gets who comes back.
+    package var catchUpEntriesMax: Int
+    package var catchUpBytesMax: Int
+    /// How long a channel without entries and without interest is remembered in full; in milliseconds.
+    package var idleMax: UInt64
+    /// How many channels the node, an app, and a session within `idleMax` may have. Inboxes don't count.
+    package var channelsMax: Int
+    package var channelsPerAppMax: Int
+    package var channelsPerSessionMax: Int
+    /// How many forgotten channels of an app are remembered by their numbers.
+    package var forgottenPerAppMax: Int
+    /// How much memory the tails of all apps may take together, in bytes.
+    package var tailBytesMax: Int
+    /// How many bytes of frames a segment of a tail has, roughly.
+    package var segmentBytes: Int
+
+    package init(
+        partitionCount: Int = 256, ageMax: UInt64, catchUpEntriesMax: Int, catchUpBytesMax: Int,
+        idleMax: UInt64, channelsMax: Int, channelsPerAppMax: Int = .max,
+        channelsPerSessionMax: Int = 1_000_000, forgottenPerAppMax: Int = 250_000,
+        tailBytesMax: Int = .max, segmentBytes: Int = 60 * 1024
+    ) {
+        self.partitionCount = partitionCount
+        self.ageMax = ageMax
+        self.catchUpEntriesMax = catchUpEntriesMax
+        self.catchUpBytesMax = catchUpBytesMax
+        self.idleMax = idleMax
+        self.channelsMax = channelsMax
+        self.channelsPerAppMax = channelsPerAppMax
+        self.channelsPerSessionMax = channelsPerSessionMax
+        self.forgottenPerAppMax = forgottenPerAppMax
+        self.tailBytesMax = tailBytesMax
+        self.segmentBytes = segmentBytes
+    }
+}

@@ -1,0 +1,164 @@
+import NIOCore
+import RTMModel
+import RTMWire
+
+/// The entries of one channel among all of its partition: everything its subscribers can see, in one order
+/// (architecture.md, idea 1).
+///
+/// An entry gets the next offset of its partition and a timestamp greater than every earlier one of the
+/// channel (M-24). It is encoded at that moment, once and straight into the tail: subscribers receive
+/// copies of those bytes. Each entry points back to the one before it in the channel, so a reader is led
+/// from the newest entry to its position. A position behind which an entry is gone that the reader wants
+/// can't be continued, and neither can a position of another epoch; both are reported as a gap and never
+/// passed over.
+struct ChannelChain {
+    /// The offset of the newest entry; before the first one, the partition's head when the channel began.
+    private(set) var head: UInt64
+    /// The timestamp of the newest entry, or the time at which the channel began; in milliseconds.
+    private(set) var lastTimestamp: UInt64
+    /// The newest entry, also when the tail no longer holds it.
+    private(set) var newest = EntryPlace.none
+    /// The timestamp of the newest entry that the tail no longer holds.
+    private var forgottenTimestamp: UInt64?
+    /// Up to this offset it is unknown which entries there were: the channel was forgotten.
+    private(set) var unknownUntil: UInt64 = 0
+    private var publishers = PublisherMarks()
+    private(set) var lost = LostEntries()
+    /// By the places of the features: the newest offset of the entries that have it.
+    private var newestOffsets = SIMD4<UInt64>()
+
+    /// What is kept of a channel without entries.
+    struct Remains {
+        let partition: UInt16
+        let head: UInt64
+        let lastTimestamp: UInt64
+        fileprivate let unknownUntil: UInt64
+        fileprivate let lost: LostEntries
+    }
+
+    /// A channel that goes on where it stood.
+    init(resuming remains: Remains, now: UInt64) {
+        head = remains.head
+        lastTimestamp = max(remains.lastTimestamp, now)
+        forgottenTimestamp = remains.lastTimestamp
+        unknownUntil = remains.unknownUntil
+        lost = remains.lost
+    }
+
+    /// - Parameters:
+    ///   - head: of the partition.
+    ///   - forgotten: what the channel may have had in an earlier life.
+    init(head: UInt64, forgotten: ForgottenChannels.Dropped?, now: UInt64) {
+        self.head = head
+        lastTimestamp = max(now, forgotten?.timestamp ?? 0)
+        forgottenTimestamp = forgotten?.timestamp
+        unknownUntil = forgotten?.head ?? 0
+    }
+
+    /// Whether it has ever had an entry that somebody may have missed.
+    var hasHadEntries: Bool { newest != .none || forgottenTimestamp != nil }
+
+    func remains(in partition: UInt16) -> Remains {
+        Remains(
+            partition: partition, head: head, lastTimestamp: lastTimestamp, unknownUntil: unknownUntil,
+            lost: lost)
+    }
+}
+
+// MARK: - Appending
+
+extension ChannelChain {
+    /// Whether these messages follow everything that their client has in the channel. If so, they count as
+    /// appended from now on, so the caller has to append them.
+    ///
+    /// - Parameter oldest: when the oldest entry of the tail was appended.
+    mutating func admits(_ origin: EntryOrigin, count: Int, oldest: UInt64, now: UInt64) -> Bool {
+        publishers.admits(origin, count: count, oldest: oldest, now: now)
+    }
+
+    @inline(__always)
+    func nextTimestamp(_ now: UInt64) -> UInt64 { max(now, lastTimestamp + 1) }
+
+    @inline(__always)
+    mutating func appended(
+        _ offset: UInt64, _ timestamp: UInt64, _ feature: SubscriptionFeatures, at place: EntryPlace
+    ) {
+        newestOffsets[LostEntries.place(of: feature)] = offset
+        head = offset
+        lastTimestamp = timestamp
+        newest = place
+    }
+
+    /// The features of the entries behind an offset, as far as they are known, whether the tail has them
+    /// still or not.
+    func features(after offset: UInt64) -> SubscriptionFeatures {
+        var features = lost.features(after: offset, except: 0)
+        for (place, feature) in LostEntries.features.enumerated() where newestOffsets[place] > offset {
+            features.insert(feature)
+        }
+        return features
+    }
+
+    /// The tail has given up an entry of the channel.
+    mutating func gaveUp(_ entry: EntryRecord) {
+        lost.add(entry.offset, entry.feature, of: entry.owner)
+        forgottenTimestamp = entry.timestamp
+    }
+
+    /// Forgets publishers none of whose messages can be late. Called when the channel has no entries.
+    mutating func forgetPublishers(now: UInt64) {
+        if lastTimestamp + PublisherMarks.lateMax < now { publishers = PublisherMarks() }
+    }
+}
+
+// MARK: - What was published before
+
+extension ChannelChain {
+    /// What the channel knows of a publish that its client sends once more.
+    enum Memory {
+        /// The message is here.
+        case published(LogEntry)
+        /// The message isn't here, and the tail reaches back to the time when it was first sent.
+        case new
+        /// The tail doesn't reach back to the time when the message was first sent.
+        case unknown
+    }
+
+    /// How much longer the second transfer from the client to the log may take than the first, in
+    /// milliseconds. The message may have been appended that much earlier than its age says.
+    private static let transitMax: UInt64 = 10_000
+
+    /// Limit: entries that are looked at for one repeated message. Whether a message is older than that many
+    /// others of its channel is unknown.
+    private static let stepsMax = 8_192
+
+    /// Whether what was first sent `age` milliseconds ago may have been appended before this time was over.
+    static func mayBe(from age: UInt64, before timestamp: UInt64, now: UInt64) -> Bool {
+        timestamp + age + transitMax >= now
+    }
+
+    /// Looks for a message that was first sent `age` milliseconds ago, from the newest entry to the oldest.
+    func memory(of origin: EntryOrigin, age: UInt64, in tail: EntryTail, now: UInt64) -> Memory {
+        let client = UInt32(truncatingIfNeeded: origin.client)
+        let sequence = UInt32(truncatingIfNeeded: origin.sequence)
+        // What the client is known to have sent may be older than its age says, if a clock was wrong.
+        let known = publishers.lastSequence(of: origin.client)
+        if let known, known < origin.sequence { return .new }
+        var place = newest
+        var steps = 0
+        while tail.holds(place) {
+            let entry = tail.record(at: place)
+            if entry.client == client, entry.sequence == sequence {
+                return .published(tail.entry(at: place))
+            }
+            if known == nil, !Self.mayBe(from: age, before: entry.timestamp, now: now) { return .new }
+            guard steps < Self.stepsMax else { return .unknown }
+            steps += 1
+            place = entry.previous
+        }
+        guard let forgottenTimestamp, Self.mayBe(from: age, before: forgottenTimestamp, now: now) else {
+            return .new
+        }
+        return .unknown
+    }
+}

@@ -1,0 +1,54 @@
+import NIOCore
+
+/// A part of a tail: entries in the order in which they came, their frames one behind the other.
+///
+/// A frame never lies in two segments, and neither do entries that were appended together.
+struct EntrySegment {
+    var number: UInt32
+    private(set) var records = ContiguousArray<EntryRecord>()
+    private(set) var frames = ByteBuffer()
+    /// When the first and the newest entry were appended, in milliseconds. The timestamps of entries run
+    /// ahead of the clock in a channel that has more than one entry in a millisecond.
+    private(set) var firstTime: UInt64 = 0
+    private(set) var newestTime: UInt64 = 0
+
+    init(number: UInt32) { self.number = number }
+
+    var isEmpty: Bool { records.isEmpty }
+
+    /// The memory that it takes, with what is free in it.
+    var bytesHeld: Int { frames.capacity + records.capacity * MemoryLayout<EntryRecord>.stride }
+
+    mutating func noteAppend(at now: UInt64) {
+        if records.isEmpty { firstTime = now }
+        newestTime = max(newestTime, now)
+    }
+
+    /// Writes one frame behind the others.
+    ///
+    /// - Returns: where it lies.
+    @inline(__always)
+    mutating func write(_ encode: (inout ByteBuffer) -> Void) -> (start: UInt32, length: UInt32) {
+        let start = frames.writerIndex
+        encode(&frames)
+        return (UInt32(start), UInt32(frames.writerIndex - start))
+    }
+
+    @inline(__always)
+    mutating func append(_ head: EntryRecord) { records.append(head) }
+
+    /// Takes out all entries, and keeps the memory of their frames.
+    mutating func empty() -> ContiguousArray<EntryRecord> {
+        frames.clear()
+        (firstTime, newestTime) = (0, 0)
+        let taken = records
+        records = []
+        return taken
+    }
+
+    /// An empty segment follows a full one, and is likely to have about as many entries.
+    mutating func reserve(like other: EntrySegment, bytes: Int) {
+        records.reserveCapacity(other.records.count + other.records.count / 8)
+        frames.reserveCapacity(bytes)
+    }
+}

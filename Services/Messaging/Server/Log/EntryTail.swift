@@ -1,0 +1,162 @@
+import DequeModule
+import NIOCore
+import RTMModel
+
+/// The newest entries of all channels of an app, in the order in which they came.
+///
+/// The tail is one memory that is written from its beginning to its end and then used again, so an append
+/// touches memory that the processor has at hand, however many channels there are. A channel finds its
+/// entries because each of them points back to the one before it (`ChannelChain`).
+///
+/// The tail gives up whole segments, the oldest first. It doesn't know why; `LogTable` decides that.
+struct EntryTail {
+    /// A segment takes another append while its frames have less than this. The value is somewhat below a
+    /// power of two, because a buffer grows in powers of two.
+    private let segmentBytes: Int
+    private var full = Deque<EntrySegment>()
+    private var fullHeld = 0
+    /// The segment that takes the next append. It stands beside the others, because every append touches it.
+    private var open = EntrySegment(number: 1)
+    /// The memory of a segment that was given up, for the next one.
+    private var spare: EntrySegment?
+
+    init(segmentBytes: Int) { self.segmentBytes = segmentBytes }
+
+    /// The memory that the tail takes.
+    var bytesHeld: Int { fullHeld + open.bytesHeld + (spare?.bytesHeld ?? 0) }
+    /// When the oldest entry was appended; nil if there is none.
+    var oldestTime: UInt64? { full.first?.firstTime ?? openSince }
+    /// When the newest entry of the segment that goes first was appended; nil if no segment can go.
+    var firstSegmentEnd: UInt64? { full.first?.newestTime }
+    /// When the first entry of the segment was appended that takes appends; nil if it is empty.
+    var openSince: UInt64? { open.isEmpty ? nil : open.firstTime }
+
+    private var firstSegment: UInt32 { full.first?.number ?? open.number }
+
+    /// Whether the tail has the entry still. A place of no entry is in no tail.
+    func holds(_ place: EntryPlace) -> Bool { place.segment >= firstSegment }
+
+    /// - Parameter place: of an entry that the tail holds.
+    func record(at place: EntryPlace) -> EntryRecord {
+        if place.segment == open.number { return open.records[Int(place.index)] }
+        return full[Int(place.segment - firstSegment)].records[Int(place.index)]
+    }
+
+    /// - Parameter place: of an entry that the tail holds.
+    func entry(at place: EntryPlace) -> LogEntry {
+        let segment = segment(place)
+        let head = segment.records[Int(place.index)]
+        let frame = segment.frames.getSlice(at: Int(head.start), length: Int(head.length))
+        return LogEntry(
+            offset: head.offset, timestamp: head.timestamp, publisherSession: head.publisherSession,
+            feature: head.feature, frame: frame ?? ByteBuffer())
+    }
+
+    private func segment(_ place: EntryPlace) -> EntrySegment {
+        place.segment == open.number ? open : full[Int(place.segment - firstSegment)]
+    }
+
+    /// The frames of entries that were appended together. Valid until the next append.
+    func withFrames<Result>(
+        of entries: AppendedEntries, _ body: (UnsafeRawBufferPointer) throws -> Result
+    ) rethrows -> Result {
+        let segment = segment(entries.place)
+        return try segment.frames.withUnsafeReadableBytes { bytes in
+            try body(UnsafeRawBufferPointer(rebasing: bytes[entries.frames]))
+        }
+    }
+}
+
+// MARK: - Appending
+
+/// What entries that are appended together have in common.
+struct NewEntries {
+    let count: Int
+    let channel: ChannelPlace
+    let session: UInt64
+    let feature: SubscriptionFeatures
+    let origin: EntryOrigin
+    let now: UInt64
+}
+
+extension EntryTail {
+    /// Appends entries to a channel. `encode` is called for each of them: it gets the entry's offset and
+    /// timestamp and writes its frame behind what is in the buffer.
+    ///
+    /// - Parameter head: the offset of the newest entry of the channel's partition.
+    mutating func append(
+        _ entries: NewEntries, to chain: inout ChannelChain, head: inout UInt64,
+        encode: (_ offset: UInt64, _ timestamp: UInt64, _ frames: inout ByteBuffer) -> Void
+    ) -> AppendedEntries {
+        if open.frames.writerIndex >= segmentBytes { close(isFull: true) }
+        open.noteAppend(at: entries.now)
+        let place = nextPlace
+        let (first, offsetsBetween, start) = (head + 1, head - chain.head, open.frames.writerIndex)
+        let timestamp = chain.nextTimestamp(entries.now)
+        for index in 0..<UInt64(entries.count) {
+            head += 1
+            append(entries, index, to: &chain, at: head, encode)
+        }
+        return AppendedEntries(
+            offset: first, offsetsBetween: offsetsBetween, timestamp: timestamp, count: entries.count,
+            publisherSession: entries.session, feature: entries.feature, place: place,
+            frames: start..<open.frames.writerIndex)
+    }
+
+    private var nextPlace: EntryPlace {
+        EntryPlace(segment: open.number, index: UInt32(open.records.count))
+    }
+
+    @inline(__always)
+    private mutating func append(
+        _ entries: NewEntries, _ index: UInt64, to chain: inout ChannelChain, at offset: UInt64,
+        _ encode: (_ offset: UInt64, _ timestamp: UInt64, _ frames: inout ByteBuffer) -> Void
+    ) {
+        let timestamp = chain.nextTimestamp(entries.now)
+        let frame = open.write { encode(offset, timestamp, &$0) }
+        let place = nextPlace
+        open.append(
+            EntryRecord(
+                timestamp: timestamp, publisherSession: entries.session, offset: offset,
+                previous: chain.newest, channel: entries.channel, feature: entries.feature,
+                user: entries.origin.user, client: UInt32(truncatingIfNeeded: entries.origin.client),
+                sequence: UInt32(truncatingIfNeeded: entries.origin.sequence &+ index),
+                start: frame.start, length: frame.length))
+        chain.appended(offset, timestamp, entries.feature, at: place)
+    }
+}
+
+// MARK: - Giving up
+
+extension EntryTail {
+    /// Ends the segment that takes appends, so that it can be given up.
+    ///
+    /// - Parameter isFull: whether the next one is likely to become as large.
+    mutating func close(isFull: Bool = false) {
+        guard !open.isEmpty else { return }
+        fullHeld += open.bytesHeld
+        var next = spare.take() ?? EntrySegment(number: 0)
+        next.number = open.number + 1
+        if isFull { next.reserve(like: open, bytes: segmentBytes) }
+        swap(&next, &open)
+        full.append(next)
+    }
+
+    /// Gives up the oldest segment, and keeps its memory for the next one if it isn't larger than usual.
+    ///
+    /// - Returns: the records of its entries. The caller tells their channels.
+    mutating func removeFirst() -> ContiguousArray<EntryRecord>? {
+        guard var first = full.popFirst() else { return nil }
+        fullHeld -= first.bytesHeld
+        let records = first.empty()
+        if spare == nil, first.bytesHeld <= 2 * segmentBytes { spare = first }
+        return records
+    }
+
+    /// Gives back the memory that no entry needs. A tail that was busy once must not keep it while it is
+    /// silent.
+    mutating func release() {
+        spare = nil
+        if open.isEmpty { open = EntrySegment(number: open.number) }
+    }
+}
