@@ -75,7 +75,7 @@ struct FrameReaderTests {
         #expect(throws: WireError.frameTooLarge(bytes: 256, bytesMax: 10)) {
             try reader.read(ByteBuffer(bytes: frame([1]) + frame([2]) + [0, 0, 1, 0])) {
                 frames.append(Array($0))
-                return true
+                return .nextFrame
             }
         }
         #expect(frames == [[1], [2]])
@@ -87,10 +87,34 @@ struct FrameReaderTests {
         var frames: [[UInt8]] = []
         try reader.read(ByteBuffer(bytes: Self.stream + [0xFF, 0xFF, 0xFF, 0xFF])) {
             frames.append(Array($0))
-            return frames.count < 2
+            return frames.count < 2 ? .nextFrame : .end
         }
         #expect(frames == Array(Self.messages.prefix(2)))
         #expect(reader.kept == nil)
+    }
+
+    @Test("pauses when told, and reads on where it stopped, with what came meanwhile")
+    func pause() throws {
+        var reader = FrameReader(frameBytesMax: 300)
+        var frames: [[UInt8]] = []
+        try reader.read(ByteBuffer(bytes: Self.stream + [0, 0])) {
+            frames.append(Array($0))
+            return .pause
+        }
+        reader.append(ByteBuffer(bytes: [0, 2, 8]))
+        while frames.count < Self.messages.count {
+            let before = frames.count
+            try reader.read(ByteBuffer()) {
+                frames.append(Array($0))
+                return .pause
+            }
+            #expect(frames.count == before + 1)
+        }
+        #expect(frames == Self.messages)
+        #expect(try reader.frames(in: [9]) == [[8, 9]])
+        #expect(reader.kept == nil)
+        reader.append(ByteBuffer(bytes: frame([1])))
+        #expect(try reader.frames(in: []) == [[1]])
     }
 
     @Test("an idle reader holds nothing, one in the middle of a frame no more than what came of it")
@@ -124,7 +148,7 @@ extension FrameReader {
         var frames: [[UInt8]] = []
         try read(ByteBuffer(bytes: bytes)) {
             frames.append(Array($0))
-            return true
+            return .nextFrame
         }
         return frames
     }

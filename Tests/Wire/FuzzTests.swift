@@ -46,7 +46,7 @@ struct FuzzTests {
             do {
                 try reader.read(ByteBuffer(bytes: stream)) { frame in
                     #expect(frame.count <= 4096)
-                    return true
+                    return .nextFrame
                 }
             } catch { refusals += 1 }
         }

@@ -259,7 +259,7 @@ extension ServiceLinkConnection {
         do {
             try reader.read(chunk) { frame in
                 received(frame)
-                return isOpen
+                return isOpen ? .nextFrame : .end
             }
         } catch {
             refuse("\(error)")

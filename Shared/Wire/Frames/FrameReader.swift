@@ -14,15 +14,24 @@ package struct FrameReader {
     /// A kept beginning may stand in so many times the memory that it needs.
     private static let slackMax = 2
 
+    /// What follows a frame.
+    package enum After: Sendable {
+        case nextFrame
+        /// The rest is kept, and read with the next chunk, which may be empty.
+        case pause
+        /// The rest is thrown away.
+        case end
+    }
+
     package init(frameBytesMax: Int) { self.frameBytesMax = frameBytesMax }
 
     /// The memory of the incomplete frame that is kept.
     package var keptBytes: Int { rest?.capacity ?? 0 }
 
-    /// Calls `body` with each whole frame in order, and stops early when it returns false. The bytes are
-    /// valid during the call.
+    /// Calls `body` with each whole frame in order, until it asks to stop. The bytes are valid during the
+    /// call.
     package mutating func read(
-        _ chunk: consuming ByteBuffer, each body: (UnsafeRawBufferPointer) -> Bool
+        _ chunk: consuming ByteBuffer, each body: (UnsafeRawBufferPointer) -> After
     ) throws(WireError) {
         var bytes = chunk
         if var kept = rest.take() {
@@ -31,13 +40,21 @@ package struct FrameReader {
         }
         let limit = frameBytesMax
         var refusal: WireError?
+        var after = After.nextFrame
         let consumed = bytes.withUnsafeReadableBytes { memory in
-            Self.frames(in: memory, bytesMax: limit, refusal: &refusal, each: body)
+            Self.frames(in: memory, bytesMax: limit, refusal: &refusal, &after, each: body)
         }
         if let refusal { throw refusal }
-        guard let consumed, consumed < bytes.readableBytes else { return }
+        guard after != .end, consumed < bytes.readableBytes else { return }
         bytes.moveReaderIndex(forwardBy: consumed)
-        rest = Self.compacted(bytes)
+        // A pause is short, and frames that wait for its end needn't be copied each time.
+        rest = after == .pause ? bytes : Self.compacted(bytes)
+    }
+
+    /// Keeps a chunk that arrives during a pause.
+    package mutating func append(_ chunk: consuming ByteBuffer) {
+        var chunk = chunk
+        if rest?.writeBuffer(&chunk) == nil { rest = chunk }
     }
 
     /// A chunk's memory has room for much more than it brought. A connection that waits for the rest of a
@@ -61,22 +78,23 @@ package struct FrameReader {
         return UnsafeRawBufferPointer(rebasing: frames[place...])
     }
 
-    /// Returns how many bytes were taken, or nil when `body` asked to stop.
+    /// Returns how many bytes were taken.
     private static func frames(
-        in memory: UnsafeRawBufferPointer, bytesMax: Int, refusal: inout WireError?,
-        each body: (UnsafeRawBufferPointer) -> Bool
-    ) -> Int? {
+        in memory: UnsafeRawBufferPointer, bytesMax: Int, refusal: inout WireError?, _ after: inout After,
+        each body: (UnsafeRawBufferPointer) -> After
+    ) -> Int {
         var place = 0
         while memory.count - place >= prefixLength {
             let length = Int(UInt32(bigEndian: memory.loadUnaligned(fromByteOffset: place, as: UInt32.self)))
             guard length <= bytesMax else {
                 refusal = .frameTooLarge(bytes: length, bytesMax: bytesMax)
-                return nil
+                return place
             }
             let start = place + prefixLength
             guard memory.count - start >= length else { break }
             place = start + length
-            guard body(UnsafeRawBufferPointer(rebasing: memory[start..<place])) else { return nil }
+            after = body(UnsafeRawBufferPointer(rebasing: memory[start..<place]))
+            guard after == .nextFrame else { return place }
         }
         return place
     }

@@ -35,7 +35,7 @@ private struct ReadFrames: Step {
         for _ in 0..<count {
             try reader.read(chunk) { _ in
                 frames += 1
-                return true
+                return .nextFrame
             }
         }
         return frames

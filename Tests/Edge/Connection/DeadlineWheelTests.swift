@@ -66,6 +66,29 @@ struct DeadlineWheelTests {
         #expect(names(at: time) == [1])
     }
 
+    @Test("who is due beyond a number stays due, unless removed or moved")
+    mutating func some() throws {
+        let members = (0..<10).map { Member($0) }
+        for member in members {
+            wheel.insert(member, deadline: Self.start + .milliseconds(Int64(member.name % 2) * 1_000))
+        }
+        let now = Self.start + .seconds(5)
+        var seen = wheel.advance(to: now, countMax: 3).map(\.name)
+        #expect(seen.count == 3 && wheel.count == 7)
+        #expect(wheel.nextDue.map { $0 <= now } == true)
+        let waiting = members.filter { !seen.contains($0.name) }
+        try #require(waiting.count == 7)
+        wheel.remove(waiting[0])
+        let due = wheel.insert(waiting[1], deadline: now + .seconds(1))
+        while let next = wheel.nextDue, next <= now {
+            let some = wheel.advance(to: now, countMax: 3)
+            #expect(!some.isEmpty && some.count <= 3)
+            seen += some.map(\.name)
+        }
+        #expect(seen.count == 8 && Set(seen).count == 8)
+        #expect(wheel.nextDue == due && names(at: due) == [waiting[1].name])
+    }
+
     @Test("random histories: the wheel agrees with a sorted list")
     mutating func random() {
         for seed in 0..<40 as Range<UInt64> {

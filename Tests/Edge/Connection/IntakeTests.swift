@@ -18,10 +18,10 @@ struct IntakeTests {
     func loginFrames() throws {
         var intake = Intake(frameBytesMax: 64 * 1024)
         #expect(throws: WireError.self) {
-            try intake.read(start(of: 50_000, 100), isLoggedIn: false) { _ in true }
+            try intake.read(start(of: 50_000, 100), isLoggedIn: false) { _ in .nextFrame }
         }
         var later = Intake(frameBytesMax: 64 * 1024)
-        try later.read(start(of: 50_000, 100), isLoggedIn: true) { _ in true }
+        try later.read(start(of: 50_000, 100), isLoggedIn: true) { _ in .nextFrame }
         #expect(later.strangerBytesChanged(isStranger: false) == 0)
     }
 
@@ -30,10 +30,10 @@ struct IntakeTests {
         var intake = Intake(frameBytesMax: 64 * 1024)
         var chunk = ByteBufferAllocator().buffer(capacity: 64 * 1024)
         chunk.writeImmutableBuffer(start(of: 20_000, 96))
-        try intake.read(chunk, isLoggedIn: false) { _ in true }
+        try intake.read(chunk, isLoggedIn: false) { _ in .nextFrame }
         let held = intake.strangerBytesChanged(isStranger: true)
         #expect((100...256).contains(held))
-        try intake.read(start(of: 0, 9_996), isLoggedIn: false) { _ in true }
+        try intake.read(start(of: 0, 9_996), isLoggedIn: false) { _ in .nextFrame }
         let more = intake.strangerBytesChanged(isStranger: true)
         #expect((9_000...20_000).contains(held + more))
         #expect(intake.strangerBytesChanged(isStranger: false) == -(held + more))

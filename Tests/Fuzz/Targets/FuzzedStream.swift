@@ -35,7 +35,7 @@ enum FuzzedStream {
             for chunk in chunks {
                 try reader.read(ByteBuffer(bytes: chunk)) { frame in
                     outcome.frames.append(Array(frame))
-                    return true
+                    return .nextFrame
                 }
             }
         } catch {

@@ -87,7 +87,7 @@ enum FuzzedWebSocket {
         var length = 0
         let isRead: Void? = try? reader.read(ByteBuffer(bytes: message)) { frame in
             length += FrameReader.prefixLength + frame.count
-            return true
+            return .nextFrame
         }
         try Disagreement.unless(
             isRead != nil && length == message.count, "\(length) bytes are frames of \(message)")

@@ -2,6 +2,11 @@ import NIOCore
 
 /// The deadlines of all connections of a loop, with one timer for all of them.
 final class ConnectionDeadlines {
+    /// Limit: connections that a turn of the loop looks at, because each of them may have to be closed.
+    private static let checksPerTurn = 32
+    /// How long the others wait. NIO looks at its sockets meanwhile.
+    private static let pause = TimeAmount.microseconds(100)
+
     private let eventLoop: any EventLoop
     private var wheel: DeadlineWheel<ConnectionHandler>
     private var timer: (task: Scheduled<Void>, due: NIODeadline)?
@@ -33,7 +38,9 @@ final class ConnectionDeadlines {
     private func turn() {
         timer = nil
         let now = eventLoop.now
-        for connection in wheel.advance(to: now) { connection.checkDeadline(now: now) }
-        if let due = wheel.nextDue { arm(due) }
+        for connection in wheel.advance(to: now, countMax: Self.checksPerTurn) {
+            connection.checkDeadline(now: now)
+        }
+        if let due = wheel.nextDue { arm(max(due, now + Self.pause)) }
     }
 }

@@ -8,7 +8,7 @@ extension ConnectionHandler: SessionConnection, Flushable, DeadlineWheelMember {
     /// once), until one of them has something else to write too.
     func send(_ frames: ByteBuffer) {
         guard !machine.isEnded else { return }
-        if frames.readableBytes > Self.roomBytesMax, !isWriting, !isReading {
+        if frames.readableBytes > Self.roomBytesMax, !isWriting, !reader.isReading {
             // The snapshots of big channels aren't copied either: the loop's sessions share them.
             flush()
             return put(frames)

@@ -29,9 +29,6 @@ final class ConnectionHandler: ChannelDuplexHandler {
     var writes: UInt8 = 0
     /// What is to be called when there is room.
     var roomWaiters: [() -> Void] = []
-    /// Its frames are being read. Nothing is written meanwhile: a socket that fails would end the session,
-    /// and read on, in the middle of a request.
-    var isReading = false
     private let isOnSocket: Bool
     var machine = ConnectionStateMachine()
     /// Nil if TLS or WebSocket lies between the handler and the socket, and while the channel isn't active.
@@ -41,9 +38,8 @@ final class ConnectionHandler: ChannelDuplexHandler {
     /// Whether something can be said before the first frame, which shows that the handshake of TLS is over.
     private var isReachable: Bool
     var deadline: ConnectionDeadline
-    var gate = ReadGate()
+    let reader: ConnectionReader
     private var conduct = Conduct()
-    private(set) var intake: Intake
     var wheelPlace = DeadlineWheelPlace()
 
     /// The client's time to log in begins here, which may be before the handler has a pipeline.
@@ -57,7 +53,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
         deadline = ConnectionDeadline(
             now: loop.eventLoop.now, handshakeTimeout: limits.handshakeTimeout,
             outboundTimeout: limits.outboundTimeout)
-        intake = Intake(frameBytesMax: limits.frameBytesMax)
+        reader = ConnectionReader(frameBytesMax: limits.frameBytesMax)
     }
 
     func handlerAdded(context: ChannelHandlerContext) {
@@ -82,11 +78,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
         ended(.lost, "the connection was lost")
         self.context = nil
         socket = nil
-        // What is being read has to be read to its end.
-        if !isReading {
-            intake.clear()
-            countStrangerBytes()
-        }
+        reader.ended(self)
         loop.deadlines.forget(self)
         outbound = ByteBuffer()
         loop.metrics.connectionClosed()
@@ -96,38 +88,16 @@ final class ConnectionHandler: ChannelDuplexHandler {
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         let chunk = unwrapInboundIn(data)
         guard !machine.isEnded else {
-            if intake.drain(chunk) { context.close(promise: nil) }
+            if reader.drain(chunk) { context.close(promise: nil) }
             return
         }
         deadline.heard(now: loop.endOfTurn.now)
         loop.metrics.bytesReceived(chunk.readableBytes)
-        isReading = true
-        defer { isReading = false }
-        do throws(WireError) {
-            try intake.read(chunk, isLoggedIn: machine.isActive) { frame in
-                received(frame)
-                return !machine.isEnded
-            }
-        } catch {
-            disconnect(Disconnect(error))
-        }
-        loop.publishing.sendRun()
-        countStrangerBytes()
-        judge()
-    }
-
-    /// Half frames of clients that have not logged in hold little memory in all.
-    private func countStrangerBytes() {
-        let isStranger = !machine.isActive && !machine.isEnded
-        let change = intake.strangerBytesChanged(isStranger: isStranger)
-        guard change != 0, !loop.hasRoomForStrangers(change), isStranger else { return }
-        disconnect(.halfLogin)
-        intake.clear()
-        countStrangerBytes()
+        reader.arrived(chunk, at: self)
     }
 
     /// Who keeps exceeding a rate is cut off.
-    private func judge() {
+    func judge() {
         let limits = loop.configuration.limits
         let refusals = session?.rates.takeRefusals() ?? 0
         guard conduct.isIntolerable(refusals, limits.refusals, now: loop.endOfTurn.now) else { return }
@@ -148,29 +118,33 @@ final class ConnectionHandler: ChannelDuplexHandler {
     }
 
     func read(context: ChannelHandlerContext) {
-        if gate.mayRead() { context.read() }
+        if reader.mayRead() { context.read() }
     }
 
-    func stopReading() { gate.close() }
+    func stopReading() { reader.stop() }
 
-    func readOn() {
-        guard gate.open() else { return }
+    func readOn() { reader.readOn(at: self) }
+
+    /// A read that was held back is due.
+    func readNow() {
         deadline.heard(now: loop.endOfTurn.now)
         context?.read()
     }
 
     // MARK: Requests
 
-    private func received(_ frame: UnsafeRawBufferPointer) {
+    /// Returns whether the request counts for the client's share of the turn.
+    func received(_ frame: UnsafeRawBufferPointer) -> Bool {
         do throws(WireError) {
             let request = try ClientRequest(frame, in: loop.arena)
-            perform(machine.received(request), request.id)
+            return perform(machine.received(request), request.id)
         } catch {
             disconnect(Disconnect(error))
+            return true
         }
     }
 
-    private func perform(_ action: ConnectionStateMachine.Action, _ requestID: UInt64) {
+    private func perform(_ action: ConnectionStateMachine.Action, _ requestID: UInt64) -> Bool {
         switch action {
         case .ignore: break
         case .welcome(let version):
@@ -186,12 +160,13 @@ final class ConnectionHandler: ChannelDuplexHandler {
             answer(requestID, LoggedOut())
             disconnect(Disconnect(.loggedOut, "logged out"))
         case .publish(let publish):
-            if let session { loop.publishing.publish(session, publish, requestID) }
+            if let session { return !loop.publishing.publish(session, publish, requestID) }
         case .renewToken(let token):
             behindPublishes { renewToken(of: $0, token, requestID) }
         case .subscribe, .unsubscribe, .call, .subscribeUserMetadata, .unsubscribeUserMetadata:
             behindPublishes { loop.perform(action, of: $0, requestID) }
         }
+        return true
     }
 
     /// What the client published before a request takes effect before it.
@@ -309,7 +284,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
     func checkDeadline(now: NIODeadline) {
         guard !machine.isEnded else { return abandon() }
         // Nobody can hear a client that isn't read.
-        if gate.isClosed { deadline.heard(now: now) }
+        if reader.isHeld { deadline.heard(now: now) }
         if let bytes = context.waitingBytes { deadline.stillWaiting(bytes, now: now) }
         switch deadline.check(now: now, utc: loop.wallClock()) {
         case .expired where machine.isNew && !isReachable: abandon()
@@ -344,13 +319,4 @@ extension SessionEnd {
 extension Disconnect {
     fileprivate static let rateExceeded = Disconnect(
         .rateExceeded, "you kept exceeding a rate, although you were refused", retryAfter: .seconds(10))
-    fileprivate static let halfLogin = Disconnect(
-        .tooManyConnections, "too many clients have sent half a login", retryAfter: .seconds(5))
-
-    fileprivate init(_ error: WireError) {
-        switch error {
-        case .frameTooLarge: self.init(.frameTooLarge, error.description)
-        case .undecodable: self.init(.protocolError, error.description)
-        }
-    }
 }

@@ -68,19 +68,25 @@ struct DeadlineWheel<Member: DeadlineWheelMember> {
         count -= 1
     }
 
-    /// Takes out the members that are due, and returns them.
-    mutating func advance(to now: NIODeadline) -> [Member] {
+    /// Takes out members that are due, and returns them. If there are more of them, they stay due.
+    mutating func advance(to now: NIODeadline, countMax: Int = .max) -> [Member] {
         let target = Int((now - start).nanoseconds / Self.resolution.nanoseconds)
         var due: [Member] = []
+        defer {
+            count -= due.count
+            for member in due { member.wheelPlace.tick = nil }
+        }
         // After a long sleep every slot is looked at only once.
         for tick in passed..<max(passed, min(target, passed + Self.slotCount)) {
             let slot = (tick + 1) % Self.slotCount
-            due.append(contentsOf: slots[slot])
+            let taken = min(slots[slot].count, countMax - due.count)
+            due.append(contentsOf: slots[slot].suffix(taken))
+            slots[slot].removeLast(taken)
+            guard slots[slot].isEmpty else { return due }
             slots[slot] = []
+            passed = tick + 1
         }
         passed = max(passed, target)
-        count -= due.count
-        for member in due { member.wheelPlace.tick = nil }
         return due
     }
 

@@ -51,7 +51,7 @@ struct EdgeListener: Service {
             }
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .serverChannelOption(.backlog, value: 4_096)
-            .serverChannelOption(.maxMessagesPerRead, value: 16)
+            .serverChannelOption(.maxMessagesPerRead, value: Self.acceptsPerTurn)
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture { try accept(channel) }
             }
@@ -75,6 +75,10 @@ struct EdgeListener: Service {
             return [ListeningAddress(purpose, HostPort(host: address.host, port: port))]
         }
     }
+
+    /// Limit: connections that a turn of the loop accepts. To accept one and to deal with its first bytes
+    /// takes a quarter of a millisecond, for which everybody else on the loop waits.
+    private static let acceptsPerTurn: UInt = 4
 
     /// A connection keeps the buffer of its last read, and most connections read little: a heartbeat has ten
     /// bytes. The buffer grows with the first read that fills it.

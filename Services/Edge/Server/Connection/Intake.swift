@@ -26,11 +26,15 @@ struct Intake {
 
     /// Calls `body` with each whole frame, as `FrameReader.read` does.
     mutating func read(
-        _ chunk: consuming ByteBuffer, isLoggedIn: Bool, each body: (UnsafeRawBufferPointer) -> Bool
+        _ chunk: consuming ByteBuffer, isLoggedIn: Bool,
+        each body: (UnsafeRawBufferPointer) -> FrameReader.After
     ) throws(WireError) {
         reader.frameBytesMax = isLoggedIn ? frameBytesMax : min(frameBytesMax, Self.loginFrameBytesMax)
         try reader.read(chunk, each: body)
     }
+
+    /// Keeps a chunk that arrives during a pause of `read`.
+    mutating func append(_ chunk: consuming ByteBuffer) { reader.append(chunk) }
 
     /// How much more a client that isn't logged in holds than the last time.
     mutating func strangerBytesChanged(isStranger: Bool) -> Int {

@@ -16,6 +16,7 @@ struct EdgeMetrics: Sendable {
     private let publishes: Family<Outcome, Counter>
     private let publishesTooFrequent: Family<PublishLimit, Counter>
     private let publisherHolds: Counter
+    private let requestPauses: Counter
     private let logins: Family<Outcome, Counter>
     private let loginRefusals: Family<LoginRefusal, Counter>
     private let renewals: Family<Outcome, Counter>
@@ -76,6 +77,10 @@ struct EdgeMetrics: Sendable {
         publisherHolds = registry.counter(
             "rtm_edge_publisher_holds_total",
             "How often a client's socket was left unread until messaging had taken what it published.")
+        requestPauses = registry.counter(
+            "rtm_edge_request_pauses_total",
+            "How often a client's requests waited because they had filled a turn of the loop. Many: a client "
+                + "sends more than it may.")
         logins = registry.counters(
             "rtm_edge_logins_total",
             "Logins by outcome. Many refused: a wrong app id, bad tokens, or messaging is away.",
@@ -122,6 +127,7 @@ struct EdgeMetrics: Sendable {
     func publishFailed(_ count: Int) { publishes[.refused].increment(by: count) }
     func publishExceeded(_ limit: PublishLimit) { publishesTooFrequent[limit].increment() }
     func publisherHeld() { publisherHolds.increment() }
+    func requestsPaused() { requestPauses.increment() }
     func loginAccepted() { logins[.ok].increment() }
     func loginRefused(_ reason: LoginRefusal) {
         logins[.refused].increment()

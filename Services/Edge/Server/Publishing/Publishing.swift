@@ -51,7 +51,8 @@ final class Publishing {
         self.endOfTurn = endOfTurn
     }
 
-    func publish(_ session: Session, _ request: ClientRequest.Publish, _ requestID: UInt64) {
+    /// Returns whether the message goes to messaging. Otherwise it was refused.
+    func publish(_ session: Session, _ request: ClientRequest.Publish, _ requestID: UInt64) -> Bool {
         do throws(RTMError) {
             let continues = run.continues(session.id, request, requestID)
             if !continues { sendRun() }
@@ -69,9 +70,11 @@ final class Publishing {
             } else if run.isFull {
                 sendRun()
             }
+            return true
         } catch {
             if error.isForNow { session.publishRefused(request.sequence, now: endOfTurn.now) }
             session.answer(requestID, error)
+            return false
         }
     }
 
