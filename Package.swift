@@ -22,6 +22,7 @@ let webSocket: [Target.Dependency] = [
 let nioSSL: Target.Dependency = .product(name: "NIOSSL", package: "swift-nio-ssl")
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
 let protobuf: Target.Dependency = .product(name: "SwiftProtobuf", package: "swift-protobuf")
+let crypto: Target.Dependency = .product(name: "Crypto", package: "swift-crypto")
 let collections: Target.Dependency = .product(name: "DequeModule", package: "swift-collections")
 let ordered: Target.Dependency = .product(name: "OrderedCollections", package: "swift-collections")
 let heap: Target.Dependency = .product(name: "HeapModule", package: "swift-collections")
@@ -134,7 +135,7 @@ let services: [Target] =
 let clients: [Target] = [
     room(
         "RTMClient", "Clients/RTMClient",
-        ["RTMModel", "RTMProtocol", protobuf, nioSSL, logging, collections, heap] + nio + webSocket),
+        ["RTMModel", "RTMProtocol", protobuf, crypto, nioSSL, logging, collections, heap] + nio + webSocket),
     room("AgoraRtmKit", "Clients/AgoraRtmKit", ["RTMClient", "RTMModel", logging, collections]),
     .executableTarget(
         name: "rtm",
@@ -182,7 +183,7 @@ let testing: [Target] = [
     tests(
         "Client",
         [
-            "RTMModel", "RTMClient", "RTMProtocol", protobuf, logging,
+            "RTMModel", "RTMClient", "RTMProtocol", protobuf, crypto, logging,
             .product(name: "NIOEmbedded", package: "swift-nio"),
         ] + nio + webSocket),
     tests("AgoraRtmKit", ["AgoraRtmKit", "RTMClient", "RTMModel"]),
@@ -275,6 +276,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-log.git", from: "1.16.0"),
         .package(url: "https://github.com/apple/swift-collections.git", from: "1.6.0"),
         .package(url: "https://github.com/apple/swift-protobuf.git", from: "1.39.0"),
+        .package(url: "https://github.com/apple/swift-crypto.git", from: "4.5.0"),
         .package(url: "https://github.com/apple/swift-argument-parser.git", from: "1.8.0"),
         .package(url: "https://github.com/jpsim/Yams.git", from: "6.2.0"),
     ],

@@ -33,8 +33,9 @@ public final class AgoraRtmClientKit: NSObject, Sendable {
     /// - Parameter delegate: the first delegate, held weakly. More can be added with ``addDelegate(_:)``.
     /// - Throws: ``AgoraRtmErrorInfo`` with `.invalidAppId` (-10003) for an empty app id, `.invalidUserId`
     ///   (-10006), `.invalidPrivateConfig` (-10024) for an incomplete `privateConfig`, `.serviceNotSupport`
-    ///   (-10022) for encryption or a proxy, which are not available yet, or `.initServiceFailed` (-10007) if
-    ///   the certificate authorities can't be read.
+    ///   (-10022) for a proxy, which is not available yet, `.invalidEncryptionParameter` (-10020) if mode,
+    ///   key and salt of the encryption don't fit together, or `.initServiceFailed` (-10007) if the
+    ///   certificate authorities can't be read.
     public init(_ config: AgoraRtmClientConfig, delegate: (any AgoraRtmClientDelegate)?) throws {
         let client: RTMClient
         do throws(RTMError) {
@@ -131,9 +132,10 @@ extension AgoraRtmClientKit {
             delegates.notify { $0.rtmKit(self, didReceivePresenceEvent: event) }
         case .tokenWillExpire:
             delegates.notify { $0.rtmKit(self, tokenPrivilegeWillExpire: nil) }
-        case .gap, .overflow:
-            // This API has no event for these. The log has the gap, and after a reconnect the channel is in
-            // `unrestoredChannels`. This client's events don't overflow, they are dropped by its own line.
+        case .gap, .undecryptable, .overflow:
+            // This API has no event for these. The log has the gap and what can't be decrypted (E-4), and
+            // after a reconnect the channel is in `unrestoredChannels`. This client's events don't overflow,
+            // they are dropped by its own line.
             break
         }
     }
@@ -154,6 +156,14 @@ extension AgoraRtmClientKit {
             logger.warning(
                 "messages were lost: the server no longer has them",
                 metadata: ["channel": "\(gap.channelName)", "type": "\(gap.channelType)"])
+        case .undecryptable(let event):
+            logger.error(
+                "a content could not be decrypted",
+                metadata: [
+                    "channel": "\(event.channelName)", "type": "\(event.channelType)",
+                    "publisher": "\(event.publisher ?? "")", "reason": "\(event.failure.reason)",
+                    "key": "\(event.failure.keyID?.description ?? "")", "count": "\(event.count)",
+                ])
         default: break
         }
     }

@@ -54,6 +54,10 @@ extension RTMClient {
         /// names another number.
         public var eventBufferCapacity = EventBuffering.defaultCapacity
 
+        /// The keys of the end-to-end encryption. The client encrypts with the first one, and decrypts with
+        /// any. Empty, the default, means that nothing is encrypted. See ``EncryptionKey``.
+        public var encryptionKeys: [EncryptionKey] = []
+
         /// Where the client logs. The default logs nothing. Tokens and message contents are never logged.
         public var logger = Logger(label: "rtm.client") { _ in SwiftLogNoOpLogHandler() }
         /// The event loops that run the sockets. They must outlive the client. The default is the group that
@@ -72,7 +76,8 @@ extension RTMClient {
         /// Refuses a configuration that can't work. Nothing is sent before a login (S-0c).
         ///
         /// - Throws: `.invalidAppId` (-10003) for an empty app id, `.invalidUserId` (-10006) for a bad user
-        ///   id, `.invalidPrivateConfig` (-10024) without a server.
+        ///   id, `.invalidPrivateConfig` (-10024) without a server, `.invalidEncryptionParameter` (-10020)
+        ///   for an encryption key that occurs twice or for more than 16 keys.
         func check() throws(RTMError) {
             guard !appID.isEmpty else {
                 throw RTMError(.invalidAppId, "the app id is empty", operation: "init")
@@ -81,7 +86,11 @@ extension RTMClient {
                 throw RTMError(.invalidPrivateConfig, "the list of servers is empty", operation: "init")
             }
             do { try NameRule.user.check(userID.utf8) } catch { throw error.with(operation: "init") }
+            try EncryptionKey.check(encryptionKeys, operation: "init")
         }
+
+        /// How much of the limits is left to the app.
+        var contentSize: ContentSize { ContentSize(isSealed: !encryptionKeys.isEmpty) }
 
         var heartbeatSeconds: UInt32 { Self.clamp(heartbeatInterval, to: Limits.heartbeatInterval) }
         var presenceTimeoutSeconds: UInt32 { Self.clamp(presenceTimeout, to: Limits.presenceTimeout) }

@@ -38,7 +38,8 @@ public final class RTMClient: Sendable {
     ///
     /// - Throws: `.invalidAppId` (-10003) if the app id is empty, `.invalidUserId` (-10006) if the user id is
     ///   bad, `.invalidPrivateConfig` (-10024) if there is no server or one in the clear where TLS is asked
-    ///   for, `.initServiceFailed` (-10007) if the certificate authorities can't be read.
+    ///   for, `.initServiceFailed` (-10007) if the certificate authorities can't be read,
+    ///   `.invalidEncryptionParameter` (-10020) for encryption keys that don't fit together.
     public init(_ configuration: Configuration) throws(RTMError) {
         try configuration.check()
         self.configuration = configuration

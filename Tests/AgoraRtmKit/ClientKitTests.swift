@@ -81,7 +81,7 @@ struct ClientKitTests {
         #expect(error?.reason.isEmpty == false)
     }
 
-    @Test("an incomplete private configuration throws -10024, encryption -10022")
+    @Test("an incomplete private configuration throws -10024, a bad encryption -10020 (E-1)")
     func otherRefusals() {
         let incomplete = #expect(throws: AgoraRtmErrorInfo.self) {
             try makeKit { $0.privateConfig = AgoraRtmPrivateConfig() }
@@ -93,7 +93,7 @@ struct ClientKitTests {
                 config.encryptionConfig?.encryptionMode = .AES128GCM
             }
         }
-        #expect(encrypted?.errorCode == .serviceNotSupport)
+        #expect(encrypted?.errorCode == .invalidEncryptionParameter)
     }
 
     @Test("several clients live in one process")

@@ -131,18 +131,42 @@ struct ConfigurationTests {
         #expect(failure(config)?.code == .invalidUserId)
     }
 
-    @Test("encryption and proxies are refused by name, their empty settings are not (N-1)")
+    @Test("proxies are refused by name, their empty settings are not (N-1)")
     func notAvailable() {
-        let encryption = AgoraRtmEncryptionConfig()
-        config.encryptionConfig = encryption
         let proxy = AgoraRtmProxyConfig()
         config.proxyConfig = proxy
         #expect(failure(config) == nil)
         proxy.proxyType = .http
         #expect(failure(config)?.code == .serviceNotSupport)
         #expect(failure(config)?.reason.contains("proxy") == true)
+    }
+
+    @Test(
+        "E-1, L-49: mode, key and salt of the encryption have to fit together (-10020)",
+        arguments: [
+            (.AES128GCM, nil, 32), (.AES256GCM, "", 32), (.AES256GCM, "key", nil), (.AES256GCM, "key", 31),
+            (.AES128GCM, "key", 33), (.none, "key", nil), (.none, nil, 32), (.none, "key", 32),
+        ] as [(AgoraRtmEncryptionMode, String?, Int?)])
+    func badEncryption(mode: AgoraRtmEncryptionMode, key: String?, saltBytes: Int?) {
+        let encryption = AgoraRtmEncryptionConfig()
+        encryption.encryptionMode = mode
+        encryption.encryptionKey = key
+        encryption.encryptionSalt = saltBytes.map { Data(count: $0) }
+        config.encryptionConfig = encryption
+        #expect(failure(config)?.code == .invalidEncryptionParameter)
+        #expect(failure(config)?.operation == "init")
+    }
+
+    @Test("E-1: the modes of the encryption reach the client below")
+    func encryption() throws {
+        let encryption = AgoraRtmEncryptionConfig()
+        config.encryptionConfig = encryption
+        #expect(try config.clientConfiguration().encryptionKeys.isEmpty)
+        (encryption.encryptionKey, encryption.encryptionKdfSalt) = ("key", Data(count: 32))
+        encryption.encryptionMode = .AES128GCM
+        #expect(try config.clientConfiguration().encryptionKeys.map(\.mode) == [.aes128GCM])
         encryption.encryptionMode = .AES256GCM
-        #expect(failure(config)?.reason.contains("encryption") == true)
+        #expect(try config.clientConfiguration().encryptionKeys.map(\.mode) == [.aes256GCM])
     }
 
     // MARK: Access points

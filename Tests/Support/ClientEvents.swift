@@ -34,6 +34,13 @@ extension RTMEvents.Iterator {
         return nil
     }
 
+    package mutating func nextUndecryptable() async -> UndecryptableEvent? {
+        while let event = await next() {
+            if case .undecryptable(let event) = event { return event }
+        }
+        return nil
+    }
+
     package mutating func nextLock() async -> LockEvent? {
         while let event = await next() {
             if case .lock(let lock) = event { return lock }

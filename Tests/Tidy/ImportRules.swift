@@ -57,7 +57,7 @@ struct ImportRules {
         "Clients/RTMClient": [
             "RTMModel", "RTMProtocol", "SwiftProtobuf", "Logging", "DequeModule", "HeapModule", "NIOCore",
             "NIOPosix",
-            "NIOSSL", "NIOHTTP1", "NIOWebSocket", "Network",
+            "NIOSSL", "NIOHTTP1", "NIOWebSocket", "Network", "Crypto",
         ],
         "Clients/AgoraRtmKit": ["RTMClient", "RTMModel", "Logging", "DequeModule"],
         "Clients/rtm": ["RTMClient", "RTMModel", "RTMAccessToken", "Logging", "ArgumentParser"],

@@ -10,11 +10,12 @@ extension AgoraRtmClientConfig {
     /// itself.
     ///
     /// - Throws: `.invalidUserId` (-10006) for a user id that is not a number (L-3), `.serviceNotSupport`
-    ///   (-10022) for a proxy or encryption, `.invalidPrivateConfig` (-10024) for an incomplete
-    ///   `privateConfig`.
+    ///   (-10022) for a proxy, `.invalidEncryptionParameter` (-10020) if mode, key and salt of the encryption
+    ///   don't fit together, `.invalidPrivateConfig` (-10024) for an incomplete `privateConfig`.
     func clientConfiguration() throws(RTMError) -> RTMClient.Configuration {
         try refuseWhatIsMissing()
         if !useStringUserId { try checkNumericUserId() }
+        let encryptionKeys = try encryptionConfig?.keys() ?? []
         let accessPoints = try accessPoints()
         var configuration = RTMClient.Configuration(
             servers: accessPoints.servers, appID: appId, userID: userId)
@@ -28,6 +29,7 @@ extension AgoraRtmClientConfig {
         }
         // The reference refuses a publish above the rate, and doesn't hold it back.
         configuration.pacesPublishes = false
+        configuration.encryptionKeys = encryptionKeys
         if let logger = logConfig?.logger { configuration.logger = logger }
         return configuration
     }
@@ -48,12 +50,8 @@ extension AgoraRtmClientConfig {
         return try AccessPoints(privateConfig.accessPointHosts, caFile: privateConfig.caFile)
     }
 
-    /// Refuses features that don't exist yet. A client that sends in the clear, or past the proxy, would be
-    /// worse than none.
+    /// Refuses features that don't exist yet. A client that connects past the proxy would be worse than none.
     private func refuseWhatIsMissing() throws(RTMError) {
-        if let encryptionConfig, encryptionConfig.encryptionMode != .none {
-            throw RTMError(.serviceNotSupport, "encryption is not available yet", operation: "init")
-        }
         if let proxyConfig, proxyConfig.proxyType != .none {
             throw RTMError(
                 .serviceNotSupport, "connecting through a proxy is not available yet", operation: "init")
@@ -67,6 +65,35 @@ extension AgoraRtmClientConfig {
                 .invalidUserId,
                 "useStringUserId is false, and the user id is not a number from 1 to 4294967295 in decimal",
                 operation: "init")
+        }
+    }
+}
+
+extension AgoraRtmEncryptionConfig {
+    /// The one key of the client, or none without a mode.
+    ///
+    /// - Throws: `.invalidEncryptionParameter` (-10020) for a mode without key or salt, a salt that doesn't
+    ///   have 32 bytes, and a key or salt without a mode: then somebody forgot to name one, and everything
+    ///   would be sent in the clear (E-1, L-49).
+    fileprivate func keys() throws(RTMError) -> [EncryptionKey] {
+        guard let mode = encryptionMode.keyMode else {
+            guard encryptionKey == nil, encryptionSalt == nil else {
+                throw RTMError(
+                    .invalidEncryptionParameter,
+                    "there is an encryption key or salt, but the mode is none", operation: "init")
+            }
+            return []
+        }
+        return [try EncryptionKey(encryptionKey ?? "", salt: encryptionSalt ?? Data(), mode: mode)]
+    }
+}
+
+extension AgoraRtmEncryptionMode {
+    fileprivate var keyMode: EncryptionKey.Mode? {
+        switch self {
+        case .none: nil
+        case .AES128GCM: .aes128GCM
+        case .AES256GCM: .aes256GCM
         }
     }
 }

@@ -30,7 +30,7 @@ public final class AgoraRtmClientConfig: NSObject {
     public var protocolType: AgoraRtmProtocolType
     /// Without it the client logs nothing.
     public var logConfig: AgoraRtmLogConfig?
-    /// Encryption is not available yet: any mode but `none` is refused with `.serviceNotSupport` (-10022).
+    /// How messages, states and metadata values are encrypted between clients. Nil means not at all.
     public var encryptionConfig: AgoraRtmEncryptionConfig?
     /// Where the servers are. Without it no client can be made: `.invalidPrivateConfig` (-10024) (N-2).
     public var privateConfig: AgoraRtmPrivateConfig?

@@ -1,4 +1,5 @@
-/// How payloads are encrypted. Not available yet: see ``AgoraRtmClientConfig/encryptionConfig``.
+/// How messages, temporary states and metadata values are encrypted between clients. The server never sees
+/// the key. All clients of an app have to use the same mode, key and salt.
 public final class AgoraRtmEncryptionConfig: NSObject, NSCopying {
     public var encryptionMode: AgoraRtmEncryptionMode = .none
     /// The key; it may have any length, and 32 bytes are advised.

@@ -1,3 +1,4 @@
+import Logging
 import RTMClient
 
 /// Reads the messages that were published with `storeInHistory`. ``AgoraRtmClientKit/getHistory()`` returns
@@ -53,7 +54,19 @@ public final class AgoraRtmHistory: NSObject, Sendable {
             let page = try await client.history(
                 of: channelType.history(of: channelName), start: start > 0 ? start : nil,
                 end: end > 0 ? end : nil, count: count)
+            for message in page.messages { log(message, of: channelName, to: client.configuration.logger) }
             return AgoraRtmGetHistoryMessagesResponse(page)
         }
+    }
+
+    /// A message that can't be decrypted is empty, and the log says why (H-13).
+    private static func log(_ message: HistoryMessage, of channelName: String, to logger: Logger) {
+        guard let failure = message.decryptionFailure else { return }
+        logger.error(
+            "a stored message could not be decrypted",
+            metadata: [
+                "channel": "\(channelName)", "publisher": "\(message.publisher)",
+                "reason": "\(failure.reason)", "key": "\(failure.keyID?.description ?? "")",
+            ])
     }
 }

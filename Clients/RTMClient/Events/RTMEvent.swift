@@ -21,6 +21,8 @@ public enum RTMEvent: Sendable, Hashable {
     case gap(GapEvent)
     /// Who is in a subscribed channel, and what changed.
     case presence(PresenceEvent)
+    /// Something arrived that this client can't decrypt, and which key that would take (E-4).
+    case undecryptable(UndecryptableEvent)
     /// This consumer was too slow. So many events were dropped in this place, the oldest first.
     case overflow(dropped: Int)
 }

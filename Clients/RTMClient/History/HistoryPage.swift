@@ -7,6 +7,9 @@ public struct HistoryMessage: Sendable, Hashable {
     public var customType: String
     /// The timestamp of the live event, in milliseconds since 1970. It is unique within a channel.
     public var timestampMilliseconds: UInt64
+    /// Why the message could not be decrypted. Then its payload is empty. `nil` for a message that could be,
+    /// or wasn't encrypted for a client without keys (H-13).
+    public var decryptionFailure: DecryptionFailure?
 
     public init(
         payload: MessagePayload, publisher: String, customType: String = "", timestampMilliseconds: UInt64

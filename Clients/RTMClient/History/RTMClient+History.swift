@@ -43,9 +43,12 @@ extension RTMClient {
 
     func history(_ query: HistoryQuery) async throws(RTMError) -> HistoryPage {
         try check(.getMessages, query.check)
-        return try await call(.getMessages, .getHistory(query.request)) { body in
-            guard case .historyPage(let page) = body else { return nil }
-            return HistoryPage(page)
+        return try await perform(.getMessages) { link, completion in
+            link.requests.call(completion, .getHistory(query.request)) { [unowned link] body in
+                guard case .historyPage(let answer) = body else { return nil }
+                let page = HistoryPage(answer)
+                return link.encryption?.open(page, of: query.source) ?? page
+            }
         }
     }
 }

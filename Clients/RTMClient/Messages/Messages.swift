@@ -13,11 +13,18 @@ final class Messages {
 
     // MARK: Publishing
 
-    func publish(_ message: OutgoingMessage, _ completion: Completion<PublishReceipt>) {
+    func publish(_ plain: OutgoingMessage, _ completion: Completion<PublishReceipt>) {
         if link.state == .connected, link.connection?.socket.isBacklogged == true {
             return completion.fail(.backlogged)
         }
         guard link.requests.isReady(for: completion) else { return }
+        // A publish that is sent again is the same ciphertext again: nothing else has its nonce.
+        let message: OutgoingMessage
+        do {
+            message = try link.encryption?.seal(plain) ?? plain
+        } catch {
+            return completion.fail(error)
+        }
         let deadline = link.now + link.configuration.requestTimeout
         let verdict = pacer.admit(completion.id, message, now: link.now, deadline: deadline)
         if case .refused(let wait) = verdict { return completion.fail(.tooManyWait(wait)) }
@@ -129,7 +136,12 @@ final class Messages {
             payload: MessagePayload(message.type, message.payload), publisher: publication.publisher,
             customType: message.customType, timestampMilliseconds: publication.timestampMs,
             offset: publication.offset)
-        link.events.emit(.message(event), of: publication.channel, type)
+        guard let encryption = link.encryption else {
+            return link.events.emit(.message(event), of: publication.channel, type)
+        }
+        if let opened = encryption.open(event) {
+            link.events.emit(.message(opened), of: publication.channel, type)
+        }
     }
 
     /// Whether an entry of the inbox is new.

@@ -9,18 +9,20 @@ struct OutgoingMessage: Sendable {
     var customType: String
     var storeInHistory: Bool
 
-    func check() throws(RTMError) {
+    /// - Parameter size: how much of the server's limit is left to the app (L-20).
+    func check(_ size: ContentSize = ContentSize()) throws(RTMError) {
         switch destination {
         case .channel(let name): try NameRule.channel.check(name.utf8)
         case .user(let id): try NameRule.user.check(id.utf8)
         }
         try NameRule.customType.check(customType.utf8)
         let count = payload.byteCount
-        guard count <= Limits.messageBytesMax else {
+        let countMax = size.messageMax(within: Limits.messageBytesMax)
+        guard count <= countMax else {
             throw RTMError(
                 .channelMessageLengthExceedLimitation,
-                "the message has \(count) bytes, \(Limits.messageBytesMax) are allowed",
-                limit: .init(name: "message bytes", value: UInt64(Limits.messageBytesMax)))
+                "the message has \(count) bytes, \(countMax) are allowed\(size.remark)",
+                limit: .init(name: "message bytes", value: UInt64(countMax)))
         }
     }
 

@@ -11,7 +11,8 @@ extension RTMClient {
     /// - Parameters:
     ///   - customType: a mark of the app's own, at most 32 bytes of printable ASCII (L-10).
     ///   - storeInHistory: whether the message is kept for later queries (M-27).
-    /// - Throws: `.channelMessageLengthExceedLimitation` (-11010) if the message is longer than 32 KiB,
+    /// - Throws: `.channelMessageLengthExceedLimitation` (-11010) if the message is longer than 32 KiB, or
+    ///   with encryption than 32,722 bytes, `.channelEncryptMessageFailed` (-11023) if it can't be encrypted,
     ///   `.invalidChannelName` (-10008) or `.invalidUserId` (-10006) for a bad name,
     ///   `.channelCustomTypeLengthOverflow` (-11029) or `.channelInvalidCustomType` (-11030) for a bad custom
     ///   type, `.notLogin` (-10002) if not logged in, `.channelNotConnected` (-11027) if not connected,
@@ -47,7 +48,7 @@ extension RTMClient {
         let message = OutgoingMessage(
             payload: payload, destination: destination, customType: customType, storeInHistory: storeInHistory
         )
-        try check(.publish, message.check)
+        try check(.publish) { () throws(RTMError) in try message.check(configuration.contentSize) }
         return try await perform(.publish) { link, completion in link.messages.publish(message, completion) }
     }
 }

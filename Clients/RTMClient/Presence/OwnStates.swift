@@ -10,25 +10,44 @@ final class OwnStates {
     private static let pause = Duration.seconds(1)
 
     private unowned let link: Link
-    private var cache = StateCache()
+    private var cache: StateCache
     /// The newest request of the app that changes its states in a channel.
     private var latestRequests: [UserChannel: UInt64] = [:]
 
-    init(_ link: Link) { self.link = link }
+    init(_ link: Link) {
+        self.link = link
+        cache = StateCache(link.configuration.contentSize)
+    }
 
     // MARK: Calls
 
     func set(_ items: [String: String], in channel: UserChannel, _ completion: Completion<Void>) {
         guard link.requests.isReady(for: completion) else { return }
         guard isSubscribed(channel) else { return hold(items, in: channel, completion) }
+        let sealed: [String: String]
+        do {
+            sealed = try seal(items, in: channel)
+        } catch {
+            return completion.fail(error)
+        }
         latestRequests[channel] = completion.id
-        link.requests.call(completion, .setState(.init(items, in: channel))) { [self] body in
+        link.requests.call(completion, .setState(.init(sealed, in: channel))) { [self] body in
             guard case .done = body else { return nil }
             // Only what the server has taken is worth being restored.
             if isSubscribed(channel) { cache.set(items, in: channel) }
             link.rosters.changeOwnStates(in: channel) { $0.merge(items) { $1 } }
             return ()
         }
+    }
+
+    private func seal(_ items: [String: String], in channel: UserChannel) throws(RTMError) -> [String: String]
+    {
+        try link.encryption?.seal(items, in: channel) ?? items
+    }
+
+    private func open(_ answer: Rtm_Client_UserState, in channel: UserChannel) -> [String: String] {
+        let user = UserState(answer)
+        return (link.encryption?.open(user, in: channel) ?? user).states
     }
 
     /// The states wait until the channel is subscribed (P-41).
@@ -67,9 +86,9 @@ final class OwnStates {
             guard link.requests.isReady(for: completion) else { return }
             return completion.succeed(waiting)
         }
-        link.requests.call(completion, .getState(.init(userID, in: channel))) { body in
+        link.requests.call(completion, .getState(.init(userID, in: channel))) { [self] body in
             guard case .userState(let answer) = body else { return nil }
-            return UserState(answer).states
+            return open(answer, in: channel)
         }
     }
 
@@ -110,7 +129,12 @@ final class OwnStates {
     }
 
     private func setAgain(_ items: [String: String], in channel: UserChannel) {
-        restore(.setState, .setState(.init(items, in: channel)), in: channel) { $0.merge(items) { $1 } }
+        do {
+            let sealed = try seal(items, in: channel)
+            restore(.setState, .setState(.init(sealed, in: channel)), in: channel) { $0.merge(items) { $1 } }
+        } catch {
+            restoringFailed(error, in: channel)
+        }
     }
 
     private func removeAgain(_ keys: [String], in channel: UserChannel) {
@@ -146,7 +170,7 @@ final class OwnStates {
         let request = Rtm_Client_GetState(link.configuration.userID, in: channel)
         link.requests.call(.getState, .getState(request)) { [self] result in
             switch result {
-            case .success(.userState(let answer)): restore(in: channel, shown: UserState(answer).states)
+            case .success(.userState(let answer)): restore(in: channel, shown: open(answer, in: channel))
             case .success: break
             case .failure(let error) where error.code == .presenceUserNotExist:
                 // Quiet users are hidden from themselves, too.

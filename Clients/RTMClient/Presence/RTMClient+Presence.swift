@@ -39,11 +39,16 @@ extension RTMClient {
             $0.includeState = includeState
             $0.page = page
         }
-        return try await call(.whoNow, .whoNow(request)) { body in
-            guard case .onlineUsers(let answer) = body else { return nil }
-            return OnlineUsersPage(
-                users: answer.users.map(UserState.init),
-                nextPage: answer.nextPage.isEmpty ? nil : answer.nextPage, total: Int(clamping: answer.total))
+        let place = UserChannel(type: type, name: channel)
+        return try await perform(.whoNow) { link, completion in
+            link.requests.call(completion, .whoNow(request)) { [unowned link] body in
+                guard case .onlineUsers(let answer) = body else { return nil }
+                let users = answer.users.map(UserState.init)
+                return OnlineUsersPage(
+                    users: link.encryption?.open(users, in: place) ?? users,
+                    nextPage: answer.nextPage.isEmpty ? nil : answer.nextPage,
+                    total: Int(clamping: answer.total))
+            }
         }
     }
 

@@ -67,8 +67,10 @@ final class Rosters {
     func received(_ snapshot: Rtm_Client_PresenceSnapshot) {
         let channel = snapshot.channel
         guard snapshot.channelType == .message, rosters[channel] != nil else { return }
+        let users = snapshot.users.map(UserState.init)
         let page = ChannelRoster.Page(
-            position: StreamPosition(snapshot.position), users: snapshot.users.map(UserState.init),
+            position: StreamPosition(snapshot.position),
+            users: link.encryption?.open(users, in: UserChannel(type: .message, name: channel)) ?? users,
             more: snapshot.more, timestampMilliseconds: link.time.milliseconds)
         change(channel) { $0.received(page) }
         guard !page.more, let members = rosters[channel]?.members else { return }
@@ -77,8 +79,10 @@ final class Rosters {
 
     func received(_ event: Rtm_Client_PresenceEvent, in publication: Rtm_Client_Publication) {
         guard let news = PresenceEvent.Change(event, publisher: publication.publisher) else { return }
+        let channel = UserChannel(type: .message, name: publication.channel)
         let event = PresenceEvent(
-            channelType: .message, channelName: publication.channel, change: news,
+            channelType: .message, channelName: publication.channel,
+            change: link.encryption?.open(news, in: channel) ?? news,
             timestampMilliseconds: publication.timestampMs)
         change(publication.channel) { $0.received(event, offset: publication.offset) }
     }

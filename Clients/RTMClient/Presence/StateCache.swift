@@ -8,7 +8,11 @@
 import RTMModel
 
 struct StateCache: Sendable {
+    private let size: ContentSize
     private var channels: [UserChannel: [String: String]] = [:]
+
+    /// - Parameter size: how much of the server's limits is left to the app.
+    init(_ size: ContentSize = ContentSize()) { self.size = size }
 
     /// `nil` if nothing was set.
     func states(in channel: UserChannel) -> [String: String]? { channels[channel] }
@@ -23,7 +27,7 @@ struct StateCache: Sendable {
     mutating func hold(
         _ items: [String: String], in channel: UserChannel, subscribed: Set<UserChannel>
     ) throws(RTMError) {
-        for (key, value) in items { try Self.check(key: key, value: value) }
+        for (key, value) in items { try check(key: key, value: value) }
         let merged = channels[channel, default: [:]].merging(items) { $1 }
         guard merged.count <= Limits.presenceStatesMax else {
             throw RTMError(
@@ -73,19 +77,19 @@ struct StateCache: Sendable {
 
     /// Checks the sizes (L-14). A server may be configured otherwise, so that this is only for states that it
     /// hasn't seen.
-    private static func check(key: String, value: String) throws(RTMError) {
+    private func check(key: String, value: String) throws(RTMError) {
         guard key.utf8.count <= Limits.presenceStateKeyBytesMax else {
             throw RTMError(
                 .presenceStateKeySizeOverflow,
                 "a state key has \(key.utf8.count) bytes, \(Limits.presenceStateKeyBytesMax) are allowed",
                 limit: .init(name: "state key bytes", value: UInt64(Limits.presenceStateKeyBytesMax)))
         }
-        guard value.utf8.count <= Limits.presenceStateValueBytesMax else {
+        let valueBytesMax = size.textMax(within: Limits.presenceStateValueBytesMax)
+        guard value.utf8.count <= valueBytesMax else {
             throw RTMError(
                 .presenceStateValueSizeOverflow,
-                "a state value has \(value.utf8.count) bytes, "
-                    + "\(Limits.presenceStateValueBytesMax) are allowed",
-                limit: .init(name: "state value bytes", value: UInt64(Limits.presenceStateValueBytesMax)))
+                "a state value has \(value.utf8.count) bytes, \(valueBytesMax) are allowed\(size.remark)",
+                limit: .init(name: "state value bytes", value: UInt64(valueBytesMax)))
         }
     }
 }

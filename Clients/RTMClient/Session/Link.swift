@@ -39,6 +39,8 @@ final class Link {
     private(set) lazy var session = SessionCalls(self)
     private(set) lazy var subscriptions = Subscriptions(self)
     private(set) lazy var refreshes = Refreshes(self)
+    /// `nil` if the client has no encryption keys.
+    private(set) lazy var encryption = Encryption(self)
     private(set) lazy var messages = Messages(self)
     private(set) lazy var rosters = Rosters(self)
     private(set) lazy var ownStates = OwnStates(self)

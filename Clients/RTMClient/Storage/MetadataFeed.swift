@@ -11,9 +11,10 @@ final class MetadataFeed {
     func received(_ metadata: Rtm_Client_Metadata) {
         let type = ChannelType(metadata.channelType)
         guard begin(metadata.target, type, at: UInt64(clamping: metadata.majorRevision)) else { return }
+        let target = MetadataTarget(type: type, name: metadata.target)
         let event = StorageEvent(
-            kind: .snapshot, target: MetadataTarget(type: type, name: metadata.target),
-            metadata: RTMMetadata(metadata), timestampMilliseconds: link.time.milliseconds)
+            kind: .snapshot, target: target, metadata: open(RTMMetadata(metadata), of: target),
+            timestampMilliseconds: link.time.milliseconds)
         link.events.emit(.storage(event), of: metadata.target, type)
     }
 
@@ -21,11 +22,16 @@ final class MetadataFeed {
         let type = ChannelType(publication.channelType)
         let revision = UInt64(clamping: event.majorRevision)
         guard isNew(revision, of: publication.channel, type) else { return }
+        let target = MetadataTarget(type: type, name: publication.channel)
         let event = StorageEvent(
-            kind: .update, target: MetadataTarget(type: type, name: publication.channel),
-            metadata: RTMMetadata(event), author: publication.publisher,
+            kind: .update, target: target, metadata: open(RTMMetadata(event), of: target),
+            author: publication.publisher,
             timestampMilliseconds: publication.timestampMs)
         link.events.emit(.storage(event), of: publication.channel, type)
+    }
+
+    private func open(_ metadata: RTMMetadata, of target: MetadataTarget) -> RTMMetadata {
+        link.encryption?.open(metadata, of: target) ?? metadata
     }
 
     /// Whether anybody follows what a snapshot shows.

@@ -35,7 +35,10 @@ struct MetadataWrite: Sendable {
 
     var operation: Operation { kind.operation(on: target) }
 
-    func check() throws(RTMError) {
+    /// - Parameters:
+    ///   - size: how much of the server's limits is left to the app.
+    ///   - author: who writes.
+    func check(_ size: ContentSize = ContentSize(), author: String = "") throws(RTMError) {
         try target.check()
         if let majorRevision = options.majorRevision, majorRevision < 0 {
             throw RTMError(.storageInvalidRevision, "the major revision \(majorRevision) is negative")
@@ -48,14 +51,14 @@ struct MetadataWrite: Sendable {
         var keys: Set<String> = []
         var byteCount = 0
         for item in items {
-            byteCount += try check(item)
+            byteCount += try check(item, size, author)
             guard keys.insert(item.key).inserted else {
                 throw RTMError(.storageDuplicateKey, "the key '\(item.key)' occurs twice")
             }
         }
         guard kind == .remove || byteCount <= Limits.metadataBytesMax else {
             throw Self.tooLong(
-                .storageMetadataLengthOverflow, "the items have", byteCount, "metadata bytes",
+                .storageMetadataLengthOverflow, "the items have\(size.remark)", byteCount, "metadata bytes",
                 Limits.metadataBytesMax)
         }
     }
@@ -77,19 +80,20 @@ struct MetadataWrite: Sendable {
     /// Checks one item.
     ///
     /// - Returns: the item's size in the set.
-    private func check(_ item: Item) throws(RTMError) -> Int {
+    private func check(_ item: Item, _ size: ContentSize, _ author: String) throws(RTMError) -> Int {
         try NameRule.metadataKey.check(item.key.utf8)
         if let revision = item.revision, revision <= 0 {
             throw RTMError(
                 .storageInvalidRevision, "the revision \(revision) of '\(item.key)' is not positive")
         }
         let valueBytes = item.value.utf8.count
-        guard kind == .remove || valueBytes <= Limits.metadataValueBytesMax else {
+        let valueBytesMax = size.textMax(within: Limits.metadataValueBytesMax, author: author)
+        guard kind == .remove || valueBytes <= valueBytesMax else {
             throw Self.tooLong(
-                .storageValueLengthOverflow, "the value of '\(item.key)' has", valueBytes,
-                "metadata value bytes", Limits.metadataValueBytesMax)
+                .storageValueLengthOverflow, "the value of '\(item.key)' has\(size.remark)", valueBytes,
+                "metadata value bytes", valueBytesMax)
         }
-        return item.key.utf8.count + valueBytes
+        return item.key.utf8.count + size.text(valueBytes, author: author)
     }
 
     private static func tooLong(

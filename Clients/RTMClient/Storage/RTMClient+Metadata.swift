@@ -95,10 +95,21 @@ extension RTMClient {
     ) async throws(RTMError) -> Int64 {
         let target = target.resolved(for: configuration.userID)
         let write = MetadataWrite(kind: kind, target: target, items: items, options: options)
-        try check(write.operation, write.check)
-        return try await call(write.operation, .writeMetadata(write.request)) { body in
-            guard case .metadataWritten(let answer) = body else { return nil }
-            return answer.majorRevision
+        let size = configuration.contentSize
+        try check(write.operation) { () throws(RTMError) in
+            try write.check(size, author: configuration.userID)
+        }
+        return try await perform(write.operation) { link, completion in
+            let sealed: MetadataWrite
+            do throws(RTMError) {
+                sealed = try link.encryption?.seal(write) ?? write
+            } catch {
+                return completion.fail(error)
+            }
+            link.requests.call(completion, .writeMetadata(sealed.request)) { body in
+                guard case .metadataWritten(let answer) = body else { return nil }
+                return answer.majorRevision
+            }
         }
     }
 
@@ -120,9 +131,12 @@ extension RTMClient {
         var request = Rtm_Client_GetMetadata()
         request.channelType = Rtm_Client_ChannelType(target.channelType)
         request.target = target.name
-        return try await call(operation, .getMetadata(request)) { body in
-            guard case .metadata(let metadata) = body else { return nil }
-            return RTMMetadata(metadata)
+        return try await perform(operation) { [request] link, completion in
+            link.requests.call(completion, .getMetadata(request)) { [unowned link] body in
+                guard case .metadata(let answer) = body else { return nil }
+                let metadata = RTMMetadata(answer)
+                return link.encryption?.open(metadata, of: target) ?? metadata
+            }
         }
     }
 

@@ -31,6 +31,8 @@ public struct MetadataItem: Sendable, Hashable {
     public var updatedAtMilliseconds: UInt64?
     /// The user id of the writer. `nil` if that write didn't have it recorded (D-11).
     public var author: String?
+    /// Why the value could not be decrypted. Then it is shown as an empty text (E-4).
+    public var decryptionFailure: DecryptionFailure?
 
     public init(
         key: String, value: String, revision: Int64, updatedAtMilliseconds: UInt64? = nil,

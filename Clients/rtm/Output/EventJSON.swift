@@ -17,6 +17,7 @@ extension RTMEvent {
             ]
         case .gap(let gap): gap.json
         case .presence(let presence): presence.json
+        case .undecryptable(let event): event.json
         case .overflow(let dropped): ["event": "overflow", "dropped": .number(dropped)]
         }
     }
@@ -38,6 +39,21 @@ extension MessageEvent {
             .init(name: "customType", value: .string(customType)),
             .init(name: "timestamp", value: .number(timestampMilliseconds)),
         ])
+    }
+}
+
+extension UndecryptableEvent {
+    fileprivate var json: JSON {
+        [
+            "event": "undecryptable",
+            "content": .string("\(content)"),
+            "channelType": .string("\(channelType)"),
+            "channelName": .string(channelName),
+            "publisher": .string(publisher ?? ""),
+            "reason": .string("\(failure.reason)"),
+            "key": .string(failure.keyID?.description ?? ""),
+            "count": .number(count),
+        ]
     }
 }
 

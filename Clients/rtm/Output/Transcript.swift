@@ -26,6 +26,10 @@ struct Transcript: Sendable {
         case .gap(let gap):
             remark("messages of \(gap.channelName) may be missing here: the server no longer has them")
         case .presence(let presence): line(for: presence)
+        case .undecryptable(let event):
+            remark(
+                "\(event.count) of what arrived in \(event.channelName) can't be decrypted: "
+                    + "\(event.failure.reason)")
         case .overflow(let dropped): remark("\(dropped) events came too fast and were dropped")
         }
     }

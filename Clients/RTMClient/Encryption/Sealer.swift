@@ -1,0 +1,85 @@
+import Crypto
+package import Foundation
+
+/// Encrypts what one client sends. Pure: it is given randomness.
+package struct Sealer: Sendable {
+    /// Limit: channels whose keys are remembered. Deriving one again takes a few microseconds.
+    private static let keysMax = 512
+
+    private let appID: String
+    /// `nil` until something is encrypted.
+    private var sender: SenderID?
+    private var counter: NonceCounter
+    private var keys = RecentTable<SenderChannel, SenderKey>(capacity: keysMax)
+
+    package init(appID: String) { self.init(appID: appID, sender: nil, counter: NonceCounter()) }
+
+    /// Goes on with a sender, which only tests do: no two sealers may have the same one.
+    init(appID: String, sender: SenderID?, counter: NonceCounter) {
+        self.appID = appID
+        self.sender = sender
+        self.counter = counter
+    }
+
+    /// - Returns: header, ciphertext and tag.
+    package mutating func seal(
+        _ payload: MessagePayload, at place: ContentPlace, with key: EncryptionKey,
+        random: inout some RandomNumberGenerator
+    ) throws -> Data {
+        let (sender, counter) = next(&random)
+        let header = SealHeader(mode: key.mode, of: payload, keyID: key.id, sender: sender, counter: counter)
+        let senderKey = senderKey(of: key, header, place)
+        let additionalData = place.additionalData(after: header, appID: appID)
+        let box = try AES.GCM.seal(
+            payload.bytes, using: senderKey.key, nonce: senderKey.nonce(counter),
+            authenticating: additionalData)
+        var sealed = Data(capacity: box.ciphertext.count + SealedContent.overhead)
+        additionalData.withUnsafeBytes { bytes in
+            sealed.append(contentsOf: UnsafeRawBufferPointer(rebasing: bytes[..<SealHeader.byteCount]))
+        }
+        sealed.append(box.ciphertext)
+        sealed.append(box.tag)
+        return sealed
+    }
+
+    /// The sender and a number that it hasn't used. A sender that has used all its numbers is replaced.
+    private mutating func next(_ random: inout some RandomNumberGenerator) -> (SenderID, UInt32) {
+        if let sender, let number = counter.take() { return (sender, number) }
+        let sender = SenderID.random(using: &random)
+        self.sender = sender
+        counter = NonceCounter(startingAt: 1)
+        return (sender, 0)
+    }
+
+    private mutating func senderKey(
+        of key: EncryptionKey, _ header: SealHeader, _ place: ContentPlace
+    ) -> SenderKey {
+        let channel = SenderChannel(header, place)
+        if let known = keys.value(of: channel) { return known }
+        let derived = KeySchedule.senderKey(of: key, header.sender, place.channelType, place.channelName)
+        keys.put(derived, for: channel)
+        return derived
+    }
+}
+
+extension MessagePayload {
+    var bytes: Data {
+        switch self {
+        case .text(let text): Data(text.utf8)
+        case .data(let data): data
+        }
+    }
+}
+
+/// The bytes of a sealed content.
+enum SealedContent {
+    private static let tagBytes = 16
+    /// What a content grows by.
+    static let overhead = SealHeader.byteCount + tagBytes
+
+    static func ciphertext(of sealed: Data) -> Data {
+        sealed.dropFirst(SealHeader.byteCount).dropLast(tagBytes)
+    }
+
+    static func tag(of sealed: Data) -> Data { sealed.suffix(tagBytes) }
+}
