@@ -225,7 +225,7 @@ let testing: [Target] = [
     .executableTarget(
         name: "rtm-microbench",
         dependencies: [
-            "RTMModel", "RTMWire", "RTMMessagingServer", "RTMEdgeServer",
+            "RTMModel", "RTMWire", "RTMMessagingServer", "RTMEdgeServer", "RTMClient",
             .product(name: "NIOCore", package: "swift-nio"),
         ],
         path: "Tests/Benchmarks/micro", exclude: ["baseline.txt", "measure.py"], swiftSettings: strict),
