@@ -56,7 +56,7 @@ struct BenchCommand: AsyncParsableCommand {
         try await common.run {
             let settings = try common.settings()
             let bench = BenchRun(
-                plan: plan, serverProcesses: serverPid, configuration: common.configuration(settings),
+                plan: plan, serverProcesses: serverPid, configuration: try common.configuration(settings),
                 logIn: { try await common.logIn($0, settings) },
                 notice: { [output = common.output] in output.notice($0) })
             let report = try await bench.run()

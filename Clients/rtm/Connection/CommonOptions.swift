@@ -29,6 +29,15 @@ struct CommonOptions: ParsableArguments {
     @Option(help: .init("PEM file of the authorities to trust instead of the system's.", valueName: "file"))
     var ca: String?
 
+    @Option(
+        help: .init(
+            """
+            File with keys to encrypt messages, states and metadata with, so that the server can't read them. Each \
+            line is a salt in 64 hexadecimal digits, a space and a secret.
+            """,
+            valueName: "file"))
+    var keyFile: String?
+
     @Option(help: .init("Context to take what isn't given from; see 'rtm context'.", valueName: "name"))
     var context: String?
 
@@ -71,10 +80,11 @@ extension CommonOptions {
             contexts: ContextFile().read, guest: GuestName.random())
     }
 
-    func configuration(_ settings: ConnectionSettings) -> RTMClient.Configuration {
+    func configuration(_ settings: ConnectionSettings) throws(RTMError) -> RTMClient.Configuration {
         var configuration = RTMClient.Configuration(
             servers: settings.servers, appID: settings.appID, userID: settings.userID)
         configuration.tls = settings.encryption
+        if let keyFile { configuration.encryptionKeys = try KeyFile.keys(at: keyFile) }
         configuration.requestTimeout = min(configuration.requestTimeout, loginTimeout)
         if verbose {
             configuration.logger = Logger(label: "rtm") { StreamLogHandler.standardError(label: $0) }

@@ -193,6 +193,23 @@ import Testing
         }
     }
 
+    @Test("rtm encrypts and decrypts with the keys of a file")
+    func commandLine() async throws {
+        try await RunningSystem.with(.standalone) { system in
+            let file = system.directory.appending(path: "team.key")
+            try "\(String(repeating: "0f", count: 32)) a secret\n".write(
+                to: file, atomically: true, encoding: .utf8)
+            let withKeys = ["--key-file", file.path]
+            let publish = try await system.end(
+                system.command(["publish", "lobby", "greetings", "--history"] + withKeys))
+            #expect(publish.status == 0)
+            let read = try await system.end(system.command(["history", "lobby"] + withKeys))
+            #expect(read.output.contains { $0.contains("greetings") })
+            let without = try await system.end(system.command(["history", "lobby"]))
+            #expect(without.status == 0 && !without.output.contains { $0.contains("greetings") })
+        }
+    }
+
     @Test("E-4: in the compatible API a strange message is left out, and the rest arrives")
     func compatible() async throws {
         final class Listener: NSObject, AgoraRtmClientDelegate, Sendable {
