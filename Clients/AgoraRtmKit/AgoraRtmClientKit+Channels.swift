@@ -72,8 +72,9 @@ extension AgoraRtmClientKit {
     /// - Parameters:
     ///   - channelName: the channel. With `channelType` `.user` it is the receiver's user id.
     ///   - publishOption: nil means a message channel, no custom type and no history.
-    ///   - completionBlock: gets `.channelMessageLengthExceedLimitation` (-11010) for more than 32 KB,
-    ///     `.invalidChannelName` (-10008), `.invalidUserId` (-10006), `.invalidChannelType` (-10019),
+    ///   - completionBlock: gets `.channelMessageLengthExceedLimitation` (-11010) for more than 32 KB (46
+    ///     bytes less with encryption), `.channelEncryptMessageFailed` (-11023), `.invalidChannelName`
+    ///     (-10008), `.invalidUserId` (-10006), `.invalidChannelType` (-10019),
     ///     `.channelCustomTypeLengthOverflow` (-11029), `.channelInvalidCustomType` (-11030), `.notLogin`
     ///     (-10002), `.channelNotConnected` (-11027), `.channelReceiverOffline` (-11033),
     ///     `.channelPublishMessageTooFrequent` (-11025), `.channelPublishMessageTimeout` (-11026), or

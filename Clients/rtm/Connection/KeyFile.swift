@@ -8,8 +8,8 @@ import RTMClient
 enum KeyFile {
     private static let source = "--key-file"
 
-    /// - Throws: `.invalidParameter` (-10014) for a file that can't be read, and for one without a key or with
-    ///   a line that is none. No error shows what is in the file.
+    /// - Throws: `.invalidParameter` (-10014) for a file that can't be read, and for one without a key or
+    ///   with a line that is none. No error shows what is in the file.
     static func keys(
         at path: String,
         readFile: (String) throws -> String = { try String(contentsOfFile: $0, encoding: .utf8) }
