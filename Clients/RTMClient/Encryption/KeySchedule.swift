@@ -65,34 +65,3 @@ extension EncryptionKey.Mode {
         }
     }
 }
-
-/// The random name of one sender.
-struct SenderID: Sendable, Hashable {
-    var high: UInt64
-    var low: UInt64
-
-    static func random(using random: inout some RandomNumberGenerator) -> SenderID {
-        SenderID(high: random.next(), low: random.next())
-    }
-
-    var bytes: Data {
-        withUnsafeBytes(of: (high.bigEndian, low.bigEndian)) { Data($0) }
-    }
-}
-
-/// What one sender encrypts with in one channel.
-struct SenderKey: Sendable {
-    static let nonceBytes = 12
-
-    let key: SymmetricKey
-    let nonceSalt: Data
-
-    /// The counter in the last four bytes, mixed with bytes that only those who have the key know.
-    func nonce(_ counter: UInt32) throws -> AES.GCM.Nonce {
-        var nonce = nonceSalt
-        for byte in 0..<4 {
-            nonce[Self.nonceBytes - 1 - byte] ^= UInt8(truncatingIfNeeded: counter >> UInt32(8 * byte))
-        }
-        return try AES.GCM.Nonce(data: nonce)
-    }
-}

@@ -28,18 +28,3 @@ struct RecentTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         younger[key] = value
     }
 }
-
-/// One sender in one channel, under one key.
-struct SenderChannel: Sendable, Hashable {
-    let keyID: EncryptionKey.ID
-    let sender: SenderID
-    let channelType: UInt8
-    let channelName: String
-
-    init(_ header: SealHeader, _ place: ContentPlace) {
-        keyID = header.keyID
-        sender = header.sender
-        channelType = UInt8(truncatingIfNeeded: place.channelType.rawValue)
-        channelName = place.channelName
-    }
-}
