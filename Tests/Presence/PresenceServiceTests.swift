@@ -188,6 +188,19 @@ struct PresenceServiceTests {
         }
     }
 
+    @Test("a link ends when the store knows of a newer one of its edge, which may lead to another node")
+    func olderThanElsewhere() async throws {
+        try await ServiceFixture.with { service in
+            _ = try await service.toPresence.request(PresenceMethod.lease, LeaseRequest(lease: 1, link: 5))
+            try await service.withNewerLink { late in
+                await #expect(throws: (any Error).self) {
+                    try await late.request(PresenceMethod.lease, LeaseRequest(lease: 1, link: 4))
+                }
+                try await eventually("the late link ends") { try await late.downCount > 0 }
+            }
+        }
+    }
+
     // MARK: Calls
 
     private func whoNow(

@@ -589,8 +589,8 @@ struct StoreContractTests {
             _ = try await store.events()
             let _: Entered = try await store.call { store, done in
                 // Both calls come at once, before either is answered.
-                store.synced(7, except: []) { _ in }
-                store.enter(.of("anna", session: 2, lease: 7), .room, done)
+                store.synced(EdgeLink(lease: 7), except: []) { _ in }
+                store.enter(.of("anna", session: 2, lease: 7), .room, over: .unknown, done)
             }
             try await store.advance(5_000)
             #expect(try await store.events() == [.timedOut("bob")])

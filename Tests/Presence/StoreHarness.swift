@@ -28,6 +28,7 @@ final class StoreHarness: Sendable {
         var events: [ChannelKey: [(sequence: UInt64, event: RosterEvent)]] = [:]
         var sources: Set<UInt64> = []
         var leases = 0
+        var olderLinks: [EdgeLink] = []
         /// The room's events, each with its source.
         var sourced: [(source: UInt64, sequence: UInt64, event: RosterEvent)] = []
 
@@ -40,6 +41,8 @@ final class StoreHarness: Sendable {
         }
 
         func leasesExpired(_ leases: Int) { self.leases += leases }
+
+        func isOlder(_ link: EdgeLink) { olderLinks.append(link) }
     }
 
     private struct Life {
@@ -266,6 +269,11 @@ final class StoreHarness: Sendable {
         }.get()
     }
 
+    func olderLinks() async throws -> [EdgeLink] {
+        let life = self.life
+        return try await loop.submit { life.value.journal.olderLinks }.get()
+    }
+
     func expiredLeases() async throws -> Int {
         let life = self.life
         return try await loop.submit { life.value.journal.leases }.get()
@@ -324,31 +332,41 @@ extension Caller {
 
 extension StoreHarness {
     @discardableResult
-    func enter(_ entry: Entry, _ channel: ChannelKey = .room) async throws -> Entered {
-        try await call { $0.enter(entry, channel, $1) }
+    func enter(
+        _ entry: Entry, _ channel: ChannelKey = .room, over link: EdgeLink = .unknown
+    ) async throws -> Entered {
+        try await call { $0.enter(entry, channel, over: link, $1) }
     }
 
     @discardableResult
-    func adopt(_ entry: Entry, _ channel: ChannelKey = .room) async throws -> Bool {
-        try await call { $0.adopt(entry, channel, $1) }
+    func adopt(
+        _ entry: Entry, _ channel: ChannelKey = .room, over link: EdgeLink = .unknown
+    ) async throws -> Bool {
+        try await call { $0.adopt(entry, channel, over: link, $1) }
     }
 
-    func leave(_ caller: Caller, _ channel: ChannelKey = .room) async throws {
-        try await call { $0.leave(caller, channel, $1) }
+    func leave(
+        _ caller: Caller, _ channel: ChannelKey = .room, over link: EdgeLink = .unknown
+    ) async throws {
+        try await call { $0.leave(caller, channel, over: link, $1) }
     }
 
     func end(_ caller: Caller, _ end: SessionEnd) async throws {
         try await call { $0.end(caller, end, $1) }
     }
 
-    func set(_ caller: Caller, _ items: [String: String], _ channel: ChannelKey = .room) async throws -> Bool
-    {
+    func set(
+        _ caller: Caller, _ items: [String: String], _ channel: ChannelKey = .room,
+        over link: EdgeLink = .unknown
+    ) async throws -> Bool {
         let states = items.sorted { $0.key < $1.key }.map { StateItem(key: $0.key, value: $0.value) }
-        return try await call { $0.setStates(caller, channel, states, $1) }
+        return try await call { $0.setStates(caller, channel, states, over: link, $1) }
     }
 
-    func remove(_ caller: Caller, _ keys: [String], _ channel: ChannelKey = .room) async throws -> Bool {
-        try await call { $0.removeStates(caller, channel, keys, $1) }
+    func remove(
+        _ caller: Caller, _ keys: [String], _ channel: ChannelKey = .room, over link: EdgeLink = .unknown
+    ) async throws -> Bool {
+        try await call { $0.removeStates(caller, channel, keys, over: link, $1) }
     }
 
     func states(of user: String, askedBy asker: String = "?") async throws -> [StateItem]? {
@@ -387,10 +405,17 @@ extension StoreHarness {
         #expect(try await totals.members == count)
     }
 
-    func renew(_ lease: UInt64) async throws -> Bool { try await call { $0.renew(lease, $1) } }
+    func renew(_ lease: UInt64) async throws -> Bool { try await renew(over: EdgeLink(lease: lease)) }
+
+    @discardableResult
+    func renew(over link: EdgeLink) async throws -> Bool { try await call { $0.renew(link, $1) } }
 
     func synced(_ lease: UInt64, except kept: Set<MemberKey>) async throws {
-        try await call { $0.synced(lease, except: kept, $1) }
+        try await synced(over: EdgeLink(lease: lease), except: kept)
+    }
+
+    func synced(over link: EdgeLink, except kept: Set<MemberKey>) async throws {
+        try await call { $0.synced(link, except: kept, $1) }
     }
 }
 

@@ -178,13 +178,18 @@ struct ServiceMessageTests {
         }
     }
 
-    @Test("JoinResponse, RosterRequest, RosterResponse")
+    @Test("JoinResponse, RosterRequest, RosterResponse, LeaseRequest")
     func rosters() throws {
         let arena = DecodeArena()
         try each(Rtm_Service_JoinResponse.self) { message, bytes in
             guard message.hasPosition else { return }
             let read = try JoinResponse(bytes, in: arena)
             #expect(read.frames.copied == Array(message.frames) && read.isTooBig == message.tooBig)
+            try writes(read, message)
+        }
+        try each(Rtm_Service_LeaseRequest.self) { message, bytes in
+            let read = try LeaseRequest(bytes, in: arena)
+            #expect(read.lease == message.lease && read.link == message.link)
             try writes(read, message)
         }
         try each(Rtm_Service_RosterRequest.self) { message, bytes in

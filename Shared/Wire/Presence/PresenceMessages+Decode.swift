@@ -40,7 +40,8 @@ extension LeavePush: ArenaDecodable {
     package init(_ bytes: UnsafeRawBufferPointer, in arena: borrowing DecodeArena) throws(WireError) {
         let message = try Self.unpack(bytes, in: arena, with: rtm__service__leave_push__unpack)
         try self.init(
-            channel: ChannelKey(decoded: message.channel), caller: Caller(decoded: message.caller))
+            channel: ChannelKey(decoded: message.channel), caller: Caller(decoded: message.caller),
+            lease: message.lease, link: message.link)
     }
 }
 
@@ -55,7 +56,7 @@ extension SessionEndedPush: ArenaDecodable {
 extension LeaseRequest: ArenaDecodable {
     package init(_ bytes: UnsafeRawBufferPointer, in arena: borrowing DecodeArena) throws(WireError) {
         let message = try Self.unpack(bytes, in: arena, with: rtm__service__lease_request__unpack)
-        self.init(lease: message.lease)
+        self.init(lease: message.lease, link: message.link)
     }
 }
 

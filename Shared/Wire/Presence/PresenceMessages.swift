@@ -111,15 +111,22 @@ package struct LeavePush: WireMessage, Sendable, Hashable {
     package typealias Fields = Schema.LeavePush
     package var channel: ChannelKey
     package var caller: Caller
+    package var lease: UInt64
+    /// As in `LeaseRequest`.
+    package var link: UInt64
 
-    package init(channel: ChannelKey, caller: Caller) {
+    package init(channel: ChannelKey, caller: Caller, lease: UInt64 = 0, link: UInt64 = 0) {
         self.channel = channel
         self.caller = caller
+        self.lease = lease
+        self.link = link
     }
 
     package func write(to sink: inout some FieldSink) {
         sink.field(Fields.channel, channel)
         sink.field(Fields.caller, caller)
+        sink.field(Fields.lease, lease)
+        sink.field(Fields.link, link)
     }
 }
 
@@ -156,10 +163,18 @@ package struct SessionEndedPush: WireMessage, Sendable, Hashable {
 package struct LeaseRequest: WireMessage, Sendable, Hashable {
     package typealias Fields = Schema.LeaseRequest
     package var lease: UInt64
+    /// The number of the edge loop's link: greater for a newer one, 0 if it is unknown.
+    package var link: UInt64
 
-    package init(lease: UInt64) { self.lease = lease }
+    package init(lease: UInt64, link: UInt64 = 0) {
+        self.lease = lease
+        self.link = link
+    }
 
-    package func write(to sink: inout some FieldSink) { sink.field(Fields.lease, lease) }
+    package func write(to sink: inout some FieldSink) {
+        sink.field(Fields.lease, lease)
+        sink.field(Fields.link, link)
+    }
 }
 
 package struct LeaseResponse: WireMessage, Sendable, Hashable {

@@ -35,6 +35,8 @@ extension Schema {
     package enum LeavePush {
         package static var channel: SchemaField<ChannelKey> { SchemaField(1) }
         package static var caller: SchemaField<Caller> { SchemaField(2) }
+        package static var lease: SchemaField<UInt64> { SchemaField(3) }
+        package static var link: SchemaField<UInt64> { SchemaField(4) }
     }
 
     /// rtm.service.SessionEndedPush
@@ -46,6 +48,7 @@ extension Schema {
     /// rtm.service.LeaseRequest
     package enum LeaseRequest {
         package static var lease: SchemaField<UInt64> { SchemaField(1) }
+        package static var link: SchemaField<UInt64> { SchemaField(2) }
     }
 
     /// rtm.service.LeaseResponse

@@ -50,7 +50,7 @@ enum RedisBench {
             let all = try await loop.submit {
                 batch.map { number in
                     let promise = loop.makePromise(of: Entered.self)
-                    store.value.enter(PresenceBench.entry(number), channel) { outcome in
+                    store.value.enter(PresenceBench.entry(number), channel, over: .unknown) { outcome in
                         promise.completeWith(outcome.mapError { $0 as any Error })
                     }
                     return promise.futureResult

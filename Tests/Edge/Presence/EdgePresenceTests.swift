@@ -268,6 +268,7 @@ import Testing
         cleo.vanish()
         presence.start()
         fixture.pass(.seconds(1))
+        #expect(presence.leases.map(\.link) == [2] && presence.leaves.map(\.link) == [2])
         fixture.renewLease(isKnown: true)
         #expect(presence.leaves.map(\.caller.userID) == ["anna"])
         #expect(presence.ends.map(\.caller.userID) == ["ben", "cleo"])

@@ -64,7 +64,7 @@ extension Memberships {
         guard presence.isUp else { return }
         lease.renewing()
         do throws(RTMError) {
-            try presence.lease(LeaseRequest(lease: lease.id))
+            try presence.lease(LeaseRequest(lease: lease.id, link: lease.link))
         } catch {
             renew(in: PresenceLease.retryDelay)
         }
@@ -101,7 +101,8 @@ extension Memberships {
         let isTold =
             switch departure {
             case .left(_, let channel, let caller):
-                presence.leave(LeavePush(channel: channel, caller: caller))
+                presence.leave(
+                    LeavePush(channel: channel, caller: caller, lease: lease.id, link: lease.link))
             case .ended(let caller, let end):
                 presence.sessionEnded(SessionEndedPush(caller: caller, end: end))
             }

@@ -31,6 +31,8 @@ struct PresenceLease {
     }
 
     let id: UInt64
+    /// How many links there have been. By this number presence tells the newest one.
+    private(set) var link: UInt64 = 0
     private var isSyncNeeded = true
     private var isSyncing = false
     private var isSyncFirst = true
@@ -59,7 +61,10 @@ struct PresenceLease {
 
     init(id: UInt64) { self.id = id }
 
-    mutating func linkUp() { isSyncNeeded = true }
+    mutating func linkUp() {
+        link += 1
+        isSyncNeeded = true
+    }
 
     mutating func linkDown() {
         isSyncNeeded = true

@@ -1,27 +1,46 @@
 import RTMModel
 import RTMServiceLink
 
-/// Over which link each lease is held. An edge that has lost a link goes on over a new one, and tells
-/// everything anew there. What it sent over the old one may arrive long after that, because nobody has told
-/// this end of the loss: a join from then would bring back a user who has left meanwhile. So a lease belongs
-/// to the newest link that names it, and an older link that named it ends.
+/// Over which link each lease is held at this node. A lease belongs to the newest link that names it, and an
+/// older link that named it ends. The store holds the same over all nodes, by the numbers that edges give
+/// their links (`EdgeLink`).
 struct LeaseLinks {
-    private var links: [UInt64: AcceptedServiceLink] = [:]
+    private var holders: [UInt64: AcceptedServiceLink] = [:]
+    /// By the id of an accepted link: what its edge calls it.
+    private var edgeLinks: [UInt64: EdgeLink] = [:]
 
     /// Ends an older link that has held the lease.
     ///
+    /// - Parameter number: the number that the edge gives the link, where the edge says it.
     /// - Throws: `.presenceOperationFailed` (-13013) if this is the older link. It ends, and nobody waits for
     ///   the answer.
-    mutating func name(_ lease: UInt64, over link: AcceptedServiceLink) throws(RTMError) {
-        let holder = links[lease]
-        // The numbers of links grow.
+    mutating func name(
+        _ lease: UInt64, number: UInt64? = nil, over link: AcceptedServiceLink
+    ) throws(RTMError) -> EdgeLink {
+        let holder = holders[lease]
+        // The numbers of accepted links grow, too.
         if let holder, holder.id > link.id {
             link.close()
-            throw RTMError(.presenceOperationFailed, "the caller goes on over a newer link")
+            throw .olderLink
         }
         if let holder, holder.id < link.id { holder.close() }
-        links[lease] = link
+        holders[lease] = link
+        if let number { edgeLinks[link.id] = EdgeLink(lease: lease, number: number) }
+        let named = edgeLink(of: link)
+        return named.lease == lease ? named : EdgeLink(lease: lease)
     }
 
-    mutating func closed(_ link: AcceptedServiceLink) { links = links.filter { $0.value !== link } }
+    /// What the edge has said of its link.
+    func edgeLink(of link: AcceptedServiceLink) -> EdgeLink { edgeLinks[link.id] ?? .unknown }
+
+    /// The edge goes on over a newer link, to this node or another one.
+    func isOlder(_ edgeLink: EdgeLink) {
+        guard let link = holders[edgeLink.lease], edgeLinks[link.id] == edgeLink else { return }
+        link.close()
+    }
+
+    mutating func closed(_ link: AcceptedServiceLink) {
+        holders = holders.filter { $0.value !== link }
+        edgeLinks[link.id] = nil
+    }
 }

@@ -23,17 +23,18 @@ final class MembershipReports {
 
     /// Enters the members. With the last part of a report everybody else under the lease is lost.
     func report(
-        _ request: SyncRequest, over link: AcceptedServiceLink,
+        _ request: SyncRequest, over link: AcceptedServiceLink, _ edgeLink: EdgeLink,
         _ done: @escaping (Result<Void, RTMError>) -> Void
     ) {
         syncs.add(request, over: link.id)
         let pending = Gathering(count: request.memberships.count + 1) { [self] outcome in
             guard case .success = outcome, request.isLast, let kept = syncs.finish(request, over: link.id)
             else { return done(outcome) }
-            store.synced(request.lease, except: kept, done)
+            store.synced(edgeLink, except: kept, done)
         }
         for membership in request.memberships {
-            store.adopt(Entry(membership, lease: request.lease), membership.channel) { [self] outcome in
+            let entry = Entry(membership, lease: request.lease)
+            store.adopt(entry, membership.channel, over: edgeLink) { [self] outcome in
                 if case .success(false) = outcome {
                     let member = MemberKey(membership.caller, membership.channel)
                     isOlder(member, lease: request.lease, over: link)

@@ -11,7 +11,7 @@ struct PresenceCalls {
 
     /// - Parameter checkBacklog: refuses a change while too many events of its channel wait for messaging.
     func perform(
-        _ call: PresenceCall, of caller: Caller, _ answer: CallAnswer,
+        _ call: PresenceCall, of caller: Caller, over link: EdgeLink, _ answer: CallAnswer,
         checkBacklog: (ChannelKey) throws(RTMError) -> Void
     ) throws(RTMError) {
         switch call {
@@ -21,11 +21,11 @@ struct PresenceCalls {
             let key = try self.key(of: channel, caller)
             let states = try self.states.checked(items)
             try checkBacklog(key)
-            store.setStates(caller, key, states, done(answer))
+            store.setStates(caller, key, states, over: link, done(answer))
         case .removeState(let channel, let keys):
             let key = try self.key(of: channel, caller)
             try checkBacklog(key)
-            store.removeStates(caller, key, keys.map(\.string), done(answer))
+            store.removeStates(caller, key, keys.map(\.string), over: link, done(answer))
         case .getState(let channel, let user):
             try getState(user, try key(of: channel, caller), caller, answer)
         case .unknown: throw RTMError(.serviceNotSupport, "presence doesn't know this call")

@@ -10,14 +10,14 @@ extension PresenceNode {
         throws(RTMError)
     {
         try PresenceCalls.check(join.channel.type)
-        try leases.name(join.lease, over: link)
+        let edgeLink = try leases.name(join.lease, over: link)
         try checkBacklog(join.channel)
         let pending = PendingJoin(
             request: id, link: link, channel: join.channel, wantsSnapshot: join.wantsSnapshot)
         let number = joins.add(pending, timeout: timeout, now: now)
         let member = MemberKey(join.caller, join.channel)
         reports.joining(member, lease: join.lease, over: link)
-        store.enter(Entry(join), join.channel) { [self] outcome in
+        store.enter(Entry(join), join.channel, over: edgeLink) { [self] outcome in
             switch outcome {
             case .success(let entered):
                 if !entered.isMember { reports.isOlder(member, lease: join.lease, over: link) }

@@ -26,7 +26,7 @@ extension PresenceNode: ServiceLinkHandler {
             switch method {
             case PresenceMethod.join: try join(JoinRequest(body, in: arena), id, timeout: timeout, link)
             case PresenceMethod.call: try call(CallRequest(body, in: arena), id, link)
-            case PresenceMethod.lease: try renew(LeaseRequest(body, in: arena).lease, id, link)
+            case PresenceMethod.lease: try renew(LeaseRequest(body, in: arena), id, link)
             case PresenceMethod.sync: try sync(SyncRequest(body, in: arena), id, link)
             case PresenceMethod.roster:
                 try roster(RosterRequest(body, in: arena), id, timeout: timeout, link)
@@ -42,14 +42,16 @@ extension PresenceNode: ServiceLinkHandler {
     private func call(_ call: CallRequest, _ id: UInt64, _ link: AcceptedServiceLink) throws {
         try PresenceCalls(store: store, states: settings.states).perform(
             try PresenceCall(call.request.bytes, in: callArena), of: call.caller,
-            CallAnswer(request: id, link: link, metrics: metrics), checkBacklog: checkBacklog)
+            over: leases.edgeLink(of: link), CallAnswer(request: id, link: link, metrics: metrics),
+            checkBacklog: checkBacklog)
     }
 
     func push(method: UInt32, body: UnsafeRawBufferPointer, from link: AcceptedServiceLink) {
         switch method {
         case PresenceMethod.leave:
             guard let push = try? LeavePush(body, in: arena) else { return }
-            store.leave(push.caller, push.channel) { self.note($0) }
+            let edgeLink = EdgeLink(lease: push.lease, number: push.link)
+            store.leave(push.caller, push.channel, over: edgeLink) { self.note($0) }
         case PresenceMethod.sessionEnded:
             guard let push = try? SessionEndedPush(body, in: arena) else { return }
             store.end(push.caller, push.end) { self.note($0) }
@@ -71,9 +73,9 @@ extension PresenceNode: ServiceLinkHandler {
 
     // MARK: - Leases
 
-    private func renew(_ lease: UInt64, _ id: UInt64, _ link: AcceptedServiceLink) throws(RTMError) {
-        try leases.name(lease, over: link)
-        store.renew(lease) { [self] outcome in
+    private func renew(_ request: LeaseRequest, _ id: UInt64, _ link: AcceptedServiceLink) throws(RTMError) {
+        let edgeLink = try leases.name(request.lease, number: request.link, over: link)
+        store.renew(edgeLink) { [self] outcome in
             switch outcome {
             case .success(let isKnown):
                 link.respond(
@@ -84,8 +86,8 @@ extension PresenceNode: ServiceLinkHandler {
     }
 
     private func sync(_ request: SyncRequest, _ id: UInt64, _ link: AcceptedServiceLink) throws(RTMError) {
-        try leases.name(request.lease, over: link)
-        reports.report(request, over: link) { [self] outcome in
+        let edgeLink = try leases.name(request.lease, over: link)
+        reports.report(request, over: link, edgeLink) { [self] outcome in
             switch outcome {
             case .success: link.respond(to: id, SyncResponse())
             case .failure(let error): refuse(id, error, link)

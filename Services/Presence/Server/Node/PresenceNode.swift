@@ -113,6 +113,8 @@ extension PresenceNode: PresenceStoreObserver {
         metrics.expiredLeases.increment(by: leases)
         logger.notice("leases of edges have ended", metadata: ["leases": "\(leases)"])
     }
+
+    func isOlder(_ link: EdgeLink) { leases.isOlder(link) }
 }
 
 extension PresenceNode: AppendCaller {

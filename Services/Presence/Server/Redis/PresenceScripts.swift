@@ -12,6 +12,7 @@ enum PresenceScripts {
     static let acknowledge = alone("acknowledge", PackageResources.acknowledge_lua)
     static let snapshot = alone("snapshot", PackageResources.snapshot_lua)
     static let page = alone("page", PackageResources.page_lua)
+    static let hold = alone("hold", PackageResources.hold_lua)
     static let renew = alone("renew", PackageResources.renew_lua)
     static let expire = alone("expire", PackageResources.expire_lua)
     static let claim = part("claim", PackageResources.claim_lua)
@@ -19,8 +20,8 @@ enum PresenceScripts {
     static let settle = alone("settle", PackageResources.settle_lua)
 
     static let all = [
-        enter, leave, lose, advance, setStates, removeStates, acknowledge, snapshot, page, renew, expire,
-        claim, clock, settle,
+        enter, leave, lose, advance, setStates, removeStates, acknowledge, snapshot, page, hold, renew,
+        expire, claim, clock, settle,
     ]
 
     private static func roster(_ name: String, _ bytes: [UInt8]) -> RedisScript {

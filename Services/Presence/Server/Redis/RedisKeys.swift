@@ -53,6 +53,8 @@ struct RedisKeys: Sendable {
     func facts(_ part: Int) -> String { "\(inPart(part))part" }
     /// A key that never exists (Scripts/part.lua).
     func absent(_ part: Int) -> String { "\(inPart(part))absent" }
+    /// The number of the newest link under a lease (Scripts/hold.lua).
+    func newestLink(under lease: UInt64, in part: Int) -> String { "\(inPart(part))link/\(lease)" }
 
     private func inPart(_ part: Int) -> String { "\(prefix){\(Self.tags[part])}:" }
 
@@ -79,6 +81,8 @@ struct RedisKeys: Sendable {
     var knownLeases: String { "\(prefix){leases}:known" }
     /// A key that says that a round was made through the members under a lease.
     func round(of lease: UInt64) -> String { "\(prefix){lease/\(lease)}:round" }
+    /// The number of the newest link under a lease, beside the leases.
+    func newestLink(under lease: UInt64) -> String { "\(prefix){leases}:link/\(lease)" }
     /// A key that never exists, beside the leases.
     var noLeases: String { "\(prefix){leases}:absent" }
     /// The clock that all nodes share.

@@ -18,6 +18,7 @@ final class RedisLeases {
     private let rules: PresenceRules
     private let time: RedisClock
     private let indexes: RedisIndexLife
+    private let holds: RedisHolds
     private unowned let store: RedisPresenceStore
     /// Leases whose members were reported since all masters of Redis are connected. Something of all other
     /// leases may have been lost before that, so their edges are asked to report their members.
@@ -32,11 +33,13 @@ final class RedisLeases {
         self.store = store
         (client, keys, rules, time) = (store.client, store.keys, store.rules, store.time)
         indexes = RedisIndexLife(client: client, keys: keys)
+        holds = RedisHolds(client: client, keys: keys)
     }
 
     /// Something that was written before may be lost, or could not be written.
     func dataWereLost() {
         trusted = []
+        holds.dataWereLost()
         endFrom = time.now() + min(rules.grace, rules.leaseTimeToLive)
     }
 
@@ -55,18 +58,42 @@ final class RedisLeases {
         return (extend, { for loss in present { loss.spareNot(member, session: session) } })
     }
 
-    func renew(_ lease: UInt64, _ done: @escaping Completion<Bool>) {
-        indexes.keep(lease)
-        client.run(
-            PresenceScripts.renew, keys: [keys.leases, keys.knownLeases],
-            [RedisArgument(lease), RedisArgument(time.now() + rules.leaseTimeToLive)]
-        ) { [self] outcome in
-            done(outcome.mapError(RTMError.init).map { $0 == .integer(1) && trusted.contains(lease) })
+    /// The edge reports its members behind the answer. So its older links can't change anything before that.
+    func renew(_ link: EdgeLink, _ done: @escaping Completion<Bool>) {
+        holds.take(link, now: time.now()) { [self] outcome in
+            guard case .success(let isNewest) = outcome else { return done(outcome) }
+            guard isNewest else { return refuse(link, done) }
+            renewHeld(link, done)
         }
     }
 
-    func synced(_ lease: UInt64, except kept: Set<MemberKey>, _ done: @escaping Completion<Void>) {
-        loseMembers(under: lease, except: kept) { [self] outcome in
+    private func renewHeld(_ link: EdgeLink, _ done: @escaping Completion<Bool>) {
+        let lease = link.lease
+        indexes.keep(lease)
+        client.run(
+            PresenceScripts.renew,
+            keys: [keys.leases, keys.knownLeases, keys.newestLink(under: lease), keys.noLeases],
+            [
+                RedisArgument(lease), RedisArgument(time.now() + rules.leaseTimeToLive),
+                RedisArgument(link.number),
+            ]
+        ) { [self] outcome in
+            guard case .success(.integer(RosterReply.isOlderLink)) = outcome else {
+                return done(
+                    outcome.mapError(RTMError.init).map { $0 == .integer(1) && trusted.contains(lease) })
+            }
+            refuse(link, done)
+        }
+    }
+
+    private func refuse(_ link: EdgeLink, _ done: Completion<Bool>) {
+        store.observer?.isOlder(link)
+        done(.failure(.olderLink))
+    }
+
+    func synced(_ link: EdgeLink, except kept: Set<MemberKey>, _ done: @escaping Completion<Void>) {
+        let lease = link.lease
+        loseMembers(under: lease, except: kept, over: link) { [self] outcome in
             guard case .success = outcome else { return done(outcome.map { _ in }) }
             client.send(RedisCommand("SADD", .text(keys.knownLeases), RedisArgument(lease))) {
                 [self] outcome in
@@ -78,7 +105,8 @@ final class RedisLeases {
 
     /// Gives whether a member came in under the lease meanwhile.
     private func loseMembers(
-        under lease: UInt64, except kept: Set<MemberKey>, _ done: @escaping Completion<Bool>
+        under lease: UInt64, except kept: Set<MemberKey>, over link: EdgeLink = .unknown,
+        _ done: @escaping Completion<Bool>
     ) {
         // A kept member has just been reported again, so its session is the present one. (Unless it joined a
         // moment ago and turns out to be of an older login; then the edge's next report finds the other one.)
@@ -97,7 +125,7 @@ final class RedisLeases {
                 guard !loss.spares(field), let place = RedisKeys.parse(field) else {
                     return done(.success(()))
                 }
-                store.lose(place.user, place.channel, session: nil, lease: lease, done)
+                store.lose(place.user, place.channel, session: nil, lease: lease, over: link, done)
             }
         }
     }

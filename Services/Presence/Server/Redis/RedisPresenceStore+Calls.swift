@@ -4,8 +4,10 @@ package import RTMWire
 
 /// The node's calls as scripts and commands.
 extension RedisPresenceStore {
-    package func enter(_ entry: Entry, _ channel: ChannelKey, _ done: @escaping Completion<Entered>) {
-        enter(entry, channel, silentFor: 0, usersMax: rules.usersMax) { [rules] outcome in
+    package func enter(
+        _ entry: Entry, _ channel: ChannelKey, over link: EdgeLink, _ done: @escaping Completion<Entered>
+    ) {
+        enter(entry, channel, over: link, silentFor: 0, usersMax: rules.usersMax) { [rules] outcome in
             done(
                 outcome.flatMap { reply in
                     reply.outcome == EnterOutcome.full
@@ -18,16 +20,18 @@ extension RedisPresenceStore {
         }
     }
 
-    package func adopt(_ entry: Entry, _ channel: ChannelKey, _ done: @escaping Completion<Bool>) {
+    package func adopt(
+        _ entry: Entry, _ channel: ChannelKey, over link: EdgeLink, _ done: @escaping Completion<Bool>
+    ) {
         // Edges still report members that the other users know already if the data in Redis are new.
-        enter(entry, channel, silentFor: rules.grace, usersMax: 0) {
+        enter(entry, channel, over: link, silentFor: rules.grace, usersMax: 0) {
             done($0.map { $0.outcome != EnterOutcome.isOlder })
         }
     }
 
     /// - Parameter silentFor: so long after the data have begun the others aren't told, in milliseconds.
     private func enter(
-        _ entry: Entry, _ channel: ChannelKey, silentFor: UInt64, usersMax: Int,
+        _ entry: Entry, _ channel: ChannelKey, over link: EdgeLink, silentFor: UInt64, usersMax: Int,
         _ done: @escaping Completion<RosterReply>
     ) {
         let (extend, staysOut) = leases.enters(
@@ -37,10 +41,12 @@ extension RedisPresenceStore {
                 staysOut()
                 return done(.failure(failure))
             }
-            enterPrepared(entry, channel, silentFor: silentFor, usersMax: usersMax) { [self] outcome in
-                if case .success(let reply) = outcome {
-                    let entered = reply.outcome == EnterOutcome.entered
-                    if entered { members.add(entry.user, channel) } else { staysOut() }
+            enterPrepared(entry, channel, over: link, silentFor, usersMax) { [self] outcome in
+                switch outcome {
+                case .success(let reply) where reply.outcome == EnterOutcome.entered:
+                    members.add(entry.user, channel)
+                case .success, .failure(.olderLink): staysOut()
+                case .failure: break
                 }
                 done(outcome)
             }
@@ -48,7 +54,7 @@ extension RedisPresenceStore {
     }
 
     private func enterPrepared(
-        _ entry: Entry, _ channel: ChannelKey, silentFor: UInt64, usersMax: Int,
+        _ entry: Entry, _ channel: ChannelKey, over link: EdgeLink, _ silentFor: UInt64, _ usersMax: Int,
         _ done: @escaping Completion<RosterReply>
     ) {
         change(
@@ -57,7 +63,7 @@ extension RedisPresenceStore {
                 .text(entry.user), RedisArgument(entry.session), RedisArgument(entry.instance),
                 RedisArgument(entry.lease), RedisArgument(entry.isQuiet), RedisArgument(entry.timeout),
                 RedisArgument(silentFor), RedisArgument(UInt64(usersMax)), RedisArgument(entry.claim),
-            ], done)
+            ], over: link, done)
     }
 
     /// Does `next` when these commands are done. Where commands keep their order it needn't wait: if they
@@ -75,18 +81,21 @@ extension RedisPresenceStore {
         }
     }
 
-    package func leave(_ caller: Caller, _ channel: ChannelKey, _ done: @escaping Completion<Void>) {
-        leave(caller, channel, isSuperseded: false, done)
+    package func leave(
+        _ caller: Caller, _ channel: ChannelKey, over link: EdgeLink, _ done: @escaping Completion<Void>
+    ) {
+        leave(caller, channel, isSuperseded: false, over: link, done)
     }
 
     private func leave(
-        _ caller: Caller, _ channel: ChannelKey, isSuperseded: Bool, _ done: @escaping Completion<Void>
+        _ caller: Caller, _ channel: ChannelKey, isSuperseded: Bool, over link: EdgeLink = .unknown,
+        _ done: @escaping Completion<Void>
     ) {
         change(
             channel, PresenceScripts.leave,
             [
                 .text(caller.userID), RedisArgument(caller.session.rawValue), RedisArgument(isSuperseded),
-            ]
+            ], over: link
         ) { done($0.map { _ in }) }
     }
 
@@ -95,13 +104,13 @@ extension RedisPresenceStore {
     /// - lease: nil stands for any lease.
     func lose(
         _ user: String, _ channel: ChannelKey, session: UInt64?, lease: UInt64?,
-        _ done: @escaping Completion<Void>
+        over link: EdgeLink = .unknown, _ done: @escaping Completion<Void>
     ) {
         change(
             channel, PresenceScripts.lose,
             [
                 .text(user), session.map { RedisArgument($0) } ?? "", lease.map { RedisArgument($0) } ?? "",
-            ]
+            ], over: link
         ) { done($0.map { _ in }) }
     }
 
@@ -121,7 +130,8 @@ extension RedisPresenceStore {
     }
 
     package func setStates(
-        _ caller: Caller, _ channel: ChannelKey, _ items: [StateItem], _ done: @escaping Completion<Bool>
+        _ caller: Caller, _ channel: ChannelKey, _ items: [StateItem], over link: EdgeLink,
+        _ done: @escaping Completion<Bool>
     ) {
         let countMax = rules.states.countMax
         change(
@@ -129,7 +139,7 @@ extension RedisPresenceStore {
             [
                 .text(caller.userID), RedisArgument(caller.session.rawValue),
                 RedisArgument(UInt64(countMax)),
-            ] + items.flatMap { [.text($0.key), .text($0.value)] }
+            ] + items.flatMap { [.text($0.key), .text($0.value)] }, over: link
         ) { outcome in
             done(
                 outcome.flatMap { reply in
@@ -141,11 +151,13 @@ extension RedisPresenceStore {
     }
 
     package func removeStates(
-        _ caller: Caller, _ channel: ChannelKey, _ keys: [String], _ done: @escaping Completion<Bool>
+        _ caller: Caller, _ channel: ChannelKey, _ keys: [String], over link: EdgeLink,
+        _ done: @escaping Completion<Bool>
     ) {
         change(
             channel, PresenceScripts.removeStates,
-            [.text(caller.userID), RedisArgument(caller.session.rawValue)] + keys.map { .text($0) }
+            [.text(caller.userID), RedisArgument(caller.session.rawValue)] + keys.map { .text($0) },
+            over: link
         ) { done($0.map { $0.outcome == 1 }) }
     }
 
@@ -181,4 +193,5 @@ private enum EnterOutcome {
     static let entered = 1
     /// A newer login of the user is the member.
     static let isOlder = 2
+    // 3 is `RosterReply.isOlderLink`, which every change may answer.
 }

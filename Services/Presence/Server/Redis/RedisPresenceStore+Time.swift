@@ -14,12 +14,12 @@ extension RedisPresenceStore {
     /// an outbox, in milliseconds.
     static let claim: UInt64 = 5_000
 
-    package func renew(_ lease: UInt64, _ done: @escaping Completion<Bool>) { leases.renew(lease, done) }
+    package func renew(_ link: EdgeLink, _ done: @escaping Completion<Bool>) { leases.renew(link, done) }
 
     package func synced(
-        _ lease: UInt64, except kept: Set<MemberKey>, _ done: @escaping Completion<Void>
+        _ link: EdgeLink, except kept: Set<MemberKey>, _ done: @escaping Completion<Void>
     ) {
-        leases.synced(lease, except: kept, done)
+        leases.synced(link, except: kept, done)
     }
 
     package func sweep(_ done: @escaping Completion<Void>) {

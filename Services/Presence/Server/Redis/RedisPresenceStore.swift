@@ -62,23 +62,29 @@ package final class RedisPresenceStore: PresenceStore {
     // MARK: - Changes
 
     /// Runs a roster script, hands its events to the observer, and completes with the script's answer.
+    ///
+    /// - Parameter link: over which an edge asks for the change.
     func change(
         _ channel: ChannelKey, _ script: RedisScript, _ arguments: [RedisArgument],
-        _ done: @escaping Completion<RosterReply>
+        over link: EdgeLink = .unknown, _ done: @escaping Completion<RosterReply>
     ) {
         let rules = self.rules.announce
         let head: [RedisArgument] = [
             RedisArgument(clock()), RedisArgument(UInt64(rules.announceMax)), RedisArgument(rules.interval),
             RedisArgument(rules.debounce), RedisArgument(.random(in: 1...UInt64.max)), .run,
-            .text(RedisKeys.field(channel)), RedisArgument(Self.claim),
+            .text(RedisKeys.field(channel)), RedisArgument(Self.claim), RedisArgument(link.number),
         ]
-        client.run(script, keys: keys.roster(channel), head + arguments) { [self] outcome in
+        let newest = keys.newestLink(under: link.lease, in: RedisKeys.part(of: channel))
+        client.run(script, keys: keys.roster(channel) + [newest], head + arguments) { [self] outcome in
             switch outcome {
             case .failure(let failure): done(.failure(RTMError(failure)))
             case .success(let reply):
                 guard let reply = RosterReply(reply) else { return done(.failure(RosterReply.unreadable)) }
                 members.remove(reply.gone, channel)
+                let isOlderLink = link != .unknown && reply.outcome == RosterReply.isOlderLink
+                if isOlderLink { observer?.isOlder(link) }
                 report(reply, channel) { failure in
+                    let failure = failure ?? (isOlderLink ? .olderLink : nil)
                     done(failure.map { .failure($0) } ?? .success(reply))
                 }
             }

@@ -8,6 +8,9 @@ struct RosterReply {
     /// run of Redis.
     typealias Events = [(source: UInt64, sequence: UInt64, event: RosterEvent)]
 
+    /// The outcome of a change over a link whose edge goes on over a newer one. Nothing was done.
+    static let isOlderLink = 3
+
     let outcome: Int
     let source: UInt64
     /// The number of the channel's last event.

@@ -16,6 +16,8 @@ package struct RosterRegistry: Sendable {
         /// Whether the edge has reported all members under the lease, and hasn't only renewed it or named it
         /// in a join.
         var isKnown = false
+        /// The newest link of the edge that has renewed the lease; 0 if it is unknown.
+        var link: UInt64 = 0
         /// Under this lease: in how many channels each user is.
         var users: [UserKey: Int] = [:]
     }
@@ -177,9 +179,15 @@ package struct RosterRegistry: Sendable {
 
     // MARK: - Leases
 
-    package mutating func renew(_ lease: UInt64, now: UInt64) -> Bool {
+    /// Whether no newer link of the edge has renewed the lease.
+    func isNewest(_ link: EdgeLink) -> Bool {
+        link.number == 0 || link.number >= leases[link.lease]?.link ?? 0
+    }
+
+    mutating func renew(_ link: EdgeLink, now: UInt64) -> Bool {
+        let lease = link.lease
         dueLeases.set(now + rules.leaseTimeToLive, for: lease)
-        if leases[lease] == nil { leases[lease] = Lease() }
+        leases[lease, default: Lease()].link = max(link.number, leases[lease]?.link ?? 0)
         // The edge's members have to be reported first: the edge may not have received the answer before this
         // one.
         return leases[lease]?.isKnown == true

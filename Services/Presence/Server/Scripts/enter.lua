@@ -1,13 +1,13 @@
 -- A session's user comes, returns within the presence timeout (S-43), takes over from another client object of the same
 -- user (S-12), or becomes quiet or visible.
--- ARGV  9 user, 10 session, 11 instance, 12 lease, 13 quiet, 14 timeout, 15 how long after the part has begun no event is made
---       if nobody has seen the roster (milliseconds), 16 how many users there may be; 0 means any number, 17 the claim of the
+-- ARGV  10 user, 11 session, 12 instance, 13 lease, 14 quiet, 15 timeout, 16 how long after the part has begun no event is made
+--       if nobody has seen the roster (milliseconds), 17 how many users there may be; 0 means any number, 18 the claim of the
 --       session's inbox
 -- Result: as `finish`, outcome 1, 0 if the channel has all its users, or 2 if a newer login of the user is in the channel. Cost: O(log n) in both modes; a change of the mode costs O(batch).
-local user = ARGV[9]
-local silently = now < born + tonumber(ARGV[15]) and redis.call('HGET', H, 'shown') ~= '1'
-local new = { session = ARGV[10], instance = ARGV[11], lease = ARGV[12], quiet = ARGV[13] == '1', timeout = ARGV[14],
-  phase = 'o', till = '0', had = false, claim = ARGV[17] }
+local user = ARGV[10]
+local silently = now < born + tonumber(ARGV[16]) and redis.call('HGET', H, 'shown') ~= '1'
+local new = { session = ARGV[11], instance = ARGV[12], lease = ARGV[13], quiet = ARGV[14] == '1', timeout = ARGV[15],
+  phase = 'o', till = '0', had = false, claim = ARGV[18] }
 local old = member(user)
 local same = old and (old.session == new.session or (new.instance ~= '0' and old.instance == new.instance)
   or old.phase == 'l')
@@ -17,7 +17,7 @@ if old and old.phase == 'o' and old.session ~= new.session and new.claim ~= '0'
   gone = { user }
   return finish(2)
 end
-local usersMax = tonumber(ARGV[16])
+local usersMax = tonumber(ARGV[17])
 if not old and usersMax > 0 and redis.call('HLEN', M) >= usersMax then
   gone = { user }
   return finish(0)

@@ -1,9 +1,9 @@
 -- A session is lost. Its user has the presence timeout to come back (S-42).
--- ARGV  9 user, 10 session ('' = any), 11 lease ('' = any)
+-- ARGV  10 user, 11 session ('' = any), 12 lease ('' = any)
 -- Result: as `finish`, outcome 1 if the session was lost now. Cost: O(log n).
-local user = ARGV[9]
+local user = ARGV[10]
 local m = member(user)
-local hit = m and m.phase == 'o' and (ARGV[10] == '' or m.session == ARGV[10]) and (ARGV[11] == '' or m.lease == ARGV[11])
+local hit = m and m.phase == 'o' and (ARGV[11] == '' or m.session == ARGV[11]) and (ARGV[12] == '' or m.lease == ARGV[12])
 if hit then
   m.phase, m.till = 'a', int(now + tonumber(m.timeout))
   save(user, m)

@@ -15,8 +15,10 @@
 --      10 under     zset   "lease channel user" with NUL between them, all with score 0
 --      11 part      hash   see part.lua
 --      12 absent           never exists, see part.lua
+--      13 link             the number of the newest link of the edge, see hold.lua
 -- ARGV  1 now, 2 announce max, 3 interval, 4 debounce (milliseconds), 5 source for a new roster, 6 the run of Redis,
---       7 the channel in `due` and `under`, 8 how long after a change its events have to be acknowledged (milliseconds)
+--       7 the channel in `due` and `under`, 8 how long after a change its events have to be acknowledged (milliseconds),
+--       9 the number of the edge's link over which the change comes; 0 = no edge's, or unknown. A change has its user next.
 -- All times are in milliseconds. All numbers are below 2^53; others (sessions, instances, leases, sources) stay text.
 local M, S, O, D, H, B, C, X = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7], KEYS[8]
 local DUE, UNDER = KEYS[9], KEYS[10]
@@ -198,4 +200,14 @@ local function finish(outcome)
   if seq > acked and (not due or now + tonumber(ARGV[8]) < due) then due = now + tonumber(ARGV[8]) end
   if due then redis.call('ZADD', DUE, int(due), ARGV[7]) else redis.call('ZREM', DUE, ARGV[7]) end
   return { outcome, src or '', int(seq), int(acked), position, isEmpty and 1 or 0, events, gone }
+end
+
+-- The edge goes on over a newer link, perhaps to another node, and has told everything anew there. What came over this one
+-- comes late: outcome 3 of every change.
+if ARGV[9] ~= '0' then
+  local newest = redis.call('GET', KEYS[13])
+  if newest and tonumber(newest) > tonumber(ARGV[9]) then
+    gone = { ARGV[10] }
+    return finish(3)
+  end
 end

@@ -38,8 +38,13 @@ package final class EmbeddedPresenceStore: PresenceStore {
     }
 
     private func perform<Value>(
-        _ done: Completion<Value>, _ body: (inout RosterRegistry, UInt64) throws(RTMError) -> Value
+        over link: EdgeLink = .unknown, _ done: Completion<Value>,
+        _ body: (inout RosterRegistry, UInt64) throws(RTMError) -> Value
     ) {
+        guard registry.isNewest(link) else {
+            observer?.isOlder(link)
+            return done(.failure(.olderLink))
+        }
         let outcome = Result { () throws(RTMError) in try body(&registry, clock()) }
         report()
         done(outcome)
@@ -47,18 +52,29 @@ package final class EmbeddedPresenceStore: PresenceStore {
 }
 
 extension EmbeddedPresenceStore {
-    package func enter(_ entry: Entry, _ channel: ChannelKey, _ done: @escaping Completion<Entered>) {
-        let outcome = Result { () throws(RTMError) in try registry.enter(entry, channel, now: clock()) }
-        report()
-        done(outcome.map { Entered(through: registry[channel]?.lastNumber ?? 0, isMember: $0) })
+    package func enter(
+        _ entry: Entry, _ channel: ChannelKey, over link: EdgeLink, _ done: @escaping Completion<Entered>
+    ) {
+        let entered: Completion<Bool> = { [self] outcome in
+            done(outcome.map { Entered(through: registry[channel]?.lastNumber ?? 0, isMember: $0) })
+        }
+        perform(over: link, entered) { registry, now throws(RTMError) in
+            try registry.enter(entry, channel, now: now)
+        }
     }
 
-    package func adopt(_ entry: Entry, _ channel: ChannelKey, _ done: @escaping Completion<Bool>) {
-        perform(done) { registry, now throws(RTMError) in try registry.adopt(entry, channel, now: now) }
+    package func adopt(
+        _ entry: Entry, _ channel: ChannelKey, over link: EdgeLink, _ done: @escaping Completion<Bool>
+    ) {
+        perform(over: link, done) { registry, now throws(RTMError) in
+            try registry.adopt(entry, channel, now: now)
+        }
     }
 
-    package func leave(_ caller: Caller, _ channel: ChannelKey, _ done: @escaping Completion<Void>) {
-        perform(done) { $0.leave(caller, channel, now: $1) }
+    package func leave(
+        _ caller: Caller, _ channel: ChannelKey, over link: EdgeLink, _ done: @escaping Completion<Void>
+    ) {
+        perform(over: link, done) { $0.leave(caller, channel, now: $1) }
     }
 
     package func end(_ caller: Caller, _ end: SessionEnd, _ done: @escaping Completion<Void>) {
@@ -66,17 +82,19 @@ extension EmbeddedPresenceStore {
     }
 
     package func setStates(
-        _ caller: Caller, _ channel: ChannelKey, _ items: [StateItem], _ done: @escaping Completion<Bool>
+        _ caller: Caller, _ channel: ChannelKey, _ items: [StateItem], over link: EdgeLink,
+        _ done: @escaping Completion<Bool>
     ) {
-        perform(done) { registry, now throws(RTMError) in
+        perform(over: link, done) { registry, now throws(RTMError) in
             try registry.setStates(caller, channel, items, now: now)
         }
     }
 
     package func removeStates(
-        _ caller: Caller, _ channel: ChannelKey, _ keys: [String], _ done: @escaping Completion<Bool>
+        _ caller: Caller, _ channel: ChannelKey, _ keys: [String], over link: EdgeLink,
+        _ done: @escaping Completion<Bool>
     ) {
-        perform(done) { $0.removeStates(caller, channel, keys, now: $1) }
+        perform(over: link, done) { $0.removeStates(caller, channel, keys, now: $1) }
     }
 
     package func states(
@@ -108,14 +126,14 @@ extension EmbeddedPresenceStore {
         done(.success(RosterSnapshot(users: users, through: registry[channel]?.lastNumber ?? 0)))
     }
 
-    package func renew(_ lease: UInt64, _ done: @escaping Completion<Bool>) {
-        perform(done) { $0.renew(lease, now: $1) }
+    package func renew(_ link: EdgeLink, _ done: @escaping Completion<Bool>) {
+        perform(over: link, done) { $0.renew(link, now: $1) }
     }
 
     package func synced(
-        _ lease: UInt64, except kept: Set<MemberKey>, _ done: @escaping Completion<Void>
+        _ link: EdgeLink, except kept: Set<MemberKey>, _ done: @escaping Completion<Void>
     ) {
-        perform(done) { $0.synced(lease, except: kept, now: $1) }
+        perform(over: link, done) { $0.synced(link.lease, except: kept, now: $1) }
     }
 
     /// Does nothing: this store keeps no events once it has reported them.

@@ -8,6 +8,10 @@ package import RTMWire
 /// returns. Before it completes, the `observer` has received every event that the call caused, in the order
 /// of each channel. A call fails with `.presenceOperationTimeout` (-13012) when it isn't known whether it was
 /// done, otherwise with `.presenceOperationFailed` (-13013) or with the error of the limit that refused it.
+///
+/// What edges ask says over which of their links it comes. It fails, and nothing is done, when a newer link
+/// of the edge has renewed the lease since (`EdgeLink`). The end of a session is final, so it is never too
+/// late.
 package protocol PresenceStore: AnyObject {
     typealias Completion<Value> = (Result<Value, RTMError>) -> Void
 
@@ -18,21 +22,26 @@ package protocol PresenceStore: AnyObject {
     func shutdown()
 
     /// A session's user comes into a channel or returns to it (S-12, S-43).
-    func enter(_ entry: Entry, _ channel: ChannelKey, _ done: @escaping Completion<Entered>)
+    func enter(
+        _ entry: Entry, _ channel: ChannelKey, over link: EdgeLink, _ done: @escaping Completion<Entered>)
     /// Enters a member that an edge reports again after a loss. Within the grace period the other users are
     /// not told. Gives whether the session is the member now; otherwise a newer login of the user is.
-    func adopt(_ entry: Entry, _ channel: ChannelKey, _ done: @escaping Completion<Bool>)
+    func adopt(
+        _ entry: Entry, _ channel: ChannelKey, over link: EdgeLink, _ done: @escaping Completion<Bool>)
     /// A session leaves a channel. A session that isn't in the channel is ignored.
-    func leave(_ caller: Caller, _ channel: ChannelKey, _ done: @escaping Completion<Void>)
+    func leave(
+        _ caller: Caller, _ channel: ChannelKey, over link: EdgeLink, _ done: @escaping Completion<Void>)
     /// A session has ended: it leaves its channels, or is lost in them and times out later (S-42).
     func end(_ caller: Caller, _ end: SessionEnd, _ done: @escaping Completion<Void>)
 
     /// Gives false when the user isn't in the channel with this session.
     func setStates(
-        _ caller: Caller, _ channel: ChannelKey, _ items: [StateItem], _ done: @escaping Completion<Bool>)
+        _ caller: Caller, _ channel: ChannelKey, _ items: [StateItem], over link: EdgeLink,
+        _ done: @escaping Completion<Bool>)
     /// Without keys all states are removed. Gives false when the user isn't in the channel with this session.
     func removeStates(
-        _ caller: Caller, _ channel: ChannelKey, _ keys: [String], _ done: @escaping Completion<Bool>)
+        _ caller: Caller, _ channel: ChannelKey, _ keys: [String], over link: EdgeLink,
+        _ done: @escaping Completion<Bool>)
 
     /// Gives nil for a user who isn't in the channel (P-43), and for another user who is quiet (P-45).
     func states(
@@ -51,11 +60,11 @@ package protocol PresenceStore: AnyObject {
         _ channel: ChannelKey, onlineMax: Int, _ done: @escaping Completion<RosterSnapshot?>)
 
     /// Keeps a lease alive. Gives false until the lease's edge has reported all members under it (`synced`),
-    /// and again after the lease has ended.
-    func renew(_ lease: UInt64, _ done: @escaping Completion<Bool>)
+    /// and again after the lease has ended. From now on nothing counts that comes over an older link.
+    func renew(_ link: EdgeLink, _ done: @escaping Completion<Bool>)
     /// The lease's edge has reported all members under it, so all other members are lost.
     func synced(
-        _ lease: UInt64, except kept: Set<MemberKey>, _ done: @escaping Completion<Void>)
+        _ link: EdgeLink, except kept: Set<MemberKey>, _ done: @escaping Completion<Void>)
 
     /// The channel's events up to this one are in its log, the last one at this position.
     func acknowledge(_ channel: ChannelKey, through sequence: UInt64, at position: StreamPosition)
@@ -77,6 +86,8 @@ package protocol PresenceStoreObserver: AnyObject {
     func rosterChanged(_ channel: ChannelKey, _ change: NumberedEvents)
     /// Reports how many leases have ended. All members under them are lost.
     func leasesExpired(_ leases: Int)
+    /// Something came over this link although its edge goes on over a newer one.
+    func isOlder(_ link: EdgeLink)
 }
 
 package struct Entered: Sendable, Hashable {

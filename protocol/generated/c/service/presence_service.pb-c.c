@@ -784,7 +784,7 @@ const ProtobufCMessageDescriptor rtm__service__roster_response__descriptor =
   (ProtobufCMessageInit) rtm__service__roster_response__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor rtm__service__leave_push__field_descriptors[2] =
+static const ProtobufCFieldDescriptor rtm__service__leave_push__field_descriptors[4] =
 {
   {
     "channel",
@@ -810,15 +810,41 @@ static const ProtobufCFieldDescriptor rtm__service__leave_push__field_descriptor
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "lease",
+    3,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__LeavePush, lease),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "link",
+    4,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__LeavePush, link),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned rtm__service__leave_push__field_indices_by_name[] = {
   1,   /* field[1] = caller */
   0,   /* field[0] = channel */
+  2,   /* field[2] = lease */
+  3,   /* field[3] = link */
 };
 static const ProtobufCIntRange rtm__service__leave_push__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 2 }
+  { 0, 4 }
 };
 const ProtobufCMessageDescriptor rtm__service__leave_push__descriptor =
 {
@@ -828,7 +854,7 @@ const ProtobufCMessageDescriptor rtm__service__leave_push__descriptor =
   "Rtm__Service__LeavePush",
   "rtm.service",
   sizeof(Rtm__Service__LeavePush),
-  2,
+  4,
   rtm__service__leave_push__field_descriptors,
   rtm__service__leave_push__field_indices_by_name,
   1,  rtm__service__leave_push__number_ranges,
@@ -886,7 +912,7 @@ const ProtobufCMessageDescriptor rtm__service__session_ended_push__descriptor =
   (ProtobufCMessageInit) rtm__service__session_ended_push__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor rtm__service__lease_request__field_descriptors[1] =
+static const ProtobufCFieldDescriptor rtm__service__lease_request__field_descriptors[2] =
 {
   {
     "lease",
@@ -900,14 +926,27 @@ static const ProtobufCFieldDescriptor rtm__service__lease_request__field_descrip
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "link",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__LeaseRequest, link),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned rtm__service__lease_request__field_indices_by_name[] = {
   0,   /* field[0] = lease */
+  1,   /* field[1] = link */
 };
 static const ProtobufCIntRange rtm__service__lease_request__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 1 }
+  { 0, 2 }
 };
 const ProtobufCMessageDescriptor rtm__service__lease_request__descriptor =
 {
@@ -917,7 +956,7 @@ const ProtobufCMessageDescriptor rtm__service__lease_request__descriptor =
   "Rtm__Service__LeaseRequest",
   "rtm.service",
   sizeof(Rtm__Service__LeaseRequest),
-  1,
+  2,
   rtm__service__lease_request__field_descriptors,
   rtm__service__lease_request__field_indices_by_name,
   1,  rtm__service__lease_request__number_ranges,

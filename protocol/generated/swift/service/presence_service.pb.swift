@@ -287,6 +287,11 @@ package nonisolated struct Rtm_Service_LeavePush: Sendable {
   /// Clears the value of `caller`. Subsequent reads from it will return its default value.
   package mutating func clearCaller() {self._caller = nil}
 
+  /// lease and link as in LeaseRequest, which may come behind this
+  package var lease: UInt64 = 0
+
+  package var link: UInt64 = 0
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
@@ -319,6 +324,8 @@ package nonisolated struct Rtm_Service_SessionEndedPush: Sendable {
 }
 
 /// Each event loop of an edge holds one lease for all its sessions. If the lease isn't renewed in time, they are lost.
+/// The first request of each link. Presence keeps to what comes over the newest link that has named the lease: what was
+/// sent over an older one, perhaps to another presence node, comes late and changes nothing.
 package nonisolated struct Rtm_Service_LeaseRequest: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -326,6 +333,9 @@ package nonisolated struct Rtm_Service_LeaseRequest: Sendable {
 
   /// random, kept for the life of the loop
   package var lease: UInt64 = 0
+
+  /// the number of the loop's link to presence; greater for a newer one; 0 = unknown
+  package var link: UInt64 = 0
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -612,7 +622,7 @@ nonisolated extension Rtm_Service_RosterResponse: SwiftProtobuf.Message, SwiftPr
 
 nonisolated extension Rtm_Service_LeavePush: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".LeavePush"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}channel\0\u{1}caller\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}channel\0\u{1}caller\0\u{1}lease\0\u{1}link\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -622,6 +632,8 @@ nonisolated extension Rtm_Service_LeavePush: SwiftProtobuf.Message, SwiftProtobu
       switch fieldNumber {
       case 1: try { try decoder.decodeSingularMessageField(value: &self._channel) }()
       case 2: try { try decoder.decodeSingularMessageField(value: &self._caller) }()
+      case 3: try { try decoder.decodeSingularUInt64Field(value: &self.lease) }()
+      case 4: try { try decoder.decodeSingularUInt64Field(value: &self.link) }()
       default: break
       }
     }
@@ -638,12 +650,20 @@ nonisolated extension Rtm_Service_LeavePush: SwiftProtobuf.Message, SwiftProtobu
     try { if let v = self._caller {
       try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
     } }()
+    if self.lease != 0 {
+      try visitor.visitSingularUInt64Field(value: self.lease, fieldNumber: 3)
+    }
+    if self.link != 0 {
+      try visitor.visitSingularUInt64Field(value: self.link, fieldNumber: 4)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   package static func ==(lhs: Rtm_Service_LeavePush, rhs: Rtm_Service_LeavePush) -> Bool {
     if lhs._channel != rhs._channel {return false}
     if lhs._caller != rhs._caller {return false}
+    if lhs.lease != rhs.lease {return false}
+    if lhs.link != rhs.link {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -690,7 +710,7 @@ nonisolated extension Rtm_Service_SessionEndedPush: SwiftProtobuf.Message, Swift
 
 nonisolated extension Rtm_Service_LeaseRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".LeaseRequest"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}lease\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}lease\0\u{1}link\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -699,6 +719,7 @@ nonisolated extension Rtm_Service_LeaseRequest: SwiftProtobuf.Message, SwiftProt
       // enabled. https://github.com/apple/swift-protobuf/issues/1034
       switch fieldNumber {
       case 1: try { try decoder.decodeSingularUInt64Field(value: &self.lease) }()
+      case 2: try { try decoder.decodeSingularUInt64Field(value: &self.link) }()
       default: break
       }
     }
@@ -708,11 +729,15 @@ nonisolated extension Rtm_Service_LeaseRequest: SwiftProtobuf.Message, SwiftProt
     if self.lease != 0 {
       try visitor.visitSingularUInt64Field(value: self.lease, fieldNumber: 1)
     }
+    if self.link != 0 {
+      try visitor.visitSingularUInt64Field(value: self.link, fieldNumber: 2)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   package static func ==(lhs: Rtm_Service_LeaseRequest, rhs: Rtm_Service_LeaseRequest) -> Bool {
     if lhs.lease != rhs.lease {return false}
+    if lhs.link != rhs.link {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

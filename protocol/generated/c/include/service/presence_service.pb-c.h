@@ -175,10 +175,15 @@ struct  Rtm__Service__LeavePush
   ProtobufCMessage base;
   Rtm__Service__ChannelKey *channel;
   Rtm__Service__Caller *caller;
+  /*
+   * lease and link as in LeaseRequest, which may come behind this
+   */
+  uint64_t lease;
+  uint64_t link;
 };
 #define RTM__SERVICE__LEAVE_PUSH__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&rtm__service__leave_push__descriptor) \
-    , NULL, NULL }
+    , NULL, NULL, 0, 0 }
 
 
 struct  Rtm__Service__SessionEndedPush
@@ -194,6 +199,8 @@ struct  Rtm__Service__SessionEndedPush
 
 /*
  * Each event loop of an edge holds one lease for all its sessions. If the lease isn't renewed in time, they are lost.
+ * The first request of each link. Presence keeps to what comes over the newest link that has named the lease: what was
+ * sent over an older one, perhaps to another presence node, comes late and changes nothing.
  */
 struct  Rtm__Service__LeaseRequest
 {
@@ -202,10 +209,14 @@ struct  Rtm__Service__LeaseRequest
    * random, kept for the life of the loop
    */
   uint64_t lease;
+  /*
+   * the number of the loop's link to presence; greater for a newer one; 0 = unknown
+   */
+  uint64_t link;
 };
 #define RTM__SERVICE__LEASE_REQUEST__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&rtm__service__lease_request__descriptor) \
-    , 0 }
+    , 0, 0 }
 
 
 struct  Rtm__Service__LeaseResponse
