@@ -158,6 +158,7 @@ private final class Decoders {
         unpack(LeaseRequest.self, bytes)
         unpack(LeaseResponse.self, bytes)
         unpack(SyncRequest.self, bytes)
+        unpack(SyncResponse.self, bytes)
     }
 
     private func storage(_ bytes: UnsafeRawBufferPointer) {

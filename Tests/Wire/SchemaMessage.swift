@@ -161,6 +161,7 @@ extension SchemaMessage {
         SchemaMessage(Rtm_Service_LeaseResponse.self, rtm__service__lease_response__unpack),
         SchemaMessage(Rtm_Service_SyncRequest.self, rtm__service__sync_request__unpack),
         SchemaMessage(Rtm_Service_SyncResponse.self, rtm__service__sync_response__unpack),
+        SchemaMessage(Rtm_Service_OlderMembership.self, rtm__service__older_membership__unpack),
         SchemaMessage(Rtm_Service_Membership.self, rtm__service__membership__unpack),
         SchemaMessage(Rtm_Service_StorageCallResponse.self, rtm__service__storage_call_response__unpack),
         SchemaMessage(Rtm_Service_LockGrantedPush.self, rtm__service__lock_granted_push__unpack),

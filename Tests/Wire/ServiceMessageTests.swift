@@ -178,18 +178,24 @@ struct ServiceMessageTests {
         }
     }
 
-    @Test("JoinResponse, RosterRequest, RosterResponse, LeaseRequest")
+    @Test("JoinResponse, RosterRequest, RosterResponse, LeaseRequest, SyncResponse")
     func rosters() throws {
         let arena = DecodeArena()
         try each(Rtm_Service_JoinResponse.self) { message, bytes in
             guard message.hasPosition else { return }
             let read = try JoinResponse(bytes, in: arena)
             #expect(read.frames.copied == Array(message.frames) && read.isTooBig == message.tooBig)
+            #expect(read.isOlder == message.older)
             try writes(read, message)
         }
         try each(Rtm_Service_LeaseRequest.self) { message, bytes in
             let read = try LeaseRequest(bytes, in: arena)
             #expect(read.lease == message.lease && read.link == message.link)
+            try writes(read, message)
+        }
+        try each(Rtm_Service_SyncResponse.self) { message, bytes in
+            let read = try SyncResponse(bytes, in: arena)
+            #expect(read.older.map(\.place) == message.older.map(\.place))
             try writes(read, message)
         }
         try each(Rtm_Service_RosterRequest.self) { message, bytes in

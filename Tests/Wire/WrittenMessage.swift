@@ -159,7 +159,7 @@ struct WrittenMessage: Sendable, CustomTestStringConvertible {
                 JoinRequest(
                     channel: key, caller: caller, lease: 1, quiet: true, presenceTimeout: second,
                     wantsSnapshot: true, claim: 3)),
-            WrittenMessage(JoinResponse(position: position, frames: x, isTooBig: true)),
+            WrittenMessage(JoinResponse(position: position, frames: x, isTooBig: true, isOlder: true)),
             WrittenMessage(RosterRequest(channel: key, snapshot: 1)),
             WrittenMessage(RosterResponse(frames: x, snapshot: 1)),
             WrittenMessage(LeavePush(channel: key, caller: caller, lease: 1, link: 1)),
@@ -167,7 +167,8 @@ struct WrittenMessage: Sendable, CustomTestStringConvertible {
             WrittenMessage(LeaseRequest(lease: 1, link: 1)),
             WrittenMessage(LeaseResponse(timeToLive: second, isKnown: true)),
             WrittenMessage(SyncRequest(lease: 1, memberships: [membership], isFirst: true, isLast: true)),
-            WrittenMessage(SyncResponse()), WrittenMessage(membership),
+            WrittenMessage(SyncResponse(older: [OlderMembership(place: 1)])),
+            WrittenMessage(OlderMembership(place: 1)), WrittenMessage(membership),
         ]
     }
 

@@ -115,7 +115,7 @@ package final class PresenceClient<Caller: PresenceCaller>: ServiceClient {
         case .lease:
             caller?.presenceLeased(outcome.result { try LeaseResponse($0, in: calls.arena) })
         case .sync:
-            caller?.presenceSynced(outcome.result { _ in SyncResponse() })
+            caller?.presenceSynced(outcome.result { try SyncResponse($0, in: calls.arena) })
         }
     }
 }

@@ -18,7 +18,8 @@ extension JoinResponse: ArenaDecodable {
         let message = try Self.unpack(bytes, in: arena, with: rtm__service__join_response__unpack)
         guard let position = StreamPosition(message.position) else { throw .undecodable }
         self.init(
-            position: position, frames: WireText(message.frames), isTooBig: message.too_big != 0)
+            position: position, frames: WireText(message.frames), isTooBig: message.too_big != 0,
+            isOlder: message.older != 0)
     }
 }
 
@@ -79,6 +80,18 @@ extension SyncRequest: ArenaDecodable {
         self.init(
             lease: message.lease, memberships: memberships, isFirst: message.first != 0,
             isLast: message.last != 0)
+    }
+}
+
+extension SyncResponse: ArenaDecodable {
+    package init(_ bytes: UnsafeRawBufferPointer, in arena: borrowing DecodeArena) throws(WireError) {
+        let message = try Self.unpack(bytes, in: arena, with: rtm__service__sync_response__unpack)
+        var older: [OlderMembership] = []
+        for index in 0..<message.n_older {
+            guard let membership = message.older[index]?.pointee else { throw .undecodable }
+            older.append(OlderMembership(place: membership.place))
+        }
+        self.init(older: older)
     }
 }
 

@@ -56,17 +56,23 @@ package struct JoinResponse: WireMessage {
     package let frames: WireText
     /// The snapshot doesn't fit into the answer, so the edge has to ask for it (`RosterRequest`).
     package let isTooBig: Bool
+    /// A newer login of the user is in the channel, so the session isn't listed.
+    package let isOlder: Bool
 
-    package init(position: StreamPosition, frames: WireText, isTooBig: Bool = false) {
+    package init(
+        position: StreamPosition, frames: WireText, isTooBig: Bool = false, isOlder: Bool = false
+    ) {
         self.position = position
         self.frames = frames
         self.isTooBig = isTooBig
+        self.isOlder = isOlder
     }
 
     package func write(to sink: inout some FieldSink) {
         sink.field(Fields.position, position)
         sink.field(Fields.frames, frames)
         sink.field(Fields.tooBig, isTooBig)
+        sink.field(Fields.older, isOlder)
     }
 }
 
@@ -220,8 +226,23 @@ package struct SyncRequest: WireMessage, Sendable, Hashable {
 
 package struct SyncResponse: WireMessage, Sendable, Hashable {
     package typealias Fields = Schema.SyncResponse
-    package init() {}
-    package func write(to sink: inout some FieldSink) {}
+    /// The memberships of the request that aren't listed, because newer logins of their users are in the
+    /// channels.
+    package var older: [OlderMembership]
+
+    package init(older: [OlderMembership] = []) { self.older = older }
+
+    package func write(to sink: inout some FieldSink) { sink.field(Fields.older, older) }
+}
+
+package struct OlderMembership: WireMessage, Sendable, Hashable {
+    package typealias Fields = Schema.OlderMembership
+    /// The place of the membership in the request, counted from 0.
+    package var place: UInt32
+
+    package init(place: UInt32) { self.place = place }
+
+    package func write(to sink: inout some FieldSink) { sink.field(Fields.place, place) }
 }
 
 /// A user in a channel, with the session that brought it there.

@@ -17,6 +17,7 @@ extension Schema {
         package static var position: SchemaField<StreamPosition> { SchemaField(1) }
         package static var frames: SchemaField<Bytes> { SchemaField(2) }
         package static var tooBig: SchemaField<Bool> { SchemaField(3) }
+        package static var older: SchemaField<Bool> { SchemaField(4) }
     }
 
     /// rtm.service.RosterRequest
@@ -66,7 +67,14 @@ extension Schema {
     }
 
     /// rtm.service.SyncResponse
-    package enum SyncResponse {}
+    package enum SyncResponse {
+        package static var older: SchemaField<[OlderMembership]> { SchemaField(1) }
+    }
+
+    /// rtm.service.OlderMembership
+    package enum OlderMembership {
+        package static var place: SchemaField<UInt32> { SchemaField(1) }
+    }
 
     /// rtm.service.Membership
     package enum Membership {

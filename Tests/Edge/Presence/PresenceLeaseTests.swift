@@ -37,6 +37,47 @@ struct PresenceLeaseTests {
         #expect(Set(requests.flatMap(\.memberships)).count == 5_000)
     }
 
+    @Test("S-12: who isn't listed is told of with each renewal, alone, until presence lists them")
+    mutating func unlisted() {
+        let sessions = (1...3 as ClosedRange<UInt64>).map(SessionKey.test)
+        sync(isKnown: true)
+        let both = Self.memberships(of: sessions[0], count: 2)
+        lease.isUnlisted(sessions[0], in: both[1].channel)
+        for isStillOlder in [true, false] {
+            #expect(lease.renewed(isKnown: true, sessions) == true)
+            let again = lease.nextSync { session in Self.memberships(of: session, count: 2) }
+            #expect(again == SyncRequest(lease: 7, memberships: [both[1]], isFirst: false, isLast: false))
+            #expect(lease.synced(unlisted: isStillOlder ? [0] : [], sessions) == .done(refreshes: false))
+        }
+        #expect(lease.renewed(isKnown: true, sessions) == false)
+        // What a whole sync finds is told again, too; a place that nothing was told of is passed over.
+        lease.missed()
+        #expect(lease.renewed(isKnown: true, sessions) == true)
+        let whole = lease.nextSync { session in Self.memberships(of: session, count: 2) }
+        #expect(whole.isFirst && whole.isLast && whole.memberships.count == 6)
+        _ = lease.synced(unlisted: [4, 99], sessions)
+        #expect(lease.renewed(isKnown: true, sessions) == true)
+        let found = lease.nextSync { session in Self.memberships(of: session, count: 2) }
+        #expect(found.memberships == [whole.memberships[4]])
+        _ = lease.synced(unlisted: [0], sessions)
+        // A session that has ended is in no channel any more.
+        #expect(lease.renewed(isKnown: true, sessions) == true)
+        #expect(lease.nextSync { _ in [] }.memberships.isEmpty)
+        _ = lease.synced(sessions)
+        #expect(lease.renewed(isKnown: true, sessions) == false)
+    }
+
+    @Test("when too many aren't listed presence is told everything anew")
+    mutating func manyUnlisted() {
+        sync(isKnown: true)
+        for number in 0...PresenceLease.unlistedMax {
+            lease.isUnlisted(.test(UInt64(number)), in: .init(appID: "app", type: .message, name: "a"))
+        }
+        #expect(lease.renewed(isKnown: true, [.test(1)]) == true)
+        let request = lease.nextSync { _ in [] }
+        #expect(request.isFirst && request.isLast)
+    }
+
     @Test("P-1: a presence that was started anew gives every session a new snapshot, after the sync")
     mutating func refreshes() {
         let sessions = (1...3 as ClosedRange<UInt64>).map(SessionKey.test)

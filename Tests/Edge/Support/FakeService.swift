@@ -121,7 +121,7 @@ extension FakeService {
     var methods: [UInt32] { heard.map(\.method) }
 
     @discardableResult
-    func answerJoin(_ users: [String]? = nil, in channel: String = "lobby") -> Bool {
+    func answerJoin(_ users: [String]? = nil, in channel: String = "lobby", isOlder: Bool = false) -> Bool {
         let snapshot = users.map { users in
             Rtm_Client_ServerFrame.with {
                 $0.presenceSnapshot.channelType = .message
@@ -132,7 +132,9 @@ extension FakeService {
         return Self.bytes(snapshot.map { [$0] } ?? []).withUnsafeBytes { frames in
             answer(
                 PresenceMethod.join,
-                JoinResponse(position: StreamPosition(epoch: 1, offset: 0), frames: WireText(frames)))
+                JoinResponse(
+                    position: StreamPosition(epoch: 1, offset: 0), frames: WireText(frames), isOlder: isOlder)
+            )
         }
     }
 
@@ -165,7 +167,10 @@ extension FakeService {
         }
     }
 
-    func answerSync() { answer(PresenceMethod.sync, SyncResponse()) }
+    /// - Parameter places: of the memberships whose users have newer logins in the channels.
+    func answerSync(older places: [UInt32] = []) {
+        answer(PresenceMethod.sync, SyncResponse(older: places.map(OlderMembership.init)))
+    }
 
     static func bytes(_ frames: [Rtm_Client_ServerFrame]) -> [UInt8] {
         frames.flatMap { frame -> [UInt8] in

@@ -19,6 +19,7 @@ enum FuzzedService {
         try RoundTrip.unpacked(LeaseRequest.self, bytes)
         try RoundTrip.unpacked(LeaseResponse.self, bytes)
         try RoundTrip.unpacked(SyncRequest.self, bytes)
+        try RoundTrip.unpacked(SyncResponse.self, bytes)
     }
 
     private static func storage(_ bytes: UnsafeRawBufferPointer) throws(Disagreement) {

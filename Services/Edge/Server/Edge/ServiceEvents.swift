@@ -108,6 +108,9 @@ extension ServiceEvents: PresenceCaller {
     func presenceJoined(
         _ join: SnapshotReads.PendingJoin, _ outcome: Result<JoinResponse, ServiceLinkRequestFailure>
     ) {
+        if case .success(let response) = outcome, response.isOlder {
+            memberships.isUnlisted(join.session, in: join.channel)
+        }
         snapshots.joined(join, outcome)
     }
 

@@ -138,6 +138,12 @@ extension Memberships {
 extension Memberships {
     func joinMissed() { lease.missed() }
 
+    /// A newer login of the user is in the channel, perhaps at an edge that has died. Presence is told of the
+    /// session again, until that login has gone or the session has ended.
+    func isUnlisted(_ session: SessionKey, in channel: ChannelKey) {
+        lease.isUnlisted(session, in: channel)
+    }
+
     private func syncNext() {
         let request = lease.nextSync { memberships(of: $0) }
         do throws(RTMError) {
@@ -148,8 +154,8 @@ extension Memberships {
     }
 
     func synced(_ outcome: Result<SyncResponse, ServiceLinkRequestFailure>) {
-        guard case .success = outcome else { return lease.syncFailed() }
-        switch lease.synced(allSessions) {
+        guard case .success(let response) = outcome else { return lease.syncFailed() }
+        switch lease.synced(unlisted: response.older.map { Int($0.place) }, allSessions) {
         case .more: syncNext()
         case .done(refreshes: true) where lease.refreshDelay > .zero:
             eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(lease.refreshDelay)) {

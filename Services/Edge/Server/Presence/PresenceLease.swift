@@ -3,9 +3,10 @@ import RTMWire
 
 /// What presence knows of a loop's sessions hangs on one lease. This value says when presence has to be told
 /// everything anew: after every loss of the link (what was pushed meanwhile didn't arrive), when presence
-/// knows nothing under the lease (it was started anew), and when a join came to nothing. It also says who
-/// gets a new snapshot: everybody if presence knew nothing, and otherwise only the subscriptions that lack
-/// one.
+/// knows nothing under the lease (it was started anew), and when a join came to nothing. With each renewal
+/// presence is told again of those whom it doesn't list, because newer logins of the users are in the
+/// channels. It also says who gets a new snapshot: everybody if presence knew nothing, and otherwise only the
+/// subscriptions that lack one.
 ///
 /// A value without I/O.
 struct PresenceLease {
@@ -13,6 +14,9 @@ struct PresenceLease {
     static let syncBatch = 512
     /// Limit: sessions that get a new snapshot at the same time.
     static let refreshesMax = 32
+    /// Limit: memberships remembered that aren't listed. When there are more, presence is told everything
+    /// anew.
+    static let unlistedMax = 1_024
     /// Limit: subscriptions remembered that lack a snapshot. When there are more, all get a new one.
     static let lackingMax = 65_536
     /// How long the next renewal waits after one that failed.
@@ -30,6 +34,11 @@ struct PresenceLease {
         case ended(Caller, SessionEnd)
     }
 
+    private struct Seat: Hashable {
+        let session: SessionKey
+        let channel: ChannelKey
+    }
+
     let id: UInt64
     /// How many links there have been. By this number presence tells the newest one.
     private(set) var link: UInt64 = 0
@@ -45,6 +54,12 @@ struct PresenceLease {
     private(set) var refreshDelay = Duration.zero
     /// The sessions that the sync has yet to tell presence of.
     private var unsynced: [SessionKey] = []
+    /// The memberships of the request that is under way, in its order.
+    private var reported: [Seat] = []
+    /// The memberships that presence doesn't list, because newer logins of the users are in the channels.
+    private var unlisted: Set<Seat> = []
+    /// The sync tells presence of these memberships only.
+    private var syncedAgain: Set<Seat>?
     /// The sessions that have yet to get new snapshots, the last one first. The places are nil for a session
     /// that gets one wherever it wants presence; that is looked up when its turn comes.
     private var unrefreshed: [(session: SessionKey, places: [Int]?)] = []
@@ -70,6 +85,7 @@ struct PresenceLease {
         isSyncNeeded = true
         isSyncing = false
         unsynced = []
+        unlisted = []
         let cutOff = unrefreshed
         unrefreshed = []
         doubtful += unconfirmed.prefix(Self.untoldMax - min(doubtful.count, Self.untoldMax))
@@ -129,6 +145,12 @@ struct PresenceLease {
         lackingCount -= lacking.removeValue(forKey: session)?.count ?? 0
     }
 
+    /// Presence has answered that it doesn't list the session in the channel.
+    mutating func isUnlisted(_ session: SessionKey, in channel: ChannelKey) {
+        guard unlisted.count < Self.unlistedMax else { return missed() }
+        unlisted.insert(Seat(session: session, channel: channel))
+    }
+
     private mutating func forgetLacking() {
         lacking = [:]
         lackingCount = 0
@@ -142,12 +164,14 @@ struct PresenceLease {
             isSyncNeeded = true
             isRefreshNeeded = true
         }
-        guard isSyncNeeded, !isSyncing else { return false }
+        guard isSyncNeeded || !unlisted.isEmpty, !isSyncing else { return false }
+        syncedAgain = isSyncNeeded ? nil : unlisted
+        unsynced = isSyncNeeded ? sessions() : Array(Set(unlisted.map(\.session)))
+        unlisted = []
         isSyncNeeded = false
         isSyncing = true
         isSyncFirst = true
         refreshDelay = isKnown ? .zero : Self.othersDelay
-        unsynced = sessions()
         return true
     }
 
@@ -155,12 +179,20 @@ struct PresenceLease {
     /// already knows what the session has left meanwhile.
     mutating func nextSync(_ memberships: (SessionKey) -> [Membership]) -> SyncRequest {
         var batch: [Membership] = []
+        reported = []
         while batch.count < Self.syncBatch, let session = unsynced.popLast() {
-            batch += memberships(session)
+            for membership in memberships(session) {
+                let seat = Seat(session: session, channel: membership.channel)
+                guard syncedAgain?.contains(seat) != false else { continue }
+                reported.append(seat)
+                batch.append(membership)
+            }
         }
         defer { isSyncFirst = false }
+        let isWhole = syncedAgain == nil
         return SyncRequest(
-            lease: id, memberships: batch, isFirst: isSyncFirst, isLast: unsynced.isEmpty)
+            lease: id, memberships: batch, isFirst: isWhole && isSyncFirst,
+            isLast: isWhole && unsynced.isEmpty)
     }
 
     enum Synced: Equatable {
@@ -169,8 +201,13 @@ struct PresenceLease {
         case done(refreshes: Bool)
     }
 
-    mutating func synced(_ sessions: @autoclosure () -> [SessionKey]) -> Synced {
+    /// - Parameter places: of the memberships in the request that presence doesn't list.
+    mutating func synced(unlisted places: [Int] = [], _ sessions: @autoclosure () -> [SessionKey]) -> Synced {
         guard isSyncing else { return .done(refreshes: false) }
+        for place in places where reported.indices.contains(place) {
+            isUnlisted(reported[place].session, in: reported[place].channel)
+        }
+        reported = []
         guard unsynced.isEmpty else { return .more }
         isSyncing = false
         return .done(refreshes: queueRefreshes(sessions))

@@ -58,7 +58,7 @@ final class SnapshotReads {
                 channel: channel, caller: session.caller, lease: lease, quiet: join.isQuiet,
                 presenceTimeout: .seconds(Int64(session.presenceTimeout)),
                 wantsSnapshot: join.wantsSnapshot, claim: session.claim),
-            context: PendingJoin(id: id, channel: channel))
+            context: PendingJoin(id: id, session: session.key, channel: channel))
     }
 
     // MARK: Answers
@@ -66,6 +66,7 @@ final class SnapshotReads {
     /// What has to be remembered of a join until its answer.
     struct PendingJoin {
         let id: SubscribeID
+        let session: SessionKey
         let channel: ChannelKey
     }
 

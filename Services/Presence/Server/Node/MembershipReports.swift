@@ -21,23 +21,27 @@ final class MembershipReports {
         syncs.isOlder(member, lease: lease, over: link.id)
     }
 
-    /// Enters the members. With the last part of a report everybody else under the lease is lost.
+    /// Enters the members. With the last part of a report everybody else under the lease is lost. Gives who
+    /// isn't listed, because newer logins of the users are in the channels.
     func report(
         _ request: SyncRequest, over link: AcceptedServiceLink, _ edgeLink: EdgeLink,
-        _ done: @escaping (Result<Void, RTMError>) -> Void
+        _ done: @escaping (Result<[OlderMembership], RTMError>) -> Void
     ) {
         syncs.add(request, over: link.id)
+        var older: [OlderMembership] = []
+        let entered: (Result<Void, RTMError>) -> Void = { outcome in done(outcome.map { older }) }
         let pending = Gathering(count: request.memberships.count + 1) { [self] outcome in
             guard case .success = outcome, request.isLast, let kept = syncs.finish(request, over: link.id)
-            else { return done(outcome) }
-            store.synced(edgeLink, except: kept, done)
+            else { return entered(outcome) }
+            store.synced(edgeLink, except: kept, entered)
         }
-        for membership in request.memberships {
+        for (place, membership) in request.memberships.enumerated() {
             let entry = Entry(membership, lease: request.lease)
             store.adopt(entry, membership.channel, over: edgeLink) { [self] outcome in
                 if case .success(false) = outcome {
                     let member = MemberKey(membership.caller, membership.channel)
                     isOlder(member, lease: request.lease, over: link)
+                    older.append(OlderMembership(place: UInt32(place)))
                 }
                 pending.finished(outcome.map { _ in })
             }

@@ -14,6 +14,8 @@ struct PendingJoin {
     var isForRoster = false
     /// Whether the snapshot is too big for the answer to a join.
     var isTooBig = false
+    /// Whether a newer login of the user is in the channel.
+    var isOlder = false
     /// Whether the join waits for an answer of messaging.
     var needsMessaging = false
     /// The users, once the snapshot was taken; the events before it may still be on their way.
@@ -46,7 +48,8 @@ extension PendingJoin {
         frames.withUnsafeReadableBytes { bytes in
             link.respond(
                 to: request,
-                JoinResponse(position: position, frames: WireText(bytes), isTooBig: isTooBig))
+                JoinResponse(
+                    position: position, frames: WireText(bytes), isTooBig: isTooBig, isOlder: isOlder))
         }
     }
 }

@@ -20,7 +20,10 @@ extension PresenceNode {
         store.enter(Entry(join), join.channel, over: edgeLink) { [self] outcome in
             switch outcome {
             case .success(let entered):
-                if !entered.isMember { reports.isOlder(member, lease: join.lease, over: link) }
+                if !entered.isMember {
+                    reports.isOlder(member, lease: join.lease, over: link)
+                    joins[number]?.isOlder = true
+                }
                 wait(number, through: entered.through)
             case .failure(let error):
                 if error.code == .channelSubscribeFailed { metrics.channelsFull.increment() }

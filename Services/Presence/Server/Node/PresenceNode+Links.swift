@@ -89,7 +89,7 @@ extension PresenceNode: ServiceLinkHandler {
         let edgeLink = try leases.name(request.lease, over: link)
         reports.report(request, over: link, edgeLink) { [self] outcome in
             switch outcome {
-            case .success: link.respond(to: id, SyncResponse())
+            case .success(let older): link.respond(to: id, SyncResponse(older: older))
             case .failure(let error): refuse(id, error, link)
             }
         }

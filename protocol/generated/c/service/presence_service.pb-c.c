@@ -457,6 +457,51 @@ void   rtm__service__sync_response__free_unpacked
   assert(message->base.descriptor == &rtm__service__sync_response__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
+void   rtm__service__older_membership__init
+                     (Rtm__Service__OlderMembership         *message)
+{
+  static const Rtm__Service__OlderMembership init_value = RTM__SERVICE__OLDER_MEMBERSHIP__INIT;
+  *message = init_value;
+}
+size_t rtm__service__older_membership__get_packed_size
+                     (const Rtm__Service__OlderMembership *message)
+{
+  assert(message->base.descriptor == &rtm__service__older_membership__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t rtm__service__older_membership__pack
+                     (const Rtm__Service__OlderMembership *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &rtm__service__older_membership__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t rtm__service__older_membership__pack_to_buffer
+                     (const Rtm__Service__OlderMembership *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &rtm__service__older_membership__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Rtm__Service__OlderMembership *
+       rtm__service__older_membership__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Rtm__Service__OlderMembership *)
+     protobuf_c_message_unpack (&rtm__service__older_membership__descriptor,
+                                allocator, len, data);
+}
+void   rtm__service__older_membership__free_unpacked
+                     (Rtm__Service__OlderMembership *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &rtm__service__older_membership__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
 void   rtm__service__membership__init
                      (Rtm__Service__Membership         *message)
 {
@@ -618,7 +663,7 @@ const ProtobufCMessageDescriptor rtm__service__join_request__descriptor =
   (ProtobufCMessageInit) rtm__service__join_request__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor rtm__service__join_response__field_descriptors[3] =
+static const ProtobufCFieldDescriptor rtm__service__join_response__field_descriptors[4] =
 {
   {
     "position",
@@ -656,16 +701,29 @@ static const ProtobufCFieldDescriptor rtm__service__join_response__field_descrip
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "older",
+    4,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_BOOL,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__JoinResponse, older),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned rtm__service__join_response__field_indices_by_name[] = {
   1,   /* field[1] = frames */
+  3,   /* field[3] = older */
   0,   /* field[0] = position */
   2,   /* field[2] = too_big */
 };
 static const ProtobufCIntRange rtm__service__join_response__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 3 }
+  { 0, 4 }
 };
 const ProtobufCMessageDescriptor rtm__service__join_response__descriptor =
 {
@@ -675,7 +733,7 @@ const ProtobufCMessageDescriptor rtm__service__join_response__descriptor =
   "Rtm__Service__JoinResponse",
   "rtm.service",
   sizeof(Rtm__Service__JoinResponse),
-  3,
+  4,
   rtm__service__join_response__field_descriptors,
   rtm__service__join_response__field_indices_by_name,
   1,  rtm__service__join_response__number_ranges,
@@ -1091,9 +1149,29 @@ const ProtobufCMessageDescriptor rtm__service__sync_request__descriptor =
   (ProtobufCMessageInit) rtm__service__sync_request__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-#define rtm__service__sync_response__field_descriptors NULL
-#define rtm__service__sync_response__field_indices_by_name NULL
-#define rtm__service__sync_response__number_ranges NULL
+static const ProtobufCFieldDescriptor rtm__service__sync_response__field_descriptors[1] =
+{
+  {
+    "older",
+    1,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Rtm__Service__SyncResponse, n_older),
+    offsetof(Rtm__Service__SyncResponse, older),
+    &rtm__service__older_membership__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned rtm__service__sync_response__field_indices_by_name[] = {
+  0,   /* field[0] = older */
+};
+static const ProtobufCIntRange rtm__service__sync_response__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 1 }
+};
 const ProtobufCMessageDescriptor rtm__service__sync_response__descriptor =
 {
   PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
@@ -1102,11 +1180,49 @@ const ProtobufCMessageDescriptor rtm__service__sync_response__descriptor =
   "Rtm__Service__SyncResponse",
   "rtm.service",
   sizeof(Rtm__Service__SyncResponse),
-  0,
+  1,
   rtm__service__sync_response__field_descriptors,
   rtm__service__sync_response__field_indices_by_name,
-  0,  rtm__service__sync_response__number_ranges,
+  1,  rtm__service__sync_response__number_ranges,
   (ProtobufCMessageInit) rtm__service__sync_response__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor rtm__service__older_membership__field_descriptors[1] =
+{
+  {
+    "place",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT32,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__OlderMembership, place),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned rtm__service__older_membership__field_indices_by_name[] = {
+  0,   /* field[0] = place */
+};
+static const ProtobufCIntRange rtm__service__older_membership__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 1 }
+};
+const ProtobufCMessageDescriptor rtm__service__older_membership__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "rtm.service.OlderMembership",
+  "OlderMembership",
+  "Rtm__Service__OlderMembership",
+  "rtm.service",
+  sizeof(Rtm__Service__OlderMembership),
+  1,
+  rtm__service__older_membership__field_descriptors,
+  rtm__service__older_membership__field_indices_by_name,
+  1,  rtm__service__older_membership__number_ranges,
+  (ProtobufCMessageInit) rtm__service__older_membership__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
 static const ProtobufCFieldDescriptor rtm__service__membership__field_descriptors[5] =

@@ -214,6 +214,9 @@ package nonisolated struct Rtm_Service_JoinResponse: Sendable {
   /// the snapshot doesn't fit into the answer, so the edge has to ask for it (RosterRequest)
   package var tooBig: Bool = false
 
+  /// a newer login of the user is in the channel, so this session isn't listed
+  package var older: Bool = false
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
@@ -359,7 +362,8 @@ package nonisolated struct Rtm_Service_LeaseResponse: Sendable {
 }
 
 /// All memberships under a lease, in as many requests as it takes. A membership that isn't among them is lost when the last
-/// request has come.
+/// request has come. A request that is neither the first nor the last, outside of such a row, tells some of them once more: those
+/// that presence has not listed.
 package nonisolated struct Rtm_Service_SyncRequest: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -382,6 +386,22 @@ package nonisolated struct Rtm_Service_SyncResponse: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
+
+  /// the memberships that aren't listed, as in JoinResponse
+  package var older: [Rtm_Service_OlderMembership] = []
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+}
+
+package nonisolated struct Rtm_Service_OlderMembership: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// in the request, counted from 0
+  package var place: UInt32 = 0
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -504,7 +524,7 @@ nonisolated extension Rtm_Service_JoinRequest: SwiftProtobuf.Message, SwiftProto
 
 nonisolated extension Rtm_Service_JoinResponse: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".JoinResponse"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}position\0\u{1}frames\0\u{3}too_big\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}position\0\u{1}frames\0\u{3}too_big\0\u{1}older\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -515,6 +535,7 @@ nonisolated extension Rtm_Service_JoinResponse: SwiftProtobuf.Message, SwiftProt
       case 1: try { try decoder.decodeSingularMessageField(value: &self._position) }()
       case 2: try { try decoder.decodeSingularBytesField(value: &self.frames) }()
       case 3: try { try decoder.decodeSingularBoolField(value: &self.tooBig) }()
+      case 4: try { try decoder.decodeSingularBoolField(value: &self.older) }()
       default: break
       }
     }
@@ -534,6 +555,9 @@ nonisolated extension Rtm_Service_JoinResponse: SwiftProtobuf.Message, SwiftProt
     if self.tooBig != false {
       try visitor.visitSingularBoolField(value: self.tooBig, fieldNumber: 3)
     }
+    if self.older != false {
+      try visitor.visitSingularBoolField(value: self.older, fieldNumber: 4)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -541,6 +565,7 @@ nonisolated extension Rtm_Service_JoinResponse: SwiftProtobuf.Message, SwiftProt
     if lhs._position != rhs._position {return false}
     if lhs.frames != rhs.frames {return false}
     if lhs.tooBig != rhs.tooBig {return false}
+    if lhs.older != rhs.older {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -825,18 +850,59 @@ nonisolated extension Rtm_Service_SyncRequest: SwiftProtobuf.Message, SwiftProto
 
 nonisolated extension Rtm_Service_SyncResponse: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".SyncResponse"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap()
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}older\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
-    // Load everything into unknown fields
-    while try decoder.nextFieldNumber() != nil {}
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeRepeatedMessageField(value: &self.older) }()
+      default: break
+      }
+    }
   }
 
   package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.older.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.older, fieldNumber: 1)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   package static func ==(lhs: Rtm_Service_SyncResponse, rhs: Rtm_Service_SyncResponse) -> Bool {
+    if lhs.older != rhs.older {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Rtm_Service_OlderMembership: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".OlderMembership"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}place\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt32Field(value: &self.place) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.place != 0 {
+      try visitor.visitSingularUInt32Field(value: self.place, fieldNumber: 1)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Rtm_Service_OlderMembership, rhs: Rtm_Service_OlderMembership) -> Bool {
+    if lhs.place != rhs.place {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -28,6 +28,7 @@ typedef struct Rtm__Service__LeaseRequest Rtm__Service__LeaseRequest;
 typedef struct Rtm__Service__LeaseResponse Rtm__Service__LeaseResponse;
 typedef struct Rtm__Service__SyncRequest Rtm__Service__SyncRequest;
 typedef struct Rtm__Service__SyncResponse Rtm__Service__SyncResponse;
+typedef struct Rtm__Service__OlderMembership Rtm__Service__OlderMembership;
 typedef struct Rtm__Service__Membership Rtm__Service__Membership;
 
 
@@ -126,10 +127,14 @@ struct  Rtm__Service__JoinResponse
    * the snapshot doesn't fit into the answer, so the edge has to ask for it (RosterRequest)
    */
   protobuf_c_boolean too_big;
+  /*
+   * a newer login of the user is in the channel, so this session isn't listed
+   */
+  protobuf_c_boolean older;
 };
 #define RTM__SERVICE__JOIN_RESPONSE__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&rtm__service__join_response__descriptor) \
-    , NULL, {0,NULL}, 0 }
+    , NULL, {0,NULL}, 0, 0 }
 
 
 /*
@@ -238,7 +243,8 @@ struct  Rtm__Service__LeaseResponse
 
 /*
  * All memberships under a lease, in as many requests as it takes. A membership that isn't among them is lost when the last
- * request has come.
+ * request has come. A request that is neither the first nor the last, outside of such a row, tells some of them once more: those
+ * that presence has not listed.
  */
 struct  Rtm__Service__SyncRequest
 {
@@ -257,10 +263,28 @@ struct  Rtm__Service__SyncRequest
 struct  Rtm__Service__SyncResponse
 {
   ProtobufCMessage base;
+  /*
+   * the memberships that aren't listed, as in JoinResponse
+   */
+  size_t n_older;
+  Rtm__Service__OlderMembership **older;
 };
 #define RTM__SERVICE__SYNC_RESPONSE__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&rtm__service__sync_response__descriptor) \
-     }
+    , 0,NULL }
+
+
+struct  Rtm__Service__OlderMembership
+{
+  ProtobufCMessage base;
+  /*
+   * in the request, counted from 0
+   */
+  uint32_t place;
+};
+#define RTM__SERVICE__OLDER_MEMBERSHIP__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&rtm__service__older_membership__descriptor) \
+    , 0 }
 
 
 struct  Rtm__Service__Membership
@@ -470,6 +494,25 @@ Rtm__Service__SyncResponse *
 void   rtm__service__sync_response__free_unpacked
                      (Rtm__Service__SyncResponse *message,
                       ProtobufCAllocator *allocator);
+/* Rtm__Service__OlderMembership methods */
+void   rtm__service__older_membership__init
+                     (Rtm__Service__OlderMembership         *message);
+size_t rtm__service__older_membership__get_packed_size
+                     (const Rtm__Service__OlderMembership   *message);
+size_t rtm__service__older_membership__pack
+                     (const Rtm__Service__OlderMembership   *message,
+                      uint8_t             *out);
+size_t rtm__service__older_membership__pack_to_buffer
+                     (const Rtm__Service__OlderMembership   *message,
+                      ProtobufCBuffer     *buffer);
+Rtm__Service__OlderMembership *
+       rtm__service__older_membership__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   rtm__service__older_membership__free_unpacked
+                     (Rtm__Service__OlderMembership *message,
+                      ProtobufCAllocator *allocator);
 /* Rtm__Service__Membership methods */
 void   rtm__service__membership__init
                      (Rtm__Service__Membership         *message);
@@ -521,6 +564,9 @@ typedef void (*Rtm__Service__SyncRequest_Closure)
 typedef void (*Rtm__Service__SyncResponse_Closure)
                  (const Rtm__Service__SyncResponse *message,
                   void *closure_data);
+typedef void (*Rtm__Service__OlderMembership_Closure)
+                 (const Rtm__Service__OlderMembership *message,
+                  void *closure_data);
 typedef void (*Rtm__Service__Membership_Closure)
                  (const Rtm__Service__Membership *message,
                   void *closure_data);
@@ -542,6 +588,7 @@ extern const ProtobufCMessageDescriptor rtm__service__lease_request__descriptor;
 extern const ProtobufCMessageDescriptor rtm__service__lease_response__descriptor;
 extern const ProtobufCMessageDescriptor rtm__service__sync_request__descriptor;
 extern const ProtobufCMessageDescriptor rtm__service__sync_response__descriptor;
+extern const ProtobufCMessageDescriptor rtm__service__older_membership__descriptor;
 extern const ProtobufCMessageDescriptor rtm__service__membership__descriptor;
 
 PROTOBUF_C__END_DECLS
