@@ -170,7 +170,8 @@ struct AdminServerTests {
             }
             let refused = try await RawConnection.exchange("", with: address)
             #expect(refused.isEmpty)
-            for channel in open { try await channel.close() }
+            // The server may have closed one of them already, because nothing came over it.
+            for channel in open { try? await channel.close() }
             try await eventually("there is a place again") {
                 (try? await get("/live", at: address).body) == "live\n"
             }

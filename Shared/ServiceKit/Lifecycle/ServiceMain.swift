@@ -1,4 +1,3 @@
-internal import Dispatch
 internal import Foundation
 internal import Logging
 internal import NIOCore
@@ -60,31 +59,21 @@ extension ServiceMain {
             shutdownTimeout: configuration[CommonKeys.shutdownTimeout], logger: logger,
             // This is not `exit`: handlers that run at exit could wait for a lock that a stuck thread holds.
             exitAtOnce: { _exit($0.rawValue) })
-        let signals = [SIGTERM, SIGINT].map { number in
-            Self.source(of: number) { lifecycle.signalReceived(number) }
+        var signals: [HeardSignal] = []
+        for number in [SIGTERM, SIGINT] {
+            signals.append(await HeardSignal(number) { lifecycle.signalReceived(number) })
         }
         let runner = ServiceRunner(
             program, configuration: configuration, eventLoopGroup: group, logger: logger,
             lifecycle: lifecycle, reload: { () throws(ConfigurationError) in try program.reloaded() })
         let terminal = Terminal()
-        let hangUp = Self.source(of: SIGHUP) {
+        let hangUp = await HeardSignal(SIGHUP) {
             if terminal.isGone { lifecycle.signalReceived(SIGHUP) } else { runner.reload() }
         }
         let status = await runner.run()
-        for source in signals + [hangUp] { source.cancel() }
+        for heard in signals + [hangUp] { heard.cancel() }
         logger.notice("stopped", metadata: ["status": .stringConvertible(status.rawValue)])
         return status
-    }
-
-    private static func source(
-        of number: Int32, handler: @escaping @Sendable () -> Void
-    ) -> any DispatchSourceSignal {
-        // The default action would end the process before the source gets the signal.
-        signal(number, SIG_IGN)
-        let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
-        source.setEventHandler(handler: handler)
-        source.resume()
-        return source
     }
 }
 

@@ -22,7 +22,9 @@ import Testing
             try await system.withClients("anna", "ben") { clients in
                 let (anna, ben) = (clients[0], clients[1])
                 let lobby = MetadataTarget.channel("lobby")
-                let revision = try await anna.setMetadata(["topic": "a"], of: lobby)
+                // A system is ready before all loops of its edge have reached storage.
+                try await write(["topic": "a"], to: lobby, by: anna)
+                let revision = try await anna.metadata(of: lobby).majorRevision
                 try await anna.setLock("manage", in: "lobby")
                 try await system.process("rtm-storage").kill9()
                 try await eventually("the edge knows that storage is away") {
