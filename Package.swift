@@ -106,12 +106,19 @@ let shared: [Target] = [
             "CBuild", "RTMModel", "RTMServiceLink", logging, .product(name: "Yams", package: "Yams"),
             .product(name: "NIOHTTP1", package: "swift-nio"),
         ] + nio),
+    room(
+        "RTMRedisConfiguration", "Shared/RedisConfiguration",
+        ["RTMRedis", "RTMServiceKit", "RTMServiceLink"]),
 ]
 
 let services: [Target] =
-    service("Messaging", server: [collections])
+    service(
+        "Messaging", server: ["RTMRedis", "RTMRedisConfiguration", collections],
+        // The Lua scripts travel in the binary.
+        resources: [.embedInCode("Scripts")])
     + service(
-        "Presence", calls: ["Messaging"], server: ["RTMRedis", collections, ordered],
+        "Presence", calls: ["Messaging"],
+        server: ["RTMRedis", "RTMRedisConfiguration", collections, ordered],
         // The Lua scripts travel in the binary.
         resources: [.embedInCode("Scripts")])
     + service("Storage", server: ["RTMMessagingClient", "CSQLite", collections, heap])

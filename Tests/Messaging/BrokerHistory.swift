@@ -1,3 +1,4 @@
+import NIOCore
 import RTMModel
 import RTMTestSupport
 import RTMWire
@@ -23,6 +24,7 @@ struct BrokerHistory {
         var afresh = 0
         var unknown = 0
         var late = 0
+        var takeovers = 0
 
         mutating func add(_ other: Events) {
             deliveries += other.deliveries
@@ -38,6 +40,7 @@ struct BrokerHistory {
             afresh += other.afresh
             unknown += other.unknown
             late += other.late
+            takeovers += other.takeovers
         }
     }
 
@@ -45,6 +48,9 @@ struct BrokerHistory {
     private var random: SeededGenerator
     private let limits: BrokerLimits
     private var broker: EmbeddedBroker
+    /// What the broker and those before it have told their journal; nil if none is kept.
+    private var journal: [ByteBuffer]?
+    private let firstEpoch: UInt64
     private var now: UInt64 = 1_000_000
     /// The latest time that the broker was ever told.
     private var latest: UInt64 = 1_000_000
@@ -87,8 +93,10 @@ struct BrokerHistory {
     private static let openBytesMax = 20_000
     private static let publishers = ["anna", "bob", "carl"]
 
-    /// - Parameter keepsAll: whether there is room and time for every entry.
-    init(seed: UInt64, keepsAll: Bool) {
+    /// - Parameters:
+    ///   - keepsAll: whether there is room and time for every entry.
+    ///   - takesOver: whether other brokers go on in place of the first one.
+    init(seed: UInt64, keepsAll: Bool, takesOver: Bool = false) throws {
         self.seed = seed
         random = SeededGenerator(seed: seed)
         let narrow = BrokerLimits.limits(
@@ -100,11 +108,30 @@ struct BrokerHistory {
             partitionCount: .random(in: 1...4, using: &random),
             segmentBytes: .random(in: 1...600, using: &random))
         limits = keepsAll ? .limits(entriesMax: 10_000, partitionCount: 3) : narrow
-        broker = EmbeddedBroker(limits: limits, firstEpoch: random.next())
+        firstEpoch = random.next()
+        broker = EmbeddedBroker(limits: limits, firstEpoch: firstEpoch)
+        guard takesOver else { return }
+        journal = []
+        broker.keepJournal(settlingFor: 0, now: now)
+    }
+
+    /// Another broker goes on with what is in the journal.
+    private mutating func takeOver() throws {
+        guard let journal else { return }
+        events.takeovers += 1
+        var replay = JournalReplay(limits: limits, firstEpoch: firstEpoch)
+        for batch in journal {
+            try batch.withUnsafeReadableBytes { bytes in try replay.read(bytes) }
+        }
+        broker = EmbeddedBroker(continuing: replay)
+        broker.keepJournal(settlingFor: 0, now: now)
+        for interest in interests.keys { leave(interest, tellingBroker: false) }
     }
 
     mutating func step() throws {
         passTime()
+        defer { if journal != nil { journal?.append(broker.takeJournal()) } }
+        if journal != nil, random.chance(1, in: 25) { return try takeOver() }
         switch Int.random(in: 0..<23, using: &random) {
         case 20..<23: try appendEvent()
         case 0..<6: try publish()

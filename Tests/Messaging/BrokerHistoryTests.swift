@@ -10,7 +10,7 @@ struct BrokerHistoryTests {
     func histories() throws {
         var total = BrokerHistory.Events()
         for seed in Self.seeds {
-            var history = BrokerHistory(seed: seed, keepsAll: seed >= 80)
+            var history = try BrokerHistory(seed: seed, keepsAll: seed >= 80)
             for _ in 0..<400 { try history.step() }
             history.finish()
             total.add(history.events)
@@ -29,5 +29,20 @@ struct BrokerHistoryTests {
         #expect(total.afresh > 100)
         #expect(total.unknown > 100)
         #expect(total.late > 200)
+    }
+
+    @Test("a broker that goes on with the journal of another one has lost nothing, and repeats nothing")
+    func takeovers() throws {
+        var total = BrokerHistory.Events()
+        for seed in 200..<240 as Range<UInt64> {
+            var history = try BrokerHistory(seed: seed, keepsAll: true, takesOver: true)
+            for _ in 0..<400 { try history.step() }
+            history.finish()
+            total.add(history.events)
+        }
+        #expect(total.takeovers > 300)
+        #expect(total.replays > 500)
+        #expect(total.repetitions > 200)
+        #expect(total.repeated > 300)
     }
 }

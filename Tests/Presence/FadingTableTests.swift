@@ -36,7 +36,7 @@ struct FadingTableTests {
         let loop = EmbeddedEventLoop()
         let rules = StoreHarness.rules
         let settings = PresenceNode.Settings(
-            messaging: .inProcess(InProcessEndpoint(name: "messaging")), link: ServiceLinkConfiguration(),
+            messaging: [.inProcess(InProcessEndpoint(name: "messaging"))], link: ServiceLinkConfiguration(),
             states: rules.states, leaseTimeToLive: .seconds(15))
         let node = PresenceNode(
             settings, store: EmbeddedPresenceStore(rules, source: 1) { 0 }, on: loop,

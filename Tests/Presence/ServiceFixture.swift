@@ -51,7 +51,8 @@ final class ServiceFixture: Sendable {
         let logger = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
         self.logger = logger
         let settings = PresenceNode.Settings(
-            messaging: .inProcess(messagingEndpoint), link: ServiceLinkConfiguration(), states: rules.states,
+            messaging: [.inProcess(messagingEndpoint)], link: ServiceLinkConfiguration(),
+            states: rules.states,
             leaseTimeToLive: .seconds(15), snapshots: snapshots)
         let node = try await loop.submit {
             let store = EmbeddedPresenceStore(rules, source: .random(in: 1...UInt64.max)) {

@@ -1,9 +1,9 @@
 import Foundation
 
 /// Ports of this machine that nobody listens on at the moment.
-enum FreePorts {
+package enum FreePorts {
     /// Gives different ports.
-    static func take(_ count: Int) throws -> [Int] {
+    package static func take(_ count: Int) throws -> [Int] {
         var listeners: [Int32] = []
         defer { for listener in listeners { close(listener) } }
         return try (0..<count).map { _ in

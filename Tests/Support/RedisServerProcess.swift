@@ -95,7 +95,8 @@ package final class RedisServerProcess: Sendable {
     /// Writes the data to disk. A server that is started after a crash has these again, and nothing newer.
     package func save() throws { try command(["SAVE"]) }
 
-    private func command(_ words: [String]) throws {
+    /// Sends a command of its own.
+    package func command(_ words: [String]) throws {
         let client = Process()
         client.executableURL = URL(fileURLWithPath: "/usr/bin/env")
         client.arguments = ["redis-cli", "-s", socket] + words

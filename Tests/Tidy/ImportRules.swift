@@ -33,9 +33,13 @@ struct ImportRules {
         "Services/Messaging/Client": calling,
         "Services/Presence/Client": calling,
         "Services/Storage/Client": calling,
-        "Services/Messaging/Server": serving.union(["RTMMessagingClient", "HeapModule"]),
+        "Shared/RedisConfiguration": ["RTMRedis", "RTMServiceKit", "RTMServiceLink"],
+        "Services/Messaging/Server": serving.union([
+            "RTMMessagingClient", "RTMRedis", "RTMRedisConfiguration",
+        ]),
         "Services/Presence/Server": serving.union([
-            "RTMPresenceClient", "RTMMessagingClient", "RTMRedis", "OrderedCollections",
+            "RTMPresenceClient", "RTMMessagingClient", "RTMRedis", "RTMRedisConfiguration",
+            "OrderedCollections",
         ]),
         "Services/Storage/Server": serving.union(["RTMStorageClient", "RTMMessagingClient", "HeapModule"]),
         "Services/Storage/Server/SQLite": ["CSQLite", "RTMModel", "RTMWire", "Logging"],

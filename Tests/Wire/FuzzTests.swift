@@ -143,6 +143,13 @@ private final class Decoders {
         scan(MessageView.self, bytes) { $0.touch() }
         scan(PublishResponse.self, bytes)
         scan(DeliveryPush.self, bytes) { $0.frames.touch() }
+        unpack(LeadPush.self, bytes)
+        scan(JournaledEntries.self, bytes) { $0.frames.touch() }
+        scan(JournaledChannel.self, bytes)
+        scan(JournaledClaim.self, bytes)
+        scan(JournaledHeads.self, bytes)
+        scan(JournaledHead.self, bytes)
+        attempt { () throws(WireError) in try JournalBatch.read(bytes) { _ in } }
     }
 
     private func presence(_ bytes: UnsafeRawBufferPointer) {

@@ -28,7 +28,7 @@ struct WrittenFieldsTests {
     /// These messages are written in one of two ways, or around a body that is only copied.
     private static let writtenInParts: Set<String> = [
         "PresenceEvent", "LockGrantedPush", "ServiceLinkFrame", "ServiceLinkRequest", "ServiceLinkResponse",
-        "ServiceLinkPush", "ServiceLinkHeartbeat", "ServiceLinkHeartbeatAck",
+        "ServiceLinkPush", "ServiceLinkHeartbeat", "ServiceLinkHeartbeatAck", "JournalBatch",
     ]
 
     @Test("no message that a server writes is missing here")

@@ -138,6 +138,13 @@ struct WrittenMessage: Sendable, CustomTestStringConvertible {
             },
             WrittenMessage(event),
             WrittenMessage(AppendResponse(position: position, timestampMilliseconds: 1)),
+            WrittenMessage(LeadPush(term: 2, follows: 1)),
+            WrittenMessage(entries(x)),
+            WrittenMessage(JournaledChannel(channel: key, head: 1, timestamp: 2, hadEntries: true)),
+            WrittenMessage(
+                JournaledClaim(channel: key, number: 1, holder: 2, isOnline: true, attempt: 3)),
+            WrittenMessage(JournaledHeads(heads: [JournaledHead(partition: 1, offset: 2)], time: 3)),
+            WrittenMessage(JournaledHead(partition: 1, offset: 2)),
             WrittenMessage(
                 ReadRequest(channel: key, after: position, exceptPublisher: "p", features: .presence)),
             WrittenMessage(ReadResponse(frames: x, position: position, gap: true, more: true)),
@@ -147,6 +154,15 @@ struct WrittenMessage: Sendable, CustomTestStringConvertible {
                     feature: .presence,
                     frames: x)),
         ]
+    }
+
+    private static func entries(_ x: WireText) -> JournaledEntries {
+        var entries = JournaledEntries(
+            channel: key, offset: 1, timestamp: 2, count: 3, publisherSession: 4, feature: .message, frames: x
+        )
+        (entries.user, entries.client, entries.sequence, entries.previous) = (5, 6, 7, 8)
+        (entries.source, entries.sourceSequence) = (9, 10)
+        return entries
     }
 
     private static func presence(_ x: WireText) -> [WrittenMessage] {

@@ -10,7 +10,7 @@ package protocol AppendCaller: AnyObject {
 
     /// Messaging can be called.
     func messagingIsUp()
-    /// Messaging can't be called until the link comes back, which it does by itself. Open appends have been
+    /// Messaging can't be called until it is up again, which comes by itself. Open appends have been
     /// answered before. They may have been done, so the caller repeats them with the same source and
     /// sequence.
     func messagingIsDown(_ reason: ServiceLinkDownReason)
@@ -23,53 +23,79 @@ extension AppendCaller {
     package func messagingIsUnreachable(_ reason: ServiceLinkDownReason) {}
 }
 
-/// Appends events to channel logs over one link. Every append has exactly one outcome, which never comes from
-/// within the call.
+/// Appends events to the channel logs of the messaging node that leads. Every append has exactly one outcome,
+/// which never comes from within the call.
 ///
 /// Presence and storage use it; edges publish and attach with `MessagingClient`.
-package final class MessagingAppender<Caller: AppendCaller>: ServiceClient {
-    package let calls: ServiceCalls<Caller.Append, Caller>
+package final class MessagingAppender<Caller: AppendCaller> {
+    private let links: MessagingLinks<Caller.Append>
+    private var caller: Caller?
 
     /// - Parameters:
     ///   - node: the name of this process, for messaging's log.
     ///   - timeout: how long every append may take.
     package init(
-        to address: ServiceLinkAddress, _ link: ServiceLinkConfiguration, node: String, timeout: Duration,
-        endOfTurn: EndOfTurn, logger: Logger
+        to addresses: [ServiceLinkAddress], _ link: ServiceLinkConfiguration, node: String,
+        timeout: Duration, endOfTurn: EndOfTurn, logger: Logger
     ) {
-        calls = ServiceCalls(
-            of: "messaging", to: address, link, node: node, timeout: timeout, endOfTurn: endOfTurn,
-            logger: logger)
+        links = MessagingLinks(
+            to: addresses, link, node: node, timeout: timeout, endOfTurn: endOfTurn, logger: logger)
     }
 
+    package var isUp: Bool { links.isUp }
+    package var addresses: String { links.addresses }
     /// How many appends have no answer yet.
-    package var openAppends: Int { calls.link.openRequests }
+    package var openAppends: Int { links.all.reduce(0) { $0 + $1.openRequests } }
 
-    /// Throws, without having sent anything, when the link is down or has too many open requests.
+    package func start(caller: Caller) {
+        self.caller = caller
+        links.start(delegate: self)
+    }
+
+    package func shutdown() { links.shutdown() }
+
+    /// Throws, without having sent anything, when no node leads or too many requests are open.
     package func append(_ request: AppendRequest, context: Caller.Append) throws(RTMError) {
-        try calls.send(MessagingMethod.append, request, context)
+        try links.request(MessagingMethod.append, request, context)
     }
+}
 
-    // MARK: - What comes back
+// MARK: - What comes back
 
-    package func linkUp(_ link: ServiceLinkClient<Caller.Append>, peer: ServiceLinkPeer) {
-        calls.caller?.messagingIsUp()
-    }
+extension MessagingAppender: ServiceLinkClientDelegate {
+    /// A node that is there may not lead.
+    package func linkUp(_ link: ServiceLinkClient<Caller.Append>, peer: ServiceLinkPeer) {}
 
     package func linkDown(_ link: ServiceLinkClient<Caller.Append>, _ reason: ServiceLinkDownReason) {
-        calls.caller?.messagingIsDown(reason)
+        change(links.lost(link), reason)
+    }
+
+    private func change(_ change: MessagingLinks<Caller.Append>.Change, _ reason: ServiceLinkDownReason?) {
+        if change == .down || change == .replaced { caller?.messagingIsDown(reason ?? .shutDown) }
+        if change == .up || change == .replaced { caller?.messagingIsUp() }
     }
 
     package func linkUnreachable(
         _ link: ServiceLinkClient<Caller.Append>, _ reason: ServiceLinkDownReason
     ) {
-        calls.caller?.messagingIsUnreachable(reason)
+        if links.leader == nil { caller?.messagingIsUnreachable(reason) }
+    }
+
+    package func linkRetired(_ link: ServiceLinkClient<Caller.Append>) {
+        if links.all.allSatisfy({ $0.downReason == .shutDown }) { caller = nil }
     }
 
     package func response(
         _ link: ServiceLinkClient<Caller.Append>, _ context: Caller.Append, _ outcome: ServiceLinkOutcome
     ) {
-        calls.caller?.messagingAppended(
-            context, outcome.result { try AppendResponse($0, in: calls.arena) })
+        caller?.messagingAppended(
+            context, outcome.result { try AppendResponse($0, in: links.arena) })
+    }
+
+    package func push(
+        _ link: ServiceLinkClient<Caller.Append>, method: UInt32, body: UnsafeRawBufferPointer
+    ) {
+        guard method == MessagingMethod.lead, let lead = try? LeadPush(body, in: links.arena) else { return }
+        change(links.heard(lead, from: link), nil)
     }
 }

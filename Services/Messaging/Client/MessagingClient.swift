@@ -10,9 +10,9 @@ package protocol MessagingCaller: AnyObject {
     /// What the caller remembers of a read until its answer.
     associatedtype Read
 
-    /// Messaging can be called. All attachments of an earlier link are gone.
+    /// Messaging can be called. All attachments from before are gone.
     func messagingIsUp()
-    /// Messaging can't be called until the link comes back, which it does by itself.
+    /// Messaging can't be called until it is up again, which comes by itself.
     func messagingIsDown(_ reason: ServiceLinkDownReason)
     /// An attempt to connect has failed. The next one follows by itself.
     func messagingIsUnreachable(_ reason: ServiceLinkDownReason)
@@ -35,87 +35,118 @@ extension MessagingCaller {
     package func messagingIsUnreachable(_ reason: ServiceLinkDownReason) {}
 }
 
-/// Typed calls to messaging over one link. Every call has exactly one outcome.
-package final class MessagingClient<Caller: MessagingCaller>: ServiceClient {
+/// Typed calls to the messaging node that leads. Every call has exactly one outcome.
+package final class MessagingClient<Caller: MessagingCaller> {
     package enum Call {
         case attach(interest: UInt64)
         case publish(Caller.Publish)
         case read(Caller.Read)
     }
 
-    package let calls: ServiceCalls<Call, Caller>
+    package let links: MessagingLinks<Call>
+    /// The caller is held from the start to the end of the links. A weak reference would make each of its
+    /// retains slow.
+    private var caller: Caller?
 
     /// - Parameter timeout: how long every call may take.
     package init(
-        to address: ServiceLinkAddress, _ link: ServiceLinkConfiguration, node: String, timeout: Duration,
-        endOfTurn: EndOfTurn, logger: Logger
+        to addresses: [ServiceLinkAddress], _ link: ServiceLinkConfiguration, node: String,
+        timeout: Duration, endOfTurn: EndOfTurn, logger: Logger
     ) {
-        calls = ServiceCalls(
-            of: "messaging", to: address, link, node: node, timeout: timeout, endOfTurn: endOfTurn,
-            logger: logger)
+        links = MessagingLinks(
+            to: addresses, link, node: node, timeout: timeout, endOfTurn: endOfTurn, logger: logger)
     }
+
+    @inlinable package var isUp: Bool { links.isUp }
+    package var addresses: String { links.addresses }
+
+    package func start(caller: Caller) {
+        self.caller = caller
+        links.start(delegate: self)
+    }
+
+    package func shutdown() { links.shutdown() }
 
     package func attach(_ request: AttachRequest) {
         let interest = request.interest
-        if let failure = calls.refusal(
-            sending: MessagingMethod.attach, request, .attach(interest: interest))
-        {
-            calls.caller?.messagingAttached(interest, .failure(failure))
+        do throws(RTMError) {
+            try links.request(MessagingMethod.attach, request, .attach(interest: interest))
+        } catch {
+            caller?.messagingAttached(interest, .failure(.refused(error)))
         }
     }
 
     /// Has no answer. If the link is down, the attachment is gone with it.
-    package func detach(_ push: DetachPush) { calls.link.push(MessagingMethod.detach, push) }
+    package func detach(_ push: DetachPush) { links.leader?.push(MessagingMethod.detach, push) }
 
     package func publish(_ request: PublishRequest, context: Caller.Publish) {
-        if let failure = calls.refusal(sending: MessagingMethod.publish, request, .publish(context)) {
-            calls.caller?.messagingPublished(context, .failure(failure))
+        do throws(RTMError) {
+            try links.request(MessagingMethod.publish, request, .publish(context))
+        } catch {
+            caller?.messagingPublished(context, .failure(.refused(error)))
         }
     }
 
     package func read(_ request: ReadRequest, context: Caller.Read) {
-        if let failure = calls.refusal(sending: MessagingMethod.read, request, .read(context)) {
-            calls.caller?.messagingRead(context, .failure(failure))
+        do throws(RTMError) {
+            try links.request(MessagingMethod.read, request, .read(context))
+        } catch {
+            caller?.messagingRead(context, .failure(.refused(error)))
         }
     }
+}
 
-    // MARK: - What comes back
+// MARK: - What comes back
 
-    package func linkUp(_ link: ServiceLinkClient<Call>, peer: ServiceLinkPeer) {
-        calls.caller?.messagingIsUp()
-    }
+extension MessagingClient: ServiceLinkClientDelegate {
+    /// A node that is there may not lead.
+    package func linkUp(_ link: ServiceLinkClient<Call>, peer: ServiceLinkPeer) {}
 
     package func linkDown(_ link: ServiceLinkClient<Call>, _ reason: ServiceLinkDownReason) {
-        calls.caller?.messagingIsDown(reason)
+        change(links.lost(link), reason)
+    }
+
+    private func change(_ change: MessagingLinks<Call>.Change, _ reason: ServiceLinkDownReason?) {
+        if change == .down || change == .replaced { caller?.messagingIsDown(reason ?? .shutDown) }
+        if change == .up || change == .replaced { caller?.messagingIsUp() }
     }
 
     package func linkUnreachable(_ link: ServiceLinkClient<Call>, _ reason: ServiceLinkDownReason) {
-        calls.caller?.messagingIsUnreachable(reason)
+        if links.leader == nil { caller?.messagingIsUnreachable(reason) }
+    }
+
+    package func linkRetired(_ link: ServiceLinkClient<Call>) {
+        if links.all.allSatisfy({ $0.downReason == .shutDown }) { caller = nil }
     }
 
     package func response(_ link: ServiceLinkClient<Call>, _ context: Call, _ outcome: ServiceLinkOutcome) {
         switch context {
         case .attach(let interest):
-            calls.caller?.messagingAttached(
-                interest, outcome.result { try AttachResponse($0, in: calls.arena) })
+            caller?.messagingAttached(
+                interest, outcome.result { try AttachResponse($0, in: links.arena) })
         case .publish(let publish):
-            calls.caller?.messagingPublished(publish, outcome.result { try PublishResponse(scanning: $0) })
+            caller?.messagingPublished(publish, outcome.result { try PublishResponse(scanning: $0) })
         case .read(let read):
-            calls.caller?.messagingRead(read, outcome.result { try ReadResponse($0, in: calls.arena) })
+            caller?.messagingRead(read, outcome.result { try ReadResponse($0, in: links.arena) })
         }
     }
 
     package func push(_ link: ServiceLinkClient<Call>, method: UInt32, body: UnsafeRawBufferPointer) {
         switch method {
         case MessagingMethod.delivery:
-            guard let delivery = try? DeliveryPush(scanning: body) else { return }
-            calls.caller?.messagingDelivered(delivery)
+            guard link === links.leader, let delivery = try? DeliveryPush(scanning: body) else { return }
+            caller?.messagingDelivered(delivery)
         case MessagingMethod.skip:
-            guard let skip = try? SkipPush(body, in: calls.arena) else { return }
-            calls.caller?.messagingSkipped(skip)
+            guard link === links.leader, let skip = try? SkipPush(body, in: links.arena) else { return }
+            caller?.messagingSkipped(skip)
         case MessagingMethod.superseded:
-            guard let superseded = try? SupersededPush(body, in: calls.arena) else { return }
-            calls.caller?.messagingSuperseded(superseded.interest, by: superseded.holder)
+            guard link === links.leader, let superseded = try? SupersededPush(body, in: links.arena) else {
+                return
+            }
+            caller?.messagingSuperseded(superseded.interest, by: superseded.holder)
+        case MessagingMethod.lead:
+            guard let lead = try? LeadPush(body, in: links.arena) else { return }
+            change(links.heard(lead, from: link), nil)
         default:
             break
         }

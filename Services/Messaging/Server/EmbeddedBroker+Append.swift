@@ -35,7 +35,7 @@ extension EmbeddedBroker {
                 last = place
                 continue
             }
-            appended.append(append(event, to: request.channel, at: index, now: now))
+            appended.append(append(event, of: request.source, to: request.channel, at: index, now: now))
             let chain = channels[index].chain
             let place = AppendSources.Place(offset: chain.head, timestamp: chain.lastTimestamp)
             channels[index].sources.appended(event.sequence, from: request.source, at: place)
@@ -48,7 +48,8 @@ extension EmbeddedBroker {
     }
 
     private mutating func append(
-        _ event: AppendedEvent, to channel: ChannelKey, at index: ChannelPlace, now: UInt64
+        _ event: AppendedEvent, of source: UInt64, to channel: ChannelKey, at index: ChannelPlace,
+        now: UInt64
     ) -> Appended {
         let entries = NewEntries(
             count: 1, channel: index, session: event.publisherSession, feature: event.feature,
@@ -60,6 +61,11 @@ extension EmbeddedBroker {
                     timestampMilliseconds: timestamp, publisher: event.publisher, event: event.event)
                 ServerFrame(publication).encodeFrame(into: &frames)
             }
+        }
+        if journal.isKept {
+            journal.note(
+                appended, entries.origin, at: index, in: channels, source: source,
+                sourceSequence: event.sequence)
         }
         return Appended(entries: appended, interests: channels[index].interests)
     }

@@ -22,8 +22,12 @@ extension EmbeddedBroker {
         channels.makeRoom()
         let channel = ChannelView(appID: request.appID, type: type, name: request.channel)
         let origin = names.origin(request)
-        if let first = try published(request, origin, channel, now: now) { return first }
-        if request.needsReceiver, !hasInterest(channel) {
+        if let again = RepeatedPublish(request, origin, to: channel, now: now),
+            let first = try again.first(in: channels)
+        {
+            return Appended(entries: first, interests: [])
+        }
+        if request.needsReceiver, !isHeard(channel, now: now) {
             throw RTMError(.channelReceiverOffline, "user \(channel.name.string) is not online")
         }
         let index = try channels.occupy(channel, by: .publisher(request.publisherSession), now: now)
@@ -46,6 +50,7 @@ extension EmbeddedBroker {
                 timestampMilliseconds: timestamp, publisher: request.publisher, message: message)
             publication.encodeFrame(into: &frames)
         }
+        if journal.isKept { journal.note(appended, origin, at: index, in: channels) }
         return Appended(entries: appended, interests: channels[index].interests)
     }
 
@@ -56,56 +61,10 @@ extension EmbeddedBroker {
         try channels.withFrames(of: appended.entries, body)
     }
 
-    private func hasInterest(_ channel: ChannelView) -> Bool {
+    /// Whether somebody is there to receive, or was at the node before and is about to come.
+    private func isHeard(_ channel: ChannelView, now: UInt64) -> Bool {
         guard let index = channels.place(of: channel) else { return false }
         return !channels[index].interests.isEmpty
-    }
-
-    /// The first result of a message that is sent again, or nil when it has no first result and is to be
-    /// appended.
-    private func published(
-        _ request: PublishRequest, _ origin: EntryOrigin, _ channel: ChannelView, now: UInt64
-    ) throws(RTMError) -> Appended? {
-        guard let age = request.origin.againAfter else { return nil }
-        guard origin.client != 0, request.messages.count == 1 else {
-            throw RTMError(
-                .invalidParameter,
-                "a message that is sent again needs an instance and a sequence, and a request of its own"
-            )
-        }
-        switch memory(of: origin, in: channel, age: UInt64(age), now: now) {
-        case .new:
-            let epoch = request.origin.epoch
-            guard epoch == 0 || channels.has(epoch: epoch) else {
-                throw RTMError(
-                    .channelPublishMessageFailed,
-                    "the logs were lost since the message was first sent: whether it was published is unknown"
-                )
-            }
-            return nil
-        case .unknown:
-            throw RTMError(
-                .channelPublishMessageFailed,
-                "the channel's log doesn't reach back to the time when the message was first sent: whether it was "
-                    + "published is unknown")
-        case .published(let entry):
-            // Two clients may have the same number in the log, however seldom.
-            guard entry.hasPublisher(request.publisher.string) else { return nil }
-            let first = AppendedEntries(
-                offset: entry.offset, offsetsBetween: 0, timestamp: entry.timestamp, count: 0,
-                publisherSession: entry.publisherSession, feature: entry.feature, place: .none, frames: 0..<0)
-            return Appended(entries: first, interests: [])
-        }
-    }
-
-    private func memory(
-        of origin: EntryOrigin, in channel: ChannelView, age: UInt64, now: UInt64
-    ) -> ChannelChain.Memory {
-        if let place = channels.place(of: channel) {
-            return channels[place].chain.memory(
-                of: origin, age: age, in: channels.tail(of: place), now: now)
-        }
-        guard let forgotten = channels.newestForgotten(of: channel) else { return .new }
-        return ChannelChain.mayBe(from: age, before: forgotten, now: now) ? .unknown : .new
+            || now < settlesAt && channels[index].claim?.isAwaited == true
     }
 }

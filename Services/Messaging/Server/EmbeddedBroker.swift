@@ -25,10 +25,15 @@ package struct EmbeddedBroker {
     private static let claimMax = UInt64.max >> 1
 
     let limits: BrokerLimits
-    private var lastClaim: UInt64 = 0
+    var lastClaim: UInt64 = 0
     var channels: LogTable
     let names: NameHash
     private var interestsOfLinks: [ServiceLinkID: [UInt64: ChannelPlace]] = [:]
+    var journal = BrokerJournal()
+    /// Of what was before this time nothing is known, in milliseconds; nil if the logs began here.
+    let begin: UInt64?
+    /// Until then, who was online at the node before counts as online, in milliseconds.
+    var settlesAt: UInt64 = 0
 
     /// - Parameters:
     ///   - firstEpoch: random for each start of the process, so that no position of an earlier process is
@@ -38,6 +43,16 @@ package struct EmbeddedBroker {
         self.limits = limits
         names = NameHash(secret: secret)
         channels = LogTable(limits: limits, firstEpoch: firstEpoch, names: names)
+        begin = nil
+    }
+
+    /// Goes on where another broker stood.
+    package init(continuing replay: JournalReplay) {
+        limits = replay.limits
+        names = replay.names
+        channels = replay.channels
+        lastClaim = replay.lastClaim
+        begin = replay.begin
     }
 
     /// Clients in JavaScript read numbers exactly only below 2^53. The partitions have this number and the
@@ -58,7 +73,13 @@ package struct EmbeddedBroker {
 
     /// Gives up entries that are too old, looks at the next `count` channels, and forgets those that nobody
     /// can miss.
-    package mutating func sweep(_ count: Int, now: UInt64) { channels.sweep(count, now: now) }
+    package mutating func sweep(_ count: Int, now: UInt64) {
+        guard journal.isKept else { return channels.sweep(count, now: now) { _ in } }
+        var journal = BrokerJournal()
+        swap(&journal, &self.journal)
+        channels.sweep(count, now: now) { journal.note($0) }
+        self.journal = journal
+    }
 }
 
 // MARK: - Interest
@@ -100,6 +121,7 @@ extension EmbeddedBroker {
         }
         interestsOfLinks[interest.link, default: [:]][interest.id] = index
         channels[index].interests.append(interest)
+        if claim != nil { noteClaim(at: index) }
         let continuation = position.map { self.continuation(at: index, after: $0) }
         let tail = channels.tail(of: index)
         return Attached(
@@ -159,6 +181,8 @@ extension EmbeddedBroker {
     private mutating func remove(_ interest: Interest, at index: ChannelPlace, now: UInt64) {
         channels[index].interests.removeAll { $0 == interest }
         channels[index].leftAt = now
-        if channels[index].claim?.interest == interest { channels[index].claim?.interest = nil }
+        guard channels[index].claim?.interest == interest else { return }
+        channels[index].claim?.interest = nil
+        noteClaim(at: index)
     }
 }

@@ -2,6 +2,7 @@ import NIOCore
 import NIOPosix
 import RTMModel
 import RTMRedis
+import RTMRedisConfiguration
 package import RTMServiceKit
 package import RTMServiceLink
 import RTMWire
@@ -15,15 +16,16 @@ package enum PresenceDefinition {
     package static let service = ServiceDefinition(
         name: "presence", summary: summary,
         keys: [PresenceKeys.listen.declaration, PresenceKeys.messaging.declaration]
-            + ServiceLinkKeys.network + PresenceKeys.own + PresenceKeys.redis,
-        rules: PresenceKeys.rules + PresenceKeys.redisRules
+            + ServiceLinkKeys.network + PresenceKeys.own
+            + PresenceKeys.redis.declarations,
+        rules: PresenceKeys.rules + PresenceKeys.redis.rules
+            + [PresenceKeys.redisRule, PresenceKeys.messaging.rule]
             + ServiceLinkKeys.rules(listen: PresenceKeys.listen),
         check: problem
     ) { context in
-        let messaging = context.configuration[PresenceKeys.messaging]
-        return try await assemble(
+        try await assemble(
             context, at: .address(context.configuration[PresenceKeys.listen]),
-            messaging: .tcp(host: messaging.host, port: messaging.port), hasRedis: true)
+            messaging: PresenceKeys.messaging.addresses(context.configuration), hasRedis: true)
     }
 
     /// What can't be used of the files that the configuration names.
@@ -31,7 +33,7 @@ package enum PresenceDefinition {
         _ configuration: Configuration, _ read: (String) throws -> String
     ) -> ConfigurationProblem? {
         ServiceLinkConfiguration.problem(configuration, read)
-            ?? RedisConfiguration.problem(configuration, read)
+            ?? PresenceKeys.redis.problem(configuration, read)
     }
 
     /// The service for callers in the same process; messaging is in that process, too.
@@ -41,21 +43,21 @@ package enum PresenceDefinition {
         ServiceDefinition(
             name: "presence", summary: summary, keys: PresenceKeys.own, rules: PresenceKeys.rules,
             keysElsewhere: [PresenceKeys.listen.declaration, PresenceKeys.messaging.declaration]
-                + PresenceKeys.redis + ServiceLinkKeys.network
+                + PresenceKeys.redis.declarations + ServiceLinkKeys.network
         ) { context in
             try await assemble(
-                context, at: .inProcess(endpoint), messaging: .inProcess(messaging), hasRedis: false)
+                context, at: .inProcess(endpoint), messaging: [.inProcess(messaging)], hasRedis: false)
         }
     }
 
     private static func assemble(
-        _ context: ServiceContext, at place: ServiceLinkPlace, messaging: ServiceLinkAddress, hasRedis: Bool
+        _ context: ServiceContext, at place: ServiceLinkPlace, messaging: [ServiceLinkAddress], hasRedis: Bool
     ) async throws -> Assembly {
         let configuration = context.configuration
         let rules = PresenceRules(configuration)
         let link = try ServiceLinkConfiguration(context, isNetworked: place.isNetworked)
-        let redis = hasRedis ? try RedisConfiguration(configuration) { try TextFile.read($0) } : nil
-        redis?.follow(context)
+        let redis = hasRedis ? try PresenceKeys.redis.redis(configuration) { try TextFile.read($0) } : nil
+        if let redis { PresenceKeys.redis.follow(context, with: redis) }
         let loop = context.eventLoopGroup.next()
         let metrics = PresenceMetrics(context.metrics)
         metrics.goneBound.set(goneBound(configuration, overRedis: redis != nil))
@@ -91,7 +93,7 @@ package enum PresenceDefinition {
             }
         }
         let store = RedisPresenceStore(
-            redis, prefix: context.configuration[PresenceKeys.redisPrefix], rules: rules, on: loop,
+            redis, prefix: context.configuration[PresenceKeys.redis.prefix], rules: rules, on: loop,
             probe: probe, logger: context.logger)
         store.client.observer = metrics
         return store

@@ -8,9 +8,9 @@ package enum PresenceKeys {
     package static let listen = ConfigurationKey<HostPort>.address(
         "presence.listen", default: HostPort(host: "127.0.0.1", port: 7730),
         "Address where edges connect; keep it off the public network.")
-    package static let messaging = ConfigurationKey<HostPort>.address(
-        "presence.messaging", default: HostPort(host: "127.0.0.1", port: 7720),
-        "Address of the messaging node; presence appends its events to that node's channel logs.")
+    package static let messaging = ServiceAddressesKey(
+        "presence.messaging", default: "127.0.0.1:7720",
+        "The messaging nodes, as HOST:PORT; presence appends its events to the logs of the one that leads.")
     package static let announceMax = ConfigurationKey<Int>.int(
         "presence.announce.max", default: 50, in: 0...1_000_000,
         "Up to this many visible users in a channel, every change is an event of its own; above it, changes are collected."

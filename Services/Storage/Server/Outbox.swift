@@ -28,7 +28,7 @@ final class Outbox {
     private var timer: RepeatedTask?
 
     init(
-        to messaging: ServiceLinkAddress, _ link: ServiceLinkConfiguration, threads: StorageThreads,
+        to messaging: [ServiceLinkAddress], _ link: ServiceLinkConfiguration, threads: StorageThreads,
         metrics: StorageMetrics, probe: ReadinessProbe, endOfTurn: EndOfTurn, logger: Logger
     ) {
         appender = MessagingAppender(
@@ -40,7 +40,7 @@ final class Outbox {
     }
 
     func start(on eventLoop: any EventLoop) {
-        probe.notReady("no connection to messaging at \(appender.address)")
+        probe.notReady("no connection to messaging at \(appender.addresses)")
         let bound = NIOLoopBound(self, eventLoop: eventLoop)
         timer = eventLoop.scheduleRepeatedTask(initialDelay: Self.interval, delay: Self.interval) { _ in
             bound.value.tick()
@@ -120,7 +120,7 @@ extension Outbox: AppendCaller {
     }
 
     func messagingIsDown(_ reason: ServiceLinkDownReason) {
-        probe.notReady("no connection to messaging at \(appender.address): \(reason)")
+        probe.notReady("no connection to messaging at \(appender.addresses): \(reason)")
     }
 
     func messagingIsUnreachable(_ reason: ServiceLinkDownReason) { messagingIsDown(reason) }

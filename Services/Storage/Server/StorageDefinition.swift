@@ -15,14 +15,14 @@ package enum StorageDefinition {
         keys: [
             StorageKeys.listen.declaration, StorageKeys.messaging.declaration, StorageKeys.data.declaration,
         ] + ServiceLinkKeys.network + StorageKeys.rules,
-        rules: ServiceLinkKeys.rules(listen: StorageKeys.listen), check: ServiceLinkConfiguration.problem,
+        rules: ServiceLinkKeys.rules(listen: StorageKeys.listen) + [StorageKeys.messaging.rule],
+        check: ServiceLinkConfiguration.problem,
         commands: StorageCommands.all(data: StorageKeys.data)
     ) { context in
         let configuration = context.configuration
         let data = configuration[StorageKeys.data]
-        let messaging = configuration[StorageKeys.messaging]
         let parts = try await parts(
-            context, data: data, messaging: .tcp(host: messaging.host, port: messaging.port),
+            context, data: data, messaging: StorageKeys.messaging.addresses(configuration),
             at: .address(configuration[StorageKeys.listen]))
         return Assembly([DataDirectory(StorageKeys.data, configuration)] + parts)
     }
@@ -43,13 +43,13 @@ package enum StorageDefinition {
         ) { context in
             Assembly(
                 try await parts(
-                    context, data: context.configuration[data], messaging: .inProcess(messaging),
+                    context, data: context.configuration[data], messaging: [.inProcess(messaging)],
                     at: .inProcess(endpoint)))
         }
     }
 
     private static func parts(
-        _ context: ServiceContext, data: String, messaging: ServiceLinkAddress, at place: ServiceLinkPlace
+        _ context: ServiceContext, data: String, messaging: [ServiceLinkAddress], at place: ServiceLinkPlace
     ) async throws -> [any Service] {
         let configuration = context.configuration
         let rules = StorageRules(configuration)

@@ -8,9 +8,9 @@ enum StorageKeys {
     static let data = ConfigurationKey<String>.string(
         "storage.data", default: "data",
         "Directory of the database; only one process at a time may use it.")
-    static let messaging = ConfigurationKey<HostPort>.address(
-        "storage.messaging", default: HostPort(host: "127.0.0.1", port: 7720),
-        "Address of the messaging service.")
+    static let messaging = ServiceAddressesKey(
+        "storage.messaging", default: "127.0.0.1:7720",
+        "The messaging nodes, as HOST:PORT; one of them leads.")
     static let synchronous = ConfigurationKey<Synchronous>.choice(
         "storage.synchronous", default: .full,
         "What a power cut may undo of acknowledged changes. full: nothing; normal: the last moments, as "

@@ -1,4 +1,4 @@
-import NIOCore
+package import NIOCore
 
 /// One command with its arguments, which may be any bytes.
 package struct RedisCommand: Sendable {
@@ -55,6 +55,7 @@ package struct RedisCommand: Sendable {
 package enum RedisArgument: Sendable, ExpressibleByStringLiteral {
     case text(String)
     case bytes([UInt8])
+    case buffer(ByteBuffer)
     /// Stands for the run of the server that gets the command (`run_id`).
     case run
 
@@ -74,6 +75,10 @@ package enum RedisArgument: Sendable, ExpressibleByStringLiteral {
         case .bytes(let bytes):
             buffer.writeString("$\(bytes.count)\r\n")
             buffer.writeBytes(bytes)
+            buffer.writeString("\r\n")
+        case .buffer(let bytes):
+            buffer.writeString("$\(bytes.readableBytes)\r\n")
+            buffer.writeImmutableBuffer(bytes)
             buffer.writeString("\r\n")
         }
     }

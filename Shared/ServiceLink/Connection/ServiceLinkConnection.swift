@@ -32,6 +32,8 @@ final class ServiceLinkConnection: ServiceLinkTransportReceiver, Flushable {
     private var transport: (any ServiceLinkTransport)?
     private var reader: FrameReader
     private var outbound = ByteBuffer()
+    /// Nil if nothing that is sent is ever held back.
+    private var gated: GatedOutput?
     private var isDirty = false
     /// How many bytes waited in the transport after the last write. Until the next write they only become
     /// fewer.
@@ -69,7 +71,10 @@ final class ServiceLinkConnection: ServiceLinkTransportReceiver, Flushable {
     /// Where the peer is; empty within a process.
     var peerAddress: String { transport?.peerAddress ?? "" }
 
-    var queuedBytes: Int { outbound.readableBytes + (transport?.queuedBytes ?? 0) }
+    var queuedBytes: Int { waitingBytes + (transport?.queuedBytes ?? 0) }
+
+    /// Without what the transport has.
+    private var waitingBytes: Int { outbound.readableBytes + (gated?.bytes ?? 0) }
 
     /// Appends one frame of at most `bytes` bytes. False if the connection is not open, or ends now because
     /// its queue is full.
@@ -83,7 +88,7 @@ final class ServiceLinkConnection: ServiceLinkTransportReceiver, Flushable {
 
     @inline(__always)
     private func hasRoom(for bytes: Int) -> Bool {
-        if outbound.readableBytes + bytes + transportBytes <= configuration.queueBytesMax { return true }
+        if waitingBytes + bytes + transportBytes <= configuration.queueBytesMax { return true }
         return hasRoomAfterAll(for: bytes)
     }
 
@@ -100,7 +105,7 @@ final class ServiceLinkConnection: ServiceLinkTransportReceiver, Flushable {
 
     private func hasRoomAfterAll(for bytes: Int) -> Bool {
         transportBytes = transport?.queuedBytes ?? 0
-        if outbound.readableBytes + bytes + transportBytes <= configuration.queueBytesMax { return true }
+        if waitingBytes + bytes + transportBytes <= configuration.queueBytesMax { return true }
         counters.overflows += 1
         outbound.clear()
         close(
@@ -121,6 +126,7 @@ final class ServiceLinkConnection: ServiceLinkTransportReceiver, Flushable {
         guard !isClosed, end == nil else { return }
         end = reason
         isOpen = false
+        if gated != nil { keepWhatMayGo() }
         if let goAway, transport != nil { ServiceLinkFrame.write(goAway, into: &outbound) }
         markDirty()
     }
@@ -182,7 +188,7 @@ extension ServiceLinkConnection {
     }
 
     func sendHeartbeat() {
-        _ = append(bytesMax: ServiceLinkFrame.overheadBytesMax) { ServiceLinkFrame.writeHeartbeat(into: &$0) }
+        appendSign { ServiceLinkFrame.writeHeartbeat(into: &$0) }
     }
 
     /// Whether a body of this length fits into one frame that the peer accepts, provided that the peer has
@@ -199,6 +205,7 @@ extension ServiceLinkConnection {
         isDirty = false
         guard !isClosed else { return }
         if let end { return finish(end) }
+        if gated != nil { return flushThroughGate() }
         guard let transport, transport.isWritable, outbound.readableBytes > 0 else { return }
         var batch = ByteBuffer()
         swap(&batch, &outbound)
@@ -229,6 +236,44 @@ extension ServiceLinkConnection {
     }
 }
 
+// MARK: - Through a gate
+
+extension ServiceLinkConnection {
+    /// From now on, what is sent waits while the gate is closed.
+    func pass(_ gate: OutputGate) { gated = GatedOutput(gate) }
+
+    /// What waits under this number, or a smaller one, goes out at the end of the turn.
+    func release(through number: UInt64) {
+        if gated?.release(through: number) == true { markDirty() }
+    }
+
+    /// A sign of life passes a closed gate: the peer must not take waiting for death.
+    private func appendSign(_ encode: (inout ByteBuffer) -> Void) {
+        guard isOpen, hasRoom(for: ServiceLinkFrame.overheadBytesMax) else { return }
+        if gated?.addSign(encode) == nil { encode(&outbound) }
+        markDirty()
+    }
+
+    private func flushThroughGate() {
+        gated?.take(&outbound)
+        guard let transport, transport.isWritable, let batch = gated?.ready, batch.readableBytes > 0 else {
+            return
+        }
+        gated?.ready = ByteBuffer()
+        counters.bytesOut += UInt64(batch.readableBytes)
+        counters.writes += 1
+        transport.write(batch)
+        transportBytes = transport.queuedBytes
+    }
+
+    /// What waits behind a closed gate hasn't come to stay, and is never sent.
+    private func keepWhatMayGo() {
+        gated?.take(&outbound)
+        outbound = gated?.ready ?? ByteBuffer()
+        gated = nil
+    }
+}
+
 // MARK: - Receiving
 
 extension ServiceLinkConnection {
@@ -248,7 +293,7 @@ extension ServiceLinkConnection {
 
     func transportBecameWritable() {
         transportBytes = transport?.queuedBytes ?? 0
-        if outbound.readableBytes > 0 { markDirty() }
+        if waitingBytes > 0 { markDirty() }
     }
 
     func transportReceived(_ chunk: ByteBuffer) {
@@ -273,9 +318,7 @@ extension ServiceLinkConnection {
         case .heartbeat where !isTrusted, .heartbeatAck where !isTrusted, .unknown where !isTrusted:
             refuse("a frame before the end of the handshake")
         case .heartbeat:
-            _ = append(bytesMax: ServiceLinkFrame.overheadBytesMax) {
-                ServiceLinkFrame.writeHeartbeatAck(into: &$0)
-            }
+            appendSign { ServiceLinkFrame.writeHeartbeatAck(into: &$0) }
         case .heartbeatAck, .unknown:
             break
         case .goAway(let goAway):

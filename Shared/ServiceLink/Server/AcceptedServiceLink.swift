@@ -106,6 +106,12 @@ package final class AcceptedServiceLink {
         return true
     }
 
+    /// From now on, what is sent waits while the gate is closed. Call it when the link has opened.
+    package func pass(_ gate: OutputGate) { connection?.pass(gate) }
+
+    /// What waits at the gate under this number, or a smaller one, goes out at the end of the turn.
+    package func release(through number: UInt64) { connection?.release(through: number) }
+
     /// Ends the link after what has been sent, and tells the peer why. `draining` asks the peer to connect
     /// again.
     package func close(saying goAway: ServiceLinkGoAway = ServiceLinkGoAway(.draining)) {

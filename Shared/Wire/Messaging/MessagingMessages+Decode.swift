@@ -33,6 +33,13 @@ extension SkipPush: ArenaDecodable {
     }
 }
 
+extension LeadPush: ArenaDecodable {
+    package init(_ bytes: UnsafeRawBufferPointer, in arena: borrowing DecodeArena) throws(WireError) {
+        let message = try Self.unpack(bytes, in: arena, with: rtm__service__lead_push__unpack)
+        self.init(term: message.term, follows: message.follows)
+    }
+}
+
 extension SupersededPush: ArenaDecodable {
     package init(_ bytes: UnsafeRawBufferPointer, in arena: borrowing DecodeArena) throws(WireError) {
         let message = try Self.unpack(bytes, in: arena, with: rtm__service__superseded_push__unpack)

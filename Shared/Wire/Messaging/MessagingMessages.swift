@@ -10,6 +10,8 @@ package enum MessagingMethod {
     package static let superseded: UInt32 = 6
     package static let append: UInt32 = 7
     package static let skip: UInt32 = 8
+    package static let lead: UInt32 = 9
+    package static let outdated: UInt32 = 10
 }
 
 extension ChannelKey: WireMessage {
@@ -107,6 +109,25 @@ package struct SkipPush: WireMessage, Sendable, Hashable {
 
 /// Tells the holder of an exclusive interest that a newer one has taken its place and that nothing more will
 /// come.
+/// The node that sends it keeps the logs. A caller that knows of a lead after the one that this one follows
+/// sends that back: Redis has forgotten it.
+package struct LeadPush: WireMessage, Sendable, Hashable {
+    package typealias Fields = Schema.LeadPush
+    package var term: UInt64
+    /// The term of the lead whose logs it goes on with; of new logs: its own term.
+    package var follows: UInt64
+
+    package init(term: UInt64, follows: UInt64) {
+        self.term = term
+        self.follows = follows
+    }
+
+    package func write(to sink: inout some FieldSink) {
+        sink.field(Fields.term, term)
+        sink.field(Fields.follows, follows)
+    }
+}
+
 package struct SupersededPush: WireMessage, Sendable, Hashable {
     package typealias Fields = Schema.SupersededPush
     package var interest: UInt64

@@ -1,6 +1,12 @@
 // Written by protocol/generate_fields.py from service/messaging_service.proto: `make generate`.
 
 extension Schema {
+    /// rtm.service.LeadPush
+    package enum LeadPush {
+        package static var term: SchemaField<UInt64> { SchemaField(1) }
+        package static var follows: SchemaField<UInt64> { SchemaField(2) }
+    }
+
     /// rtm.service.ChannelKey
     package enum ChannelKey {
         package static var appId: SchemaField<String> { SchemaField(1) }

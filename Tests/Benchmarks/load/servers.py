@@ -203,7 +203,7 @@ def standalone_tls(folder):
     return standalone(folder, 7971, edge_tls_listen="127.0.0.1:7970", edge_tls_certificate=CERTIFICATE, edge_tls_key=KEY)
 
 
-def four_processes(folder):
+def four_processes(folder, *, before=(), messaging_flags=()):
     """The services run in the background of a shell, and the edge takes the shell's place: so all four descend from one
     process, are counted together and end together."""
     def service(name, listen, *more):
@@ -214,15 +214,24 @@ def four_processes(folder):
     messaging = "127.0.0.1:7962"
     edge = service("edge", 7960, *edge_limits(""), *flags(
         messaging=messaging, presence="127.0.0.1:7964", storage="127.0.0.1:7966"))
-    behind = [service("messaging", 7962), service("presence", 7964, *flags(messaging=messaging)),
+    behind = [*before, service("messaging", 7962, *messaging_flags), service("presence", 7964, *flags(messaging=messaging)),
               service("storage", 7966, *flags(messaging=messaging, data=folder / "data"))]
     return ["sh", "-c", " & ".join(behind) + f" & exec {edge}"]
+
+
+def journaled(folder):
+    """The same with a journal in a Redis that is counted with them."""
+    socket_file = folder / "redis.sock"
+    redis_server = " ".join(f"'{part}'" for part in [
+        "redis-server", "--port", 0, "--unixsocket", socket_file, "--save", "", "--appendonly", "no"])
+    return four_processes(folder, before=[redis_server], messaging_flags=flags(redis_endpoints=f"unix:{socket_file}"))
 
 
 SERVERS = {server.name: server for server in [
     Server("ceiling", "ceiling", 7920, ceiling, settle=0.2),
     Server("heliograph", "heliograph", 7950, standalone, admin=7951),
     Server("heliograph-4", "heliograph", 7960, four_processes, admin=7961),
+    Server("heliograph-4-journal", "heliograph", 7960, journaled, admin=7961),
     Server("redis", "redis", 7930, redis),
     Server("nats", "nats", 7932, nats),
     Server("mosquitto", "mqtt", 7934, mosquitto),

@@ -25,10 +25,17 @@ final class RunningSystem: Sendable {
     private let presence: [String]
     /// The options of each of four processes.
     private let services: [String]
+    /// The options of messaging, and where its nodes listen.
+    private let messaging: [String]
+    let messagingNodes: [String]
 
-    private init(directory: URL, presence: [String], services: [String]) {
+    private init(
+        directory: URL, presence: [String], services: [String], messaging: [String], messagingNodes: [String]
+    ) {
         self.directory = directory
         self.presence = presence
+        self.messaging = messaging
+        self.messagingNodes = messagingNodes
         self.services = services
     }
 
@@ -38,13 +45,18 @@ final class RunningSystem: Sendable {
     /// - Parameters:
     ///   - presence: options of presence, as its own program knows them ("--debounce").
     ///   - services: options of all four processes, which `standalone` doesn't get.
+    ///   - messaging: options of messaging.
+    ///   - messagingNodes: how many messaging nodes there are.
     static func with(
         _ deployment: Deployment, edge: [String] = [], presence: [String] = [], services: [String] = [],
-        _ body: (RunningSystem) async throws -> Void
+        messaging: [String] = [], messagingNodes: Int = 1, _ body: (RunningSystem) async throws -> Void
     ) async throws {
         let directory = FileManager.default.temporaryDirectory.appending(path: "rtm-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
-        let system = RunningSystem(directory: directory, presence: presence, services: services)
+        let ports = messagingNodes == 1 ? [0] : try FreePorts.take(messagingNodes)
+        let system = RunningSystem(
+            directory: directory, presence: presence, services: services, messaging: messaging,
+            messagingNodes: ports.map { "127.0.0.1:\($0)" })
         do {
             try await system.start(deployment, edge: edge)
             try await body(system)
@@ -72,7 +84,11 @@ final class RunningSystem: Sendable {
                 ["--listen", "127.0.0.1:0", "--data", data] + Self.unlimited("edge-") + edge
                     + presence.map { $0.hasPrefix("--") ? "--presence-\($0.dropFirst(2))" : $0 })
         case .fourProcesses:
-            for name in ["messaging", "presence", "storage"] {
+            for listen in messagingNodes { try await launchMessaging(listen: listen) }
+            if messagingNodes.count > 1 {
+                addresses.withLock { $0["messaging"] = messagingNodes.joined(separator: ",") }
+            }
+            for name in ["presence", "storage"] {
                 try await launch("rtm-\(name)", ["--listen", "127.0.0.1:0"] + callees(of: name))
             }
             try await launchEdge(edge)
@@ -87,9 +103,20 @@ final class RunningSystem: Sendable {
             case "presence": ["--messaging", address("messaging")] + presence
             case "storage":
                 ["--messaging", address("messaging"), "--data", directory.appending(path: "storage").path]
+            case "messaging": messaging
             default: [String]()
             }
         return services + own
+    }
+
+    /// Starts a messaging node, also where one was before.
+    @discardableResult
+    func launchMessaging(listen: String) async throws -> ServiceProcess {
+        let process = try await launch("rtm-messaging", ["--listen", listen] + callees(of: "messaging"))
+        if messagingNodes.count > 1 {
+            addresses.withLock { $0["messaging"] = messagingNodes.joined(separator: ",") }
+        }
+        return process
     }
 
     /// Starts one more edge.
@@ -139,6 +166,14 @@ final class RunningSystem: Sendable {
     func process(_ name: String, first: Bool = false) throws -> ServiceProcess {
         let processes = processes.withLock { $0 }.filter { $0.name == name }
         return try #require(first ? processes.first : processes.last)
+    }
+
+    /// The newest messaging node at this address.
+    func messagingNode(at listen: String) async throws -> ServiceProcess? {
+        for process in processes.withLock({ $0 }).reversed() where process.name == "rtm-messaging" {
+            if try await process.listening()["messaging"] == listen { return process }
+        }
+        return nil
     }
 
     /// The memory of a process, in bytes.

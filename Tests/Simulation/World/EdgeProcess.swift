@@ -25,7 +25,7 @@ final class EdgeProcess {
         var link = ServiceLinkConfiguration()
         link.random = { jitter.value.share() }
         let links = EdgeServiceLinks(
-            messaging: .inProcess(SimulatedEndpoint(MessagingProcess.host, in: network, from: host)),
+            messaging: [.inProcess(SimulatedEndpoint(MessagingProcess.host, in: network, from: host))],
             presence: .inProcess(SimulatedEndpoint(PresenceProcess.host, in: network, from: host)),
             storage: .inProcess(SimulatedEndpoint(Host("storage"), in: network, from: host)),
             link: link, node: host.description)

@@ -27,7 +27,7 @@ final class PresenceProcess {
         var link = ServiceLinkConfiguration()
         link.random = { jitter.value.share() }
         var settings = PresenceNode.Settings(
-            messaging: .inProcess(SimulatedEndpoint(MessagingProcess.host, in: network, from: Self.host)),
+            messaging: [.inProcess(SimulatedEndpoint(MessagingProcess.host, in: network, from: Self.host))],
             link: link, states: rules.states, leaseTimeToLive: .milliseconds(rules.leaseTimeToLive))
         // Some snapshots come with the joins, and some have to be asked for.
         settings.snapshots.joinUsersMax = 3

@@ -12,7 +12,8 @@ package enum EdgeDefinition {
     ) { context, link in
         let configuration = context.configuration
         return EdgeServiceLinks(
-            messaging: configuration[EdgeKeys.messaging].tcp, presence: configuration[EdgeKeys.presence].tcp,
+            messaging: EdgeKeys.messaging.addresses(configuration),
+            presence: configuration[EdgeKeys.presence].tcp,
             storage: configuration[EdgeKeys.storage].tcp, link: link,
             node: "edge \(configuration[EdgeKeys.listen])")
     }
@@ -26,7 +27,7 @@ package enum EdgeDefinition {
         ) {
             _, link in
             EdgeServiceLinks(
-                messaging: .inProcess(messaging), presence: .inProcess(presence),
+                messaging: [.inProcess(messaging)], presence: .inProcess(presence),
                 storage: .inProcess(storage),
                 link: link, node: "edge")
         }
@@ -38,7 +39,9 @@ package enum EdgeDefinition {
     ) -> ServiceDefinition {
         ServiceDefinition(
             name: "edge", summary: "Takes client connections and hands them what their channels carry.",
-            keys: keys, rules: EdgeKeys.rules + [EdgeKeys.drain], keysElsewhere: elsewhere,
+            keys: keys,
+            rules: EdgeKeys.rules + [EdgeKeys.drain] + (isNetworked ? [EdgeKeys.messaging.rule] : []),
+            keysElsewhere: elsewhere,
             check: isNetworked ? problem : ServerTLS.problem
         ) { context in
             let link = try ServiceLinkConfiguration(context, isNetworked: isNetworked)

@@ -30,8 +30,8 @@ package enum EdgeKeys {
         "edge.webSocket.compression", default: false,
         "Whether clients over WebSocket may agree on compression (permessage-deflate); it costs processor time."
     )
-    package static let messaging = ConfigurationKey<HostPort>.address(
-        "edge.messaging", default: HostPort(host: "127.0.0.1", port: 7720), "The messaging service.")
+    package static let messaging = ServiceAddressesKey(
+        "edge.messaging", default: "127.0.0.1:7720", "The messaging nodes, as HOST:PORT; one of them leads.")
     package static let presence = ConfigurationKey<HostPort>.address(
         "edge.presence", default: HostPort(host: "127.0.0.1", port: 7730), "The presence service.")
     package static let storage = ConfigurationKey<HostPort>.address(

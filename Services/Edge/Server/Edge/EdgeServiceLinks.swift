@@ -6,7 +6,8 @@ import RTMStorageClient
 
 /// Where an edge finds the services it calls, over the network or in its own process.
 struct EdgeServiceLinks: Sendable {
-    var messaging: ServiceLinkAddress
+    /// All nodes, of which one leads.
+    var messaging: [ServiceLinkAddress]
     var presence: ServiceLinkAddress
     var storage: ServiceLinkAddress
     var link: ServiceLinkConfiguration
@@ -17,7 +18,7 @@ struct EdgeServiceLinks: Sendable {
     var timeout: Duration = .seconds(5)
 
     init(
-        messaging: ServiceLinkAddress, presence: ServiceLinkAddress, storage: ServiceLinkAddress,
+        messaging: [ServiceLinkAddress], presence: ServiceLinkAddress, storage: ServiceLinkAddress,
         link: ServiceLinkConfiguration, node: String
     ) {
         self.messaging = messaging

@@ -55,6 +55,19 @@ struct ChannelChain {
         unknownUntil = forgotten?.head ?? 0
     }
 
+    /// A channel of which a journal knows what came behind an offset.
+    ///
+    /// - Parameters:
+    ///   - head: up to it nothing is known but the time until which there may have been entries.
+    ///   - timestamp: no entry before the head is younger.
+    ///   - hadEntries: whether there may have been any.
+    init(unknownUntil head: UInt64, timestamp: UInt64, hadEntries: Bool = true) {
+        self.head = head
+        lastTimestamp = timestamp
+        forgottenTimestamp = hadEntries && head > 0 ? timestamp : nil
+        unknownUntil = hadEntries ? head : 0
+    }
+
     /// Whether it has ever had an entry that somebody may have missed.
     var hasHadEntries: Bool { newest != .none || forgottenTimestamp != nil }
 
@@ -98,6 +111,9 @@ extension ChannelChain {
         }
         return features
     }
+
+    /// The newest entry that a reader may miss; 0 if there is none.
+    var newestLost: UInt64 { max(unknownUntil, lost.newestOffset) }
 
     /// The tail has given up an entry of the channel.
     mutating func gaveUp(_ entry: EntryRecord) {

@@ -12,6 +12,12 @@ package struct EntryOrigin {
     let sequence: UInt64
 
     package static let none = EntryOrigin(user: 0, client: 0, sequence: 0)
+
+    /// The origin of a later message that was published together with this one.
+    @inline(__always)
+    func following(by count: UInt64) -> EntryOrigin {
+        EntryOrigin(user: user, client: client, sequence: sequence &+ count)
+    }
 }
 
 /// Turns names into numbers that nobody outside the process can foresee, so nobody can choose a name that has

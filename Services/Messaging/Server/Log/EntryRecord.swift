@@ -28,6 +28,25 @@ struct EntryRecord {
     let start: UInt32
     let length: UInt32
 
+    @inline(__always)
+    init(
+        timestamp: UInt64, publisherSession: UInt64, offset: UInt64, previous: EntryPlace,
+        channel: ChannelPlace, feature: SubscriptionFeatures, _ origin: EntryOrigin,
+        _ frame: (start: UInt32, length: UInt32)
+    ) {
+        self.timestamp = timestamp
+        self.publisherSession = publisherSession
+        self.offset = offset
+        self.previous = previous
+        self.channel = channel
+        self.feature = feature
+        user = origin.user
+        client = UInt32(truncatingIfNeeded: origin.client)
+        sequence = UInt32(truncatingIfNeeded: origin.sequence)
+        start = frame.start
+        length = frame.length
+    }
+
     /// Who doesn't receive the entry because it is the user's own; 0 if everybody does.
     var owner: UInt32 { publisherSession == 0 ? 0 : user }
 }

@@ -16,7 +16,7 @@ struct EntryTail {
     private var full = Deque<EntrySegment>()
     private var fullHeld = 0
     /// The segment that takes the next append. It stands beside the others, because every append touches it.
-    private var open = EntrySegment(number: 1)
+    var open = EntrySegment(number: 1)
     /// The memory of a segment that was given up, for the next one.
     private var spare: EntrySegment?
 
@@ -50,6 +50,14 @@ struct EntryTail {
         return LogEntry(
             offset: head.offset, timestamp: head.timestamp, publisherSession: head.publisherSession,
             feature: head.feature, frame: frame ?? ByteBuffer())
+    }
+
+    /// The first segment that has this number or a greater one; nil if there is none with an entry.
+    func firstSegment(from number: UInt32) -> EntrySegment? {
+        if let first = full.first, number < open.number {
+            return full[Int(max(number, first.number) - first.number)]
+        }
+        return number <= open.number && !open.isEmpty ? open : nil
     }
 
     private func segment(_ place: EntryPlace) -> EntrySegment {
@@ -88,7 +96,7 @@ extension EntryTail {
         _ entries: NewEntries, to chain: inout ChannelChain, head: inout UInt64,
         encode: (_ offset: UInt64, _ timestamp: UInt64, _ frames: inout ByteBuffer) -> Void
     ) -> AppendedEntries {
-        if open.frames.writerIndex >= segmentBytes { close(isFull: true) }
+        if isFull { close(isFull: true) }
         open.noteAppend(at: entries.now)
         let place = nextPlace
         let (first, offsetsBetween, start) = (head + 1, head - chain.head, open.frames.writerIndex)
@@ -103,7 +111,10 @@ extension EntryTail {
             frames: start..<open.frames.writerIndex)
     }
 
-    private var nextPlace: EntryPlace {
+    /// Whether the segment that takes appends has enough.
+    var isFull: Bool { open.frames.writerIndex >= segmentBytes }
+
+    var nextPlace: EntryPlace {
         EntryPlace(segment: open.number, index: UInt32(open.records.count))
     }
 
@@ -119,9 +130,7 @@ extension EntryTail {
             EntryRecord(
                 timestamp: timestamp, publisherSession: entries.session, offset: offset,
                 previous: chain.newest, channel: entries.channel, feature: entries.feature,
-                user: entries.origin.user, client: UInt32(truncatingIfNeeded: entries.origin.client),
-                sequence: UInt32(truncatingIfNeeded: entries.origin.sequence &+ index),
-                start: frame.start, length: frame.length))
+                entries.origin.following(by: index), frame))
         chain.appended(offset, timestamp, entries.feature, at: place)
     }
 }

@@ -19,6 +19,9 @@ struct HighWaterMarks {
 
     var count: Int { marks.count }
 
+    /// The last number of a source; 0 if it isn't known.
+    func last(of source: UInt64) -> UInt64 { marks.first { $0.source == source }?.sequence ?? 0 }
+
     /// Whether this number is new; if so, it is remembered. Every number of source 0 is admitted.
     mutating func admits(_ source: UInt64, _ sequence: UInt64) -> Bool {
         guard source != 0 else { return true }

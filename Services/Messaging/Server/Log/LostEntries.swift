@@ -49,6 +49,9 @@ struct LostEntries {
         }
     }
 
+    /// 0 if nothing is lost.
+    var newestOffset: UInt64 { newest.reduce(0) { max($0, $1.offset) } }
+
     /// The features that select entries which are lost to a reader at this offset.
     ///
     /// - Parameter user: the reader, whose own entries aren't for it; 0 for nobody in particular.

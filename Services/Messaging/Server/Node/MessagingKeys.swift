@@ -1,4 +1,5 @@
 import RTMModel
+import RTMRedisConfiguration
 package import RTMServiceKit
 import RTMWire
 
@@ -37,6 +38,25 @@ package enum MessagingKeys {
         tailTotalBytesMax.declaration, tailAgeMax.declaration, channelsMax.declaration,
         channelsPerAppMax.declaration, channelsPerSessionMax.declaration,
     ]
+
+    static let redis = RedisKeySet(
+        of: "messaging", purpose: "that keeps the journal for several messaging nodes",
+        otherwise: "Unset: this node keeps the logs alone, in its memory.")
+    static let journalLease = ConfigurationKey<Duration>.duration(
+        "messaging.journal.lease", default: .seconds(1), in: .milliseconds(200) ... .seconds(60),
+        "How long the leading node may be silent before another one takes the lead.")
+    static let journalBytesMax = ConfigurationKey<Int>.byteSize(
+        "messaging.journal.bytesMax", default: 512 * 1024 * 1024, in: 1024 * 1024...1024 * 1024 * 1024 * 1024,
+        "Bytes of the journal in Redis; beyond it the oldest batches go.")
+    static let journalBacklogMax = ConfigurationKey<Int>.byteSize(
+        "messaging.journal.backlogMax", default: 8 * 1024 * 1024, in: 64 * 1024...1024 * 1024 * 1024,
+        "Bytes that may wait for Redis; beyond it messages are refused.")
+
+    /// What only a node of its own process has.
+    static let journal: [KeyDeclaration] =
+        redis.declarations + [
+            journalLease.declaration, journalBytesMax.declaration, journalBacklogMax.declaration,
+        ]
 
     static let rules = [
         ConfigurationRule(

@@ -16,14 +16,19 @@ package final class MessagingNode {
     /// callers.
     private static let pageBytesMax = 256 * 1024
 
-    private let logger: Logger
+    let limits: BrokerLimits
+    let logger: Logger
     private let metrics: MessagingMetrics
-    private let clock: () -> UInt64
+    let clock: () -> UInt64
     private let arena = DecodeArena()
-    private var broker: EmbeddedBroker
+    var broker: EmbeddedBroker
     private var hasWholeWindow = true
     private var peak = MemoryPeak()
-    private var links: [EmbeddedBroker.ServiceLinkID: AcceptedServiceLink] = [:]
+    var links: [EmbeddedBroker.ServiceLinkID: AcceptedServiceLink] = [:]
+    /// Nil if this node has no journal: then it leads from the start.
+    var journal: JournalUse?
+    /// The lead of this node; nil while another node leads.
+    var lead: LeadPush? = LeadPush(term: 1, follows: 1)
 
     /// - Parameters:
     ///   - secret: random for each start of the process. It decides which channels share a partition.
@@ -33,6 +38,7 @@ package final class MessagingNode {
         metrics: MessagingMetrics, logger: Logger, clock: @escaping () -> UInt64
     ) {
         broker = EmbeddedBroker(limits: limits, firstEpoch: firstEpoch, secret: secret)
+        self.limits = limits
         self.metrics = metrics
         self.logger = logger
         self.clock = clock
@@ -46,6 +52,7 @@ package final class MessagingNode {
     package func sweep(_ count: Int) -> Bool {
         let now = clock()
         broker.sweep(count, now: now)
+        journalSweep(now)
         metrics.channels.set(broker.channelCount)
         metrics.openChannels.set(broker.openChannelCount)
         metrics.forgotten.set(broker.forgottenCount)
@@ -73,6 +80,8 @@ package final class MessagingNode {
 extension MessagingNode: ServiceLinkHandler {
     package func linkOpened(_ link: AcceptedServiceLink) {
         links[Int(link.id)] = link
+        if let journal { link.pass(journal.gate) }
+        if let lead { link.push(MessagingMethod.lead, lead) }
         metrics.links.add(1)
         logger.info("link opened", metadata: ["node": "\(link.peerNode)"])
     }
@@ -80,6 +89,7 @@ extension MessagingNode: ServiceLinkHandler {
     package func linkClosed(_ link: AcceptedServiceLink, _ reason: ServiceLinkDownReason) {
         links[Int(link.id)] = nil
         broker.linkClosed(Int(link.id), now: clock())
+        closeGate()
         metrics.links.add(-1)
         logger.info("link closed", metadata: ["node": "\(link.peerNode)", "reason": "\(reason)"])
     }
@@ -88,7 +98,9 @@ extension MessagingNode: ServiceLinkHandler {
         _ id: UInt64, method: UInt32, timeout: Duration, body: UnsafeRawBufferPointer,
         from link: AcceptedServiceLink
     ) {
+        defer { closeGate() }
         do {
+            try checkLead(method)
             switch method {
             case MessagingMethod.publish: try publish(PublishRequest(scanning: body), id, link)
             case MessagingMethod.attach: try attach(AttachRequest(body, in: arena), id, link)
@@ -107,9 +119,13 @@ extension MessagingNode: ServiceLinkHandler {
     }
 
     package func push(method: UInt32, body: UnsafeRawBufferPointer, from link: AcceptedServiceLink) {
+        if method == MessagingMethod.outdated, let push = try? LeadPush(body, in: arena) {
+            journal?.redis.heard(of: push.term)
+        }
         guard method == MessagingMethod.detach, let detach = try? DetachPush(body, in: arena) else { return }
         broker.detach(
             .init(link: Int(link.id), id: detach.interest), isLoggedOut: detach.isLoggedOut, now: clock())
+        closeGate()
     }
 
     private func publish(_ request: PublishRequest, _ id: UInt64, _ link: AcceptedServiceLink)

@@ -20,6 +20,8 @@ struct AppTable {
     }
 
     private let limits: BrokerLimits
+    /// What channels of any app may have had before this node knew of them.
+    var unknown: [UInt16: ForgottenChannels.Dropped] = [:]
     private var numbers: [String: Int] = [:]
     private var records = ContiguousArray<Record>()
     /// The memory of all tails, in bytes.
@@ -44,7 +46,7 @@ struct AppTable {
         records.append(
             Record(
                 tail: EntryTail(segmentBytes: limits.segmentBytes),
-                forgotten: ForgottenChannels(countMax: limits.forgottenPerAppMax)))
+                forgotten: ForgottenChannels(countMax: limits.forgottenPerAppMax, dropped: unknown)))
         numbers[id] = records.count - 1
         return records.count - 1
     }

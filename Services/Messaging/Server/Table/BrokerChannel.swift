@@ -10,6 +10,8 @@ struct BrokerChannel {
         var interest: EmbeddedBroker.Interest?
         /// The holder's number; 0 if it is unknown, or if the holder has logged out.
         var holder: UInt64
+        /// Whether the holder was online when this node took over, and hasn't come to it yet.
+        var isAwaited = false
     }
 
     /// Nil while the place is free.

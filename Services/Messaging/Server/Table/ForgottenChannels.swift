@@ -27,7 +27,11 @@ struct ForgottenChannels {
     private var ofOld: [UInt16: Dropped] = [:]
     private var dropped: [UInt16: Dropped] = [:]
 
-    init(countMax: Int) { halfMax = max(1, countMax / 2) }
+    /// - Parameter dropped: what channels may have had of which nothing was known at the beginning.
+    init(countMax: Int, dropped: [UInt16: Dropped] = [:]) {
+        halfMax = max(1, countMax / 2)
+        self.dropped = dropped
+    }
 
     var count: Int { young.count + old.count }
 

@@ -8,11 +8,11 @@ import RTMWire
 ///
 /// A value without I/O.
 struct LogTable {
-    private let limits: BrokerLimits
-    private let firstEpoch: UInt64
+    let limits: BrokerLimits
+    let firstEpoch: UInt64
     private let names: NameHash
-    private var partitions: ContiguousArray<Partition>
-    private(set) var apps: AppTable
+    var partitions: ContiguousArray<Partition>
+    var apps: AppTable
     /// Where the sweep goes on.
     private var nextPlace = ChannelPlace(index: 0, partition: 0)
     private var sweptApp = 0
@@ -208,7 +208,7 @@ extension LogTable {
         return appended
     }
 
-    private mutating func markLost(_ records: ContiguousArray<EntryRecord>) {
+    mutating func markLost(_ records: ContiguousArray<EntryRecord>) {
         for record in records { self[record.channel].chain.gaveUp(record) }
     }
 }
@@ -218,9 +218,11 @@ extension LogTable {
 extension LogTable {
     /// Lets go of what is too old, and looks at the next `count` places: channels that nobody can miss are
     /// forgotten.
-    mutating func sweep(_ count: Int, now: UInt64) {
+    ///
+    /// - Parameter seen: is told the channels that stay although the tail has nothing of them.
+    mutating func sweep(_ count: Int, now: UInt64, seen: (BrokerChannel) -> Void) {
         giveUpOld(segmentsMax: 1 + count / Self.placesPerSegment, now: now)
-        for _ in 0..<min(count, placeCount) { visit(now) }
+        for _ in 0..<min(count, placeCount) { visit(now, seen) }
     }
 
     /// With one more for the end of each partition.
@@ -231,7 +233,7 @@ extension LogTable {
 
     /// A tail that is written seldom has to end its segments, or entries would stay for much longer than they
     /// should. So a segment has the entries of at most this part of their age.
-    private static let segmentsPerAge: UInt64 = 16
+    static let segmentsPerAge: UInt64 = 16
 
     private mutating func giveUpOld(segmentsMax: Int, now: UInt64) {
         var left = segmentsMax
@@ -260,11 +262,11 @@ extension LogTable {
     }
 
     /// Looks at the next place, or at the end of a partition.
-    private mutating func visit(_ now: UInt64) {
+    private mutating func visit(_ now: UInt64, _ seen: (BrokerChannel) -> Void) {
         let place = nextPlace
         if place.index < partitions[Int(place.partition)].channels.count {
             nextPlace = ChannelPlace(index: place.index + 1, partition: place.partition)
-            if self[place].key != nil { sweep(place, now: now) }
+            if self[place].key != nil { sweep(place, now: now, seen) }
         } else {
             partitions[Int(place.partition)].shrink()
             let next = (Int(place.partition) + 1) % partitions.count
@@ -272,13 +274,13 @@ extension LogTable {
         }
     }
 
-    private mutating func sweep(_ place: ChannelPlace, now: UInt64) {
+    private mutating func sweep(_ place: ChannelPlace, now: UInt64, _ seen: (BrokerChannel) -> Void) {
         let channel = self[place]
         guard !tail(of: place).holds(channel.chain.newest) else { return }
         self[place].chain.forgetPublishers(now: now)
         guard channel.interests.isEmpty,
             max(channel.chain.lastTimestamp, channel.leftAt) + limits.idleMax < now
-        else { return }
+        else { return seen(channel) }
         vacate(place)
     }
 }

@@ -14,7 +14,7 @@ import RTMWire
 /// events that follow it (P-1).
 final class PresenceNode {
     struct Settings: Sendable {
-        var messaging: ServiceLinkAddress
+        var messaging: [ServiceLinkAddress]
         var link: ServiceLinkConfiguration
         var states: StateLimits
         var leaseTimeToLive: Duration
@@ -65,7 +65,7 @@ final class PresenceNode {
     func start() {
         store.observer = self
         store.start()
-        messagingProbe?.notReady("no connection to messaging at \(events.messaging.address)")
+        messagingProbe?.notReady("no connection to messaging at \(events.messaging.addresses)")
         events.messaging.start(caller: self)
     }
 
@@ -124,7 +124,7 @@ extension PresenceNode: AppendCaller {
     }
 
     func messagingIsDown(_ reason: ServiceLinkDownReason) {
-        messagingProbe?.notReady("no connection to messaging at \(events.messaging.address): \(reason)")
+        messagingProbe?.notReady("no connection to messaging at \(events.messaging.addresses): \(reason)")
         // Messaging may come back with other logs.
         events.positions.removeAll()
         for join in joins.waitingForMessaging { joins.finish(join)?.fail(PendingJoin.unreachable) }

@@ -24,7 +24,10 @@ enum KeyNames {
             "messaging",
             """
             admin catchUp.bytesMax catchUp.entriesMax channels.max channels.perAppMax \
-            channels.perSessionMax listen tail.ageMax tail.totalBytesMax
+            channels.perSessionMax journal.backlogMax journal.bytesMax journal.lease listen \
+            redis.database redis.endpoints redis.mode redis.password redis.prefix \
+            redis.sentinel.master redis.sentinel.password redis.sentinel.user redis.serverName \
+            redis.timeout redis.tls redis.trust redis.user tail.ageMax tail.totalBytesMax
             """
         ),
         (

@@ -9,6 +9,7 @@
 #include "client/session.pb-c.h"
 #include "client/storage.pb-c.h"
 #include "service/call.pb-c.h"
+#include "service/journal.pb-c.h"
 #include "service/link.pb-c.h"
 #include "service/messaging_service.pb-c.h"
 #include "service/presence_service.pb-c.h"

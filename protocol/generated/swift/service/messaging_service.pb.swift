@@ -54,6 +54,12 @@ package nonisolated enum Rtm_Service_MessagingMethod: SwiftProtobuf.Enum, Swift.
 
   /// push SkipPush, messaging to edge
   case messagingSkip // = 8
+
+  /// push LeadPush, messaging to its callers
+  case messagingLead // = 9
+
+  /// push LeadPush, a caller to a node that says it leads and doesn't know the last lead
+  case messagingOutdated // = 10
   case UNRECOGNIZED(Int)
 
   package init() {
@@ -71,6 +77,8 @@ package nonisolated enum Rtm_Service_MessagingMethod: SwiftProtobuf.Enum, Swift.
     case 6: self = .messagingSuperseded
     case 7: self = .messagingAppend
     case 8: self = .messagingSkip
+    case 9: self = .messagingLead
+    case 10: self = .messagingOutdated
     default: self = .UNRECOGNIZED(rawValue)
     }
   }
@@ -86,6 +94,8 @@ package nonisolated enum Rtm_Service_MessagingMethod: SwiftProtobuf.Enum, Swift.
     case .messagingSuperseded: return 6
     case .messagingAppend: return 7
     case .messagingSkip: return 8
+    case .messagingLead: return 9
+    case .messagingOutdated: return 10
     case .UNRECOGNIZED(let i): return i
     }
   }
@@ -101,8 +111,28 @@ package nonisolated enum Rtm_Service_MessagingMethod: SwiftProtobuf.Enum, Swift.
     .messagingSuperseded,
     .messagingAppend,
     .messagingSkip,
+    .messagingLead,
+    .messagingOutdated,
   ]
 
+}
+
+/// This node keeps the logs from now on. The first push over a link to a node that leads; a node that doesn't lead refuses
+/// every request. The caller remembers the term. It doesn't accept a lead that follows an earlier one than that: Redis has come
+/// back with older data, and what was acknowledged since is missing.
+package nonisolated struct Rtm_Service_LeadPush: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  package var term: UInt64 = 0
+
+  /// the term of the lead whose logs it goes on with; of new logs: its own term
+  package var follows: UInt64 = 0
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
 }
 
 /// A channel is named by app, type and name (L-6).
@@ -506,7 +536,42 @@ package nonisolated struct Rtm_Service_DeliveryPush: Sendable {
 fileprivate nonisolated let _protobuf_package = "rtm.service"
 
 nonisolated extension Rtm_Service_MessagingMethod: SwiftProtobuf._ProtoNameProviding {
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0MESSAGING_NONE\0\u{1}MESSAGING_ATTACH\0\u{1}MESSAGING_DETACH\0\u{1}MESSAGING_PUBLISH\0\u{1}MESSAGING_READ\0\u{1}MESSAGING_DELIVERY\0\u{1}MESSAGING_SUPERSEDED\0\u{1}MESSAGING_APPEND\0\u{1}MESSAGING_SKIP\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0MESSAGING_NONE\0\u{1}MESSAGING_ATTACH\0\u{1}MESSAGING_DETACH\0\u{1}MESSAGING_PUBLISH\0\u{1}MESSAGING_READ\0\u{1}MESSAGING_DELIVERY\0\u{1}MESSAGING_SUPERSEDED\0\u{1}MESSAGING_APPEND\0\u{1}MESSAGING_SKIP\0\u{1}MESSAGING_LEAD\0\u{1}MESSAGING_OUTDATED\0")
+}
+
+nonisolated extension Rtm_Service_LeadPush: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".LeadPush"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}term\0\u{1}follows\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt64Field(value: &self.term) }()
+      case 2: try { try decoder.decodeSingularUInt64Field(value: &self.follows) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.term != 0 {
+      try visitor.visitSingularUInt64Field(value: self.term, fieldNumber: 1)
+    }
+    if self.follows != 0 {
+      try visitor.visitSingularUInt64Field(value: self.follows, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Rtm_Service_LeadPush, rhs: Rtm_Service_LeadPush) -> Bool {
+    if lhs.term != rhs.term {return false}
+    if lhs.follows != rhs.follows {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
 }
 
 nonisolated extension Rtm_Service_ChannelKey: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {

@@ -16,6 +16,7 @@ PROTOBUF_C__BEGIN_DECLS
 
 #include "client/channel.pb-c.h"
 
+typedef struct Rtm__Service__LeadPush Rtm__Service__LeadPush;
 typedef struct Rtm__Service__ChannelKey Rtm__Service__ChannelKey;
 typedef struct Rtm__Service__AttachRequest Rtm__Service__AttachRequest;
 typedef struct Rtm__Service__AttachResponse Rtm__Service__AttachResponse;
@@ -67,11 +68,38 @@ typedef enum _Rtm__Service__MessagingMethod {
   /*
    * push SkipPush, messaging to edge
    */
-  RTM__SERVICE__MESSAGING_METHOD__MESSAGING_SKIP = 8
+  RTM__SERVICE__MESSAGING_METHOD__MESSAGING_SKIP = 8,
+  /*
+   * push LeadPush, messaging to its callers
+   */
+  RTM__SERVICE__MESSAGING_METHOD__MESSAGING_LEAD = 9,
+  /*
+   * push LeadPush, a caller to a node that says it leads and doesn't know the last lead
+   */
+  RTM__SERVICE__MESSAGING_METHOD__MESSAGING_OUTDATED = 10
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(RTM__SERVICE__MESSAGING_METHOD)
 } Rtm__Service__MessagingMethod;
 
 /* --- messages --- */
+
+/*
+ * This node keeps the logs from now on. The first push over a link to a node that leads; a node that doesn't lead refuses
+ * every request. The caller remembers the term. It doesn't accept a lead that follows an earlier one than that: Redis has come
+ * back with older data, and what was acknowledged since is missing.
+ */
+struct  Rtm__Service__LeadPush
+{
+  ProtobufCMessage base;
+  uint64_t term;
+  /*
+   * the term of the lead whose logs it goes on with; of new logs: its own term
+   */
+  uint64_t follows;
+};
+#define RTM__SERVICE__LEAD_PUSH__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&rtm__service__lead_push__descriptor) \
+    , 0, 0 }
+
 
 /*
  * A channel is named by app, type and name (L-6).
@@ -415,6 +443,25 @@ struct  Rtm__Service__DeliveryPush
     , 0, 0, 0, 0, {0,NULL}, 0, 0 }
 
 
+/* Rtm__Service__LeadPush methods */
+void   rtm__service__lead_push__init
+                     (Rtm__Service__LeadPush         *message);
+size_t rtm__service__lead_push__get_packed_size
+                     (const Rtm__Service__LeadPush   *message);
+size_t rtm__service__lead_push__pack
+                     (const Rtm__Service__LeadPush   *message,
+                      uint8_t             *out);
+size_t rtm__service__lead_push__pack_to_buffer
+                     (const Rtm__Service__LeadPush   *message,
+                      ProtobufCBuffer     *buffer);
+Rtm__Service__LeadPush *
+       rtm__service__lead_push__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   rtm__service__lead_push__free_unpacked
+                     (Rtm__Service__LeadPush *message,
+                      ProtobufCAllocator *allocator);
 /* Rtm__Service__ChannelKey methods */
 void   rtm__service__channel_key__init
                      (Rtm__Service__ChannelKey         *message);
@@ -683,6 +730,9 @@ void   rtm__service__delivery_push__free_unpacked
                       ProtobufCAllocator *allocator);
 /* --- per-message closures --- */
 
+typedef void (*Rtm__Service__LeadPush_Closure)
+                 (const Rtm__Service__LeadPush *message,
+                  void *closure_data);
 typedef void (*Rtm__Service__ChannelKey_Closure)
                  (const Rtm__Service__ChannelKey *message,
                   void *closure_data);
@@ -732,6 +782,7 @@ typedef void (*Rtm__Service__DeliveryPush_Closure)
 /* --- descriptors --- */
 
 extern const ProtobufCEnumDescriptor    rtm__service__messaging_method__descriptor;
+extern const ProtobufCMessageDescriptor rtm__service__lead_push__descriptor;
 extern const ProtobufCMessageDescriptor rtm__service__channel_key__descriptor;
 extern const ProtobufCMessageDescriptor rtm__service__attach_request__descriptor;
 extern const ProtobufCMessageDescriptor rtm__service__attach_response__descriptor;

@@ -1,0 +1,95 @@
+package import Logging
+package import RTMModel
+package import RTMServiceLink
+package import RTMWire
+
+/// The links to the messaging nodes of an installation. One of the nodes leads: it says so over its link, and
+/// it gets all calls. The others are at hand if it dies.
+///
+/// A node that was stopped for a while believes that it leads still. So a lead counts only if it follows the
+/// last one that is known here, and the link to the node before is ended, with the calls that wait there.
+package final class MessagingLinks<Call> {
+    package enum Change: Equatable {
+        case none
+        /// There is a leader.
+        case up
+        /// There is no leader.
+        case down
+        /// There is another leader, which knows nothing of the link to the one before.
+        case replaced
+    }
+
+    package let all: [ServiceLinkClient<Call>]
+    package let timeout: Duration
+    package let arena = DecodeArena()
+    /// Nil while no node says that it leads.
+    package private(set) var leader: ServiceLinkClient<Call>?
+    private var term: UInt64 = 0
+    /// Who leads when the link to the leader before has ended.
+    private var next: (link: ServiceLinkClient<Call>, term: UInt64)?
+
+    /// - Parameters:
+    ///   - node: the name of this process, for messaging's log.
+    ///   - timeout: how long every call may take.
+    package init(
+        to addresses: [ServiceLinkAddress], _ link: ServiceLinkConfiguration, node: String,
+        timeout: Duration, endOfTurn: EndOfTurn, logger: Logger
+    ) {
+        var configuration = ServiceLinkClientConfiguration(service: "messaging", node: node)
+        configuration.link = link
+        all = addresses.map {
+            ServiceLinkClient(configuration, to: $0, endOfTurn: endOfTurn, logger: logger)
+        }
+        self.timeout = timeout
+    }
+
+    @inlinable package var isUp: Bool { leader?.isUp ?? false }
+
+    /// The addresses, for logs.
+    package var addresses: String { all.map { "\($0.address)" }.joined(separator: ", ") }
+
+    /// Throws, without having sent anything, when no node leads or too many requests are open.
+    @inlinable
+    package func request(_ method: UInt32, _ body: some WireEncodable, _ call: Call) throws(RTMError) {
+        guard let leader else { throw Self.noLeader }
+        try leader.request(method, body, timeout: timeout, context: call)
+    }
+
+    @usableFromInline
+    static var noLeader: RTMError { RTMError(.notConnected, "no messaging node leads") }
+
+    package func start(delegate: some ServiceLinkClientDelegate<Call>) {
+        for link in all { link.start(delegate: delegate) }
+    }
+
+    package func shutdown() { for link in all { link.shutdown() } }
+
+    // MARK: - Who leads
+
+    /// A node says that it leads.
+    package func heard(_ push: LeadPush, from link: ServiceLinkClient<Call>) -> Change {
+        let known = next?.term ?? term
+        guard push.term == known || push.follows >= known else {
+            link.push(MessagingMethod.outdated, LeadPush(term: known, follows: known))
+            return .none
+        }
+        guard let leader, leader !== link else {
+            defer { (self.leader, term) = (link, push.term) }
+            return self.leader == nil ? .up : .none
+        }
+        next = (link, push.term)
+        leader.reset("another messaging node leads")
+        return .none
+    }
+
+    /// A link has ended, and the calls that waited there have their outcome.
+    package func lost(_ link: ServiceLinkClient<Call>) -> Change {
+        if next?.link === link { next = nil }
+        guard leader === link else { return .none }
+        leader = nil
+        guard let next else { return .down }
+        (leader, term) = next
+        self.next = nil
+        return .replaced
+    }
+}

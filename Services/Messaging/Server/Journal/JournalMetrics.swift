@@ -1,0 +1,28 @@
+import RTMServiceKit
+
+/// The metrics of the journal.
+struct JournalMetrics: Sendable {
+    let leading: Gauge
+    let terms: Counter
+    let batches: Counter
+    let bytes: Counter
+    let backlog: Gauge
+    let time: Histogram
+
+    init(_ registry: MetricsRegistry) {
+        leading = registry.gauge(
+            "rtm_messaging_leading",
+            "1 while this node keeps the logs. Of all messaging nodes of an installation exactly one does.")
+        terms = registry.counter(
+            "rtm_messaging_terms_total", "How often this node has taken the lead.")
+        batches = registry.counter(
+            "rtm_messaging_journal_batches_total", "Batches sent to the journal in Redis.")
+        bytes = registry.counter("rtm_messaging_journal_bytes_total", "Bytes of these batches.")
+        backlog = registry.gauge(
+            "rtm_messaging_journal_backlog_bytes",
+            "Bytes that wait for Redis. At messaging.journal.backlogMax messages are refused.")
+        time = registry.histogram(
+            "rtm_messaging_journal_seconds",
+            "How long Redis takes to write a batch. Every message waits as long as that.")
+    }
+}

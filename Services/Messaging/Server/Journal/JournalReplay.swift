@@ -1,0 +1,106 @@
+import NIOCore
+import RTMModel
+import RTMWire
+
+/// Why a journal can't be continued.
+package enum JournalFault: Error, Hashable {
+    /// The bytes are no batch, or one that this version doesn't know.
+    case undecodable
+    /// There are more channels than this node may have.
+    case tooLarge(String)
+}
+
+/// The logs of a node as its journal tells them. A value without I/O; a broker goes on with it.
+package struct JournalReplay {
+    let limits: BrokerLimits
+    let names: NameHash
+    private(set) var channels: LogTable
+    private(set) var lastClaim: UInt64 = 0
+    /// Of what was before this time nothing is known, in milliseconds; nil if nothing was read.
+    private(set) var begin: UInt64?
+
+    /// - Parameters: `firstEpoch` and `secret` are those of the broker that wrote the journal.
+    package init(limits: BrokerLimits, firstEpoch: UInt64, secret: UInt64 = 0) {
+        self.limits = limits
+        names = NameHash(secret: secret)
+        channels = LogTable(limits: limits, firstEpoch: firstEpoch, names: names)
+    }
+
+    /// Does what a batch says that has happened. Batches come in their order.
+    package mutating func read(_ batch: UnsafeRawBufferPointer) throws(JournalFault) {
+        var fault: JournalFault?
+        do {
+            try JournalBatch.read(batch) { record throws(WireError) in
+                guard fault == nil else { return }
+                do throws(JournalFault) { try restore(record) } catch { fault = error }
+            }
+        } catch {
+            throw .undecodable
+        }
+        if let fault { throw fault }
+    }
+
+    private mutating func restore(_ record: JournalRecord) throws(JournalFault) {
+        var run: FrameRun?
+        if case .entries(let entries) = record {
+            run = FrameRun(entries.frames.bytes, count: entries.count)
+            guard run != nil else { throw .undecodable }
+        }
+        do throws(RTMError) {
+            switch record {
+            case .entries(let entries): try restore(entries, run?.frames ?? [])
+            case .channel(let channel): try channels.restore(channel)
+            case .claim(let claim): try restore(claim)
+            case .heads(let heads):
+                channels.restore(heads, isFirst: begin == nil)
+                begin = begin ?? heads.time
+            }
+        } catch {
+            throw .tooLarge(error.reason)
+        }
+    }
+
+    private mutating func restore(
+        _ entries: JournaledEntries, _ frames: [UnsafeRawBufferPointer]
+    ) throws(RTMError) {
+        guard !frames.isEmpty,
+            let place = try channels.restore(entries, frames, since: begin ?? entries.timestamp)
+        else { return }
+        let oldest = channels.oldestTime(at: place) ?? entries.timestamp
+        _ = channels[place].chain.admits(
+            entries.origin, count: entries.count, oldest: oldest, now: entries.timestamp)
+        channels[place].sources.appended(
+            entries.sourceSequence, from: entries.source,
+            at: .init(offset: entries.offset, timestamp: entries.timestamp))
+    }
+
+    private mutating func restore(_ claim: JournaledClaim) throws(RTMError) {
+        let place = try channels.occupy(claim.channel, by: .owner, now: begin ?? 0)
+        lastClaim = max(lastClaim, claim.number)
+        channels[place].claim = BrokerChannel.Claim(
+            number: claim.number, interest: nil, holder: claim.holder, isAwaited: claim.isOnline)
+        if claim.attempt > 0 { _ = channels[place].logins.admits(claim.holder, claim.attempt) }
+    }
+}
+
+/// Frames that lie one behind the other.
+private struct FrameRun {
+    let frames: [UnsafeRawBufferPointer]
+
+    /// Nil if there aren't exactly so many.
+    init?(_ bytes: UnsafeRawBufferPointer, count: Int) {
+        var (frames, rest) = ([UnsafeRawBufferPointer](), bytes[...])
+        frames.reserveCapacity(count)
+        while rest.count >= FrameReader.prefixLength {
+            let prefix = UnsafeRawBufferPointer(rebasing: rest)
+            let length =
+                FrameReader.prefixLength
+                + Int(UInt32(bigEndian: prefix.loadUnaligned(as: UInt32.self)))
+            guard length <= rest.count else { return nil }
+            frames.append(UnsafeRawBufferPointer(rebasing: rest.prefix(length)))
+            rest = rest.dropFirst(length)
+        }
+        guard rest.isEmpty, frames.count == count else { return nil }
+        self.frames = frames
+    }
+}

@@ -1,0 +1,65 @@
+import RTMRedis
+
+/// The answers of the scripts.
+extension JournalAnswer.Take {
+    init?(_ reply: RedisReply) {
+        guard let fields = reply.elements, let kind = fields.first?.string else { return nil }
+        switch (kind, fields.count) {
+        case ("empty", _): self = .empty
+        case ("held", 2...): self = .held(by: fields[1].string ?? "")
+        case ("other", 2...): self = .otherPartitions(fields[1].string ?? "")
+        case ("taken", 7...):
+            guard let term = fields[1].number, let last = fields[2].number, let epoch = fields[4].number,
+                let secret = fields[5].number, let follows = fields[6].number
+            else { return nil }
+            self = .taken(
+                JournalTerm(term: term, follows: follows, epoch: epoch, secret: secret), last: last,
+                isWhole: fields[3].number == 1)
+        default: return nil
+        }
+    }
+}
+
+extension JournalAnswer.Append {
+    init(_ outcome: Result<RedisReply, RedisFailure>) {
+        switch (try? outcome.get())?.string {
+        case "done": self = .done
+        case "ended": self = .ended
+        case "doubt", "gone": self = .doubt
+        default: self = .unknown
+        }
+    }
+}
+
+extension JournalAnswer.Reinstate {
+    init(_ outcome: Result<RedisReply, RedisFailure>) {
+        guard let fields = (try? outcome.get())?.elements else {
+            self = .unknown
+            return
+        }
+        switch (fields.first?.string, fields.count > 1 ? fields[1].number : nil) {
+        case ("done", let last?): self = .done(last: last)
+        case ("ended", _): self = .ended
+        default: self = .unknown
+        }
+    }
+}
+
+/// Some batches of the journal.
+struct JournalPage {
+    let batches: [(number: UInt64, bytes: [UInt8])]
+
+    /// Nil if it isn't what XRANGE answers.
+    init?(_ reply: RedisReply) {
+        guard let entries = reply.elements else { return nil }
+        var batches: [(number: UInt64, bytes: [UInt8])] = []
+        for entry in entries {
+            guard let parts = entry.elements, parts.count == 2, let id = parts[0].string,
+                let number = UInt64(id.prefix { $0 != "-" }), let fields = parts[1].elements,
+                fields.count == 2, case .string(let bytes) = fields[1]
+            else { return nil }
+            batches.append((number, bytes))
+        }
+        self.batches = batches
+    }
+}

@@ -1,0 +1,64 @@
+import RTMModel
+import RTMWire
+
+/// A message that its client sends again, because it doesn't know what has become of it.
+struct RepeatedPublish {
+    private let request: PublishRequest
+    private let origin: EntryOrigin
+    private let channel: ChannelView
+    private let now: UInt64
+    /// How long ago the client sent it first, in milliseconds.
+    private let age: UInt64
+
+    /// Nil if the message is sent for the first time.
+    @inline(__always)
+    init?(_ request: PublishRequest, _ origin: EntryOrigin, to channel: ChannelView, now: UInt64) {
+        guard let age = request.origin.againAfter else { return nil }
+        self.request = request
+        self.origin = origin
+        self.channel = channel
+        self.now = now
+        self.age = UInt64(age)
+    }
+
+    /// What became of it, or nil when it has not been published and is to be appended.
+    func first(in channels: LogTable) throws(RTMError) -> AppendedEntries? {
+        guard origin.client != 0, request.messages.count == 1 else {
+            throw RTMError(
+                .invalidParameter,
+                "a message that is sent again needs an instance and a sequence, and a request of its own"
+            )
+        }
+        switch memory(in: channels) {
+        case .new:
+            let epoch = request.origin.epoch
+            guard epoch == 0 || channels.has(epoch: epoch) else {
+                throw RTMError(
+                    .channelPublishMessageFailed,
+                    "the logs were lost since the message was first sent: whether it was published is unknown"
+                )
+            }
+            return nil
+        case .unknown:
+            throw RTMError(
+                .channelPublishMessageFailed,
+                "the channel's log doesn't reach back to the time when the message was first sent: whether it was "
+                    + "published is unknown")
+        case .published(let entry):
+            // Two clients may have the same number in the log, however seldom.
+            guard entry.hasPublisher(request.publisher.string) else { return nil }
+            return AppendedEntries(
+                offset: entry.offset, offsetsBetween: 0, timestamp: entry.timestamp, count: 0,
+                publisherSession: entry.publisherSession, feature: entry.feature, place: .none, frames: 0..<0)
+        }
+    }
+
+    private func memory(in channels: LogTable) -> ChannelChain.Memory {
+        if let place = channels.place(of: channel) {
+            return channels[place].chain.memory(
+                of: origin, age: age, in: channels.tail(of: place), now: now)
+        }
+        guard let forgotten = channels.newestForgotten(of: channel) else { return .new }
+        return ChannelChain.mayBe(from: age, before: forgotten, now: now) ? .unknown : .new
+    }
+}

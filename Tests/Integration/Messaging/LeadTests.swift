@@ -1,0 +1,208 @@
+import Foundation
+import RTMClient
+import RTMTestSupport
+import Synchronization
+import Testing
+
+/// Two messaging nodes with a journal in Redis: whatever happens to one of them, or to Redis alone, nobody
+/// misses a message, and nobody is told of a gap.
+@Suite(.serialized) struct LeadTests {
+    /// How many messages are published around each event.
+    private static let perRound = 60
+
+    @Test("The leading node is killed, again and again", .ends(withinMinutes: 3))
+    func killed() async throws {
+        try await Trouble.with { trouble in
+            for round in 0..<3 {
+                try await trouble.publishing("\(round)", Self.perRound) {
+                    let leader = try await trouble.leader()
+                    try await leader.process.kill9()
+                    try await trouble.system.launchMessaging(listen: leader.listen)
+                }
+            }
+            try await trouble.judge(3 * Self.perRound)
+        }
+    }
+
+    @Test("The leading node is paused for longer than its lease, and then goes on", .ends(withinMinutes: 3))
+    func paused() async throws {
+        try await Trouble.with { trouble in
+            let leader = try await trouble.leader()
+            try await trouble.publishing("paused", Self.perRound) {
+                leader.process.signal(SIGSTOP)
+                try await eventually("the other one leads") {
+                    try await trouble.leader(otherThan: leader.listen) != nil
+                }
+            }
+            leader.process.signal(SIGCONT)
+            try await trouble.publishing("woken", Self.perRound) {
+                try await eventually("it knows that it doesn't lead") {
+                    try await trouble.isLeading(leader.process) == false
+                }
+            }
+            try await trouble.judge(2 * Self.perRound)
+        }
+    }
+
+    @Test("The leading node is told to stop, and the other one leads at once", .ends(withinMinutes: 3))
+    func drained() async throws {
+        try await Trouble.with { trouble in
+            for round in 0..<2 {
+                try await trouble.publishing("\(round)", Self.perRound) {
+                    let leader = try await trouble.leader()
+                    leader.process.signal(SIGTERM)
+                    try await eventually("it has ended") { leader.process.hasExited }
+                    try await trouble.system.launchMessaging(listen: leader.listen)
+                }
+            }
+            try await trouble.judge(2 * Self.perRound)
+        }
+    }
+
+    @Test("Redis loses everything under a living leader, which writes it again", .ends(withinMinutes: 3))
+    func emptied() async throws {
+        try await Trouble.with { trouble in
+            try await trouble.publishing("emptied", Self.perRound) { try trouble.redis.command(["FLUSHALL"]) }
+            try await trouble.publishing("killed", Self.perRound) {
+                let leader = try await trouble.leader()
+                try await leader.process.kill9()
+            }
+            try await trouble.judge(2 * Self.perRound)
+        }
+    }
+
+    @Test("Redis and the leading node die together: the logs begin anew, and the gap is told")
+    func both() async throws {
+        try await Trouble.with { trouble in
+            try await trouble.publishing("before", 5) {}
+            let leader = try await trouble.leader()
+            leader.process.signal(SIGSTOP)
+            try trouble.redis.command(["FLUSHALL"])
+            try await leader.process.kill9()
+            var heard = trouble.bob.events().makeAsyncIterator()
+            _ = try #require(await heard.nextGap())
+            try await eventually("messages flow again") {
+                (try? await trouble.alice.publish("after", to: .channel("lobby"))) != nil
+            }
+        }
+    }
+}
+
+/// A system with two messaging nodes, a publisher and those who listen.
+private final class Trouble: Sendable {
+    let system: RunningSystem
+    let redis: RedisServerProcess
+    let alice: RTMClient
+    let bob: RTMClient
+    private let heard: Shared<[String]>
+    private let gaps: Shared<[String]>
+
+    static func with(_ body: (Trouble) async throws -> Void) async throws {
+        let redis = try RedisServerProcess()
+        defer { redis.end() }
+        try await redis.isListening()
+        try await RunningSystem.with(
+            .fourProcesses, messaging: ["--redis-endpoints", "unix:\(redis.socket)"], messagingNodes: 2
+        ) { system in
+            let (alice, bob) = (
+                try system.client("alice") { $0.requestTimeout = .seconds(60) }, try system.client("bob")
+            )
+            try await alice.login()
+            try await bob.login()
+            // A channel in which nobody says anything any more.
+            try await bob.subscribe(to: "quiet", features: .message)
+            try await alice.publish("once", to: .channel("quiet"))
+            try await bob.subscribe(to: "lobby", features: .message)
+            let (heard, gaps) = (Shared([String]()), Shared([String]()))
+            let listening = Task {
+                for await event in bob.events() {
+                    switch event {
+                    case .message(let message):
+                        if case .text(let text) = message.payload { heard.withLock { $0.append(text) } }
+                    case .gap(let gap): gaps.withLock { $0.append(gap.channelName) }
+                    default: break
+                    }
+                }
+            }
+            try await body(
+                Trouble(system: system, redis: redis, alice: alice, bob: bob, heard: heard, gaps: gaps))
+            listening.cancel()
+            await alice.close()
+            await bob.close()
+        }
+    }
+
+    private init(
+        system: RunningSystem, redis: RedisServerProcess, alice: RTMClient, bob: RTMClient,
+        heard: Shared<[String]>, gaps: Shared<[String]>
+    ) {
+        (self.system, self.redis, self.alice, self.bob) = (system, redis, alice, bob)
+        (self.heard, self.gaps) = (heard, gaps)
+    }
+
+    /// Publishes so many messages, while something happens.
+    func publishing(_ name: String, _ count: Int, _ event: @escaping @Sendable () async throws -> Void)
+        async throws
+    {
+        let alice = self.alice
+        let answered = Shared(0)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask {
+                for number in 0..<count {
+                    try await alice.publish("\(name)-\(number)", to: .channel("lobby"))
+                    answered.withLock { $0 += 1 }
+                }
+            }
+            group.addTask {
+                try await eventually("some are published") { answered.present > count / 4 }
+                try await event()
+            }
+            try await group.waitForAll()
+        }
+    }
+
+    /// What was published arrived once, in order, and nobody was told of a gap.
+    func judge(_ count: Int) async throws {
+        try await alice.publish("end", to: .channel("lobby"))
+        try await alice.publish("still here", to: .channel("quiet"))
+        try await eventually("everything arrives") {
+            heard.present.contains("end") && heard.present.contains("still here")
+        }
+        let texts = heard.present.filter { $0.contains("-") }
+        #expect(texts.count == count && Set(texts).count == count)
+        #expect(gaps.present == [])
+        for name in Set(texts.compactMap { $0.split(separator: "-").first }) {
+            let numbers = texts.filter { $0.hasPrefix("\(name)-") }.compactMap {
+                Int($0.split(separator: "-")[1])
+            }
+            #expect(numbers == numbers.sorted())
+        }
+    }
+
+    // MARK: Who leads
+
+    func leader() async throws -> (process: ServiceProcess, listen: String) {
+        var found: (ServiceProcess, String)?
+        try await eventually("a node leads") {
+            found = try await self.leader(otherThan: "")
+            return found != nil
+        }
+        return try #require(found)
+    }
+
+    func leader(otherThan listen: String) async throws -> (process: ServiceProcess, listen: String)? {
+        for node in system.messagingNodes where node != listen {
+            guard let process = try await system.messagingNode(at: node), !process.hasExited else { continue }
+            if try await isLeading(process) == true { return (process, node) }
+        }
+        return nil
+    }
+
+    /// Nil if it doesn't say.
+    func isLeading(_ process: ServiceProcess) async throws -> Bool? {
+        guard let admin = try await process.listening()["admin"],
+            let metrics = try? await system.get("http://\(admin)/metrics")
+        else { return nil }
+        return metrics.body.contains("\nrtm_messaging_leading 1")
+    }
+}
