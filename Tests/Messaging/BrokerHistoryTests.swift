@@ -1,5 +1,10 @@
+import NIOCore
+import RTMModel
 import RTMTestSupport
+import RTMWire
 import Testing
+
+@testable import RTMMessagingServer
 
 /// Generated histories are compared with a model that keeps everything and forgets nothing.
 @Suite("Histories of the embedded broker")
@@ -29,6 +34,35 @@ struct BrokerHistoryTests {
         #expect(total.afresh > 100)
         #expect(total.unknown > 100)
         #expect(total.late > 200)
+    }
+
+    @Test("what a broker has in memory, told again, is what another one goes on with")
+    func memoryToldAgain() throws {
+        let limits = BrokerLimits.limits(partitionCount: 4)
+        var broker = EmbeddedBroker(limits: limits, firstEpoch: 7)
+        let keys = (0..<5).map { ChannelKey.message("m\($0)") }
+        for number in 0..<200 {
+            _ = try broker.publish("text \(number)", to: keys[number % 5], now: 1_000 + UInt64(number))
+        }
+        var replay = JournalReplay(limits: limits, firstEpoch: 7)
+        var walk = MemoryWalk()
+        var isLast = false
+        while !isLast {
+            let part = broker.part(&walk, now: 2_000)
+            isLast = part.isLast
+            try part.bytes.withUnsafeReadableBytes { bytes in try replay.read(bytes) }
+        }
+        var next = EmbeddedBroker(continuing: replay)
+        for key in keys {
+            let start = StreamPosition(
+                epoch: try broker.read(key, after: .init(epoch: 0, offset: 0), now: 2_000).position.epoch,
+                offset: 0)
+            let page = try broker.read(key, after: start, now: 2_000)
+            let other = try next.read(key, after: start, now: 2_000)
+            #expect(page.entries.count == 40 && !other.gap)
+            #expect(page.entries.map(\.frame) == other.entries.map(\.frame))
+            #expect(page.position == other.position)
+        }
     }
 
     @Test("a broker that goes on with the journal of another one has lost nothing, and repeats nothing")

@@ -233,7 +233,9 @@ private struct JournalWorld {
             if case .taken = answer { nodes[index].memory = [] }
             perform(nodes[index].machine.taken(answer, now: now), at: index)
         case .read(let after):
-            if isLost { return perform(nodes[index].machine.pageRead(nil, now: now), at: index) }
+            if isLost {
+                return perform(nodes[index].machine.pageRead(nil, hasHeads: false, now: now), at: index)
+            }
             let page = redis.batches.filter { $0.number > after }.prefix(3)
             for batch in page {
                 for entry in batch.bytes where !nodes[index].memory.contains(entry) {
@@ -241,7 +243,7 @@ private struct JournalWorld {
                 }
             }
             let batches = page.map { (number: $0.number, bytes: $0.bytes.count) }
-            perform(nodes[index].machine.pageRead(batches, now: now), at: index)
+            perform(nodes[index].machine.pageRead(batches, hasHeads: true, now: now), at: index)
         case .append(let append):
             let answer = redis.append(append, lease: limits.lease, now: now)
             let heard = isLost ? JournalAnswer.Append.unknown : answer

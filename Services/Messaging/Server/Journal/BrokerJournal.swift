@@ -54,8 +54,10 @@ struct BrokerJournal {
 
 extension BrokerChannel {
     /// Tells a journal what it can't know from entries.
-    func tell(_ batch: inout JournalBatch) {
-        if let journaledRest { batch.append(journaledRest) }
+    ///
+    /// - Parameter withRest: whether the tail has no entry of it.
+    func tell(_ batch: inout JournalBatch, withRest: Bool = true) {
+        if withRest, let journaledRest { batch.append(journaledRest) }
         if let journaledClaim { batch.append(journaledClaim) }
     }
 

@@ -18,7 +18,9 @@ enum JournalAction: Equatable {
     /// Everything that waits for the batches up to this one may leave the node.
     case release(UInt64)
     /// Say what is in memory behind what was said before, a part at a time.
-    case rewrite
+    ///
+    /// - Parameter isFirst: whether the journal is empty.
+    case rewrite(isFirst: Bool)
     /// Another node leads: forget everything, and let nothing out that waits.
     case stepDown(String)
     /// The configuration of this node doesn't go with the journal.

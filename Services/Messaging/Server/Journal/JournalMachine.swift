@@ -83,9 +83,12 @@ struct JournalMachine {
         lead?.next(limits, now: now).map { [.append($0)] } ?? []
     }
 
+    /// Something happened that belongs into the next batch.
+    mutating func gather(_ bytes: ByteBuffer) { lead?.gathered(bytes) }
+
     /// Something happened that others must not hear of before it is written.
     mutating func gathered(_ bytes: ByteBuffer, now: UInt64) -> [JournalAction] {
-        lead?.gathered(bytes)
+        gather(bytes)
         guard case .leading = phase else { return [] }
         return next(now: now)
     }
@@ -142,13 +145,17 @@ struct JournalMachine {
 
     /// A page of the journal was read.
     ///
-    /// - Parameter batches: the numbers and lengths of its batches; nil if Redis didn't answer.
-    mutating func pageRead(_ batches: [(number: UInt64, bytes: Int)]?, now: UInt64) -> [JournalAction] {
+    /// - Parameters:
+    ///   - batches: the numbers and lengths of its batches; nil if Redis didn't answer.
+    ///   - hasHeads: whether it is known by now where the partitions stand.
+    mutating func pageRead(
+        _ batches: [(number: UInt64, bytes: Int)]?, hasHeads: Bool, now: UInt64
+    ) -> [JournalAction] {
         guard case .reading(let position, let last) = phase else { return [] }
         guard let batches else { return follow(now) }
         for batch in batches { lead?.found(batch.number, bytes: batch.bytes, now: now) }
         guard let end = batches.last?.number else { return beginAnew() }
-        if end >= last { return begin() }
+        if end >= last { return hasHeads ? begin() : beginAnew() }
         phase = .reading(position: max(position, end), last: last)
         return [.read(after: end)]
     }
@@ -183,7 +190,7 @@ struct JournalMachine {
         guard case .leading = phase else { return [] }
         switch written {
         case .gathered(let number): return [.release(number)] + next(now: now)
-        case .rewritten(isWhole: false): return [.rewrite]
+        case .rewritten(isWhole: false): return [.rewrite(isFirst: false)]
         case .rewritten(isWhole: true): return rewritten(now: now)
         case .renewed, nil: return next(now: now)
         }
@@ -231,7 +238,7 @@ struct JournalMachine {
         case (.done, .ask), (.done, .empty):
             lead?.emptied(token)
             phase = .leading
-            return [.rewrite]
+            return [.rewrite(isFirst: true)]
         }
     }
 

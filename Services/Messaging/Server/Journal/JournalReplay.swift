@@ -40,11 +40,14 @@ package struct JournalReplay {
         if let fault { throw fault }
     }
 
+    /// What stands before the first heads is passed over: without them it isn't known what came before it.
+    /// They count it as unknown.
     private mutating func restore(_ record: JournalRecord) throws(JournalFault) {
+        if begin == nil { guard case .heads = record else { return } }
         var run: FrameRun?
         if case .entries(let entries) = record {
             run = FrameRun(entries.frames.bytes, count: entries.count)
-            guard run != nil else { throw .undecodable }
+            guard run != nil, entries.timestamp > 0, entries.offset < .max >> 1 else { throw .undecodable }
         }
         do throws(RTMError) {
             switch record {

@@ -21,7 +21,10 @@ struct MemoryWalk {
         if partition == 0 { batch.append(channels.heads(now: now, begin: begin)) }
         while !isOver(channels), batch.bytes.readableBytes < Self.partBytes {
             if partition < channels.partitions.count {
-                for channel in channels.partitions[partition].channels { channel.tell(&batch) }
+                for channel in channels.partitions[partition].channels {
+                    let hasEntries = channels.apps[channel.app].tail.holds(channel.chain.newest)
+                    channel.tell(&batch, withRest: !hasEntries)
+                }
                 partition += 1
             } else {
                 tellSegment(of: channels, &batch)

@@ -13,6 +13,11 @@ protocol JournalKeeper: AnyObject {
     ///
     /// - Parameter isAnew: whether what was read doesn't count.
     func journalLeads(_ term: JournalTerm, isAnew: Bool)
+    /// Whether it is known by now where the partitions stand.
+    var journalHasHeads: Bool { get }
+    /// What has happened in this turn so far. It belongs to the batch that gathers now, whose number the gate
+    /// has.
+    func journalGathers() -> ByteBuffer
     /// What waits under this number, or a smaller one, may leave the node.
     func journalHasWritten(_ number: UInt64)
     /// The next part of what is in memory, for a journal that was lost.
@@ -24,7 +29,7 @@ protocol JournalKeeper: AnyObject {
 /// The journal of messaging in Redis: it does what `JournalMachine` says. It is confined to one event loop.
 final class RedisJournal {
     /// Limit: batches that are read at once.
-    private static let pageCount: UInt64 = 16
+    private static let pageCount: UInt64 = 4
     private static let tick = TimeAmount.milliseconds(25)
 
     private let client: RedisClient
@@ -35,7 +40,6 @@ final class RedisJournal {
     private let logger: Logger
     private var machine: JournalMachine
     private var keeper: (any JournalKeeper)?
-    private var isRewriting = false
     private var leader = ""
 
     init(
@@ -60,19 +64,30 @@ final class RedisJournal {
 
     private func wake() {
         guard keeper != nil else { return }
-        if client.isUp { perform(machine.passed(now: now, random: random)) }
+        if client.isUp { pass() }
         eventLoop.assumeIsolated().scheduleTask(in: Self.tick) { [self] in wake() }
+    }
+
+    private func pass() {
+        handOver()
+        perform(machine.passed(now: now, random: random))
+    }
+
+    /// A batch may leave within a turn, when Redis answers. What has happened in the turn goes with it.
+    private func handOver() {
+        if let bytes = keeper?.journalGathers(), bytes.readableBytes > 0 { machine.gather(bytes) }
     }
 
     /// Lets another node lead, when what was said so far is written.
     func shutdown(_ done: @escaping () -> Void) {
+        let token = machine.token
+        machine.stop()
         let end: () -> Void = { [self] in
-            machine.stop()
             client.shutdown()
             keeper = nil
             done()
         }
-        guard let token = machine.token, client.isUp else { return end() }
+        guard let token, client.isUp else { return end() }
         // The commands are done in their order, so the batch under way is written before this.
         client.run(JournalScripts.release, keys: [names.head], [RedisArgument(token)]) { _ in end() }
     }
@@ -118,7 +133,7 @@ final class RedisJournal {
         case .reinstate(let token, let before, let empties, let isWhole):
             reinstate(token, before: before, empties: empties, isWhole: isWhole)
         case .release(let number): keeper?.journalHasWritten(number)
-        case .rewrite: rewrite()
+        case .rewrite(let isFirst): rewrite(isFirst: isFirst)
         case .stepDown(let reason):
             metrics.leading.set(0)
             logger.warning("this node doesn't lead any more", metadata: ["reason": "\(reason)"])
@@ -161,13 +176,19 @@ final class RedisJournal {
             "XRANGE", .text(names.batches), .text("(\(number)-0"), "+", "COUNT",
             RedisArgument(Self.pageCount))
         client.send(range) { [self] outcome in
-            guard case .success(let reply) = outcome, let page = JournalPage(reply) else {
+            guard case .success(let reply) = outcome else {
                 report(outcome)
-                return perform(machine.pageRead(nil, now: now))
+                return perform(machine.pageRead(nil, hasHeads: false, now: now))
+            }
+            guard let page = JournalPage(reply) else {
+                report(outcome)
+                return perform(machine.pageIsUnreadable())
             }
             do throws(JournalFault) {
                 for batch in page.batches { try restore(batch.bytes) }
-                perform(machine.pageRead(page.batches.map { ($0.number, $0.bytes.count) }, now: now))
+                let batches = page.batches.map { (number: $0.number, bytes: $0.bytes.count) }
+                let hasHeads = keeper?.journalHasHeads ?? false
+                perform(machine.pageRead(batches, hasHeads: hasHeads, now: now))
             } catch {
                 logger.error("the journal can't be read", metadata: ["cause": "\(error)"])
                 perform(machine.pageIsUnreadable())
@@ -209,6 +230,7 @@ final class RedisJournal {
             let answer = JournalAnswer.Append(outcome)
             if answer == .unknown { report(outcome) }
             if answer == .doubt { logger.warning("Redis may have lost a part of the journal") }
+            handOver()
             perform(machine.appended(append, answer, now: now, random: random))
             metrics.backlog.set(machine.backlog)
         }
@@ -225,13 +247,14 @@ final class RedisJournal {
             [self] outcome in
             let answer = JournalAnswer.Reinstate(outcome)
             if answer == .unknown { report(outcome) }
+            handOver()
             perform(machine.reinstated(answer, now: now, random: random))
         }
     }
 
-    private func rewrite() {
-        guard let part = keeper?.journalPart(isFirst: !isRewriting) else { return }
-        isRewriting = !part.isLast
+    private func rewrite(isFirst: Bool) {
+        guard let part = keeper?.journalPart(isFirst: isFirst) else { return }
+        handOver()
         if part.isLast { logger.notice("the journal has everything again that this node has in memory") }
         perform(machine.rewrite(part.bytes, isLast: part.isLast, now: now))
     }
@@ -247,7 +270,7 @@ final class RedisJournal {
 extension RedisJournal: RedisClientDelegate {
     func redisIsUp() {
         probe.ready()
-        perform(machine.passed(now: now, random: random))
+        pass()
     }
 
     func redisIsDown(_ cause: String) { probe.notReady(cause) }

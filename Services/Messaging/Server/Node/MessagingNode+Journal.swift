@@ -52,7 +52,7 @@ extension MessagingNode {
             journal?.headsAt = now
             broker.journalHeads(now: now)
             // A sweep looks at ten channels in a millisecond.
-            use.redis.keepsChannels(for: UInt64(broker.channelCount / 10))
+            use.redis.keepsChannels(for: LogTable.tellInterval + UInt64(broker.channelCount / 10))
         }
         closeGate()
     }
@@ -92,6 +92,13 @@ extension MessagingNode: JournalKeeper {
         self.lead = lead
         for link in links.values { link.push(MessagingMethod.lead, lead) }
         closeGate()
+    }
+
+    var journalHasHeads: Bool { journal?.replay?.begin != nil }
+
+    func journalGathers() -> ByteBuffer {
+        journal?.isDirty = false
+        return broker.takeJournal()
     }
 
     func journalHasWritten(_ number: UInt64) {

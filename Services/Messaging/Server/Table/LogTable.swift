@@ -274,13 +274,20 @@ extension LogTable {
         }
     }
 
+    /// A channel is told at most so often, in milliseconds.
+    static let tellInterval: UInt64 = 30_000
+
     private mutating func sweep(_ place: ChannelPlace, now: UInt64, _ seen: (BrokerChannel) -> Void) {
         let channel = self[place]
         guard !tail(of: place).holds(channel.chain.newest) else { return }
         self[place].chain.forgetPublishers(now: now)
         guard channel.interests.isEmpty,
             max(channel.chain.lastTimestamp, channel.leftAt) + limits.idleMax < now
-        else { return seen(channel) }
+        else {
+            guard channel.toldAt + Self.tellInterval < now else { return }
+            self[place].toldAt = now
+            return seen(channel)
+        }
         vacate(place)
     }
 }
