@@ -50,6 +50,28 @@ import Testing
             "what gathered meanwhile is one batch")
     }
 
+    @Test("what was handed over before Redis answers goes with the batch whose number it waits for")
+    func answerWithinTurn() {
+        var machine = JournalMachine(Self.limits)
+        _ = machine.passed(now: 0, random: 5)
+        _ = machine.taken(
+            .taken(JournalTerm(term: 1, follows: 1, epoch: 2, secret: 3), last: 0, isWhole: true), now: 0)
+        guard case .append(let first)? = machine.gathered(ByteBuffer(string: "a"), now: 0).first else {
+            Issue.record("no batch")
+            return
+        }
+        _ = machine.gathered(ByteBuffer(string: "b"), now: 0)
+        // A turn begins: something happens, and its number is asked for; then Redis answers.
+        let number = machine.gatheringNumber
+        machine.gather(ByteBuffer(string: "c"))
+        guard case .append(let next)? = machine.appended(first, .done, now: 1, random: 6).last else {
+            Issue.record("no second batch")
+            return
+        }
+        #expect(next.bytes == ByteBuffer(string: "bc"))
+        #expect(machine.appended(next, .done, now: 2, random: 7) == [.release(number)])
+    }
+
     @Test("a node with another number of partitions says so and never leads")
     func otherPartitions() {
         var machine = JournalMachine(Self.limits)
