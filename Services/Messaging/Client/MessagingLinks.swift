@@ -73,6 +73,8 @@ package final class MessagingLinks<Call> {
             link.push(MessagingMethod.outdated, LeadPush(term: known, follows: known))
             return .none
         }
+        // Two nodes without a journal both lead for ever: calls stay where they are.
+        if push.term == known, self.leader != nil { return .none }
         guard let leader, leader !== link else {
             defer { (self.leader, term) = (link, push.term) }
             return self.leader == nil ? .up : .none

@@ -27,7 +27,7 @@ extension MessagingNode {
     }
 
     /// - Throws: `.notConnected` (-10025) where another node leads, and `.channelPublishMessageFailed`
-    ///   (-11002) or `.storageNotAvailable` when too much waits for Redis.
+    ///   (-11024) for a publish or an append when too much waits for Redis.
     func checkLead(_ method: UInt32) throws(RTMError) {
         guard lead != nil else { throw RTMError(.notConnected, "another messaging node leads") }
         guard let redis = journal?.redis else { return }
