@@ -267,8 +267,10 @@ struct JournalMachine {
 
     // MARK: - The end
 
-    mutating func stop() {
+    /// - Returns: the token of the lead that has ended; nil if another node leads.
+    mutating func stop() -> UInt64? {
+        let ended = lead.take()
         phase = .stopped
-        lead = nil
+        return ended?.token
     }
 }

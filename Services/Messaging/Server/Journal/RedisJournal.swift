@@ -80,8 +80,7 @@ final class RedisJournal {
 
     /// Lets another node lead, when what was said so far is written.
     func shutdown(_ done: @escaping () -> Void) {
-        let token = machine.token
-        machine.stop()
+        let token = machine.stop()
         let end: () -> Void = { [self] in
             client.shutdown()
             keeper = nil
