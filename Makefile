@@ -5,14 +5,14 @@ release := .build/release
 swift_folders := Package.swift Shared Services Clients Tests
 
 timed := ^(Integration|ServiceKit|ServiceLink|Redis|Presence|Client|AgoraRtmKit|AgoraRtmKitMainActor|AgoraRtmKitSamples)Tests
-alone := (Chaos|KilledEdge|Holder|HostileCrowd)Tests
+alone := (Chaos|Rolling|KilledEdge|Holder|HostileCrowd)Tests
 run_tests := Tests/run.sh
 
 # Where `make install` puts executables and completions. DESTDIR goes before it, for packages.
 PREFIX ?= /usr/local
 programs := rtm rtm-standalone rtm-edge rtm-messaging rtm-presence rtm-storage
 
-.PHONY: help setup build install run test check simulate soak lint format generate fuzz chaos sanitize bench bench-micro bench-peers \
+.PHONY: help setup build install run test check simulate soak lint format generate fuzz chaos rolling sanitize bench bench-micro bench-peers \
 	bench-growth bench-attacks bench-presence bench-storage soak-storage clean
 
 help:
@@ -26,6 +26,7 @@ help:
 	@echo 'make format    format all Swift files'
 	@echo 'make generate  write protocol/generated and Shared/Wire/Schema from protocol/schema'
 	@echo 'make fuzz      inputs from libFuzzer for every decoder, 5 minutes each; SECONDS_EACH=20 for a look'
+	@echo 'make rolling   every process restarted in turn under load, and nothing lost'
 	@echo 'make chaos     processes killed and lines cut for 10 minutes; MINUTES=1 for a look, SEED=7 to repeat'
 	@echo 'make sanitize  all tests under ThreadSanitizer and AddressSanitizer'
 	@echo 'make bench     instructions of each step of a message, then fan-out on this machine'
@@ -95,6 +96,11 @@ fuzz: setup
 # SANITIZERS=thread for one of them, FILTER=^EdgeTests for some tests.
 sanitize: setup
 	Tests/Sanitize/sanitize.sh
+
+# Two of each service but storage: every process is restarted in turn under load.
+rolling: setup
+	swift build --build-tests
+	$(run_tests) --filter 'IntegrationTests.RollingTests'
 
 chaos: setup
 	swift build --build-tests

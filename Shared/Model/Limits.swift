@@ -9,6 +9,8 @@ public enum Limits {
     public static let customTypeBytesMax = 32
     /// Bytes of a message's payload; the custom type is not counted (L-20).
     public static let messageBytesMax = 32 * 1024
+    /// Shards of messaging.
+    package static let shardsMax = 64
     /// How many publishes without an answer a client keeps over a lost connection and sends again.
     public static let repeatedPublishesMax = 1_024
     /// Message channels that one client may be subscribed to (L-24).

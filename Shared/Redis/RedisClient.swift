@@ -42,7 +42,7 @@ package final class RedisClient {
     }
 
     package let configuration: RedisConfiguration
-    let eventLoop: any EventLoop
+    package let eventLoop: any EventLoop
     private let scripts: [RedisScript]
     private let logger: Logger
     let isCluster: Bool

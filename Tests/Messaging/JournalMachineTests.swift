@@ -31,10 +31,59 @@ import Testing
         #expect(world.leaders == [0] && world.terms == 1)
     }
 
+    @Test("a leader that hands over writes everything first, and the heir needn't wait")
+    func handOver() {
+        var world = JournalWorld(seed: 3, Self.limits)
+        world.nodes[1].machine.patience = 500
+        world.nodes[1].sleepsUntil = 100
+        world.run(for: 200)
+        #expect(world.leaders == [0])
+        world.publishAndHandOver(from: 0)
+        world.run(for: 250)
+        #expect(world.leaders == [1] && world.faults == [])
+        #expect(world.nodes[1].memory == [1, 2], "what waited was written before the lease ended")
+        #expect(world.told == [1, 2])
+    }
+
+    @Test("a leader that can't hand over goes on")
+    func staying() {
+        var machine = JournalMachine(Self.limits)
+        _ = machine.passed(now: 0, random: 5)
+        let term = JournalTerm(term: 1, follows: 1, epoch: 2, secret: 3)
+        _ = machine.taken(.taken(term, last: 0, isWhole: true), now: 0)
+        #expect(
+            machine.handOver(to: "b", now: 0) == [.leave, .handOver(token: 5, last: 0, to: "b")])
+        #expect(machine.handedOver(.refused, now: 1) == [.stay] && machine.isLeading)
+        #expect(machine.handOver(to: "b", now: 2).first == .leave, "it may be tried again")
+        #expect(machine.handedOver(.done, now: 3) == [.stepDown("another node was asked to lead")])
+        #expect(!machine.isLeading)
+    }
+
+    @Test("what gathers is cut into batches, and each is waited for under a number of its own")
+    func cut() {
+        var lead = JournalLead(
+            JournalTerm(term: 1, follows: 1, epoch: 2, secret: 3), token: 5, written: 0, now: 0)
+        let half = ByteBuffer(repeating: 1, count: JournalLead.batchBytesMax / 2)
+        var numbers: [UInt64] = []
+        for _ in 0..<5 {
+            numbers.append(lead.gatheringNumber)
+            lead.gathered(half)
+        }
+        #expect(numbers == [1, 1, 2, 2, 3])
+        var written: [(number: UInt64, bytes: Int)] = []
+        while let append = lead.next(Self.limits, now: 0) {
+            guard case .gathered(let number) = lead.done(now: 0) else { break }
+            written.append((number, append.bytes.readableBytes))
+        }
+        #expect(written.map(\.number) == [1, 2, 3])
+        #expect(written.map(\.bytes) == [2, 2, 1].map { $0 * half.readableBytes })
+        #expect(lead.isWritten)
+    }
+
     @Test("a node that is alone begins at once, and its journal takes what it says")
     func alone() {
         var machine = JournalMachine(Self.limits)
-        #expect(machine.passed(now: 0, random: 5) == [.take(token: 5, begins: true)])
+        #expect(machine.passed(now: 0, random: 5) == [.take(token: 5, begins: true, patience: 0)])
         let term = JournalTerm(term: 1, follows: 1, epoch: 2, secret: 3)
         #expect(
             machine.taken(.taken(term, last: 0, isWhole: true), now: 0) == [.lead(term)])
@@ -72,13 +121,13 @@ import Testing
         #expect(machine.appended(next, .done, now: 2, random: 7) == [.release(number)])
     }
 
-    @Test("a node with another number of partitions says so and never leads")
-    func otherPartitions() {
+    @Test("a node with another layout says so and never leads")
+    func otherLayout() {
         var machine = JournalMachine(Self.limits)
         _ = machine.passed(now: 0, random: 5)
         #expect(
-            machine.taken(.otherPartitions("16"), now: 0) == [
-                .refuse("the journal in Redis has 16 partitions")
+            machine.taken(.otherLayout("4 shards"), now: 0) == [
+                .refuse("the journal in Redis has 4 shards")
             ])
         #expect(machine.isLeading == false)
     }
@@ -151,14 +200,23 @@ private struct JournalWorld {
                 redis = older
                 redis.run = run
             }
-        case 5..<10: snapshots.append(redis)
+        case 5:
+            let index = Int.random(in: 0..<2, using: &random)
+            perform(nodes[index].machine.handOver(to: "\(1 - index)", now: now), at: index)
+        case 6..<10: snapshots.append(redis)
         default: break
         }
         if snapshots.count > 3 { snapshots.removeFirst() }
-        for index in nodes.indices where nodes[index].isLeading && nodes[index].sleepsUntil <= now {
+        for index in nodes.indices where nodes[index].takesIn && nodes[index].sleepsUntil <= now {
             if random.chance(1, in: 3) { publish(at: index) }
         }
         for _ in 0..<Int.random(in: 1...6, using: &random) { tick() }
+    }
+
+    mutating func publishAndHandOver(from index: Int) {
+        publish(at: index)
+        publish(at: index)
+        perform(nodes[index].machine.handOver(to: "\(1 - index)", now: now), at: index)
     }
 
     private mutating func publish(at index: Int) {
@@ -183,14 +241,17 @@ private struct JournalWorld {
     private mutating func perform(_ actions: [JournalAction], at index: Int) {
         for action in actions {
             switch action {
-            case .take, .read, .append, .reinstate:
+            case .take, .read, .append, .reinstate, .handOver:
                 calls.append((index, now + UInt64.random(in: 0...75, using: &random), action))
             case .lead(let term): lead(index, term, isAnew: false)
             case .leadAnew(let term): lead(index, term, isAnew: true)
             case .release(let number): release(number, at: index)
             case .rewrite: rewrite(index)
+            case .leave: nodes[index].isLeaving = true
+            case .stay: nodes[index].isLeaving = false
             case .stepDown:
                 nodes[index].isLeading = false
+                nodes[index].isLeaving = false
                 nodes[index].waiting = []
                 nodes[index].memory = []
             case .refuse: faults.append("\(now): refused")
@@ -248,13 +309,15 @@ private struct JournalWorld {
         // An answer may get lost, after the call was done.
         let isLost = !isCalm && Int.random(in: 0..<30, using: &random) == 0
         switch action {
-        case .take(let token, let begins):
+        case .take(let token, let begins, let patience):
             let answer = redis.take(
-                token, begins: begins, lease: limits.lease, epoch: now, now: now)
+                token, node: index, begins: begins, patience: patience, lease: limits.lease, epoch: now,
+                now: now)
             if isLost { return nodes[index].machine.takeFailed(now: now) }
             if case .taken = answer { nodes[index].memory = [] }
             perform(nodes[index].machine.taken(answer, now: now), at: index)
-        case .read(let after):
+        case .read(let token, let after):
+            guard token == nodes[index].machine.token else { return }
             if isLost {
                 return perform(nodes[index].machine.pageRead(nil, hasHeads: false, now: now), at: index)
             }
@@ -279,7 +342,10 @@ private struct JournalWorld {
             let heard = isLost ? JournalAnswer.Reinstate.unknown : answer
             let next = self.token()
             perform(nodes[index].machine.reinstated(heard, now: now, random: next), at: index)
-        case .lead, .leadAnew, .release, .rewrite, .stepDown, .refuse: break
+        case .handOver(let token, let last, let heir):
+            let answer = redis.release(token, last: last, to: Int(heir) ?? 0, now: now)
+            perform(nodes[index].machine.handedOver(isLost ? .unknown : answer, now: now), at: index)
+        case .lead, .leadAnew, .release, .rewrite, .leave, .stay, .stepDown, .refuse: break
         }
     }
 }

@@ -13,6 +13,8 @@ struct ModelRedis {
         var isWhole: Bool
         var epoch: UInt64
         var secret: UInt64
+        /// Who need not wait.
+        var heir: Int?
     }
 
     var head: Head?
@@ -20,7 +22,7 @@ struct ModelRedis {
     var run: UInt64 = 1
 
     mutating func take(
-        _ token: UInt64, begins: Bool, lease: UInt64, epoch: UInt64, now: UInt64
+        _ token: UInt64, node: Int, begins: Bool, patience: UInt64, lease: UInt64, epoch: UInt64, now: UInt64
     ) -> JournalAnswer.Take {
         guard var next = head else {
             guard begins else { return .empty }
@@ -30,7 +32,9 @@ struct ModelRedis {
             return .taken(
                 JournalTerm(term: now, follows: now, epoch: epoch, secret: 7), last: 0, isWhole: true)
         }
-        guard next.until <= now else { return .held(by: "other") }
+        let wait = next.heir == node ? 0 : patience
+        guard next.until + wait <= now else { return .held(by: "other") }
+        next.heir = nil
         if next.run != run { next.isWhole = false }
         let before = next.term
         (next.term, next.token) = (max(next.term + 1, now), token)
@@ -61,6 +65,16 @@ struct ModelRedis {
         return .done
     }
 
+    mutating func release(_ token: UInt64, last: UInt64, to heir: Int, now: UInt64) -> JournalAnswer.HandOver
+    {
+        guard var next = head, next.token == token, next.last == last, next.run == run else {
+            return .refused
+        }
+        (next.until, next.heir) = (now, heir)
+        head = next
+        return .done
+    }
+
     mutating func reinstate(
         _ token: UInt64, before: UInt64, empties: Bool, isWhole: Bool, _ term: JournalTerm, lease: UInt64,
         now: UInt64
@@ -73,6 +87,7 @@ struct ModelRedis {
                 term: term.term, token: token, until: 0, run: run, last: 0, isWhole: false, epoch: term.epoch,
                 secret: term.secret)
         (next.token, next.until, next.run, next.epoch) = (token, now + lease, run, term.epoch)
+        next.heir = nil
         next.isWhole = empties && isWhole
         if empties || isNew {
             batches = []
@@ -91,11 +106,15 @@ struct ModelNode {
     /// What waits for the journal, under its number.
     var waiting: [(number: UInt64, entries: [UInt8])] = []
     var isLeading = false
+    /// It is about to hand over, and takes nothing in.
+    var isLeaving = false
     var rewritten = 0
     /// While it is paused or dead, nothing happens in it.
     var sleepsUntil: UInt64 = 0
     /// What Redis has answered and the node hasn't heard yet.
     var actions: [JournalAction] = []
+
+    var takesIn: Bool { isLeading && !isLeaving }
 
     init(_ limits: JournalLimits) { machine = JournalMachine(limits) }
 }

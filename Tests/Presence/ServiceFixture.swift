@@ -83,7 +83,7 @@ final class ServiceFixture: Sendable {
         let loop = self.loop
         let messaging = try await loop.submit {
             NIOLoopBound(
-                MessagingNode(
+                MessagingShard(
                     limits: .init(
                         partitionCount: 1, ageMax: 120_000, catchUpEntriesMax: 1_000,
                         catchUpBytesMax: 1 << 20, idleMax: 120_000, channelsMax: 1_000),

@@ -95,7 +95,7 @@ final class RawPeer: Sendable {
         let handshake = ServiceLinkHandshake(hello: hello, challenge: challenge)
         let welcome = ServiceLinkWelcome(
             version: version, service: name, incarnation: incarnation,
-            proof: handshake.serviceProof("", incarnation: incarnation))
+            proof: handshake.serviceProof("", incarnation: incarnation, shards: 0))
         var buffer = ByteBuffer()
         ServiceLinkFrame.write(challenge, into: &buffer)
         ServiceLinkFrame.write(welcome, into: &buffer)

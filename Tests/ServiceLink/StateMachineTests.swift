@@ -25,7 +25,7 @@ import Testing
         let handshake = ServiceLinkHandshake(hello: hello(), challenge: challenge)
         return ServiceLinkWelcome(
             version: version, service: service, incarnation: incarnation,
-            proof: handshake.serviceProof(secret, incarnation: incarnation))
+            proof: handshake.serviceProof(secret, incarnation: incarnation, shards: 0))
     }
 
     /// The machine has sent its proof.
@@ -58,7 +58,7 @@ import Testing
         #expect(handshake.isRight(proof, "s"))
         #expect(!handshake.isRight(proof, "t"))
         #expect(!handshake.isRight(ServiceLinkProof(proof: []), "s"))
-        #expect(proof.proof != handshake.serviceProof("s", incarnation: 1))
+        #expect(proof.proof != handshake.serviceProof("s", incarnation: 1, shards: 0))
         let other = ServiceLinkHandshake(
             hello: hello(), challenge: ServiceLinkChallenge(nonce: [UInt8](repeating: 3, count: 32)))
         #expect(!other.isRight(proof, "s"))
@@ -156,8 +156,8 @@ import Testing
         let incarnation = configuration.incarnation
         let welcome = ServiceLinkWelcome(
             version: ServiceLinkVersion.current, service: "messaging", incarnation: incarnation,
-            proof: handshake.serviceProof("s", incarnation: incarnation))
-        #expect(machine.proved(handshake.callerProof("s"), now: start) == .welcome(welcome, node: "edge-1"))
+            proof: handshake.serviceProof("s", incarnation: incarnation, shards: 1), shards: 1)
+        #expect(machine.proved(handshake.callerProof("s"), now: start) == .welcome(welcome, hello()))
         #expect(machine.proved(handshake.callerProof("s"), now: start) == .unexpected)
         #expect(machine.wake(now: start + .seconds(5)) == .sendHeartbeat)
         #expect(machine.wake(now: start + .seconds(15)) == .close(.silent))
@@ -165,10 +165,15 @@ import Testing
 
     @Test("the called end refuses another version, another service, and a proof with another secret")
     func admission() {
-        let admission = ServiceLinkAdmission(service: "messaging")
+        let admission = ServiceLinkAdmission(service: "messaging", shards: 4)
         #expect(admission.refusal(of: hello()) == nil)
         #expect(admission.refusal(of: hello(version: 1))?.reason == .version)
         #expect(admission.refusal(of: hello(service: "storage"))?.reason == .wrongService)
+        var other = hello()
+        other.shard = 3
+        #expect(admission.refusal(of: other) == nil)
+        other.shard = 4
+        #expect(admission.refusal(of: other)?.reason == .wrongService)
         let short = ServiceLinkHello(
             version: ServiceLinkVersion.current, service: "messaging", node: "n", nonce: [1])
         #expect(admission.refusal(of: short)?.reason == .protocolError)

@@ -101,10 +101,11 @@ struct WrittenMessage: Sendable, CustomTestStringConvertible {
 
     private static func link() -> [WrittenMessage] {
         [
-            WrittenMessage(ServiceLinkHello(version: 1, service: "s", node: "n", nonce: [1])),
+            WrittenMessage(ServiceLinkHello(version: 1, service: "s", node: "n", nonce: [1], shard: 1)),
             WrittenMessage(ServiceLinkChallenge(nonce: [1])),
             WrittenMessage(ServiceLinkProof(proof: [1])),
-            WrittenMessage(ServiceLinkWelcome(version: 1, service: "s", incarnation: 2, proof: [1])),
+            WrittenMessage(
+                ServiceLinkWelcome(version: 1, service: "s", incarnation: 2, proof: [1], shards: 3)),
             WrittenMessage(ServiceLinkGoAway(.draining, "why")),
         ]
     }

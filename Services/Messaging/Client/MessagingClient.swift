@@ -1,21 +1,15 @@
 package import Logging
-import RTMModel
+package import RTMModel
 package import RTMServiceLink
 package import RTMWire
 
 /// Who calls messaging and hears from it. All calls come on the link's event loop.
-package protocol MessagingCaller: AnyObject {
+package protocol MessagingCaller: MessagingObserver {
     /// What the caller remembers of a publish until its answer.
     associatedtype Publish
     /// What the caller remembers of a read until its answer.
     associatedtype Read
 
-    /// Messaging can be called. All attachments from before are gone.
-    func messagingIsUp()
-    /// Messaging can't be called until it is up again, which comes by itself.
-    func messagingIsDown(_ reason: ServiceLinkDownReason)
-    /// An attempt to connect has failed. The next one follows by itself.
-    func messagingIsUnreachable(_ reason: ServiceLinkDownReason)
     /// Entries of an attached log. Between attachment and detachment each entry comes once, in order. The
     /// delivery is valid during the call.
     func messagingDelivered(_ delivery: DeliveryPush)
@@ -25,17 +19,15 @@ package protocol MessagingCaller: AnyObject {
     ///
     /// - Parameter holder: the instance that holds it now; 0 if that isn't known.
     func messagingSuperseded(_ interest: UInt64, by holder: UInt64)
-    func messagingAttached(_ interest: UInt64, _ outcome: Result<AttachResponse, ServiceLinkRequestFailure>)
+    /// - Parameter shard: in which the channel is.
+    func messagingAttached(
+        _ interest: UInt64, in shard: Int, _ outcome: Result<AttachResponse, ServiceLinkRequestFailure>)
     func messagingPublished(_ publish: Publish, _ outcome: Result<PublishResponse, ServiceLinkRequestFailure>)
     /// The response's frames are valid during the call.
     func messagingRead(_ read: Read, _ outcome: Result<ReadResponse, ServiceLinkRequestFailure>)
 }
 
-extension MessagingCaller {
-    package func messagingIsUnreachable(_ reason: ServiceLinkDownReason) {}
-}
-
-/// Typed calls to the messaging node that leads. Every call has exactly one outcome.
+/// Typed calls to the messaging nodes that lead. Every call has exactly one outcome.
 package final class MessagingClient<Caller: MessagingCaller> {
     package enum Call {
         case attach(interest: UInt64)
@@ -43,7 +35,7 @@ package final class MessagingClient<Caller: MessagingCaller> {
         case read(Caller.Read)
     }
 
-    package let links: MessagingLinks<Call>
+    package let shards: MessagingShards<Call>
     /// The caller is held from the start to the end of the links. A weak reference would make each of its
     /// retains slow.
     private var caller: Caller?
@@ -53,35 +45,41 @@ package final class MessagingClient<Caller: MessagingCaller> {
         to addresses: [ServiceLinkAddress], _ link: ServiceLinkConfiguration, node: String,
         timeout: Duration, endOfTurn: EndOfTurn, logger: Logger
     ) {
-        links = MessagingLinks(
+        shards = MessagingShards(
             to: addresses, link, node: node, timeout: timeout, endOfTurn: endOfTurn, logger: logger)
     }
 
-    @inlinable package var isUp: Bool { links.isUp }
-    package var addresses: String { links.addresses }
+    package var addresses: String { shards.addressList }
+    /// Whether this channel can be called.
+    package func isUp(_ channel: ChannelKey) -> Bool { shards.isUp(channel) }
+    package func isUp(_ channel: ChannelView) -> Bool { shards.links(to: channel).isUp }
 
     package func start(caller: Caller) {
         self.caller = caller
-        links.start(delegate: self)
+        shards.start(self, observer: caller)
     }
 
-    package func shutdown() { links.shutdown() }
+    package func shutdown() { shards.shutdown() }
 
     package func attach(_ request: AttachRequest) {
-        let interest = request.interest
+        let (interest, links) = (request.interest, shards.links(to: request.channel))
         do throws(RTMError) {
             try links.request(MessagingMethod.attach, request, .attach(interest: interest))
         } catch {
-            caller?.messagingAttached(interest, .failure(.refused(error)))
+            caller?.messagingAttached(interest, in: links.shard, .failure(.refused(error)))
         }
     }
 
     /// Has no answer. If the link is down, the attachment is gone with it.
-    package func detach(_ push: DetachPush) { links.leader?.push(MessagingMethod.detach, push) }
+    package func detach(_ push: DetachPush, of channel: ChannelKey) {
+        shards.links(to: channel).leader?.push(MessagingMethod.detach, push)
+    }
 
     package func publish(_ request: PublishRequest, context: Caller.Publish) {
+        let channel = ChannelView(
+            appID: request.appID, type: request.channelType ?? .none, name: request.channel)
         do throws(RTMError) {
-            try links.request(MessagingMethod.publish, request, .publish(context))
+            try shards.links(to: channel).request(MessagingMethod.publish, request, .publish(context))
         } catch {
             caller?.messagingPublished(context, .failure(.refused(error)))
         }
@@ -89,7 +87,7 @@ package final class MessagingClient<Caller: MessagingCaller> {
 
     package func read(_ request: ReadRequest, context: Caller.Read) {
         do throws(RTMError) {
-            try links.request(MessagingMethod.read, request, .read(context))
+            try shards.links(to: request.channel).request(MessagingMethod.read, request, .read(context))
         } catch {
             caller?.messagingRead(context, .failure(.refused(error)))
         }
@@ -99,56 +97,53 @@ package final class MessagingClient<Caller: MessagingCaller> {
 // MARK: - What comes back
 
 extension MessagingClient: ServiceLinkClientDelegate {
-    /// A node that is there may not lead.
-    package func linkUp(_ link: ServiceLinkClient<Call>, peer: ServiceLinkPeer) {}
+    package func linkUp(_ link: ServiceLinkClient<Call>, peer: ServiceLinkPeer) { shards.linkUp(link, peer) }
 
     package func linkDown(_ link: ServiceLinkClient<Call>, _ reason: ServiceLinkDownReason) {
-        change(links.lost(link), reason)
-    }
-
-    private func change(_ change: MessagingLinks<Call>.Change, _ reason: ServiceLinkDownReason?) {
-        if change == .down || change == .replaced { caller?.messagingIsDown(reason ?? .shutDown) }
-        if change == .up || change == .replaced { caller?.messagingIsUp() }
+        shards.linkDown(link, reason)
     }
 
     package func linkUnreachable(_ link: ServiceLinkClient<Call>, _ reason: ServiceLinkDownReason) {
-        if links.leader == nil { caller?.messagingIsUnreachable(reason) }
+        shards.linkUnreachable(link, reason)
     }
 
     package func linkRetired(_ link: ServiceLinkClient<Call>) {
-        if links.all.allSatisfy({ $0.downReason == .shutDown }) { caller = nil }
+        if shards.retired() { caller = nil }
     }
 
     package func response(_ link: ServiceLinkClient<Call>, _ context: Call, _ outcome: ServiceLinkOutcome) {
         switch context {
         case .attach(let interest):
             caller?.messagingAttached(
-                interest, outcome.result { try AttachResponse($0, in: links.arena) })
+                interest, in: link.configuration.shard,
+                outcome.result { try AttachResponse($0, in: shards.arena) })
         case .publish(let publish):
             caller?.messagingPublished(publish, outcome.result { try PublishResponse(scanning: $0) })
         case .read(let read):
-            caller?.messagingRead(read, outcome.result { try ReadResponse($0, in: links.arena) })
+            caller?.messagingRead(read, outcome.result { try ReadResponse($0, in: shards.arena) })
         }
     }
 
     package func push(_ link: ServiceLinkClient<Call>, method: UInt32, body: UnsafeRawBufferPointer) {
         switch method {
         case MessagingMethod.delivery:
-            guard link === links.leader, let delivery = try? DeliveryPush(scanning: body) else { return }
+            guard isLeader(link), let delivery = try? DeliveryPush(scanning: body) else { return }
             caller?.messagingDelivered(delivery)
         case MessagingMethod.skip:
-            guard link === links.leader, let skip = try? SkipPush(body, in: links.arena) else { return }
+            guard isLeader(link), let skip = try? SkipPush(body, in: shards.arena) else { return }
             caller?.messagingSkipped(skip)
         case MessagingMethod.superseded:
-            guard link === links.leader, let superseded = try? SupersededPush(body, in: links.arena) else {
-                return
-            }
+            guard isLeader(link), let superseded = try? SupersededPush(body, in: shards.arena) else { return }
             caller?.messagingSuperseded(superseded.interest, by: superseded.holder)
         case MessagingMethod.lead:
-            guard let lead = try? LeadPush(body, in: links.arena) else { return }
-            change(links.heard(lead, from: link), nil)
+            shards.heard(body, from: link)
         default:
             break
         }
+    }
+
+    /// What a node says that doesn't lead any more doesn't count.
+    private func isLeader(_ link: ServiceLinkClient<Call>) -> Bool {
+        link === shards.all[link.configuration.shard].leader
     }
 }

@@ -3,8 +3,8 @@ package import RTMModel
 package import RTMServiceLink
 package import RTMWire
 
-/// The links to the messaging nodes of an installation. One of the nodes leads: it says so over its link, and
-/// it gets all calls. The others are at hand if it dies.
+/// The links of one shard to the messaging nodes of an installation. One of the nodes leads the shard: it
+/// says so over its link, and it gets all calls. The others are at hand if it dies.
 ///
 /// A node that was stopped for a while believes that it leads still. So a lead counts only if it follows the
 /// last one that is known here, and the link to the node before is ended, with the calls that wait there.
@@ -19,9 +19,9 @@ package final class MessagingLinks<Call> {
         case replaced
     }
 
+    package let shard: Int
     package let all: [ServiceLinkClient<Call>]
     package let timeout: Duration
-    package let arena = DecodeArena()
     /// Nil while no node says that it leads.
     package private(set) var leader: ServiceLinkClient<Call>?
     private var term: UInt64 = 0
@@ -32,11 +32,13 @@ package final class MessagingLinks<Call> {
     ///   - node: the name of this process, for messaging's log.
     ///   - timeout: how long every call may take.
     package init(
-        to addresses: [ServiceLinkAddress], _ link: ServiceLinkConfiguration, node: String,
+        of shard: Int, at addresses: [ServiceLinkAddress], _ link: ServiceLinkConfiguration, node: String,
         timeout: Duration, endOfTurn: EndOfTurn, logger: Logger
     ) {
+        self.shard = shard
         var configuration = ServiceLinkClientConfiguration(service: "messaging", node: node)
         configuration.link = link
+        configuration.shard = shard
         all = addresses.map {
             ServiceLinkClient(configuration, to: $0, endOfTurn: endOfTurn, logger: logger)
         }
@@ -44,9 +46,6 @@ package final class MessagingLinks<Call> {
     }
 
     @inlinable package var isUp: Bool { leader?.isUp ?? false }
-
-    /// The addresses, for logs.
-    package var addresses: String { all.map { "\($0.address)" }.joined(separator: ", ") }
 
     /// Throws, without having sent anything, when no node leads or too many requests are open.
     @inlinable

@@ -2,6 +2,9 @@
 package struct BrokerLimits: Sendable {
     /// How many partitions an installation has.
     package var partitionCount: Int
+    /// Which shard of the installation it is, of how many.
+    package var shard = 0
+    package var shards = 1
     /// How long an entry is kept where there is room, in milliseconds.
     package var ageMax: UInt64
     /// How many entries of a channel, and how many bytes of their frames, a reader gets who comes back.
@@ -19,6 +22,9 @@ package struct BrokerLimits: Sendable {
     package var tailBytesMax: Int
     /// How many bytes of frames a segment of a tail has, roughly.
     package var segmentBytes: Int
+
+    /// The epoch of a shard's first partition, where all shards begin together.
+    func firstEpoch(in era: UInt64) -> UInt64 { era + UInt64(shard * partitionCount) }
 
     package init(
         partitionCount: Int = 256, ageMax: UInt64, catchUpEntriesMax: Int, catchUpBytesMax: Int,

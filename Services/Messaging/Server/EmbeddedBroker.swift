@@ -57,7 +57,7 @@ package struct EmbeddedBroker {
 
     /// Clients in JavaScript read numbers exactly only below 2^53. The partitions have this number and the
     /// ones that follow it.
-    package static func randomFirstEpoch() -> UInt64 { .random(in: 1...(1 << 52)) }
+    package static func randomFirstEpoch() -> UInt64 { .random(in: 1...(1 << 51)) }
 
     package var channelCount: Int { channels.count }
     /// Without inboxes.
@@ -74,10 +74,13 @@ package struct EmbeddedBroker {
     /// Gives up entries that are too old, looks at the next `count` channels, and forgets those that nobody
     /// can miss.
     package mutating func sweep(_ count: Int, now: UInt64) {
-        guard journal.isKept else { return channels.sweep(count, now: now) { _ in } }
+        let isSettled = now >= settlesAt
+        guard journal.isKept else {
+            return channels.sweep(count, now: now, isSettled: isSettled) { _ in }
+        }
         var journal = BrokerJournal()
         swap(&journal, &self.journal)
-        channels.sweep(count, now: now) { journal.note($0) }
+        channels.sweep(count, now: now, isSettled: isSettled) { journal.note($0) }
         self.journal = journal
     }
 }

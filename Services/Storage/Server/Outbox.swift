@@ -78,7 +78,7 @@ final class Outbox {
             let work = StorageRead.Work.events(after: fetch.after, limit: fetch.limit)
             if !threads.reads.put(StorageRead(work: work, link: 0, request: 0)) { schedule.fetched(nil) }
         }
-        while appender.isUp, let run = schedule.next() { send(run) }
+        while appender.isPartlyUp, let run = schedule.next() { send(run) }
         metrics.outboxWaiting.set(schedule.count)
     }
 
@@ -113,17 +113,17 @@ extension Outbox: AppendCaller {
         let count: Int
     }
 
-    func messagingIsUp() {
-        probe.ready()
+    func messagingIsUp(_ shard: Int, isWhole: Bool) {
+        if isWhole { probe.ready() }
         schedule.retry()
         work()
     }
 
-    func messagingIsDown(_ reason: ServiceLinkDownReason) {
+    func messagingIsDown(_ shard: Int, _ reason: ServiceLinkDownReason) { messagingIsUnreachable(reason) }
+
+    func messagingIsUnreachable(_ reason: ServiceLinkDownReason) {
         probe.notReady("no connection to messaging at \(appender.addresses): \(reason)")
     }
-
-    func messagingIsUnreachable(_ reason: ServiceLinkDownReason) { messagingIsDown(reason) }
 
     func messagingAppended(_ sent: Sent, _ outcome: Result<AppendResponse, ServiceLinkRequestFailure>) {
         switch outcome {

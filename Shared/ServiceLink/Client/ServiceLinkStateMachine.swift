@@ -66,7 +66,7 @@ struct ServiceLinkStateMachine {
         guard case .connecting = state else { return nil }
         let hello = ServiceLinkHello(
             version: ServiceLinkVersion.current, service: configuration.service, node: configuration.node,
-            nonce: nonce)
+            nonce: nonce, shard: UInt32(configuration.shard))
         state = .greeting(until: now + TimeAmount(configuration.link.handshakeTimeout), hello)
         return hello
     }
@@ -102,7 +102,8 @@ struct ServiceLinkStateMachine {
         }
         let hasChanged = incarnation.map { $0 != welcome.incarnation } ?? false
         let peer = ServiceLinkPeer(
-            incarnation: welcome.incarnation, isFirst: incarnation == nil, hasChanged: hasChanged)
+            incarnation: welcome.incarnation, isFirst: incarnation == nil, hasChanged: hasChanged,
+            shards: max(1, Int(welcome.shards)))
         incarnation = welcome.incarnation
         backoff.reset()
         state = .up(ServiceLinkLiveness(configuration.link, now: now))
@@ -178,10 +179,13 @@ package struct ServiceLinkPeer: Sendable, Hashable {
     package let isFirst: Bool
     /// Whether it is another process than last time, which knows nothing of what we said before.
     package let hasChanged: Bool
+    /// Among how many shards the service spreads what it keeps.
+    package let shards: Int
 
-    package init(incarnation: UInt64, isFirst: Bool, hasChanged: Bool) {
+    package init(incarnation: UInt64, isFirst: Bool, hasChanged: Bool, shards: Int = 1) {
         self.incarnation = incarnation
         self.isFirst = isFirst
         self.hasChanged = hasChanged
+        self.shards = shards
     }
 }

@@ -30,6 +30,8 @@ package struct ServiceLinkClientConfiguration: Sendable {
     package var link = ServiceLinkConfiguration()
     /// The service to reach, for example `messaging`. The peer must say the same name.
     package var service: String
+    /// Which shard of the service to reach.
+    package var shard = 0
     /// This process's name, for the peer's logs.
     package var node: String
     /// A host that is just starting may let the first packet be lost, and the next attempt gets through.
@@ -49,6 +51,8 @@ package struct ServiceLinkServerConfiguration: Sendable {
     package var link = ServiceLinkConfiguration()
     /// The service that listens here. Callers that expect another one are refused.
     package var service: String
+    /// Among how many shards the service spreads what it keeps. A link is about one of them.
+    package var shards = 1
     /// A random number for each start of the process. By a new number callers learn that the service has
     /// forgotten everything.
     package var incarnation: UInt64 = .random(in: 1...UInt64.max)

@@ -16,8 +16,8 @@ struct ServiceLinkHandshake: Hashable {
         ServiceLinkProof(proof: code("caller", [], secret))
     }
 
-    func serviceProof(_ secret: String, incarnation: UInt64) -> [UInt8] {
-        code("service", [Self.bytes(of: incarnation)], secret)
+    func serviceProof(_ secret: String, incarnation: UInt64, shards: UInt32) -> [UInt8] {
+        code("service", [Self.bytes(of: incarnation), Self.bytes(of: UInt64(shards))], secret)
     }
 
     func isRight(_ proof: ServiceLinkProof, _ secret: String) -> Bool {
@@ -25,7 +25,8 @@ struct ServiceLinkHandshake: Hashable {
     }
 
     func isRight(_ welcome: ServiceLinkWelcome, _ secret: String) -> Bool {
-        MessageCode.areEqual(welcome.proof, serviceProof(secret, incarnation: welcome.incarnation))
+        MessageCode.areEqual(
+            welcome.proof, serviceProof(secret, incarnation: welcome.incarnation, shards: welcome.shards))
     }
 
     /// Each part stands behind its length, so that no two lists of parts give the same bytes.
@@ -33,7 +34,7 @@ struct ServiceLinkHandshake: Hashable {
         let parts =
             [
                 Array(role.utf8), Self.bytes(of: UInt64(hello.version)), Array(hello.service.utf8),
-                Array(hello.node.utf8), hello.nonce, challenge.nonce,
+                Array(hello.node.utf8), hello.nonce, Self.bytes(of: UInt64(hello.shard)), challenge.nonce,
             ] + more
         let bytes = parts.flatMap { Self.bytes(of: UInt64($0.count)) + $0 }
         return MessageCode.make(over: bytes, key: Array(secret.utf8))

@@ -26,6 +26,8 @@ package final class AcceptedServiceLink {
     package let eventLoop: any EventLoop
     /// The caller's name, for logs. Empty before `linkOpened`.
     package private(set) var peerNode = ""
+    /// Which shard of the service the caller wants. 0 before `linkOpened`.
+    package private(set) var shard = 0
     private let configuration: ServiceLinkServerConfiguration
     private let makeHandler: @Sendable (AcceptedServiceLink) -> any ServiceLinkHandler
     private let registry: ServiceLinkRegistry
@@ -171,11 +173,11 @@ extension AcceptedServiceLink: ServiceLinkConnectionOwner {
 
     private func proved(_ proof: ServiceLinkProof, on connection: ServiceLinkConnection) -> String? {
         switch machine.proved(proof, now: endOfTurn.now) {
-        case .welcome(let welcome, let node):
+        case .welcome(let welcome, let hello):
             if let refusal = registry.admit(self) {
-                refuse(refusal, node, on: connection)
+                refuse(refusal, hello.node, on: connection)
             } else {
-                open(welcome, node, on: connection)
+                open(welcome, hello, on: connection)
             }
             return nil
         case .refuse(let goAway, let node):
@@ -186,10 +188,13 @@ extension AcceptedServiceLink: ServiceLinkConnectionOwner {
         }
     }
 
-    private func open(_ welcome: ServiceLinkWelcome, _ node: String, on connection: ServiceLinkConnection) {
+    private func open(
+        _ welcome: ServiceLinkWelcome, _ hello: ServiceLinkHello, on connection: ServiceLinkConnection
+    ) {
         connection.trust()
-        peerNode = node
-        logger[metadataKey: "peer"] = "\(node)"
+        peerNode = hello.node
+        shard = Int(hello.shard)
+        logger[metadataKey: "peer"] = "\(hello.node)"
         _ = connection.sendWelcome(welcome)
         let handler = makeHandler(self)
         self.handler = handler

@@ -39,7 +39,7 @@ struct AcceptedServiceLinkStateMachine {
     /// - Parameter nonce: random bytes.
     mutating func greeted(_ hello: ServiceLinkHello, nonce: [UInt8]) -> HelloAction {
         guard case .awaitingHello(let until) = state else { return .unexpected }
-        let admission = ServiceLinkAdmission(service: configuration.service)
+        let admission = ServiceLinkAdmission(service: configuration.service, shards: configuration.shards)
         if let refusal = admission.refusal(of: hello) { return .refuse(refusal) }
         let challenge = ServiceLinkChallenge(nonce: nonce)
         state = .awaitingProof(until: until, ServiceLinkHandshake(hello: hello, challenge: challenge))
@@ -47,8 +47,8 @@ struct AcceptedServiceLinkStateMachine {
     }
 
     enum ProofAction: Equatable {
-        /// The caller has this name.
-        case welcome(ServiceLinkWelcome, node: String)
+        /// The caller has said this about itself.
+        case welcome(ServiceLinkWelcome, ServiceLinkHello)
         case refuse(ServiceLinkGoAway, node: String)
         case unexpected
     }
@@ -64,8 +64,10 @@ struct AcceptedServiceLinkStateMachine {
         let welcome = ServiceLinkWelcome(
             version: ServiceLinkVersion.current, service: configuration.service,
             incarnation: configuration.incarnation,
-            proof: handshake.serviceProof(secret, incarnation: configuration.incarnation))
-        return .welcome(welcome, node: handshake.hello.node)
+            proof: handshake.serviceProof(
+                secret, incarnation: configuration.incarnation, shards: UInt32(configuration.shards)),
+            shards: UInt32(configuration.shards))
+        return .welcome(welcome, handshake.hello)
     }
 
     /// Returns whether the next wake-up is earlier than before.

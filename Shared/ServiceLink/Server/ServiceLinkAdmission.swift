@@ -1,8 +1,9 @@
 import RTMWire
 
-/// Whether a caller may use this service: version and service must be ours. The type is pure.
+/// Whether a caller may use this service: version, service and shard must be ours. The type is pure.
 struct ServiceLinkAdmission {
     let service: String
+    let shards: Int
 
     /// Nil if the caller may prove that it knows the secret.
     func refusal(of hello: ServiceLinkHello) -> ServiceLinkGoAway? {
@@ -12,6 +13,9 @@ struct ServiceLinkAdmission {
         }
         guard hello.service == service else {
             return ServiceLinkGoAway(.wrongService, "this is \(service), not \(hello.service.prefix(32))")
+        }
+        guard hello.shard < shards else {
+            return ServiceLinkGoAway(.wrongService, "\(service) has \(shards) shards, none is \(hello.shard)")
         }
         guard hello.nonce.count == ServiceLinkHandshake.nonceBytesCount else {
             return ServiceLinkGoAway(

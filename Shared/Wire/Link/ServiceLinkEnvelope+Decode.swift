@@ -110,6 +110,7 @@ extension ServiceLinkHello {
             case Fields.service: service = try field.view.copiedIfValid()
             case Fields.node: node = try field.view.copiedIfValid()
             case Fields.nonce: nonce = Array(try field.bytes)
+            case Fields.shard: shard = try field.uint32
             default: break
             }
         }
@@ -126,6 +127,7 @@ extension ServiceLinkWelcome {
             case Fields.service: service = try field.view.copiedIfValid()
             case Fields.incarnation: incarnation = try field.uint64
             case Fields.proof: proof = Array(try field.bytes)
+            case Fields.shards: shards = try field.uint32
             default: break
             }
         }

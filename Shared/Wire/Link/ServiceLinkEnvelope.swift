@@ -31,12 +31,15 @@ package struct ServiceLinkHello: WireMessage, Sendable, Hashable {
     package var node: String
     /// Random bytes of this connection.
     package var nonce: [UInt8]
+    /// Which shard of the service the caller wants.
+    package var shard: UInt32
 
-    package init(version: UInt32, service: String, node: String, nonce: [UInt8]) {
+    package init(version: UInt32, service: String, node: String, nonce: [UInt8], shard: UInt32 = 0) {
         self.version = version
         self.service = service
         self.node = node
         self.nonce = nonce
+        self.shard = shard
     }
 
     package func write(to sink: inout some FieldSink) {
@@ -44,6 +47,7 @@ package struct ServiceLinkHello: WireMessage, Sendable, Hashable {
         sink.field(Fields.service, service)
         sink.field(Fields.node, node)
         nonce.withUnsafeBytes { sink.field(Fields.nonce, WireText($0)) }
+        sink.field(Fields.shard, shard)
     }
 }
 
@@ -82,12 +86,17 @@ package struct ServiceLinkWelcome: WireMessage, Sendable, Hashable {
     package var incarnation: UInt64
     /// The service's proof that it knows the secret.
     package var proof: [UInt8]
+    /// Among how many shards the service spreads what it keeps; 0 stands for 1.
+    package var shards: UInt32
 
-    package init(version: UInt32, service: String, incarnation: UInt64, proof: [UInt8]) {
+    package init(
+        version: UInt32, service: String, incarnation: UInt64, proof: [UInt8], shards: UInt32 = 0
+    ) {
         self.version = version
         self.service = service
         self.incarnation = incarnation
         self.proof = proof
+        self.shards = shards
     }
 
     package func write(to sink: inout some FieldSink) {
@@ -95,6 +104,7 @@ package struct ServiceLinkWelcome: WireMessage, Sendable, Hashable {
         sink.field(Fields.service, service)
         sink.field(Fields.incarnation, incarnation)
         proof.withUnsafeBytes { sink.field(Fields.proof, WireText($0)) }
+        sink.field(Fields.shards, shards)
     }
 }
 

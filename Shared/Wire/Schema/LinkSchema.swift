@@ -21,6 +21,7 @@ extension Schema {
         package static var service: SchemaField<String> { SchemaField(2) }
         package static var node: SchemaField<String> { SchemaField(3) }
         package static var nonce: SchemaField<Bytes> { SchemaField(5) }
+        package static var shard: SchemaField<UInt32> { SchemaField(6) }
     }
 
     /// rtm.service.ServiceLinkChallenge
@@ -39,6 +40,7 @@ extension Schema {
         package static var service: SchemaField<String> { SchemaField(2) }
         package static var incarnation: SchemaField<UInt64> { SchemaField(3) }
         package static var proof: SchemaField<Bytes> { SchemaField(4) }
+        package static var shards: SchemaField<UInt32> { SchemaField(5) }
     }
 
     /// rtm.service.ServiceLinkRequest

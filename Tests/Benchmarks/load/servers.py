@@ -203,7 +203,7 @@ def standalone_tls(folder):
     return standalone(folder, 7971, edge_tls_listen="127.0.0.1:7970", edge_tls_certificate=CERTIFICATE, edge_tls_key=KEY)
 
 
-def four_processes(folder, *, before=(), messaging_flags=()):
+def four_processes(folder, *, before=(), messaging_flags=(), messaging_nodes=1):
     """The services run in the background of a shell, and the edge takes the shell's place: so all four descend from one
     process, are counted together and end together."""
     def service(name, listen, *more):
@@ -211,20 +211,27 @@ def four_processes(folder, *, before=(), messaging_flags=()):
             listen=f"127.0.0.1:{listen}", admin=f"127.0.0.1:{listen + 1}", threads=1, log_level="warning"), *more]
         return " ".join(f"'{part}'" for part in command)
 
-    messaging = "127.0.0.1:7962"
+    ports = [7962, 7980, 7982, 7984][:messaging_nodes]
+    messaging = ",".join(f"127.0.0.1:{port}" for port in ports)
     edge = service("edge", 7960, *edge_limits(""), *flags(
         messaging=messaging, presence="127.0.0.1:7964", storage="127.0.0.1:7966"))
-    behind = [*before, service("messaging", 7962, *messaging_flags), service("presence", 7964, *flags(messaging=messaging)),
+    behind = [*before, *(service("messaging", port, *messaging_flags) for port in ports), service("presence", 7964, *flags(messaging=messaging)),
               service("storage", 7966, *flags(messaging=messaging, data=folder / "data"))]
     return ["sh", "-c", " & ".join(behind) + f" & exec {edge}"]
 
 
-def journaled(folder):
-    """The same with a journal in a Redis that is counted with them."""
+def journaled(folder, *, shards=1, nodes=1):
+    """The same with a journal in a Redis that is counted with them, and with so many messaging nodes that share the shards."""
     socket_file = folder / "redis.sock"
     redis_server = " ".join(f"'{part}'" for part in [
         "redis-server", "--port", 0, "--unixsocket", socket_file, "--save", "", "--appendonly", "no"])
-    return four_processes(folder, before=[redis_server], messaging_flags=flags(redis_endpoints=f"unix:{socket_file}"))
+    return four_processes(
+        folder, before=[redis_server], messaging_nodes=nodes,
+        messaging_flags=flags(redis_endpoints=f"unix:{socket_file}", shards=shards))
+
+
+def sharded(nodes):
+    return lambda folder: journaled(folder, shards=4, nodes=nodes)
 
 
 SERVERS = {server.name: server for server in [
@@ -232,6 +239,9 @@ SERVERS = {server.name: server for server in [
     Server("heliograph", "heliograph", 7950, standalone, admin=7951),
     Server("heliograph-4", "heliograph", 7960, four_processes, admin=7961),
     Server("heliograph-4-journal", "heliograph", 7960, journaled, admin=7961),
+    Server("heliograph-shards-1", "heliograph", 7960, sharded(1), admin=7961),
+    Server("heliograph-shards-2", "heliograph", 7960, sharded(2), admin=7961, settle=8),
+    Server("heliograph-shards-4", "heliograph", 7960, sharded(4), admin=7961, settle=14),
     Server("redis", "redis", 7930, redis),
     Server("nats", "nats", 7932, nats),
     Server("mosquitto", "mqtt", 7934, mosquitto),

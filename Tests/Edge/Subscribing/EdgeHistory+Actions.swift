@@ -34,7 +34,7 @@ extension EdgeHistory {
     private mutating func perform(_ action: SubscribeAction) {
         switch action {
         case .attach(let request): attach(request)
-        case .detach(let push): detach(push)
+        case .detach(let push, _): detach(push)
         case .ask(let id, let questions): ask(id, questions)
         case .read(let id, let question): read(id, question)
         case .goOn(let id): change { $0.goOn(id, hasRoom: $1) }

@@ -257,7 +257,7 @@ extension EdgeHistory {
         messaging.loseLink()
         if restarting { messaging.restart() }
         let failuresFirst = random.chance(1, in: 2)
-        if !failuresFirst { index.linkLost() }
+        if !failuresFirst { index.linkLost(0) }
         let (attaches, reads) = (openAttaches, openReads)
         openAttaches = [:]
         openReads = [:]
@@ -267,7 +267,7 @@ extension EdgeHistory {
         for (_, id) in reads.sorted(by: { $0.key < $1.key }) {
             change { $0.readFailed(id, .disconnected, hasRoom: $1) }
         }
-        if failuresFirst { index.linkLost() }
+        if failuresFirst { index.linkLost(0) }
     }
 
     mutating func raiseLink() {
@@ -279,7 +279,7 @@ extension EdgeHistory {
     @discardableResult
     mutating func reattach(limit: Int) -> Int {
         guard isUp else { return 0 }
-        let requests = index.reattach(limit: limit)
+        let requests = index.reattach(0, limit: limit)
         #expect(requests.count <= limit)
         for request in requests { attach(request) }
         return requests.count

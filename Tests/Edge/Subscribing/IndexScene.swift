@@ -120,7 +120,7 @@ struct IndexScene {
         for action in actions {
             switch action {
             case .attach(let request): attaches.append(request)
-            case .detach(let push): detaches.append(push)
+            case .detach(let push, _): detaches.append(push)
             case .ask(let id, let asked):
                 questions.append((id, asked))
                 if presenceAnswers { presenceAnswered(id) }

@@ -17,10 +17,10 @@ struct SubscriptionIndexLinkTests {
             interests.append(try scene.subscribe(session, to: .test(name)))
         }
         scene.gather(8, interest: interests[0])
-        #expect(scene.index.reattach(limit: 10).isEmpty)
-        scene.index.linkLost()
-        let requests = (0..<3).flatMap { _ in scene.index.reattach(limit: 2) }
-        #expect(scene.index.reattach(limit: 2).isEmpty)
+        #expect(scene.index.reattach(0, limit: 10).isEmpty)
+        scene.index.linkLost(0)
+        let requests = (0..<3).flatMap { _ in scene.index.reattach(0, limit: 2) }
+        #expect(scene.index.reattach(0, limit: 2).isEmpty)
         #expect(Set(requests.map(\.interest)) == Set(interests))
         for request in requests {
             #expect(request.after == .at(request.interest == interests[0] ? 8 : 7))
@@ -31,14 +31,14 @@ struct SubscriptionIndexLinkTests {
     mutating func missed() throws {
         let session = scene.session(1)
         let interest = try scene.subscribe(session)
-        scene.index.linkLost()
-        _ = scene.index.reattach(limit: 1)
+        scene.index.linkLost(0)
+        _ = scene.index.reattach(0, limit: 1)
         scene.gather(8, interest: interest)
         scene.attached(interest, at: .at(8))
         #expect(scene.gaps.isEmpty)
         #expect(scene.taken(session) == [8])
-        scene.index.linkLost()
-        _ = scene.index.reattach(limit: 1)
+        scene.index.linkLost(0)
+        _ = scene.index.reattach(0, limit: 1)
         scene.attached(interest, at: .at(2, epoch: 6), gap: true)
         #expect(scene.gaps == [.at(2, epoch: 6)])
         #expect(scene.position() == .at(2, epoch: 6))
@@ -52,8 +52,8 @@ struct SubscriptionIndexLinkTests {
         let (messages, presence) = (scene.session(1), scene.session(2))
         let interest = try scene.subscribe(messages)
         try scene.subscribe(presence, features: [.message, .presence])
-        scene.index.linkLost()
-        _ = scene.index.reattach(limit: 1)
+        scene.index.linkLost(0)
+        _ = scene.index.reattach(0, limit: 1)
         scene.skipped(interest, to: .at(9), features: [.presence, .lock])
         #expect(scene.told == [presence] && scene.position() == .at(9))
         scene.skipped(interest, to: .at(9), features: .all)
@@ -67,11 +67,11 @@ struct SubscriptionIndexLinkTests {
     mutating func timedOutAttach() throws {
         let session = scene.session(1)
         let interest = try scene.subscribe(session)
-        scene.index.linkLost()
-        #expect(scene.index.reattach(limit: 1).map(\.after) == [.at(7)])
+        scene.index.linkLost(0)
+        #expect(scene.index.reattach(0, limit: 1).map(\.after) == [.at(7)])
         scene.gather(8, interest: interest)
         scene.attachFailed(interest)
-        #expect(scene.index.reattach(limit: 1).map(\.after) == [.at(8)])
+        #expect(scene.index.reattach(0, limit: 1).map(\.after) == [.at(8)])
         // Still of the first attach, then of the second one.
         for offset in [9, 10, 9, 10, 11] as [UInt64] { scene.gather(offset, interest: interest) }
         scene.attached(interest, at: .at(11))
@@ -84,8 +84,8 @@ struct SubscriptionIndexLinkTests {
     mutating func otherChannels() throws {
         let session = scene.session(1)
         let interest = try scene.subscribe(session)
-        scene.index.linkLost()
-        #expect(scene.index.reattach(limit: 1).map(\.after) == [.at(7)])
+        scene.index.linkLost(0)
+        #expect(scene.index.reattach(0, limit: 1).map(\.after) == [.at(7)])
         // The first is of an attach that had timed out: something of this channel lies between.
         scene.gather(30, skipped: 5, interest: interest)
         scene.gather(20, skipped: 12, interest: interest)
@@ -100,15 +100,15 @@ struct SubscriptionIndexLinkTests {
     mutating func failedReattach() throws {
         let session = scene.session(1)
         let interest = try scene.subscribe(session)
-        scene.index.linkLost()
+        scene.index.linkLost(0)
         for _ in 0..<3 {
-            #expect(scene.index.reattach(limit: 5).map(\.interest) == [interest])
+            #expect(scene.index.reattach(0, limit: 5).map(\.interest) == [interest])
             scene.attachFailed(interest)
             #expect(scene.isLive(session))
         }
         scene.leave(session)
         #expect(scene.detaches == [DetachPush(interest: interest)])
-        #expect(scene.index.reattach(limit: 5).isEmpty)
+        #expect(scene.index.reattach(0, limit: 5).isEmpty)
     }
 
     @Test("a session that ends leaves all its channels, with a detach for each where it was the last")
@@ -129,8 +129,8 @@ struct SubscriptionIndexLinkTests {
         let interest = try scene.subscribe(old)
         scene.presenceAnswers = false
         scene.enter(new)
-        scene.index.linkLost()
-        _ = scene.index.reattach(limit: 1)
+        scene.index.linkLost(0)
+        _ = scene.index.reattach(0, limit: 1)
         scene.attached(interest, at: .at(3, epoch: 6), gap: true)
         scene.presenceAnswered(try #require(scene.questions.last).id)
         #expect(scene.reads.map(\.question.after) == [.at(7)])

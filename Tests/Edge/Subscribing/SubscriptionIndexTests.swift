@@ -57,7 +57,7 @@ struct SubscriptionIndexTests {
         scene.gather(8, interest: old)
         scene.flush()
         #expect(scene.taken(other).isEmpty)
-        scene.index.linkLost()
+        scene.index.linkLost(0)
         scene.attached(old, at: .at(9))
         #expect(scene.position(.test("b")) == .at(7))
     }
@@ -182,8 +182,8 @@ struct SubscriptionIndexTests {
     mutating func togetherWhileAttaching() throws {
         let session = scene.session(1)
         let interest = try scene.subscribe(session)
-        scene.index.linkLost()
-        #expect(scene.index.reattach(limit: 10).count == 1)
+        scene.index.linkLost(0)
+        #expect(scene.index.reattach(0, limit: 10).count == 1)
         scene.gather(run: 9...10, interest: interest)
         scene.gather(run: 6...8, interest: interest)
         scene.gather(run: 7...9, interest: interest)

@@ -55,7 +55,7 @@ final class EdgeFixture {
             reachability: Reachability(loops: 1, messaging: probe, metrics: metrics), logger: logger,
             sharedRates: sharedRates, wallClock: wallClock)
         messaging = MessagingBehindGlass(
-            MessagingNode(
+            MessagingShard(
                 limits: .init(
                     partitionCount: 1, ageMax: 600_000, catchUpEntriesMax: entriesMax,
                     catchUpBytesMax: bytesMax, idleMax: 600_000, channelsMax: 1_000),

@@ -5,14 +5,14 @@ import RTMWire
 
 /// A real messaging node that can be made deaf to some requests, or lose its links, while it keeps its logs.
 final class MessagingBehindGlass: ServiceLinkHandler {
-    private let node: MessagingNode
+    private let node: MessagingShard
     private var links: [UInt64: AcceptedServiceLink] = [:]
     /// What stays without an answer.
     var unheard: Set<UInt32> = []
     /// Is called before a request is heard, with its method.
     var hears: (UInt32) -> Void = { _ in }
 
-    init(_ node: MessagingNode) { self.node = node }
+    init(_ node: MessagingShard) { self.node = node }
 
     func cutLinks() { for link in links.values { link.close() } }
 

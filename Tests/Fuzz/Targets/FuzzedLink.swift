@@ -24,13 +24,16 @@ extension ServiceLinkEnvelope {
     fileprivate var facts: [String] {
         switch self {
         case .hello(let hello):
-            ["hello", "\(hello.version)", hello.service.cText, hello.node.cText, hello.nonce.hex]
+            [
+                "hello", "\(hello.version)", hello.service.cText, hello.node.cText, hello.nonce.hex,
+                "\(hello.shard)",
+            ]
         case .challenge(let challenge): ["challenge", challenge.nonce.hex]
         case .proof(let proof): ["proof", proof.proof.hex]
         case .welcome(let welcome):
             [
                 "welcome", "\(welcome.version)", welcome.service.cText, "\(welcome.incarnation)",
-                welcome.proof.hex,
+                welcome.proof.hex, "\(welcome.shards)",
             ]
         case .request(let id, let method, let timeout, let body):
             ["request", "\(id)", "\(method)", "\(timeout)", WireText(body).hex]
@@ -53,6 +56,7 @@ extension Rtm__Service__ServiceLinkFrame {
             [
                 "welcome", "\(welcome.pointee.version)", String(cString: welcome.pointee.service),
                 "\(welcome.pointee.incarnation)", WireText(welcome.pointee.proof.view).hex,
+                "\(welcome.pointee.shards)",
             ]
         case RTM__SERVICE__SERVICE_LINK_FRAME__BODY_CHALLENGE:
             ["challenge", WireText(challenge.pointee.nonce.view).hex]
@@ -78,7 +82,7 @@ extension Rtm__Service__ServiceLinkHello {
     fileprivate var facts: [String] {
         [
             "hello", "\(version)", String(cString: service), String(cString: node),
-            WireText(nonce.view).hex,
+            WireText(nonce.view).hex, "\(shard)",
         ]
     }
 }

@@ -5,34 +5,42 @@ import RTMClient
 import RTMTestSupport
 import Synchronization
 
-/// Four services as processes, two of them edges; every line between clients, edges and messaging is a bad
-/// one, and processes are killed.
+/// The services as processes, with two edges and one messaging node or several; every line between clients,
+/// edges and messaging is a bad one, and processes are killed.
 ///
 /// All chance comes from one seed. A seed makes the same plan again, though not the same run, because
 /// processes and the scheduler have an influence, too.
 final class ChaosSystem: Sendable {
-    /// An edge with the bad lines to it, and from it to messaging.
+    /// An edge with the bad lines to it, and from it to each messaging node.
     struct Edge: Sendable {
         let address: String
         let clients: FaultProxy
-        let messaging: FaultProxy
+        let messaging: [FaultProxy]
     }
 
     struct Deeds: Sendable {
         var edgeKills = 0
         /// The time in milliseconds since 1970 (UTC).
         var messagingKills: [UInt64] = []
+        /// What happened to messaging nodes that have a journal, and to its Redis.
+        var takeovers = 0
+        var losses = 0
         var lineFaults = 0
     }
 
     let system: RunningSystem
     let edges: [Edge]
+    /// Keeps the journal of several messaging nodes; nil if there is one without a journal.
+    private let redis: RedisServerProcess?
     private let processes: Mutex<[ServiceProcess]>
     private let done = Mutex(Deeds())
 
-    private init(_ system: RunningSystem, _ edges: [Edge], _ processes: [ServiceProcess]) {
+    private init(
+        _ system: RunningSystem, _ edges: [Edge], _ processes: [ServiceProcess], _ redis: RedisServerProcess?
+    ) {
         self.system = system
         self.edges = edges
+        self.redis = redis
         self.processes = Mutex(processes)
     }
 
@@ -40,18 +48,26 @@ final class ChaosSystem: Sendable {
 
     /// This edge comes beside the one that the system has, which stays whole for clients that need a good
     /// one.
-    static func start(in system: RunningSystem) async throws -> ChaosSystem {
+    static func start(
+        in system: RunningSystem, journalIn redis: RedisServerProcess? = nil
+    ) async throws -> ChaosSystem {
+        let nodes = redis == nil ? [system.address("messaging")] : system.messagingNodes
         var edges: [Edge] = []
         var processes: [ServiceProcess] = []
         for _ in 0..<2 {
-            let messaging = try await FaultProxy.start(to: system.address("messaging"))
-            system.detour(to: "messaging", through: messaging.address)
+            var messaging: [FaultProxy] = []
+            for node in nodes { messaging.append(try await FaultProxy.start(to: node)) }
+            system.detour(to: "messaging", through: Self.list(messaging))
             processes.append(try await system.launchEdge())
             let address = system.address("edge")
             let clients = try await FaultProxy.start(to: address)
             edges.append(Edge(address: address, clients: clients, messaging: messaging))
         }
-        return ChaosSystem(system, edges, processes)
+        return ChaosSystem(system, edges, processes, redis)
+    }
+
+    private static func list(_ proxies: [FaultProxy]) -> String {
+        proxies.map(\.address).joined(separator: ",")
     }
 
     // MARK: Clients
@@ -84,11 +100,12 @@ final class ChaosSystem: Sendable {
             await letPass(.milliseconds(Int.random(in: 50...600, using: &random)))
             let edge = edges[Int.random(in: 0..<edges.count, using: &random)]
             // One line to messaging carries many sessions, so it is spoiled less often.
-            let line = random.chance(1, in: 4) ? edge.messaging : edge.clients
+            let toMessaging = random.chance(1, in: 4) ? edge.messaging.randomElement(using: &random) : nil
+            let line = toMessaging ?? edge.clients
             await spoil(line, &random)
             done.withLock { $0.lineFaults += 1 }
         }
-        for line in edges.flatMap({ [$0.clients, $0.messaging] }) {
+        for line in edges.flatMap({ [$0.clients] + $0.messaging }) {
             line.refuse(false)
             line.delayAll(.zero)
             line.spoil(.resume)
@@ -130,10 +147,35 @@ final class ChaosSystem: Sendable {
             turn += 1
             let pause = Duration.milliseconds(Int.random(in: 0...1_500, using: &random))
             if turn % 3 == 2 {
-                try await killMessaging(for: pause)
+                try await strikeMessaging(for: pause, &random)
             } else {
                 try await killEdge(Int.random(in: 0..<edges.count, using: &random), for: pause)
             }
+        }
+    }
+
+    private func strikeMessaging(
+        for pause: Duration, _ random: inout SeededGenerator
+    ) async throws {
+        guard let redis else { return try await killMessaging(for: pause) }
+        if random.chance(1, in: 4) {
+            try redis.command(["FLUSHALL"])
+            done.withLock { $0.losses += 1 }
+            // The leaders write their memory again. Whoever dies before that is a second failure.
+            return await letPass(.seconds(2))
+        }
+        let address = system.messagingNodes.randomElement(using: &random) ?? ""
+        guard let node = try await system.messagingNode(at: address) else { return }
+        done.withLock { $0.takeovers += 1 }
+        if random.chance(1, in: 3) {
+            // Longer than its lease, or not.
+            node.signal(SIGSTOP)
+            await letPass(pause * 2)
+            node.signal(SIGCONT)
+        } else {
+            try await node.kill9()
+            await letPass(pause)
+            try await system.launchMessaging(listen: address)
         }
     }
 
@@ -150,7 +192,7 @@ final class ChaosSystem: Sendable {
         try await processes.withLock { $0[number] }.kill9()
         done.withLock { $0.edgeKills += 1 }
         await letPass(pause)
-        system.detour(to: "messaging", through: edges[number].messaging.address)
+        system.detour(to: "messaging", through: Self.list(edges[number].messaging))
         let process = try await system.launchEdge(listen: edges[number].address)
         processes.withLock { $0[number] = process }
     }
@@ -158,7 +200,7 @@ final class ChaosSystem: Sendable {
     func stop() async throws {
         for edge in edges {
             try await edge.clients.stop()
-            try await edge.messaging.stop()
+            for line in edge.messaging { try await line.stop() }
         }
     }
 }

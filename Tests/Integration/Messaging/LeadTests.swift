@@ -4,8 +4,8 @@ import RTMTestSupport
 import Synchronization
 import Testing
 
-/// Two messaging nodes with a journal in Redis: whatever happens to one of them, or to Redis alone, nobody
-/// misses a message, and nobody is told of a gap.
+/// Messaging nodes with a journal in Redis: whatever happens to one of them, or to Redis alone, nobody misses
+/// a message, and nobody is told of a gap.
 @Suite(.serialized) struct LeadTests {
     /// How many messages are published around each event.
     private static let perRound = 60
@@ -71,6 +71,27 @@ import Testing
         }
     }
 
+    @Test("Three nodes share the shards; each is killed, stopped and started anew", .ends(withinMinutes: 4))
+    func shards() async throws {
+        try await Trouble.with(nodes: 3, shards: 6) { trouble in
+            try await trouble.isShared()
+            for (round, listen) in trouble.system.messagingNodes.enumerated() {
+                try await trouble.publishing("\(round)", 2 * Self.perRound) {
+                    let process = try #require(try await trouble.system.messagingNode(at: listen))
+                    if round == 0 {
+                        process.signal(SIGTERM)
+                        try await eventually("it has ended") { process.hasExited }
+                    } else {
+                        try await process.kill9()
+                    }
+                    try await trouble.system.launchMessaging(listen: listen)
+                    try await trouble.isShared()
+                }
+            }
+            try await trouble.judge(6 * Self.perRound)
+        }
+    }
+
     @Test("Redis and the leading node die together: the logs begin anew, and the gap is told")
     func both() async throws {
         try await Trouble.with { trouble in
@@ -88,21 +109,33 @@ import Testing
     }
 }
 
-/// A system with two messaging nodes, a publisher and those who listen.
+/// A system with several messaging nodes, a publisher and those who listen.
 private final class Trouble: Sendable {
     let system: RunningSystem
     let redis: RedisServerProcess
     let alice: RTMClient
     let bob: RTMClient
+    private let shards: Int
     private let heard: Shared<[String]>
     private let gaps: Shared<[String]>
 
-    static func with(_ body: (Trouble) async throws -> Void) async throws {
+    /// What is published goes to these in turn.
+    private var rooms: [String] { Self.rooms(shards) }
+
+    private static func rooms(_ shards: Int) -> [String] {
+        ["lobby"] + (1..<max(1, 2 * shards)).map { "room \($0)" }
+    }
+
+    static func with(
+        nodes: Int = 2, shards: Int = 1, _ body: (Trouble) async throws -> Void
+    ) async throws {
         let redis = try RedisServerProcess()
         defer { redis.end() }
         try await redis.isListening()
         try await RunningSystem.with(
-            .fourProcesses, messaging: ["--redis-endpoints", "unix:\(redis.socket)"], messagingNodes: 2
+            .fourProcesses,
+            messaging: ["--redis-endpoints", "unix:\(redis.socket)", "--shards", "\(shards)"],
+            messagingNodes: nodes
         ) { system in
             let (alice, bob) = (
                 try system.client("alice") { $0.requestTimeout = .seconds(60) }, try system.client("bob")
@@ -112,7 +145,7 @@ private final class Trouble: Sendable {
             // A channel in which nobody says anything any more.
             try await bob.subscribe(to: "quiet", features: .message)
             try await alice.publish("once", to: .channel("quiet"))
-            try await bob.subscribe(to: "lobby", features: .message)
+            for room in rooms(shards) { try await bob.subscribe(to: room, features: .message) }
             let (heard, gaps) = (Shared([String]()), Shared([String]()))
             let listening = Task {
                 for await event in bob.events() {
@@ -125,7 +158,9 @@ private final class Trouble: Sendable {
                 }
             }
             try await body(
-                Trouble(system: system, redis: redis, alice: alice, bob: bob, heard: heard, gaps: gaps))
+                Trouble(
+                    system: system, redis: redis, alice: alice, bob: bob, shards: shards, heard: heard,
+                    gaps: gaps))
             listening.cancel()
             await alice.close()
             await bob.close()
@@ -133,23 +168,23 @@ private final class Trouble: Sendable {
     }
 
     private init(
-        system: RunningSystem, redis: RedisServerProcess, alice: RTMClient, bob: RTMClient,
+        system: RunningSystem, redis: RedisServerProcess, alice: RTMClient, bob: RTMClient, shards: Int,
         heard: Shared<[String]>, gaps: Shared<[String]>
     ) {
         (self.system, self.redis, self.alice, self.bob) = (system, redis, alice, bob)
-        (self.heard, self.gaps) = (heard, gaps)
+        (self.shards, self.heard, self.gaps) = (shards, heard, gaps)
     }
 
     /// Publishes so many messages, while something happens.
     func publishing(_ name: String, _ count: Int, _ event: @escaping @Sendable () async throws -> Void)
         async throws
     {
-        let alice = self.alice
+        let (alice, rooms) = (self.alice, self.rooms)
         let answered = Shared(0)
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
                 for number in 0..<count {
-                    try await alice.publish("\(name)-\(number)", to: .channel("lobby"))
+                    try await alice.publish("\(name)-\(number)", to: .channel(rooms[number % rooms.count]))
                     answered.withLock { $0 += 1 }
                 }
             }
@@ -175,7 +210,10 @@ private final class Trouble: Sendable {
             let numbers = texts.filter { $0.hasPrefix("\(name)-") }.compactMap {
                 Int($0.split(separator: "-")[1])
             }
-            #expect(numbers == numbers.sorted())
+            for room in rooms.indices {
+                let own = numbers.filter { $0 % rooms.count == room }
+                #expect(own == own.sorted())
+            }
         }
     }
 
@@ -204,5 +242,20 @@ private final class Trouble: Sendable {
             let metrics = try? await system.get("http://\(admin)/metrics")
         else { return nil }
         return metrics.body.contains("\nrtm_messaging_leading 1")
+    }
+
+    /// All shards have a leader, and every node leads as many as another one.
+    func isShared() async throws {
+        let each = shards / system.messagingNodes.count
+        try await eventually("every node leads \(each) shards") {
+            for node in self.system.messagingNodes {
+                guard let process = try await self.system.messagingNode(at: node), !process.hasExited,
+                    let admin = try await process.listening()["admin"],
+                    let metrics = try? await self.system.get("http://\(admin)/metrics"),
+                    metrics.body.contains("\nrtm_messaging_leading \(each)\n")
+                else { return false }
+            }
+            return true
+        }
     }
 }

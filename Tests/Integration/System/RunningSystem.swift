@@ -131,13 +131,16 @@ final class RunningSystem: Sendable {
             ] + Self.unlimited("") + services + arguments)
     }
 
-    /// Starts presence where it was before, without waiting for anything.
-    func launchPresence() async throws {
-        try await launch("rtm-presence", ["--listen", address("presence")] + callees(of: "presence"))
+    /// Starts presence where it was before, without waiting for anything, or at another address.
+    @discardableResult
+    func launchPresence(listen: String? = nil) async throws -> ServiceProcess {
+        try await launch(
+            "rtm-presence", ["--listen", listen ?? address("presence")] + callees(of: "presence"))
     }
 
     /// Starts storage where it was before.
-    func launchStorage() async throws {
+    @discardableResult
+    func launchStorage() async throws -> ServiceProcess {
         try await launch("rtm-storage", ["--listen", address("storage")] + callees(of: "storage"))
     }
 

@@ -9,7 +9,7 @@ import RTMServiceKit
 final class MessagingProcess {
     static let host = Host("messaging")
 
-    let node: MessagingNode
+    let node: MessagingShard
     private let server: ServiceLinkServer
     private let network: SimulatedNetwork
     private let sweep: RepeatedTask
@@ -19,7 +19,7 @@ final class MessagingProcess {
         let world = network.world
         let logger = Logger(label: "messaging") { _ in SwiftLogNoOpLogHandler() }
         let minutes: UInt64 = 60_000
-        let node = MessagingNode(
+        let node = MessagingShard(
             limits: .init(
                 partitionCount: 4, ageMax: 5 * minutes / 2, catchUpEntriesMax: 8_192,
                 catchUpBytesMax: 4 * 1024 * 1024, idleMax: 5 * minutes / 2, channelsMax: 1_000),

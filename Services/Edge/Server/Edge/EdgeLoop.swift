@@ -46,7 +46,7 @@ final class EdgeLoop {
     private var random: any RandomNumberGenerator
     /// What half frames of clients that have not logged in hold.
     private var strangerBytes = 0
-    private let canary: CanaryRounds<ServiceEvents>?
+    private let canaries: Canaries<ServiceEvents>?
 
     init(
         eventLoop: any EventLoop, configuration: EdgeConfiguration, links: EdgeServiceLinks,
@@ -102,22 +102,23 @@ final class EdgeLoop {
         events = ServiceEvents(
             subscribing: subscribing, snapshots: snapshots, publishing: publishing, history: history,
             memberships: memberships, calls: calls, locks: locks, reachability: reachability)
-        canary = reportCanary.map { [messaging] report in
-            CanaryRounds(
-                over: messaging, context: nil, name: "loop \(number)", on: eventLoop, report: report)
+        canaries = reportCanary.map { [messaging] report in
+            Canaries(
+                over: messaging, context: { .canary(shard: $0) }, name: "loop \(number)", on: eventLoop,
+                report: report)
         }
-        events.canary = canary
+        events.canaries = canaries
     }
 
     func start() {
         messaging.start(caller: events)
-        canary?.start()
+        canaries?.start()
         presence.start(caller: events)
         storage.start(caller: events)
     }
 
     func stop() {
-        canary?.stop()
+        canaries?.stop()
         messaging.shutdown()
         presence.shutdown()
         storage.shutdown()
@@ -130,7 +131,8 @@ extension EdgeLoop {
     func logIn(
         _ connection: any SessionConnection, _ login: ClientRequest.Login
     ) throws(RTMError) -> Session {
-        try logins.makeSession(connection, login, isMessagingUp: messaging.isUp)
+        let inbox = ChannelView(appID: login.appID, type: .user, name: login.userID)
+        return try logins.makeSession(connection, login, isMessagingUp: messaging.isUp(inbox))
     }
 
     /// Half frames of clients that have not logged in hold so much more. Returns whether that is all right.

@@ -17,8 +17,10 @@ final class ServiceEvents {
     private let calls: Calls
     private let locks: Locks
     private let reachability: Reachability
-    /// Nil where nobody asks for a canary.
-    var canary: CanaryRounds<ServiceEvents>?
+    /// Whether every channel can be called.
+    private var isMessagingWhole = false
+    /// Nil where nobody asks for canaries.
+    var canaries: Canaries<ServiceEvents>?
 
     init(
         subscribing: Subscribing, snapshots: SnapshotReads, publishing: Publishing, history: HistoryAppends,
@@ -36,25 +38,31 @@ final class ServiceEvents {
 }
 
 extension ServiceEvents: MessagingCaller {
-    func messagingIsUp() {
-        reachability.changed(.messaging, isUp: true)
-        subscribing.messagingIsUp()
-        canary?.messagingIsUp()
+    func messagingIsUp(_ shard: Int, isWhole: Bool) {
+        if isWhole {
+            isMessagingWhole = true
+            reachability.changed(.messaging, isUp: true)
+        }
+        subscribing.messagingIsUp(shard)
+        canaries?.messagingIsUp(shard)
     }
 
     func messagingIsUnreachable(_ reason: ServiceLinkDownReason) {
         reachability.failed(.messaging, "\(reason)")
     }
 
-    func messagingIsDown(_ reason: ServiceLinkDownReason) {
-        reachability.changed(.messaging, isUp: false, "\(reason)")
-        subscribing.messagingIsDown()
-        canary?.messagingIsDown()
+    func messagingIsDown(_ shard: Int, _ reason: ServiceLinkDownReason) {
+        if isMessagingWhole {
+            isMessagingWhole = false
+            reachability.changed(.messaging, isUp: false, "\(reason)")
+        }
+        subscribing.messagingIsDown(shard)
+        canaries?.messagingIsDown(shard)
     }
 
     func messagingDelivered(_ delivery: DeliveryPush) {
-        guard delivery.interest != CanaryRounds<ServiceEvents>.interest else {
-            canary?.received(delivery)
+        guard delivery.interest < Canaries<ServiceEvents>.firstInterest else {
+            canaries?.received(delivery)
             return
         }
         subscribing.delivered(delivery)
@@ -66,23 +74,28 @@ extension ServiceEvents: MessagingCaller {
         subscribing.superseded(interest, by: holder)
     }
 
-    func messagingAttached(_ interest: UInt64, _ outcome: Result<AttachResponse, ServiceLinkRequestFailure>) {
-        guard interest != CanaryRounds<ServiceEvents>.interest else {
-            canary?.attached((try? outcome.get()) != nil)
+    func messagingAttached(
+        _ interest: UInt64, in shard: Int, _ outcome: Result<AttachResponse, ServiceLinkRequestFailure>
+    ) {
+        guard interest < Canaries<ServiceEvents>.firstInterest else {
+            canaries?.attached(interest, (try? outcome.get()) != nil)
             return
         }
-        subscribing.attached(interest, outcome)
+        subscribing.attached(interest, in: shard, outcome)
     }
 
-    /// - Parameter publish: nil is the canary's.
-    func messagingPublished(
-        _ publish: Publishing.PendingPublish?, _ outcome: Result<PublishResponse, ServiceLinkRequestFailure>
-    ) {
-        guard let publish else {
-            canary?.published(outcome)
-            return
+    /// Who published.
+    enum Publish {
+        case session(Publishing.PendingPublish)
+        case canary(shard: Int)
+    }
+
+    func messagingPublished(_ publish: Publish, _ outcome: Result<PublishResponse, ServiceLinkRequestFailure>)
+    {
+        switch publish {
+        case .session(let pending): publishing.published(pending, outcome)
+        case .canary(let shard): canaries?.published(shard, outcome)
         }
-        publishing.published(publish, outcome)
     }
 
     func messagingRead(_ read: PendingRead, _ outcome: Result<ReadResponse, ServiceLinkRequestFailure>) {

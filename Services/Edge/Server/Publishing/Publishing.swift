@@ -92,7 +92,7 @@ final class Publishing {
                 metrics.publisherHeld()
                 session.connection?.stopReading()
             }
-            messaging.publish(request, context: pending)
+            messaging.publish(request, context: .session(pending))
         }
     }
 }
@@ -159,12 +159,21 @@ extension Publishing {
     private func checkOrder(
         _ session: Session, _ request: ClientRequest.Publish, _ continues: Bool
     ) throws(RTMError) {
-        guard continues || messaging.isUp else { throw .messagingUnreachable(.channelPublishMessageFailed) }
+        guard continues || isMessagingUp(session, request) else {
+            throw .messagingUnreachable(.channelPublishMessageFailed)
+        }
         let isInTurn = session.publishBarrier.admits(request.sequence, now: endOfTurn.now)
         guard !isInTurn else { return }
         throw RTMError(
             .channelPublishMessageFailed, "an earlier message could not be published yet",
             retryAfter: Self.repeatAfter)
+    }
+
+    private func isMessagingUp(_ session: Session, _ request: ClientRequest.Publish) -> Bool {
+        session.appID.withWireText { appID in
+            messaging.isUp(
+                ChannelView(appID: appID, type: request.channelType ?? .none, name: request.channel))
+        }
     }
 
     private static func checkChannel(of request: ClientRequest.Publish) throws(RTMError) -> ChannelType {

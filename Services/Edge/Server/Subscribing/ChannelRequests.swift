@@ -51,8 +51,8 @@ final class ChannelRequests {
             throw RTMError(.invalidParameter, "the feature set \(features.rawValue) has unknown features")
         }
         try session.checkMayRead(channel)
-        guard subscribing.isPossible else { throw .messagingUnreachable(.channelSubscribeFailed) }
         let key = session.channel(channel.string)
+        guard subscribing.isPossible(key) else { throw .messagingUnreachable(.channelSubscribeFailed) }
         try checkRoom(for: key, of: session)
         return key
     }

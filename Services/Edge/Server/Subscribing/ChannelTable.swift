@@ -1,4 +1,5 @@
 import NIOCore
+import RTMMessagingClient
 import RTMModel
 import RTMServiceKit
 import RTMWire
@@ -12,9 +13,9 @@ struct ChannelTable {
     private var places: [ChannelKey: Int] = [:]
     private var free: [Int] = []
     private var generation: UInt64 = 0
-    /// The interests of channels that lost their attachment. Some of them may have got it back, or may be
-    /// gone.
-    private var detachedInterests: [UInt64] = []
+    /// By the shard of messaging: the interests of channels that lost their attachment. Some of them may have
+    /// got it back, or may be gone.
+    private var detachedInterests: [[UInt64]] = [[]]
     private var turn = TurnBatches()
 
     var count: Int { channels.count - free.count }
@@ -55,16 +56,16 @@ extension ChannelTable {
     }
 
     /// - Parameter isLoggedOut: the session that left has logged out, which matters to an inbox.
-    mutating func vacateIfUnused(_ place: Int, isLoggedOut: Bool = false) -> DetachPush? {
+    mutating func vacateIfUnused(_ place: Int, isLoggedOut: Bool = false) -> SubscribeAction? {
         guard channels[place].isUnused else { return nil }
-        let interest = channels[place].interest
+        let (key, interest) = (channels[place].key, channels[place].interest)
         let isOwnerLoggedOut = isLoggedOut && channels[place].owner != nil
         // Nobody is there to get the entries, and the next channel in this place must not get them.
         if let number = channels[place].batch { turn[number] = DeliveryBatch() }
-        if channels[place].owner == nil { places[channels[place].key] = nil }
+        if channels[place].owner == nil { places[key] = nil }
         channels[place] = EdgeChannel(key: ChannelKey(appID: "", type: .none, name: ""), interest: 0)
         free.append(place)
-        return DetachPush(interest: interest, isLoggedOut: isOwnerLoggedOut)
+        return .detach(DetachPush(interest: interest, isLoggedOut: isOwnerLoggedOut), of: key)
     }
 }
 
@@ -121,21 +122,35 @@ extension ChannelTable {
         return channels[place].waiting
     }
 
-    mutating func linkLost() {
-        for place in channels.indices where channels[place].attachment == .attached { detached(place) }
+    /// Messaging keeps channels in so many shards.
+    mutating func learnShards(_ count: Int) {
+        guard count != detachedInterests.count else { return }
+        let detached = detachedInterests.joined()
+        detachedInterests = Array(repeating: [], count: count)
+        for interest in detached {
+            if let place = place(of: interest) { detachedInterests[shard(of: place)].append(interest) }
+        }
+    }
+
+    private func shard(of place: Int) -> Int { channels[place].key.shard(among: detachedInterests.count) }
+
+    mutating func linkLost(_ shard: Int) {
+        for place in channels.indices where channels[place].attachment == .attached {
+            if self.shard(of: place) == shard { detached(place) }
+        }
     }
 
     private mutating func detached(_ place: Int) {
         channels[place].attachment = .detached
-        detachedInterests.append(channels[place].interest)
+        detachedInterests[shard(of: place)].append(channels[place].interest)
     }
 
-    var hasDetached: Bool { !detachedInterests.isEmpty }
+    func hasDetached(_ shard: Int) -> Bool { !detachedInterests[shard].isEmpty }
 
-    /// The channels to attach again now that there is a link, `limit` at most.
-    mutating func reattach(limit: Int) -> [AttachRequest] {
+    /// The channels of a shard to attach again now that there is a link, `limit` at most.
+    mutating func reattach(_ shard: Int, limit: Int) -> [AttachRequest] {
         var requests: [AttachRequest] = []
-        while requests.count < limit, let interest = detachedInterests.popLast() {
+        while requests.count < limit, let interest = detachedInterests[shard].popLast() {
             guard let place = place(of: interest), channels[place].attachment == .detached,
                 !channels[place].isUnused
             else { continue }

@@ -7,7 +7,7 @@ enum SubscribeAction {
     // MARK: To other services
 
     case attach(AttachRequest)
-    case detach(DetachPush)
+    case detach(DetachPush, of: ChannelKey)
     /// Presence and storage are asked; `presenceAnswered` and `storageAnswered` have to follow.
     case ask(SubscribeID, SnapshotQuestions)
     /// A page is read; `pageRead` or `readFailed` has to follow.

@@ -56,8 +56,8 @@ final class Subscribing {
 // MARK: - What clients ask
 
 extension Subscribing {
-    /// Messaging can be called, so that a subscribe has a chance.
-    var isPossible: Bool { messaging.isUp }
+    /// The channel's log can be called, so that a subscribe has a chance.
+    func isPossible(_ channel: ChannelKey) -> Bool { messaging.isUp(channel) }
 
     /// The login is answered when messages reach the user, so that "logged in" means "reachable".
     ///
@@ -128,7 +128,7 @@ extension Subscribing {
     private func perform(_ action: SubscribeAction) {
         switch action {
         case .attach(let request): messaging.attach(request)
-        case .detach(let push): messaging.detach(push)
+        case .detach(let push, let channel): messaging.detach(push, of: channel)
         case .ask(let id, let questions): ask(id, questions)
         case .read(let id, let question): read(id, question)
         case .goOn(let id): goOn(id)
@@ -252,20 +252,23 @@ extension Subscribing: RefreshedSubscriptions {
 // MARK: - What messaging says
 
 extension Subscribing {
-    func attached(_ interest: UInt64, _ outcome: Result<AttachResponse, ServiceLinkRequestFailure>) {
+    /// - Parameter shard: of messaging, in which the channel is.
+    func attached(
+        _ interest: UInt64, in shard: Int, _ outcome: Result<AttachResponse, ServiceLinkRequestFailure>
+    ) {
         switch outcome {
         case .success(let response):
             if let owner = index.owner(of: interest) { sessions[owner]?.claim = response.claim }
             change { $0.attached(interest, response) }
-            reattachNext()
+            reattachNext(shard)
         case .failure(.refused(let error)) where error.code == .loginAborted:
             superseded(interest, by: 0)
             // A login that is refused in this way is still waiting for its inbox.
             attachFailed(interest, .refused(error))
-            reattachNext()
+            reattachNext(shard)
         case .failure(let failure):
             attachFailed(interest, failure)
-            reattachLater()
+            reattachLater(shard)
         }
     }
 
@@ -304,27 +307,32 @@ extension Subscribing {
             Disconnect(.superseded, "user \"\(session.userID)\" has logged in elsewhere"))
     }
 
-    func messagingIsUp() { reattach(limit: reattachBatch) }
+    func messagingIsUp(_ shard: Int) {
+        index.learnShards(messaging.shards.all.count)
+        reattach(shard, limit: reattachBatch)
+    }
 
-    func messagingIsDown() { index.linkLost() }
+    func messagingIsDown(_ shard: Int) { index.linkLost(shard) }
 
     /// Takes channels up again that lost their attachment. Some are attached at once and each answer brings
     /// on the next, so the link's queue stays short however many channels there are.
-    private func reattach(limit: Int) {
-        guard messaging.isUp else { return }
-        for request in index.reattach(limit: limit) { messaging.attach(request) }
+    private func reattach(_ shard: Int, limit: Int) {
+        guard messaging.shards.all[shard].isUp else { return }
+        for request in index.reattach(shard, limit: limit) { messaging.attach(request) }
     }
 
     /// Every answer brings on one more, a refusal because of a newer session too: otherwise as many of those
     /// as are under way at once would leave the rest detached.
-    private func reattachNext() {
-        if index.hasDetached { reattach(limit: 1) }
+    private func reattachNext(_ shard: Int) {
+        if index.hasDetached(shard) { reattach(shard, limit: 1) }
     }
 
     /// Messaging is there but refused or kept silent, so the next attempt comes after a while.
-    private func reattachLater() {
-        guard messaging.isUp, index.hasDetached else { return }
-        eventLoop.assumeIsolated().scheduleTask(in: .seconds(1)) { self.reattach(limit: self.reattachBatch) }
+    private func reattachLater(_ shard: Int) {
+        guard messaging.shards.all[shard].isUp, index.hasDetached(shard) else { return }
+        eventLoop.assumeIsolated().scheduleTask(in: .seconds(1)) {
+            self.reattach(shard, limit: self.reattachBatch)
+        }
     }
 }
 

@@ -300,8 +300,8 @@ extension SubscriptionIndex {
 
     private mutating func end(_ id: SubscribeID, at place: Int, _ error: RTMError) -> [SubscribeAction] {
         guard var machine = removeSubscribe(id) else { return [] }
-        let detach = channels.vacateIfUnused(place).map { [SubscribeAction.detach($0)] } ?? []
-        return detach + machine.giveUp(error)
+        let detach = channels.vacateIfUnused(place)
+        return (detach.map { [$0] } ?? []) + machine.giveUp(error)
     }
 }
 
@@ -329,7 +329,7 @@ extension SubscriptionIndex {
             return end(id, at: place, .unsubscribedMeanwhile)
         case .live(let seat):
             unseat(seat, at: place)
-            return channels.vacateIfUnused(place, isLoggedOut: isLoggedOut).map { [.detach($0)] } ?? []
+            return channels.vacateIfUnused(place, isLoggedOut: isLoggedOut).map { [$0] } ?? []
         }
     }
 
@@ -375,12 +375,17 @@ extension SubscriptionIndex {
         channels.attachFailed(interest).map { channels.takeWaiting($0) } ?? []
     }
 
-    mutating func linkLost() { channels.linkLost() }
+    /// Messaging keeps channels in so many shards.
+    mutating func learnShards(_ count: Int) { channels.learnShards(count) }
 
-    var hasDetached: Bool { channels.hasDetached }
+    mutating func linkLost(_ shard: Int) { channels.linkLost(shard) }
 
-    /// The channels to attach again now that there is a link, `limit` at most.
-    mutating func reattach(limit: Int) -> [AttachRequest] { channels.reattach(limit: limit) }
+    func hasDetached(_ shard: Int) -> Bool { channels.hasDetached(shard) }
+
+    /// The channels of a shard to attach again now that there is a link, `limit` at most.
+    mutating func reattach(_ shard: Int, limit: Int) -> [AttachRequest] {
+        channels.reattach(shard, limit: limit)
+    }
 
     /// Takes entries in, which the end of the turn hands on.
     mutating func gather(_ delivery: DeliveryPush) { channels.gather(delivery) }

@@ -4,10 +4,13 @@ import NIOCore
 enum JournalAction: Equatable {
     /// Ask Redis for the lead.
     ///
-    /// - Parameter begins: whether a journal begins where there is none.
-    case take(token: UInt64, begins: Bool)
-    /// Read what is in the journal behind this batch, as far as one page goes.
-    case read(after: UInt64)
+    /// - Parameters:
+    ///   - begins: whether a journal begins where there is none.
+    ///   - patience: for so many milliseconds nobody must have led.
+    case take(token: UInt64, begins: Bool, patience: UInt64)
+    /// Read what is in the journal behind this batch, as far as one page goes. The answer counts while the
+    /// machine has this token.
+    case read(token: UInt64, after: UInt64)
     /// Lead with what was read.
     case lead(JournalTerm)
     /// Lead with nothing: what is in the journal may not be all that was acknowledged.
@@ -21,6 +24,12 @@ enum JournalAction: Equatable {
     ///
     /// - Parameter isFirst: whether the journal is empty.
     case rewrite(isFirst: Bool)
+    /// Take nothing in any more: this node is about to hand over.
+    case leave
+    /// Everything is written. End the lease, for this node to take it.
+    case handOver(token: UInt64, last: UInt64, to: String)
+    /// It couldn't be handed over: go on.
+    case stay
     /// Another node leads: forget everything, and let nothing out that waits.
     case stepDown(String)
     /// The configuration of this node doesn't go with the journal.
@@ -39,7 +48,7 @@ struct JournalTerm: Equatable {
     var secret: UInt64
 
     /// Clients in JavaScript read numbers exactly only below 2^53.
-    static func epoch(from random: UInt64) -> UInt64 { random >> 12 | 1 }
+    static func epoch(from random: UInt64) -> UInt64 { random >> 13 | 1 }
 }
 
 /// One batch on its way.
@@ -60,7 +69,8 @@ enum JournalAnswer {
         case empty
         /// - Parameter isWhole: whether the journal has all that was acknowledged.
         case taken(JournalTerm, last: UInt64, isWhole: Bool)
-        case otherPartitions(String)
+        /// The journal was begun for another layout of the channels.
+        case otherLayout(String)
     }
 
     enum Append: Equatable {
@@ -70,6 +80,14 @@ enum JournalAnswer {
         /// Redis may have lost something.
         case doubt
         /// There was no answer. The batch may be there or not.
+        case unknown
+    }
+
+    enum HandOver: Equatable {
+        case done
+        /// Redis has lost something, or another node leads.
+        case refused
+        /// There was no answer. It may be done or not.
         case unknown
     }
 

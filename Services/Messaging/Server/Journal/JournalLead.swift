@@ -24,6 +24,11 @@ struct JournalLead {
     private var interrupted: (append: JournalAppend, purpose: Purpose)?
     /// Whether Redis is asked, and hasn't answered yet.
     private(set) var isAsked = false
+    /// Limit: bytes from which on a batch takes nothing more, so that Redis isn't busy with one for long.
+    static let batchBytesMax = 256 * 1024
+
+    /// Batches that take nothing more, the oldest first.
+    private var full = Deque<ByteBuffer>()
     private var gathering = ByteBuffer()
     /// Under this number others wait for what gathers.
     private(set) var gatheringNumber: UInt64 = 1
@@ -42,13 +47,22 @@ struct JournalLead {
 
     /// Bytes that Redis hasn't got yet.
     var backlog: Int {
-        gathering.readableBytes + (underWay?.append.bytes.readableBytes ?? 0)
+        full.reduce(gathering.readableBytes) { $0 + $1.readableBytes }
+            + (underWay?.append.bytes.readableBytes ?? 0)
             + (interrupted?.append.bytes.readableBytes ?? 0)
     }
 
     mutating func gathered(_ bytes: ByteBuffer) {
         var bytes = bytes
         if gathering.readableBytes == 0 { gathering = bytes } else { gathering.writeBuffer(&bytes) }
+        guard gathering.readableBytes >= Self.batchBytesMax else { return }
+        full.append(gathering)
+        beginGathering()
+    }
+
+    private mutating func beginGathering() {
+        gathering = ByteBuffer()
+        gatheringNumber += 1
     }
 
     /// A batch of an earlier term that is in the journal.
@@ -62,15 +76,25 @@ struct JournalLead {
     mutating func next(_ limits: JournalLimits, now: UInt64) -> JournalAppend? {
         guard !isAsked else { return nil }
         if underWay == nil, !isRewriting {
-            if gathering.readableBytes > 0 {
+            if let batch = full.popFirst() {
+                let number = gatheringNumber - UInt64(full.count) - 1
+                begin(batch, .gathered(number), isWhole: true, limits, now: now)
+            } else if gathering.readableBytes > 0 {
                 begin(gathering, .gathered(gatheringNumber), isWhole: true, limits, now: now)
-                gathering = ByteBuffer()
-                gatheringNumber += 1
+                beginGathering()
             } else if now >= renewedAt + limits.renewal {
                 begin(ByteBuffer(), .renewal, isWhole: true, limits, now: now)
             }
         }
         isAsked = underWay != nil
+        return underWay?.append
+    }
+
+    /// Prolongs the lease now; nil while Redis is asked something else.
+    mutating func renew(_ limits: JournalLimits, now: UInt64) -> JournalAppend? {
+        guard !isAsked, underWay == nil else { return nil }
+        begin(ByteBuffer(), .renewal, isWhole: true, limits, now: now)
+        isAsked = true
         return underWay?.append
     }
 
@@ -93,6 +117,9 @@ struct JournalLead {
             oldestKept: kept.cut(limits, now: now) ?? number, isWhole: isWhole)
         underWay = (append, purpose)
     }
+
+    /// Whether Redis has everything, and nothing is on its way there.
+    var isWritten: Bool { underWay == nil && !isRewriting && interrupted == nil && backlog == 0 }
 
     // MARK: - Answers
 

@@ -4,6 +4,8 @@ import NIOCore
 /// otherwise.
 ///
 ///     following → taking → reading → leading → following …
+///                                       ↓
+///                                  handing over → following …
 ///
 /// A node leads while its token is the one in Redis. Every batch is written under the token, so a node that
 /// was stopped, or cut off, or paused, writes nothing after another one has taken the lead; and what it
@@ -17,7 +19,11 @@ struct JournalMachine {
         case taking(token: UInt64)
         /// What other nodes wrote is being read.
         case reading(position: UInt64, last: UInt64)
+        /// All was read. It counts if Redis, asked once more, is still the server that gave the lead.
+        case confirming(isAsked: Bool)
         case leading
+        /// Everything is written, and Redis was asked to let another node lead.
+        case handingOver
         /// Redis is asked whether this node goes on, and what it has.
         case reinstating(token: UInt64, Step)
         case stopped
@@ -33,6 +39,10 @@ struct JournalMachine {
     }
 
     var limits: JournalLimits
+    /// So long nobody must have led before this node takes the lead, in milliseconds.
+    var patience: UInt64 = 0
+    /// The node that is to lead as soon as everything is written; nil if this one goes on.
+    private var heir: String?
     private var phase = Phase.following(look: 0)
     /// Nil while another node leads.
     private var lead: JournalLead?
@@ -47,15 +57,15 @@ struct JournalMachine {
     /// Whether this node keeps the logs.
     var isLeading: Bool {
         switch phase {
-        case .leading, .reinstating(_, .ask), .reinstating(_, .empty): true
-        case .following, .taking, .reading, .reinstating(_, .begin), .stopped: false
+        case .leading, .handingOver, .reinstating(_, .ask), .reinstating(_, .empty): true
+        case .following, .taking, .reading, .confirming, .reinstating(_, .begin), .stopped: false
         }
     }
 
     /// Under this number others wait for what gathers.
     var gatheringNumber: UInt64 { lead?.gatheringNumber ?? 0 }
-    /// Nil while another node leads.
-    var token: UInt64? { lead?.token }
+    /// Nil while another node leads. Inlined where it is read, it stops the optimizer of Swift 6.3.
+    var token: UInt64? { @inline(never) get { lead?.token } }
     var term: JournalTerm? { lead?.term }
     /// Bytes that Redis hasn't got yet.
     var backlog: Int { lead?.backlog ?? 0 }
@@ -69,18 +79,21 @@ struct JournalMachine {
             guard now >= look else { return [] }
             phase = .taking(token: random)
             let begins = !hasSeenJournal || emptySince.map { now >= $0 + 3 * limits.lease } ?? false
-            return [.take(token: random, begins: begins)]
+            return [.take(token: random, begins: begins, patience: patience)]
         // While the journal is being read, only the lease can be due.
-        case .reading, .leading: return next(now: now)
+        case .reading, .confirming, .leading: return next(now: now)
         case .reinstating(let token, let step):
             guard isToBeReinstated else { return [] }
             return reinstate(token, step)
-        case .taking, .stopped: return []
+        case .taking, .handingOver, .stopped: return []
         }
     }
 
     private mutating func next(now: UInt64) -> [JournalAction] {
-        lead?.next(limits, now: now).map { [.append($0)] } ?? []
+        if let append = lead?.next(limits, now: now) { return [.append(append)] }
+        guard case .leading = phase, let heir, let lead, lead.isWritten else { return [] }
+        phase = .handingOver
+        return [.handOver(token: lead.token, last: lead.written, to: heir)]
     }
 
     /// Something happened that belongs into the next batch.
@@ -105,8 +118,8 @@ struct JournalMachine {
         case .empty:
             emptySince = emptySince ?? now
             return follow(now)
-        case .otherPartitions(let count):
-            return follow(now) + [.refuse("the journal in Redis has \(count) partitions")]
+        case .otherLayout(let layout):
+            return follow(now) + [.refuse("the journal in Redis has \(layout)")]
         case .taken(let term, let last, let isWhole):
             hasSeenJournal = true
             emptySince = nil
@@ -114,7 +127,7 @@ struct JournalMachine {
             guard isWhole else { return beginAnew() }
             guard last > 0 else { return begin() }
             phase = .reading(position: 0, last: last)
-            return [.read(after: 0)]
+            return [.read(token: token, after: 0)]
         }
     }
 
@@ -155,9 +168,16 @@ struct JournalMachine {
         guard let batches else { return follow(now) }
         for batch in batches { lead?.found(batch.number, bytes: batch.bytes, now: now) }
         guard let end = batches.last?.number else { return beginAnew() }
-        if end >= last { return hasHeads ? begin() : beginAnew() }
+        if end >= last { return hasHeads ? confirm(now: now) : beginAnew() }
         phase = .reading(position: max(position, end), last: last)
-        return [.read(after: end)]
+        return [.read(token: token ?? 0, after: end)]
+    }
+
+    /// Redis may have come back with older data between two pages.
+    private mutating func confirm(now: UInt64) -> [JournalAction] {
+        let append = lead?.renew(limits, now: now)
+        phase = .confirming(isAsked: append != nil)
+        return append.map { [.append($0)] } ?? []
     }
 
     /// A page of the journal can't be understood.
@@ -180,13 +200,14 @@ struct JournalMachine {
         case .doubt:
             lead?.unanswered()
             guard case .leading = phase else { return follow(now) }
-            return reinstate(random, .ask)
+            return stay() + reinstate(random, .ask)
         case .done:
             return written(lead?.done(now: now), now: now)
         }
     }
 
     private mutating func written(_ written: JournalLead.Written?, now: UInt64) -> [JournalAction] {
+        if case .confirming(let isAsked) = phase { return isAsked ? begin() : confirm(now: now) }
         guard case .leading = phase else { return [] }
         switch written {
         case .gathered(let number): return [.release(number)] + next(now: now)
@@ -197,10 +218,35 @@ struct JournalMachine {
     }
 
     private mutating func end(_ now: UInt64) -> [JournalAction] {
-        lead = nil
+        (lead, heir) = (nil, nil)
         phase = .following(look: now)
         return [.stepDown("another node leads")]
     }
+
+    // MARK: - Handing over
+
+    /// Lets another node lead, as soon as everything is written. Nothing more is to be taken in until then.
+    mutating func handOver(to heir: String, now: UInt64) -> [JournalAction] {
+        guard case .leading = phase, self.heir == nil else { return [] }
+        self.heir = heir
+        return [.leave] + next(now: now)
+    }
+
+    mutating func handedOver(_ answer: JournalAnswer.HandOver, now: UInt64) -> [JournalAction] {
+        guard case .handingOver = phase else { return [] }
+        heir = nil
+        guard answer == .done else {
+            // If it was done all the same and nobody has taken the lead yet, the next batch takes it back.
+            phase = .leading
+            return [.stay] + next(now: now)
+        }
+        lead = nil
+        phase = .following(look: now + limits.look)
+        return [.stepDown("another node was asked to lead")]
+    }
+
+    /// Redis has lost something, and this node is the only one that can tell it again.
+    private mutating func stay() -> [JournalAction] { heir.take() == nil ? [] : [.stay] }
 
     // MARK: - When Redis has lost something
 
@@ -261,16 +307,15 @@ struct JournalMachine {
             return []
         }
         next.term = max(next.term, term) + 1
+        heir = nil
         lead = JournalLead(next, token: token, written: 0, now: now)
         return [.stepDown("Redis has forgotten a later lead")] + beginAnew()
     }
 
     // MARK: - The end
 
-    /// - Returns: the token of the lead that has ended; nil if another node leads.
-    mutating func stop() -> UInt64? {
-        let ended = lead.take()
+    mutating func stop() {
         phase = .stopped
-        return ended?.token
+        lead = nil
     }
 }

@@ -12,9 +12,9 @@ struct JournalMetrics: Sendable {
     init(_ registry: MetricsRegistry) {
         leading = registry.gauge(
             "rtm_messaging_leading",
-            "1 while this node keeps the logs. Of all messaging nodes of an installation exactly one does.")
+            "Shards that this node leads. The sum over all messaging nodes is messaging.shards.")
         terms = registry.counter(
-            "rtm_messaging_terms_total", "How often this node has taken the lead.")
+            "rtm_messaging_terms_total", "How often this node has taken the lead of a shard.")
         batches = registry.counter(
             "rtm_messaging_journal_batches_total", "Batches sent to the journal in Redis.")
         bytes = registry.counter("rtm_messaging_journal_bytes_total", "Bytes of these batches.")

@@ -7,7 +7,7 @@ extension JournalAnswer.Take {
         switch (kind, fields.count) {
         case ("empty", _): self = .empty
         case ("held", 2...): self = .held(by: fields[1].string ?? "")
-        case ("other", 2...): self = .otherPartitions(fields[1].string ?? "")
+        case ("other", 2...): self = .otherLayout(fields[1].string ?? "")
         case ("taken", 7...):
             guard let term = fields[1].number, let last = fields[2].number, let epoch = fields[4].number,
                 let secret = fields[5].number, let follows = fields[6].number
@@ -26,6 +26,16 @@ extension JournalAnswer.Append {
         case "done": self = .done
         case "ended": self = .ended
         case "doubt", "gone": self = .doubt
+        default: self = .unknown
+        }
+    }
+}
+
+extension JournalAnswer.HandOver {
+    init(_ outcome: Result<RedisReply, RedisFailure>) {
+        switch (try? outcome.get())?.number {
+        case 1: self = .done
+        case 0: self = .refused
         default: self = .unknown
         }
     }

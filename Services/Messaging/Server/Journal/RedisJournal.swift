@@ -22,15 +22,21 @@ protocol JournalKeeper: AnyObject {
     func journalHasWritten(_ number: UInt64)
     /// The next part of what is in memory, for a journal that was lost.
     func journalPart(isFirst: Bool) -> (bytes: ByteBuffer, isLast: Bool)
+    /// This node is about to let another one lead: it takes nothing in any more, and says nothing.
+    func journalLeaves()
+    /// It goes on leading after all. What was asked meanwhile has no answer.
+    func journalStays()
     /// Another node leads.
     func journalEnded(_ reason: String)
 }
 
-/// The journal of messaging in Redis: it does what `JournalMachine` says. It is confined to one event loop.
+/// The journal of one shard in Redis: it does what `JournalMachine` says. It is confined to one event loop.
 final class RedisJournal {
     /// Limit: batches that are read at once.
     private static let pageCount: UInt64 = 4
     private static let tick = TimeAmount.milliseconds(25)
+    /// How long a node that ends waits for Redis.
+    private static let farewell = TimeAmount.seconds(3)
 
     private let client: RedisClient
     private let names: JournalNames
@@ -41,24 +47,29 @@ final class RedisJournal {
     private var machine: JournalMachine
     private var keeper: (any JournalKeeper)?
     private var leader = ""
+    private var backlogCounted = 0
+    private var isLeadCounted = false
+    /// Whether it is known by now which shards this node should lead.
+    private var isPlaced = false
+    private var whenLeft: (() -> Void)?
 
+    /// - Parameter client: is shared with the journals of the other shards.
     init(
-        _ redis: RedisConfiguration, names: JournalNames, limits: JournalLimits, on eventLoop: any EventLoop,
-        probe: ReadinessProbe, metrics: JournalMetrics, logger: Logger
+        _ client: RedisClient, names: JournalNames, limits: JournalLimits, probe: ReadinessProbe,
+        metrics: JournalMetrics, logger: Logger
     ) {
-        client = RedisClient(redis, scripts: JournalScripts.all, on: eventLoop, logger: logger)
+        self.client = client
         self.names = names
-        self.eventLoop = eventLoop
+        eventLoop = client.eventLoop
         self.probe = probe
         self.metrics = metrics
         self.logger = logger
         machine = JournalMachine(limits)
-        probe.notReady("no connection to Redis at \(redis.deployment) yet")
+        probe.notReady("no connection to Redis at \(client.configuration.deployment) yet")
     }
 
     func start(keeper: any JournalKeeper) {
         self.keeper = keeper
-        client.start(delegate: self)
         wake()
     }
 
@@ -68,27 +79,51 @@ final class RedisJournal {
         eventLoop.assumeIsolated().scheduleTask(in: Self.tick) { [self] in wake() }
     }
 
+    // MARK: - Which node is to lead
+
+    var isLeading: Bool { machine.isLeading }
+
+    /// - Parameter isWanted: whether the shard is this node's, as long as all nodes live that do now. The
+    ///   others lead it only where nobody else does.
+    func place(isWanted: Bool) {
+        isPlaced = true
+        machine.patience = isWanted ? 0 : machine.limits.lease / 2
+    }
+
+    /// The number of shards isn't that of the nodes that live.
+    func refuse(_ layout: String) { perform(.refuse("the messaging nodes that run have \(layout)")) }
+
+    /// Lets another node lead, when what was said so far is written.
+    func handOver(to heir: String) {
+        logger.notice("another node is to lead", metadata: ["node": "\(heir)"])
+        collect()
+        perform(machine.handOver(to: heir, now: now))
+    }
+
     private func pass() {
-        handOver()
+        guard isPlaced else { return }
+        collect()
         perform(machine.passed(now: now, random: random))
     }
 
     /// A batch may leave within a turn, when Redis answers. What has happened in the turn goes with it.
-    private func handOver() {
+    private func collect() {
         if let bytes = keeper?.journalGathers(), bytes.readableBytes > 0 { machine.gather(bytes) }
     }
 
-    /// Lets another node lead, when what was said so far is written.
-    func shutdown(_ done: @escaping () -> Void) {
-        let token = machine.stop()
+    /// Lets another node lead, when what was said so far is written, and ends. Where Redis doesn't answer,
+    /// the lease ends by itself.
+    func shutdown(heir: String, _ done: @escaping () -> Void) {
         let end: () -> Void = { [self] in
-            client.shutdown()
-            keeper = nil
+            guard keeper != nil else { return }
+            machine.stop()
+            (keeper, whenLeft) = (nil, nil)
             done()
         }
-        guard let token, client.isUp else { return end() }
-        // The commands are done in their order, so the batch under way is written before this.
-        client.run(JournalScripts.release, keys: [names.head], [RedisArgument(token)]) { _ in end() }
+        guard machine.isLeading, client.isUp else { return end() }
+        whenLeft = end
+        eventLoop.assumeIsolated().scheduleTask(in: Self.farewell, end)
+        handOver(to: heir)
     }
 
     /// Under this number others wait for what gathers.
@@ -100,7 +135,18 @@ final class RedisJournal {
     /// Something happened that others must not hear of before it is written.
     func gathered(_ bytes: ByteBuffer) {
         perform(machine.gathered(bytes, now: now))
-        metrics.backlog.set(machine.backlog)
+        countBacklog()
+    }
+
+    /// The metric is the sum of all shards.
+    private func countBacklog() {
+        metrics.backlog.add(machine.backlog - backlogCounted)
+        backlogCounted = machine.backlog
+    }
+
+    private func countLead(_ leads: Bool) {
+        if leads != isLeadCounted { metrics.leading.add(leads ? 1 : -1) }
+        isLeadCounted = leads
     }
 
     /// A caller knows of this lead.
@@ -124,8 +170,8 @@ final class RedisJournal {
 
     private func perform(_ action: JournalAction) {
         switch action {
-        case .take(let token, let begins): take(token, begins: begins)
-        case .read(let number): read(after: number)
+        case .take(let token, let begins, let patience): take(token, begins: begins, patience)
+        case .read(let token, let number): read(token, after: number)
         case .lead(let term): lead(term, isAnew: false)
         case .leadAnew(let term): lead(term, isAnew: true)
         case .append(let append): send(append)
@@ -133,32 +179,60 @@ final class RedisJournal {
             reinstate(token, before: before, empties: empties, isWhole: isWhole)
         case .release(let number): keeper?.journalHasWritten(number)
         case .rewrite(let isFirst): rewrite(isFirst: isFirst)
+        case .leave: keeper?.journalLeaves()
+        case .handOver(let token, let last, let heir): handOver(token, last: last, to: heir)
+        case .stay:
+            keeper?.journalStays()
+            whenLeft?()
         case .stepDown(let reason):
-            metrics.leading.set(0)
-            logger.warning("this node doesn't lead any more", metadata: ["reason": "\(reason)"])
+            countLead(false)
+            logger.notice("this node doesn't lead any more", metadata: ["reason": "\(reason)"])
             keeper?.journalEnded(reason)
+            whenLeft?()
         case .refuse(let reason):
             probe.notReady(
-                "\(reason), and this node is configured for \(names.partitions): "
-                    + "the number is fixed for an installation")
+                "\(reason), and this node is configured for \(names.layout): "
+                    + "messaging.shards is fixed for an installation")
         }
     }
 
-    private func take(_ token: UInt64, begins: Bool) {
-        let fresh = random
+    private func take(_ token: UInt64, begins: Bool, _ patience: UInt64) {
+        guard begins else { return take(token, epoch: nil, patience) }
+        client.send(RedisCommand("EXISTS", .text(names.head))) { [self] outcome in
+            guard case .success(let reply) = outcome else { return takeFailed(outcome) }
+            guard reply.number == 0 else { return take(token, epoch: nil, patience) }
+            askForEra { [self] epoch in take(token, epoch: epoch, patience) }
+        }
+    }
+
+    private func askForEra(_ done: @escaping (_ firstEpoch: UInt64) -> Void) {
+        let fresh = JournalTerm.epoch(from: random)
+        let arguments: [RedisArgument] = [RedisArgument(names.shard), RedisArgument(fresh)]
+        client.run(JournalScripts.era, keys: [names.era], arguments) { [self] outcome in
+            guard case .success(let reply) = outcome else { return takeFailed(outcome) }
+            done(reply.number.map { $0 + names.epochsBefore } ?? JournalTerm.epoch(from: random))
+        }
+    }
+
+    /// - Parameter epoch: of the first partition, if a journal is to begin; nil if none is.
+    private func take(_ token: UInt64, epoch: UInt64?, _ patience: UInt64) {
         let arguments: [RedisArgument] = [
-            RedisArgument(token), .text(names.node), RedisArgument(limits.lease), .run, RedisArgument(begins),
-            RedisArgument(JournalTerm.epoch(from: fresh)), RedisArgument(random),
-            RedisArgument(UInt64(names.partitions)),
+            RedisArgument(token), .text(names.node), RedisArgument(limits.lease), .run,
+            RedisArgument(epoch != nil), RedisArgument(epoch ?? 0), RedisArgument(random),
+            .text(names.layout), RedisArgument(patience),
         ]
         client.run(JournalScripts.take, keys: [names.head], arguments) { [self] outcome in
             guard case .success(let reply) = outcome, let answer = JournalAnswer.Take(reply) else {
-                report(outcome)
-                return machine.takeFailed(now: now)
+                return takeFailed(outcome)
             }
             follow(answer)
             perform(machine.taken(answer, now: now))
         }
+    }
+
+    private func takeFailed(_ outcome: Result<RedisReply, RedisFailure>) {
+        report(outcome)
+        machine.takeFailed(now: now)
     }
 
     private func follow(_ answer: JournalAnswer.Take) {
@@ -170,11 +244,12 @@ final class RedisJournal {
         if case .taken(let term, _, _) = answer { keeper?.journalReads(term) }
     }
 
-    private func read(after number: UInt64) {
+    private func read(_ token: UInt64, after number: UInt64) {
         let range = RedisCommand(
             "XRANGE", .text(names.batches), .text("(\(number)-0"), "+", "COUNT",
             RedisArgument(Self.pageCount))
         client.send(range) { [self] outcome in
+            guard token == machine.token else { return }
             guard case .success(let reply) = outcome else {
                 report(outcome)
                 return perform(machine.pageRead(nil, hasHeads: false, now: now))
@@ -204,12 +279,12 @@ final class RedisJournal {
     }
 
     private func lead(_ term: JournalTerm, isAnew: Bool) {
-        metrics.leading.set(1)
+        countLead(true)
         metrics.terms.increment()
         probe.ready()
         logger.notice(
             isAnew
-                ? "this node leads with new logs: what was in the journal may not be all that was acknowledged"
+                ? "this node leads with new logs: the journal may not have all that was acknowledged"
                 : "this node leads", metadata: ["term": "\(term.term)"])
         keeper?.journalLeads(term, isAnew: isAnew)
     }
@@ -229,9 +304,9 @@ final class RedisJournal {
             let answer = JournalAnswer.Append(outcome)
             if answer == .unknown { report(outcome) }
             if answer == .doubt { logger.warning("Redis may have lost a part of the journal") }
-            handOver()
+            collect()
             perform(machine.appended(append, answer, now: now, random: random))
-            metrics.backlog.set(machine.backlog)
+            countBacklog()
         }
     }
 
@@ -240,20 +315,27 @@ final class RedisJournal {
         let arguments: [RedisArgument] = [
             RedisArgument(token), RedisArgument(before), .text(names.node), RedisArgument(limits.lease), .run,
             RedisArgument(empties), RedisArgument(isWhole), RedisArgument(term.term),
-            RedisArgument(term.epoch), RedisArgument(term.secret), RedisArgument(UInt64(names.partitions)),
+            RedisArgument(term.epoch), RedisArgument(term.secret), .text(names.layout),
         ]
         client.run(JournalScripts.reinstate, keys: [names.head, names.batches], arguments) {
             [self] outcome in
             let answer = JournalAnswer.Reinstate(outcome)
             if answer == .unknown { report(outcome) }
-            handOver()
+            collect()
             perform(machine.reinstated(answer, now: now, random: random))
+        }
+    }
+
+    private func handOver(_ token: UInt64, last: UInt64, to heir: String) {
+        let arguments: [RedisArgument] = [RedisArgument(token), RedisArgument(last), .run, .text(heir)]
+        client.run(JournalScripts.release, keys: [names.head], arguments) { [self] outcome in
+            perform(machine.handedOver(JournalAnswer.HandOver(outcome), now: now))
         }
     }
 
     private func rewrite(isFirst: Bool) {
         guard let part = keeper?.journalPart(isFirst: isFirst) else { return }
-        handOver()
+        collect()
         if part.isLast { logger.notice("the journal has everything again that this node has in memory") }
         perform(machine.rewrite(part.bytes, isLast: part.isLast, now: now))
     }
@@ -266,7 +348,7 @@ final class RedisJournal {
     }
 }
 
-extension RedisJournal: RedisClientDelegate {
+extension RedisJournal {
     func redisIsUp() {
         probe.ready()
         pass()
@@ -275,18 +357,27 @@ extension RedisJournal: RedisClientDelegate {
     func redisIsDown(_ cause: String) { probe.notReady(cause) }
 }
 
-/// Under which keys the journal lies, and who writes it.
+/// Under which keys the journal of a shard lies, and who writes it.
 struct JournalNames: Sendable {
-    /// Both lie in one slot, so that one script can use them.
+    /// Both lie in one slot, so that one script can use them. The shards lie on all masters of a Cluster.
     let head: String
     let batches: String
+    /// What all shards share.
+    let era: String
     let node: String
-    let partitions: Int
+    let layout: String
+    let shard: UInt64
+    /// How many epochs the shards before this one have.
+    let epochsBefore: UInt64
 
-    init(prefix: String, node: String, partitions: Int) {
-        head = "{\(prefix)journal}:head"
-        batches = "{\(prefix)journal}:batches"
+    /// - Parameter node: the name of this process, which no other process has.
+    init(prefix: String, of shard: BrokerLimits, node: String, layout: String) {
+        head = "{\(prefix)journal:\(shard.shard)}:head"
+        batches = "{\(prefix)journal:\(shard.shard)}:batches"
+        era = "{\(prefix)journal}:era"
+        self.shard = UInt64(shard.shard)
+        epochsBefore = shard.firstEpoch(in: 0)
         self.node = node
-        self.partitions = partitions
+        self.layout = layout
     }
 }

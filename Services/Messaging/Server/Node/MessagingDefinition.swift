@@ -1,3 +1,4 @@
+import Logging
 import NIOCore
 import NIOPosix
 import RTMModel
@@ -14,7 +15,7 @@ package enum MessagingDefinition {
         name: "messaging", summary: "Keeps the logs of channels and sends their entries to the edges.",
         keys: [MessagingKeys.listen.declaration] + ServiceLinkKeys.network + MessagingKeys.limits
             + MessagingKeys.journal,
-        rules: MessagingKeys.rules + MessagingKeys.redis.rules
+        rules: MessagingKeys.rules + MessagingKeys.journalRules + MessagingKeys.redis.rules
             + ServiceLinkKeys.rules(listen: MessagingKeys.listen),
         check: problem
     ) { context in
@@ -46,29 +47,45 @@ package enum MessagingDefinition {
         _ context: ServiceContext, at place: ServiceLinkPlace, hasJournal: Bool
     ) async throws -> Assembly {
         let loop = context.eventLoopGroup.next()
+        let shards = hasJournal ? context.configuration[MessagingKeys.shards] : 1
         let limits = BrokerLimits(context.configuration)
         let metrics = MessagingMetrics(context.metrics)
         let node = try await loop.submit {
-            NIOLoopBound(
-                MessagingNode(
-                    limits: limits, firstEpoch: EmbeddedBroker.randomFirstEpoch(), metrics: metrics,
-                    logger: context.logger, clock: WallClock.milliseconds),
-                eventLoop: loop)
+            let era = EmbeddedBroker.randomFirstEpoch()
+            let parts = (0..<shards).map { shard in
+                let part = limits.part(shard, among: shards)
+                var logger = context.logger
+                if shards > 1 { logger[metadataKey: "shard"] = "\(shard)" }
+                return MessagingShard(
+                    limits: part, firstEpoch: part.firstEpoch(in: era), metrics: metrics, logger: logger,
+                    clock: WallClock.milliseconds)
+            }
+            return NIOLoopBound(
+                MessagingNode(parts, metrics: metrics, clock: WallClock.milliseconds), eventLoop: loop)
         }.get()
         var configuration = ServiceLinkServerConfiguration(service: "messaging")
         configuration.link = try ServiceLinkConfiguration(context, isNetworked: place.isNetworked)
-        let server = ServiceLinkServer(configuration, links: loop, logger: context.logger) { _ in node.value }
-        let journal = hasJournal ? try await Journal(context, limits, of: node, on: loop) : nil
+        configuration.shards = shards
+        configuration.linksMax *= shards
+        let server = ServiceLinkServer(configuration, links: loop, logger: context.logger) {
+            node.value.handler(of: $0)
+        }
+        let journals = hasJournal ? try await Journals(context, limits, of: node, on: loop) : nil
         let rest: [any Service] = [LogSweep(node: node, loop: loop), ServiceLinkListener(server, at: place)]
-        return Assembly((journal.map { [$0] } ?? []) + rest)
+        return Assembly((journals.map { [$0] } ?? []) + rest)
     }
 }
 
-/// The journal of a node, while the service runs.
-private struct Journal: Service {
+/// The journals of a node's shards, while the service runs.
+private struct Journals: Service {
+    private struct Parts {
+        let journals: [RedisJournal]
+        let registry: NodeRegistry
+    }
+
     let name = "journal"
     private let node: NIOLoopBound<MessagingNode>
-    private let redis: NIOLoopBound<RedisJournal>
+    private let parts: NIOLoopBound<Parts>
     private let loop: any EventLoop
 
     /// Nil where no Redis is configured.
@@ -80,34 +97,55 @@ private struct Journal: Service {
         let keys = MessagingKeys.redis
         guard let redis = try keys.redis(configuration, { try TextFile.read($0) }) else { return nil }
         keys.follow(context, with: redis)
-        let names = JournalNames(
-            prefix: configuration[keys.prefix], node: "messaging \(configuration[MessagingKeys.listen])",
-            partitions: limits.partitionCount)
+        let shards = configuration[MessagingKeys.shards]
+        let (prefix, lease) = (configuration[keys.prefix], configuration[MessagingKeys.journalLease])
+        let name = Self.nodeName(configuration[MessagingKeys.listen])
+        let parts = (0..<shards).map { limits.part($0, among: shards) }
+        let layout = "\(shards) shards of \(parts[0].partitionCount) partitions"
         let journalLimits = JournalLimits(
-            lease: configuration[MessagingKeys.journalLease].milliseconds, retention: limits.ageMax,
+            lease: lease.milliseconds, retention: limits.ageMax,
             bytesMax: configuration[MessagingKeys.journalBytesMax],
             backlogMax: configuration[MessagingKeys.journalBacklogMax])
         let metrics = JournalMetrics(context.metrics)
-        let probe = context.probe("journal")
+        let probes = (0..<shards).map { context.probe(shards == 1 ? "journal" : "journal \($0)") }
         self.node = node
         self.loop = loop
-        self.redis = try await loop.submit {
-            NIOLoopBound(
+        self.parts = try await loop.submit {
+            let client = RedisClient(
+                redis, scripts: JournalScripts.all, on: loop, logger: context.logger)
+            let journals = (0..<shards).map { shard in
                 RedisJournal(
-                    redis, names: names, limits: journalLimits, on: loop, probe: probe, metrics: metrics,
-                    logger: context.logger),
-                eventLoop: loop)
+                    client,
+                    names: JournalNames(prefix: prefix, of: parts[shard], node: name, layout: layout),
+                    limits: journalLimits, probe: probes[shard], metrics: metrics,
+                    logger: node.value.shards[shard].logger)
+            }
+            let registry = NodeRegistry(
+                client, prefix: prefix, node: name, layout: layout, journals: journals,
+                lease: lease.milliseconds)
+            return NIOLoopBound(Parts(journals: journals, registry: registry), eventLoop: loop)
         }.get()
     }
 
-    func start() async throws {
-        try await loop.submit { node.value.keep(redis.value, EndOfTurn.shared(on: loop)) }.get()
+    /// Several nodes may listen at the same address, each on a machine or in a container of its own.
+    private static func nodeName(_ listen: HostPort) -> String {
+        "\(listen)/" + String(UInt32.random(in: 0...UInt32.max), radix: 16)
     }
 
-    /// Another node may lead when the links of this one are closed and what it said is written.
+    func start() async throws {
+        try await loop.submit {
+            let endOfTurn = EndOfTurn.shared(on: loop)
+            for (shard, journal) in zip(node.value.shards, parts.value.journals) {
+                shard.keep(journal, endOfTurn)
+            }
+            parts.value.registry.start()
+        }.get()
+    }
+
+    /// Other nodes may lead when the links of this one are closed and what it said is written.
     func shutdown(deadline: ContinuousClock.Instant) async {
         let promise = loop.makePromise(of: Void.self)
-        loop.execute { redis.value.shutdown { promise.succeed() } }
+        loop.execute { parts.value.registry.shutdown { promise.succeed() } }
         try? await promise.futureResult.get()
     }
 }

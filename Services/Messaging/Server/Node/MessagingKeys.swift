@@ -39,6 +39,10 @@ package enum MessagingKeys {
         channelsPerAppMax.declaration, channelsPerSessionMax.declaration,
     ]
 
+    package static let shards = ConfigurationKey<Int>.int(
+        "messaging.shards", default: 1, in: 1...Limits.shardsMax,
+        "Shards of the channels, each of which one messaging node leads: no less than there will be nodes. "
+            + "It is fixed for an installation, and the same for all its messaging nodes.")
     static let redis = RedisKeySet(
         of: "messaging", purpose: "that keeps the journal for several messaging nodes",
         otherwise: "Unset: this node keeps the logs alone, in its memory.")
@@ -47,14 +51,15 @@ package enum MessagingKeys {
         "How long the leading node may be silent before another one takes the lead.")
     static let journalBytesMax = ConfigurationKey<Int>.byteSize(
         "messaging.journal.bytesMax", default: 512 * 1024 * 1024, in: 1024 * 1024...1024 * 1024 * 1024 * 1024,
-        "Bytes of the journal in Redis; beyond it the oldest batches go.")
+        "Bytes of a shard's journal in Redis; beyond it the oldest batches go. "
+            + "At least four times messaging.journal.backlogMax.")
     static let journalBacklogMax = ConfigurationKey<Int>.byteSize(
         "messaging.journal.backlogMax", default: 8 * 1024 * 1024, in: 64 * 1024...1024 * 1024 * 1024,
-        "Bytes that may wait for Redis; beyond it messages are refused.")
+        "Bytes of a shard that may wait for Redis; beyond it messages are refused.")
 
     /// What only a node of its own process has.
     static let journal: [KeyDeclaration] =
-        redis.declarations + [
+        [shards.declaration] + redis.declarations + [
             journalLease.declaration, journalBytesMax.declaration, journalBacklogMax.declaration,
         ]
 
@@ -63,9 +68,33 @@ package enum MessagingKeys {
             tailAgeMax, isAtLeast: Limits.resumeWindow, of: "the resume window",
             because: "a client that comes back within the window has to find every entry it missed")
     ]
+
+    /// Of a node of its own process.
+    static let journalRules = [
+        ConfigurationRule(journalBytesMax) { bytesMax, configuration in
+            let backlogMax = configuration[journalBacklogMax]
+            guard bytesMax / 4 < backlogMax else { return nil }
+            return
+                "has to be at least four times messaging.journal.backlogMax (\(backlogMax)), because a "
+                + "journal that is cut off sooner begins anew at a takeover. Raise it, or lower the other"
+        }
+    ]
 }
 
 extension BrokerLimits {
+    /// What a shard may take. A node may have to lead all of them.
+    func part(_ shard: Int, among shards: Int) -> BrokerLimits {
+        var part = self
+        (part.shard, part.shards) = (shard, shards)
+        part.partitionCount = max(1, partitionCount / shards)
+        part.channelsMax = max(1, channelsMax / shards)
+        part.channelsPerAppMax = max(1, channelsPerAppMax / shards)
+        part.channelsPerSessionMax = max(1, channelsPerSessionMax / shards)
+        part.forgottenPerAppMax = forgottenPerAppMax / shards
+        part.tailBytesMax = tailBytesMax / shards
+        return part
+    }
+
     init(_ configuration: Configuration) {
         let ageMax = configuration[MessagingKeys.tailAgeMax].milliseconds
         self.init(

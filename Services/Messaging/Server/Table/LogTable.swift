@@ -84,8 +84,12 @@ struct LogTable {
         return forgotten[number]?.lastTimestamp ?? forgotten.dropped(of: partition(of: number))?.timestamp
     }
 
-    /// Whether a partition has this epoch.
-    func has(epoch: UInt64) -> Bool { epoch &- firstEpoch < UInt64(partitions.count) }
+    /// Whether the logs go back as far as those of this epoch, which may be in another shard: shards that
+    /// began together have epochs that follow one another.
+    func has(epoch: UInt64) -> Bool {
+        let begin = firstEpoch &- UInt64(limits.shard * partitions.count)
+        return epoch &- begin < UInt64(limits.shards * partitions.count)
+    }
 }
 
 // MARK: - Places
@@ -219,10 +223,18 @@ extension LogTable {
     /// Lets go of what is too old, and looks at the next `count` places: channels that nobody can miss are
     /// forgotten.
     ///
-    /// - Parameter seen: is told the channels that stay although the tail has nothing of them.
-    mutating func sweep(_ count: Int, now: UInt64, seen: (BrokerChannel) -> Void) {
+    /// - Parameters:
+    ///   - isSettled: whether holders who haven't come back by now aren't awaited any more.
+    ///   - seen: is told the channels that stay although the tail has nothing of them, and those whose
+    ///     holders aren't awaited any more.
+    mutating func sweep(_ count: Int, now: UInt64, isSettled: Bool, seen: (BrokerChannel) -> Void) {
         giveUpOld(segmentsMax: 1 + count / Self.placesPerSegment, now: now)
-        for _ in 0..<min(count, placeCount) { visit(now, seen) }
+        for _ in 0..<min(count, placeCount) {
+            let place = visit(now, seen)
+            guard isSettled, let place, self[place].claim?.isAwaited == true else { continue }
+            self[place].claim?.isAwaited = false
+            seen(self[place])
+        }
     }
 
     /// With one more for the end of each partition.
@@ -262,16 +274,19 @@ extension LogTable {
     }
 
     /// Looks at the next place, or at the end of a partition.
-    private mutating func visit(_ now: UInt64, _ seen: (BrokerChannel) -> Void) {
+    ///
+    /// - Returns: the place if a channel is there.
+    private mutating func visit(_ now: UInt64, _ seen: (BrokerChannel) -> Void) -> ChannelPlace? {
         let place = nextPlace
         if place.index < partitions[Int(place.partition)].channels.count {
             nextPlace = ChannelPlace(index: place.index + 1, partition: place.partition)
             if self[place].key != nil { sweep(place, now: now, seen) }
-        } else {
-            partitions[Int(place.partition)].shrink()
-            let next = (Int(place.partition) + 1) % partitions.count
-            nextPlace = ChannelPlace(index: 0, partition: UInt16(next))
+            return self[place].key == nil ? nil : place
         }
+        partitions[Int(place.partition)].shrink()
+        let next = (Int(place.partition) + 1) % partitions.count
+        nextPlace = ChannelPlace(index: 0, partition: UInt16(next))
+        return nil
     }
 
     /// A channel is told at most so often, in milliseconds.

@@ -1,5 +1,6 @@
 import RTMModel
 import RTMServiceKit
+import RTMWire
 
 /// A share of the channels, and the log in which the entries of all of them are counted.
 ///

@@ -23,7 +23,8 @@ final class EventAppender {
 
     init(_ messaging: MessagingAppender<PresenceNode>) { self.messaging = messaging }
 
-    var isUp: Bool { messaging.isUp }
+    /// Whether events of the channel can be appended.
+    func isUp(_ channel: ChannelKey) -> Bool { messaging.isUp(channel) }
     /// How many events wait for messaging.
     var count: Int { outbox.count }
 
@@ -50,7 +51,7 @@ final class EventAppender {
     }
 
     func sendWaiting() {
-        guard messaging.isUp else { return }
+        guard messaging.isPartlyUp else { return }
         for channel in outbox.waiting { sendNext(of: channel) }
     }
 
@@ -79,7 +80,7 @@ final class EventAppender {
     }
 
     private func sendNext(of channel: ChannelKey) {
-        guard messaging.isUp, let append = outbox.next(of: channel) else { return }
+        guard messaging.isUp(channel), let append = outbox.next(of: channel) else { return }
         do throws(RTMError) {
             try send(append)
         } catch {

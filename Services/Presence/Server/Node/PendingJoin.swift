@@ -65,8 +65,11 @@ struct PendingJoins {
         set { joins[number] = newValue }
     }
 
-    /// The joins that wait for an answer of messaging, in their order.
-    var waitingForMessaging: [UInt64] { joins.filter { $0.value.needsMessaging }.keys.sorted() }
+    /// Takes out the joins that wait for an answer of messaging about these channels, in their order.
+    mutating func finishWaiting(where isAffected: (ChannelKey) -> Bool) -> [PendingJoin] {
+        joins.filter { $0.value.needsMessaging && isAffected($0.value.channel) }.keys.sorted()
+            .compactMap { finish($0) }
+    }
 
     /// Adds a join and returns its number. Its deadline comes before the caller's own, so that the caller is
     /// told the cause.

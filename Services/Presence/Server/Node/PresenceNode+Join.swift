@@ -49,7 +49,8 @@ extension PresenceNode {
     /// again.
     private func waitForMessaging(_ number: UInt64) {
         joins[number]?.needsMessaging = true
-        if !events.isUp { joins.finish(number)?.fail(PendingJoin.unreachable) }
+        guard let channel = joins[number]?.channel else { return }
+        if !events.isUp(channel) { joins.finish(number)?.fail(PendingJoin.unreachable) }
     }
 
     // MARK: The log's head

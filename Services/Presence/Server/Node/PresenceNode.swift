@@ -118,16 +118,16 @@ extension PresenceNode: PresenceStoreObserver {
 }
 
 extension PresenceNode: AppendCaller {
-    func messagingIsUp() {
-        messagingProbe?.ready()
+    func messagingIsUp(_ shard: Int, isWhole: Bool) {
+        if isWhole { messagingProbe?.ready() }
         events.sendWaiting()
     }
 
-    func messagingIsDown(_ reason: ServiceLinkDownReason) {
+    func messagingIsDown(_ shard: Int, _ reason: ServiceLinkDownReason) {
         messagingProbe?.notReady("no connection to messaging at \(events.messaging.addresses): \(reason)")
         // Messaging may come back with other logs.
         events.positions.removeAll()
-        for join in joins.waitingForMessaging { joins.finish(join)?.fail(PendingJoin.unreachable) }
+        for join in joins.finishWaiting(where: { !events.isUp($0) }) { join.fail(PendingJoin.unreachable) }
     }
 
     func messagingAppended(

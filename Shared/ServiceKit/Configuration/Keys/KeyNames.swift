@@ -27,7 +27,7 @@ enum KeyNames {
             channels.perSessionMax journal.backlogMax journal.bytesMax journal.lease listen \
             redis.database redis.endpoints redis.mode redis.password redis.prefix \
             redis.sentinel.master redis.sentinel.password redis.sentinel.user redis.serverName \
-            redis.timeout redis.tls redis.trust redis.user tail.ageMax tail.totalBytesMax
+            redis.timeout redis.tls redis.trust redis.user shards tail.ageMax tail.totalBytesMax
             """
         ),
         (

@@ -657,7 +657,7 @@ const ProtobufCMessageDescriptor rtm__service__service_link_frame__descriptor =
   (ProtobufCMessageInit) rtm__service__service_link_frame__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor rtm__service__service_link_hello__field_descriptors[4] =
+static const ProtobufCFieldDescriptor rtm__service__service_link_hello__field_descriptors[5] =
 {
   {
     "version",
@@ -707,18 +707,31 @@ static const ProtobufCFieldDescriptor rtm__service__service_link_hello__field_de
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "shard",
+    6,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT32,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__ServiceLinkHello, shard),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned rtm__service__service_link_hello__field_indices_by_name[] = {
   2,   /* field[2] = node */
   3,   /* field[3] = nonce */
   1,   /* field[1] = service */
+  4,   /* field[4] = shard */
   0,   /* field[0] = version */
 };
 static const ProtobufCIntRange rtm__service__service_link_hello__number_ranges[2 + 1] =
 {
   { 1, 0 },
   { 5, 3 },
-  { 0, 4 }
+  { 0, 5 }
 };
 const ProtobufCMessageDescriptor rtm__service__service_link_hello__descriptor =
 {
@@ -728,7 +741,7 @@ const ProtobufCMessageDescriptor rtm__service__service_link_hello__descriptor =
   "Rtm__Service__ServiceLinkHello",
   "rtm.service",
   sizeof(Rtm__Service__ServiceLinkHello),
-  4,
+  5,
   rtm__service__service_link_hello__field_descriptors,
   rtm__service__service_link_hello__field_indices_by_name,
   2,  rtm__service__service_link_hello__number_ranges,
@@ -811,7 +824,7 @@ const ProtobufCMessageDescriptor rtm__service__service_link_proof__descriptor =
   (ProtobufCMessageInit) rtm__service__service_link_proof__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor rtm__service__service_link_welcome__field_descriptors[4] =
+static const ProtobufCFieldDescriptor rtm__service__service_link_welcome__field_descriptors[5] =
 {
   {
     "version",
@@ -861,17 +874,30 @@ static const ProtobufCFieldDescriptor rtm__service__service_link_welcome__field_
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "shards",
+    5,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT32,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__ServiceLinkWelcome, shards),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned rtm__service__service_link_welcome__field_indices_by_name[] = {
   2,   /* field[2] = incarnation */
   3,   /* field[3] = proof */
   1,   /* field[1] = service */
+  4,   /* field[4] = shards */
   0,   /* field[0] = version */
 };
 static const ProtobufCIntRange rtm__service__service_link_welcome__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 4 }
+  { 0, 5 }
 };
 const ProtobufCMessageDescriptor rtm__service__service_link_welcome__descriptor =
 {
@@ -881,7 +907,7 @@ const ProtobufCMessageDescriptor rtm__service__service_link_welcome__descriptor 
   "Rtm__Service__ServiceLinkWelcome",
   "rtm.service",
   sizeof(Rtm__Service__ServiceLinkWelcome),
-  4,
+  5,
   rtm__service__service_link_welcome__field_descriptors,
   rtm__service__service_link_welcome__field_indices_by_name,
   1,  rtm__service__service_link_welcome__number_ranges,

@@ -210,6 +210,9 @@ package nonisolated struct Rtm_Service_ServiceLinkHello: Sendable {
   /// 32 random bytes of this connection
   package var nonce: Data = Data()
 
+  /// of the service: below ServiceLinkWelcome.shards
+  package var shard: UInt32 = 0
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
@@ -256,8 +259,11 @@ package nonisolated struct Rtm_Service_ServiceLinkWelcome: Sendable {
   /// random for each start of the process; if it differs from last time, the process has forgotten everything
   package var incarnation: UInt64 = 0
 
-  /// as in ServiceLinkProof, over "service", the hello, both nonces and the incarnation
+  /// as in ServiceLinkProof, over "service", the hello, both nonces, the incarnation and the shards
   package var proof: Data = Data()
+
+  /// among how many shards the service spreads what it keeps, fixed for an installation; 0 = 1
+  package var shards: UInt32 = 0
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -577,7 +583,7 @@ nonisolated extension Rtm_Service_ServiceLinkFrame: SwiftProtobuf.Message, Swift
 
 nonisolated extension Rtm_Service_ServiceLinkHello: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".ServiceLinkHello"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}version\0\u{1}service\0\u{1}node\0\u{2}\u{2}nonce\0\u{c}\u{4}\u{1}")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}version\0\u{1}service\0\u{1}node\0\u{2}\u{2}nonce\0\u{1}shard\0\u{c}\u{4}\u{1}")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -589,6 +595,7 @@ nonisolated extension Rtm_Service_ServiceLinkHello: SwiftProtobuf.Message, Swift
       case 2: try { try decoder.decodeSingularStringField(value: &self.service) }()
       case 3: try { try decoder.decodeSingularStringField(value: &self.node) }()
       case 5: try { try decoder.decodeSingularBytesField(value: &self.nonce) }()
+      case 6: try { try decoder.decodeSingularUInt32Field(value: &self.shard) }()
       default: break
       }
     }
@@ -607,6 +614,9 @@ nonisolated extension Rtm_Service_ServiceLinkHello: SwiftProtobuf.Message, Swift
     if !self.nonce.isEmpty {
       try visitor.visitSingularBytesField(value: self.nonce, fieldNumber: 5)
     }
+    if self.shard != 0 {
+      try visitor.visitSingularUInt32Field(value: self.shard, fieldNumber: 6)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -615,6 +625,7 @@ nonisolated extension Rtm_Service_ServiceLinkHello: SwiftProtobuf.Message, Swift
     if lhs.service != rhs.service {return false}
     if lhs.node != rhs.node {return false}
     if lhs.nonce != rhs.nonce {return false}
+    if lhs.shard != rhs.shard {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -682,7 +693,7 @@ nonisolated extension Rtm_Service_ServiceLinkProof: SwiftProtobuf.Message, Swift
 
 nonisolated extension Rtm_Service_ServiceLinkWelcome: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".ServiceLinkWelcome"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}version\0\u{1}service\0\u{1}incarnation\0\u{1}proof\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}version\0\u{1}service\0\u{1}incarnation\0\u{1}proof\0\u{1}shards\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -694,6 +705,7 @@ nonisolated extension Rtm_Service_ServiceLinkWelcome: SwiftProtobuf.Message, Swi
       case 2: try { try decoder.decodeSingularStringField(value: &self.service) }()
       case 3: try { try decoder.decodeSingularUInt64Field(value: &self.incarnation) }()
       case 4: try { try decoder.decodeSingularBytesField(value: &self.proof) }()
+      case 5: try { try decoder.decodeSingularUInt32Field(value: &self.shards) }()
       default: break
       }
     }
@@ -712,6 +724,9 @@ nonisolated extension Rtm_Service_ServiceLinkWelcome: SwiftProtobuf.Message, Swi
     if !self.proof.isEmpty {
       try visitor.visitSingularBytesField(value: self.proof, fieldNumber: 4)
     }
+    if self.shards != 0 {
+      try visitor.visitSingularUInt32Field(value: self.shards, fieldNumber: 5)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -720,6 +735,7 @@ nonisolated extension Rtm_Service_ServiceLinkWelcome: SwiftProtobuf.Message, Swi
     if lhs.service != rhs.service {return false}
     if lhs.incarnation != rhs.incarnation {return false}
     if lhs.proof != rhs.proof {return false}
+    if lhs.shards != rhs.shards {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

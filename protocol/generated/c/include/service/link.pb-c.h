@@ -109,10 +109,14 @@ struct  Rtm__Service__ServiceLinkHello
    * 32 random bytes of this connection
    */
   ProtobufCBinaryData nonce;
+  /*
+   * of the service: below ServiceLinkWelcome.shards
+   */
+  uint32_t shard;
 };
 #define RTM__SERVICE__SERVICE_LINK_HELLO__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&rtm__service__service_link_hello__descriptor) \
-    , 0, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, {0,NULL} }
+    , 0, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, {0,NULL}, 0 }
 
 
 /*
@@ -160,13 +164,17 @@ struct  Rtm__Service__ServiceLinkWelcome
    */
   uint64_t incarnation;
   /*
-   * as in ServiceLinkProof, over "service", the hello, both nonces and the incarnation
+   * as in ServiceLinkProof, over "service", the hello, both nonces, the incarnation and the shards
    */
   ProtobufCBinaryData proof;
+  /*
+   * among how many shards the service spreads what it keeps, fixed for an installation; 0 = 1
+   */
+  uint32_t shards;
 };
 #define RTM__SERVICE__SERVICE_LINK_WELCOME__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&rtm__service__service_link_welcome__descriptor) \
-    , 0, (char *)protobuf_c_empty_string, 0, {0,NULL} }
+    , 0, (char *)protobuf_c_empty_string, 0, {0,NULL}, 0 }
 
 
 struct  Rtm__Service__ServiceLinkRequest

@@ -3,7 +3,7 @@ import RTMModel
 import RTMServiceLink
 import RTMWire
 
-/// What a node with a journal needs beside it.
+/// What a shard with a journal needs beside it.
 struct JournalUse {
     let redis: RedisJournal
     let endOfTurn: EndOfTurn
@@ -13,12 +13,14 @@ struct JournalUse {
     var replay: JournalReplay?
     var isDirty = false
     var walk = MemoryWalk()
+    /// Another node is about to lead. What is asked meanwhile has no answer here: the links end at once.
+    var isLeaving = false
     /// When the journal was last told where the partitions stand, in milliseconds.
     var headsAt: UInt64 = 0
 }
 
-/// The node and its journal: nothing leaves the node before Redis has what it says.
-extension MessagingNode {
+/// The shard and its journal: nothing leaves the node before Redis has what it says.
+extension MessagingShard {
     /// Until the journal says that this node leads, it keeps no logs.
     func keep(_ redis: RedisJournal, _ endOfTurn: EndOfTurn) {
         lead = nil
@@ -26,16 +28,21 @@ extension MessagingNode {
         redis.start(keeper: self)
     }
 
-    /// - Throws: `.notConnected` (-10025) where another node leads, and `.channelPublishMessageFailed`
-    ///   (-11024) for a publish or an append when too much waits for Redis.
+    /// Whether so much waits for Redis that nothing may come to it.
+    var isJournalBehind: Bool { journal.map { $0.redis.backlog > $0.redis.limits.backlogMax } ?? false }
+
+    /// - Throws: `.notConnected` (-10025) where another node leads. When too much waits for Redis,
+    ///   `.channelPublishMessageFailed` (-11024) for a publish or an append, and `.channelSubscribeFailed`
+    ///   (-11021) for an attach, because a login's attach is written, too.
     func checkLead(_ method: UInt32) throws(RTMError) {
-        guard lead != nil else { throw RTMError(.notConnected, "another messaging node leads") }
-        guard let redis = journal?.redis else { return }
-        let isAppending = method == MessagingMethod.publish || method == MessagingMethod.append
-        guard isAppending, redis.backlog > redis.limits.backlogMax else { return }
+        guard lead != nil else { throw RTMError(.notConnected, "another messaging node leads this shard") }
+        guard method != MessagingMethod.read, isJournalBehind else { return }
         throw RTMError(
-            .channelPublishMessageFailed, "messages wait for the journal", retryAfter: .seconds(1),
-            limit: .init(name: "bytes that wait for the journal", value: UInt64(redis.limits.backlogMax)))
+            method == MessagingMethod.attach ? .channelSubscribeFailed : .channelPublishMessageFailed,
+            "the journal waits for Redis", retryAfter: .seconds(1),
+            limit: .init(
+                name: "bytes that wait for the journal",
+                value: UInt64(journal?.redis.limits.backlogMax ?? 0)))
     }
 
     /// To be called when something happened that belongs into the journal.
@@ -58,14 +65,14 @@ extension MessagingNode {
     }
 }
 
-extension MessagingNode: Flushable {
+extension MessagingShard: Flushable {
     package func flushAtEndOfTurn() {
         journal?.isDirty = false
         journal?.redis.gathered(broker.takeJournal())
     }
 }
 
-extension MessagingNode: JournalKeeper {
+extension MessagingShard: JournalKeeper {
     /// How long users who were online at the node before count as online, in milliseconds: until then their
     /// edges have come back.
     private static let settlingTime: UInt64 = 10_000
@@ -113,10 +120,23 @@ extension MessagingNode: JournalKeeper {
         return broker.part(&walk, now: clock())
     }
 
+    func journalLeaves() { journal?.isLeaving = true }
+
+    /// What was asked meanwhile stays without an answer, so the links end.
+    func journalStays() {
+        journal?.isLeaving = false
+        closeLinks("the messaging node stays after all")
+    }
+
+    private func closeLinks(_ reason: String) {
+        for link in links.values { link.close(saying: ServiceLinkGoAway(.draining, reason)) }
+    }
+
     /// What waits at the gate has never been, so the links end with it.
     func journalEnded(_ reason: String) {
         lead = nil
-        for link in links.values { link.close(saying: ServiceLinkGoAway(.draining, reason)) }
+        journal?.isLeaving = false
+        closeLinks(reason)
         journal?.gate.open(through: .max)
         broker = newBroker(JournalTerm(term: 0, follows: 0, epoch: 1, secret: 0))
     }

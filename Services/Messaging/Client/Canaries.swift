@@ -1,0 +1,127 @@
+package import NIOCore
+import RTMModel
+package import RTMServiceLink
+package import RTMWire
+
+/// Lets a canary publish and listen in each shard of messaging, and tells what becomes of them. The owner of
+/// the links passes on what messaging says.
+package final class Canaries<Caller: MessagingCaller> {
+    /// No other attachment has this number or a greater one: the canary of each shard has one of these.
+    package static var firstInterest: UInt64 { .max - UInt64(Limits.shardsMax) }
+
+    private let messaging: MessagingClient<Caller>
+    private let context: (_ shard: Int) -> Caller.Publish
+    private let eventLoop: any EventLoop
+    private let name: String
+    private let report: (Canary.Verdict) -> Void
+    private let messages: ByteBuffer
+    /// By shard.
+    private var canaries: [Canary] = []
+    private var timer: Scheduled<Void>?
+
+    /// - Parameters:
+    ///   - context: tells the answer to the canary's publish from those of others.
+    ///   - name: a part of the names of channels, which nobody else has.
+    package init(
+        over messaging: MessagingClient<Caller>, context: @escaping (_ shard: Int) -> Caller.Publish,
+        name: String, on eventLoop: any EventLoop, report: @escaping (Canary.Verdict) -> Void
+    ) {
+        self.messaging = messaging
+        self.context = context
+        self.eventLoop = eventLoop
+        self.name = name
+        self.report = report
+        var messages = ByteBuffer()
+        MessageRun.append(MessageView(type: .text, payload: .empty, customType: .empty), to: &messages)
+        self.messages = messages
+    }
+
+    /// Goes on once a second until `stop`.
+    package func start() {
+        timer = eventLoop.assumeIsolated().scheduleTask(in: .seconds(1)) {
+            for shard in self.canaries.indices { self.goOn(shard) }
+            self.start()
+        }
+    }
+
+    package func stop() { timer.take()?.cancel() }
+
+    package func messagingIsUp(_ shard: Int) {
+        while canaries.count < messaging.shards.all.count { canaries.append(Canary()) }
+        canaries[shard].linkIsUp(now: now)
+        goOn(shard)
+    }
+
+    package func messagingIsDown(_ shard: Int) {
+        guard shard < canaries.count else { return }
+        canaries[shard].linkIsDown()
+        tell()
+    }
+
+    package func attached(_ interest: UInt64, _ succeeded: Bool) {
+        let shard = Int(interest - Self.firstInterest)
+        canaries[shard].attached(succeeded)
+        if succeeded { goOn(shard) }
+    }
+
+    package func published(_ shard: Int, _ outcome: Result<PublishResponse, ServiceLinkRequestFailure>) {
+        canaries[shard].published(try? outcome.get().offset, now: now)
+        tell()
+    }
+
+    package func received(_ delivery: DeliveryPush) {
+        canaries[Int(delivery.interest - Self.firstInterest)].received(delivery.offset, now: now)
+        tell()
+    }
+
+    private var now: UInt64 { eventLoop.now.uptimeNanoseconds / 1_000_000 }
+
+    private func tell() { report(Canary.Verdict(of: canaries.map { $0.verdict(now: now) })) }
+
+    private func goOn(_ shard: Int) {
+        switch canaries[shard].next(now: now) {
+        case .attach:
+            messaging.attach(
+                AttachRequest(
+                    channel: channel(in: shard), interest: Self.firstInterest + UInt64(shard), after: nil,
+                    claim: 0))
+        case .publish: publish(in: shard)
+        case nil: break
+        }
+        tell()
+    }
+
+    /// No app has an empty name, so the channel is out of everybody's reach. It is an inbox, because an inbox
+    /// is never refused for want of room: clients who fill all channels don't make an edge look deaf.
+    private func channel(in shard: Int) -> ChannelKey {
+        var channel = ChannelKey(appID: "", type: .user, name: "canary of \(name)")
+        for number in 0... {
+            channel.name = "canary \(number) of \(name)"
+            if channel.shard(among: canaries.count) == shard { break }
+        }
+        return channel
+    }
+
+    private func publish(in shard: Int) {
+        channel(in: shard).withView { channel in
+            messages.withUnsafeReadableBytes { bytes in
+                let request = PublishRequest(
+                    appID: channel.appID, channelType: channel.type, channel: channel.name, publisher: .empty,
+                    publisherSession: 0, needsReceiver: true, messages: MessageRun(bytes, count: 1))
+                messaging.publish(request, context: context(shard))
+            }
+        }
+    }
+}
+
+extension Canary.Verdict {
+    /// What the verdicts of all shards say together: one that is silent is enough.
+    package init(of verdicts: [Self]) {
+        let silences = verdicts.compactMap { if case .silent(let since) = $0 { since } else { nil } }
+        if let since = silences.min() {
+            self = .silent(since: since)
+        } else {
+            self = verdicts.isEmpty || verdicts.contains(.waiting) ? .waiting : .alive
+        }
+    }
+}

@@ -1,0 +1,37 @@
+package import RTMModel
+package import RTMWire
+
+extension ChannelView {
+    /// The number of the shard that keeps the channel. Callers in all processes find the same one, so the way
+    /// to it never changes.
+    package func shard(among count: Int) -> Int {
+        guard count > 1 else { return 0 }
+        var hash = ChannelHash()
+        hash.add(UInt8(truncatingIfNeeded: type.rawValue))
+        for byte in appID.bytes { hash.add(byte) }
+        // No name has this byte, so the end of the app's name can't be mistaken for the channel's beginning.
+        hash.add(0xFF)
+        for byte in name.bytes { hash.add(byte) }
+        return Int(hash.mixed.multipliedFullWidth(by: UInt64(count)).high)
+    }
+}
+
+extension ChannelKey {
+    package func shard(among count: Int) -> Int {
+        count > 1 ? withView { $0.shard(among: count) } : 0
+    }
+}
+
+/// FNV-1a, whose upper bits are mixed once more, because they choose the shard.
+private struct ChannelHash {
+    private var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+
+    mutating func add(_ byte: UInt8) { hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01b3 }
+
+    /// The finalizer of SplitMix64.
+    var mixed: UInt64 {
+        var mixed = (hash ^ (hash >> 30)) &* 0xbf58_476d_1ce4_e5b9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
+        return mixed ^ (mixed >> 31)
+    }
+}

@@ -1,0 +1,134 @@
+package import Logging
+package import RTMModel
+package import RTMServiceLink
+package import RTMWire
+
+/// Who depends on messaging. All calls come on the event loop of the links.
+package protocol MessagingObserver: AnyObject {
+    /// The channels of this shard can be called. All attachments to them from before are gone.
+    ///
+    /// - Parameter isWhole: whether those of all other shards can be called, too.
+    func messagingIsUp(_ shard: Int, isWhole: Bool)
+    /// The channels of this shard can't be called until it is up again, which comes by itself.
+    func messagingIsDown(_ shard: Int, _ reason: ServiceLinkDownReason)
+    /// An attempt to connect has failed. The next one follows by itself.
+    func messagingIsUnreachable(_ reason: ServiceLinkDownReason)
+}
+
+extension MessagingObserver {
+    package func messagingIsUnreachable(_ reason: ServiceLinkDownReason) {}
+}
+
+/// The ways to all channels. Messaging keeps them in shards, and each shard has a leader of its own among the
+/// messaging nodes. How many shards there are, the first node tells that is reached.
+package final class MessagingShards<Call> {
+    package let arena = DecodeArena()
+    private let addresses: [ServiceLinkAddress]
+    private let makeLinks: (_ shard: Int) -> MessagingLinks<Call>
+    /// By number. Until the count is known there is only the first one.
+    package private(set) var all: [MessagingLinks<Call>]
+    private var isCountKnown = false
+    private var delegate: (any ServiceLinkClientDelegate<Call>)?
+    private var observer: (any MessagingObserver)?
+
+    /// - Parameters:
+    ///   - node: the name of this process, for messaging's log.
+    ///   - timeout: how long every call may take.
+    package init(
+        to addresses: [ServiceLinkAddress], _ link: ServiceLinkConfiguration, node: String,
+        timeout: Duration, endOfTurn: EndOfTurn, logger: Logger
+    ) {
+        self.addresses = addresses
+        makeLinks = { shard in
+            MessagingLinks(
+                of: shard, at: addresses, link, node: node, timeout: timeout, endOfTurn: endOfTurn,
+                logger: logger)
+        }
+        all = [makeLinks(0)]
+    }
+
+    /// Whether every channel can be called.
+    package var isUp: Bool { all.allSatisfy(\.isUp) }
+    /// Whether some channels can be called.
+    package var isPartlyUp: Bool { all.contains(where: \.isUp) }
+
+    package func isUp(_ channel: ChannelKey) -> Bool { links(to: channel).isUp }
+
+    /// The addresses, for logs.
+    package var addressList: String { addresses.map { "\($0)" }.joined(separator: ", ") }
+    /// How many calls have no answer yet.
+    package var openRequests: Int {
+        all.reduce(0) { $0 + $1.all.reduce(0) { $0 + $1.openRequests } }
+    }
+
+    @inlinable
+    package func links(to channel: ChannelKey) -> MessagingLinks<Call> {
+        all.count == 1 ? all[0] : all[channel.shard(among: all.count)]
+    }
+
+    @inlinable
+    package func links(to channel: ChannelView) -> MessagingLinks<Call> {
+        all.count == 1 ? all[0] : all[channel.shard(among: all.count)]
+    }
+
+    // MARK: - From the start to the end
+
+    package func start(_ delegate: some ServiceLinkClientDelegate<Call>, observer: some MessagingObserver) {
+        self.delegate = delegate
+        self.observer = observer
+        for links in all { links.start(delegate: delegate) }
+    }
+
+    package func shutdown() { for links in all { links.shutdown() } }
+
+    /// - Returns: whether no link is left.
+    package func retired() -> Bool {
+        guard all.allSatisfy({ $0.all.allSatisfy { $0.downReason == .shutDown } }) else { return false }
+        (delegate, observer) = (nil, nil)
+        return true
+    }
+
+    // MARK: - What the links tell
+
+    /// A node is there. It may lead the link's shard or not.
+    package func linkUp(_ link: ServiceLinkClient<Call>, _ peer: ServiceLinkPeer) {
+        if !isCountKnown, let delegate {
+            isCountKnown = true
+            for shard in 1..<max(1, peer.shards) {
+                let links = makeLinks(shard)
+                all.append(links)
+                links.start(delegate: delegate)
+            }
+        }
+        let count = all.count
+        guard peer.shards != count else { return }
+        link.reset(
+            "this messaging node has \(peer.shards) shards, others have \(count): the number is fixed for "
+                + "an installation, and who changes it restarts all processes")
+    }
+
+    package func linkDown(_ link: ServiceLinkClient<Call>, _ reason: ServiceLinkDownReason) {
+        let shard = link.configuration.shard
+        tell(shard, all[shard].lost(link), reason)
+    }
+
+    package func linkUnreachable(_ link: ServiceLinkClient<Call>, _ reason: ServiceLinkDownReason) {
+        if all[link.configuration.shard].leader == nil { observer?.messagingIsUnreachable(reason) }
+    }
+
+    /// A node leads the link's shard.
+    package func heard(_ body: UnsafeRawBufferPointer, from link: ServiceLinkClient<Call>) {
+        guard let push = try? LeadPush(body, in: arena) else { return }
+        let shard = link.configuration.shard
+        tell(shard, all[shard].heard(push, from: link), nil)
+    }
+
+    private func tell(
+        _ shard: Int, _ change: MessagingLinks<Call>.Change, _ reason: ServiceLinkDownReason?
+    ) {
+        if change == .down || change == .replaced {
+            observer?.messagingIsDown(shard, reason ?? .shutDown)
+        }
+        if change == .up || change == .replaced { observer?.messagingIsUp(shard, isWhole: isUp) }
+    }
+}

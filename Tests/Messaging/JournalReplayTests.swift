@@ -1,0 +1,65 @@
+import NIOCore
+import RTMModel
+import RTMWire
+import Testing
+
+@testable import RTMMessagingServer
+
+@Suite("A broker that goes on where another one stood") struct JournalReplayTests {
+    private let inbox = ChannelKey.user("anna")
+
+    @Test("who doesn't come back within the settling time isn't online any more, for later leaders too")
+    func awaited() throws {
+        var first = EmbeddedBroker(limits: .limits(), firstEpoch: 7)
+        first.keepJournal(settlingFor: 0, now: 1)
+        _ = try first.attach(.init(link: 1, id: 1), to: inbox, after: nil, claim: 0, now: 1)
+        var batches = [first.takeJournal()]
+
+        var second = try successor(batches, now: 100)
+        #expect(throws: Never.self) { try greet(&second, now: 10_099) }
+        #expect(throws: RTMError.self) { try greet(&second, now: 10_100) }
+        batches.append(second.takeJournal())
+        second.sweep(10, now: 10_100)
+        batches.append(second.takeJournal())
+
+        var third = try successor(batches, now: 20_000)
+        #expect(throws: RTMError.self) { try greet(&third, now: 20_001) }
+    }
+
+    private func successor(_ batches: [ByteBuffer], now: UInt64) throws -> EmbeddedBroker {
+        var replay = JournalReplay(limits: .limits(), firstEpoch: 7)
+        for batch in batches {
+            try batch.withUnsafeReadableBytes { bytes in
+                try Result { () throws(JournalFault) in try replay.read(bytes) }.get()
+            }
+        }
+        var broker = EmbeddedBroker(continuing: replay)
+        broker.keepJournal(settlingFor: 10_000, now: now)
+        return broker
+    }
+
+    private func greet(_ broker: inout EmbeddedBroker, now: UInt64) throws(RTMError) {
+        _ = try broker.publish("hello", to: inbox, by: "bert", needsReceiver: true, now: now)
+    }
+
+    @Test("what is published once more may name the epoch of a shard that began together with this one")
+    func epochs() throws {
+        var limits = BrokerLimits.limits(partitionCount: 16)
+        (limits.shard, limits.shards) = (2, 4)
+        let first = limits.firstEpoch(in: 1_000)
+        #expect(first == 1_032)
+        var broker = EmbeddedBroker(limits: limits, firstEpoch: first)
+        func again(_ epoch: UInt64, _ sequence: UInt64) -> PublishOrigin {
+            PublishOrigin(instance: 5, sequence: sequence, againAfter: 10, epoch: epoch)
+        }
+        for (sequence, epoch) in ([1_000, 1_031, 1_032, 1_063] as [UInt64]).enumerated() {
+            let origin = again(epoch, UInt64(sequence) + 1)
+            _ = try broker.publish("hello", to: .message("lobby"), origin: origin, now: 100_000)
+        }
+        for epoch in [999, 1_064] as [UInt64] {
+            #expect(throws: RTMError.self) {
+                try broker.publish("hello", to: .message("lobby"), origin: again(epoch, 9), now: 100_000)
+            }
+        }
+    }
+}
