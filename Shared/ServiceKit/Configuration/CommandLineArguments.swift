@@ -4,7 +4,7 @@ import RTMModel
 struct CommandLineArguments {
     /// What the program is asked to do. A later flag wins, and `help` and `version` win over all others.
     enum Command: Hashable {
-        case run, help, version, checkConfiguration, printConfiguration, printReference
+        case run, help, version, checkConfiguration, printConfiguration, printReference, probe
     }
 
     /// The text that a flag gives for a key.
@@ -55,7 +55,7 @@ struct CommandLineArguments {
 
     private static let commands: [String: Command] = [
         "help": .help, "version": .version, "check-config": .checkConfiguration,
-        "print-config": .printConfiguration, "print-reference": .printReference,
+        "print-config": .printConfiguration, "print-reference": .printReference, "probe": .probe,
     ]
 
     private mutating func take(_ operation: ProgramCommand, from rest: inout ArraySlice<String>) {

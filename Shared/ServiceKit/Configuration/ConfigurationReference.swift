@@ -17,6 +17,7 @@ package enum ConfigurationReference {
         "  --check-config", "        Checks the configuration, prints every problem and exits with 0 or 2.",
         "  --print-config", "        Prints the effective configuration with the origin of each value.",
         "  --print-reference", "        Prints the table of all keys, as in docs/configuration.md.",
+        "  --probe", "        Asks the running program whether it is ready, and exits with 0 or 1.",
         "  --version", "        Prints the version.",
         "  --help", "        Prints this text.",
     ]

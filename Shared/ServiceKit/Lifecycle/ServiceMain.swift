@@ -21,6 +21,10 @@ extension ServiceMain {
             LoggingBootstrap.start(format: .auto, level: .info)
             report(error, of: program)
             exit(ExitCode.configuration.rawValue)
+        case .probe(let address):
+            let answer = await AdminClient.probe(program.name, at: address)
+            (answer.isReady ? StandardStream.output : .error).write("\(answer.sentence)\n")
+            exit((answer.isReady ? ExitCode.ok : .notReady).rawValue)
         case .perform(let command, let argument, let configuration):
             exit(perform(command, argument, configuration).rawValue)
         case .run(let configuration): exit(await run(program, configuration).rawValue)
@@ -90,7 +94,7 @@ extension ServiceProgram {
         switch startDecision() {
         case .run(let configuration): return configuration
         case .refuse(let error): throw error
-        case .say, .perform: throw ConfigurationError([])
+        case .say, .perform, .probe: throw ConfigurationError([])
         }
     }
 }

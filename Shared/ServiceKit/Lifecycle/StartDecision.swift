@@ -4,6 +4,8 @@ enum StartDecision {
     /// Carries out a command instead of a run, with its argument.
     case perform(ProgramCommand, String, Configuration)
     case say(String, StandardStream, ExitCode)
+    /// Asks the program that runs already whether it is ready, at its admin port.
+    case probe(HostPort)
     /// The configuration is wrong: one critical log line per problem.
     case refuse(ConfigurationError)
 
@@ -23,7 +25,7 @@ enum StartDecision {
         case .printReference:
             self = .say(ConfigurationReference.section(program.name, program.schema), .output, .ok)
             return
-        case .run, .checkConfiguration, .printConfiguration: break
+        case .run, .checkConfiguration, .printConfiguration, .probe: break
         }
         let loader = ConfigurationLoader(schema: program.schema, rules: program.rules, readFile: readFile)
         do {
@@ -33,6 +35,7 @@ enum StartDecision {
                 try Self.check(program, configuration, readFile)
                 self = .say("ok\n", .output, .ok)
             case .printConfiguration: self = .say(configuration.yaml, .output, .ok)
+            case .probe: self = .probe(configuration[program.adminKey])
             default:
                 self =
                     commandLine.operation.map { .perform($0.0, $0.argument, configuration) }
