@@ -97,6 +97,17 @@ struct EdgeConfigurationTests {
             ])
     }
 
+    @Test("a load balancer is named by its address or its network, and by nothing else")
+    func balancers() {
+        #expect(problems(["--proxy-protocol-trusted", "10.0.0.7,fd00::/8"]).isEmpty)
+        #expect(
+            problems(["--proxy-protocol-trusted", "10.0.0.7,balancer"]) == [
+                "edge.proxyProtocol.trusted (--proxy-protocol-trusted): the value has \"balancer\", which is "
+                    + "neither an address nor a network. Write an address such as 10.0.0.7, or a network such "
+                    + "as 10.0.0.0/8"
+            ])
+    }
+
     @Test("the protocol's document says the rates of an edge whose operator changes nothing")
     func documentedRates() throws {
         let configuration = EdgeConfiguration(try load(["--apps", "one"]))

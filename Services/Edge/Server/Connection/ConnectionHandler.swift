@@ -299,7 +299,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
 
 extension ChannelHandlerContext? {
     /// Where the client is, for the log.
-    fileprivate var address: String { self?.channel.remoteAddress?.ipAddress ?? "" }
+    fileprivate var address: String { self?.channel.clientAddress ?? "" }
 
     /// How many bytes wait for the socket.
     fileprivate var waitingBytes: Int? { try? self?.channel.syncOptions?.getOption(.bufferedWritableBytes) }

@@ -16,6 +16,7 @@ struct EdgeListener: Service {
     private let address: HostPort
     private let tls: ServerTLS?
     private let webSocket: WebSocketGate?
+    private let balancers: [AddressRange]
     private let loops: EdgeLoops
     private let limiter: ConnectionLimiter
     private let metrics: EdgeMetrics
@@ -25,15 +26,18 @@ struct EdgeListener: Service {
     /// - Parameters:
     ///   - tls: nil if clients talk in the clear.
     ///   - webSocket: nil if the frames travel over TCP as they are.
+    ///   - balancers: who says in a header of the PROXY protocol where the client is.
     init(
-        purpose: String, address: HostPort, tls: ServerTLS?, webSocket: WebSocketGate?, loops: EdgeLoops,
-        limiter: ConnectionLimiter, metrics: EdgeMetrics, logger: Logger
+        purpose: String, address: HostPort, tls: ServerTLS?, webSocket: WebSocketGate?,
+        balancers: [AddressRange], loops: EdgeLoops, limiter: ConnectionLimiter, metrics: EdgeMetrics,
+        logger: Logger
     ) {
         name = "\(purpose) listener"
         self.purpose = purpose
         self.address = address
         self.tls = tls
         self.webSocket = webSocket
+        self.balancers = balancers
         self.loops = loops
         self.limiter = limiter
         self.metrics = metrics
@@ -89,9 +93,18 @@ struct EdgeListener: Service {
         // This isn't a child option because the bootstrap makes a chain of futures for those each time.
         try channel.syncOptions?.setOption(.tcpOption(.tcp_nodelay), value: 1)
         try channel.syncOptions?.setOption(.recvAllocator, value: Self.firstRead)
+        guard let peer = channel.remoteAddress, balancers.contains(where: { $0.contains(peer) }) else {
+            return try begin(channel, from: channel.remoteAddress?.ipAddress ?? "")
+        }
+        let timeout = loops.loop(of: channel.eventLoop).configuration.limits.handshakeTimeout
+        try channel.pipeline.syncOperations.addHandler(
+            ProxyHeaderHandler(timeout: timeout, metrics: metrics, logger: logger, begin: begin))
+    }
+
+    /// - Parameter remote: where the client is.
+    private func begin(_ channel: any Channel, from remote: String) throws {
         let pipeline = channel.pipeline.syncOperations
         if let tls { try pipeline.addHandler(NIOSSLServerHandler(context: tls.context)) }
-        let remote = channel.remoteAddress?.ipAddress ?? ""
         switch limiter.admit(remote) {
         case .admitted:
             let limiter = self.limiter
@@ -135,7 +148,14 @@ private final class RefusedConnection: ChannelInboundHandler {
 
     init(_ refusal: Disconnect) { self.refusal = refusal }
 
-    func channelActive(context: ChannelHandlerContext) {
+    /// Behind a load balancer the channel is active already.
+    func handlerAdded(context: ChannelHandlerContext) {
+        if context.channel.isActive { refuse(context) }
+    }
+
+    func channelActive(context: ChannelHandlerContext) { refuse(context) }
+
+    private func refuse(_ context: ChannelHandlerContext) {
         let bound = NIOLoopBound(context, eventLoop: context.eventLoop)
         // Bytes of the client that nobody has read would reset the connection, and the refusal would be lost.
         context.writeAndFlush(wrapOutboundOut(ServerFrame(refusal).frame)).whenComplete { _ in

@@ -120,6 +120,7 @@ package enum EdgeDefinition {
     ) -> [EdgeListener] {
         let gate = WebSocketGate(
             path: configuration[EdgeKeys.webSocketPath], origins: configuration[EdgeKeys.webSocketOrigins])
+        let balancers = configuration[EdgeKeys.balancers].compactMap(AddressRange.init)
         let all: [(String, HostPort?, hasTLS: Bool, WebSocketGate?)] = [
             ("edge", configuration[EdgeKeys.listen], false, nil),
             ("edge.tls", configuration[EdgeKeys.tlsListen], true, nil),
@@ -129,8 +130,8 @@ package enum EdgeDefinition {
         return all.compactMap { purpose, address, hasTLS, gate in
             guard let address else { return nil }
             return EdgeListener(
-                purpose: purpose, address: address, tls: hasTLS ? tls : nil, webSocket: gate, loops: loops,
-                limiter: limiter, metrics: metrics, logger: logger)
+                purpose: purpose, address: address, tls: hasTLS ? tls : nil, webSocket: gate,
+                balancers: balancers, loops: loops, limiter: limiter, metrics: metrics, logger: logger)
         }
     }
 

@@ -30,6 +30,10 @@ package enum EdgeKeys {
         "edge.webSocket.compression", default: false,
         "Whether clients over WebSocket may agree on compression (permessage-deflate); it costs processor time."
     )
+    static let balancers = ConfigurationKey<[String]>.list(
+        "edge.proxyProtocol.trusted", countMax: 1_000,
+        "Load balancers, as addresses or networks like 10.0.0.0/8, whose connections begin with the client's own address in a header of the PROXY protocol, version 2; no others may send one."
+    )
     package static let messaging = ServiceAddressesKey(
         "edge.messaging", default: "127.0.0.1:7720", "The messaging nodes, as HOST:PORT; one of them leads.")
     package static let presence = ConfigurationKey<HostPort>.address(
@@ -129,7 +133,7 @@ package enum EdgeKeys {
         tlsListen.declaration,
         tlsCertificate.declaration, tlsKey.declaration, webSocketListen.declaration,
         webSocketTLSListen.declaration, webSocketPath.declaration, webSocketOrigins.declaration,
-        webSocketCompression.declaration, connectionsMax.declaration,
+        webSocketCompression.declaration, balancers.declaration, connectionsMax.declaration,
         connectionsPerAddressMax.declaration, frameBytesMax.declaration, outboundBytesMax.declaration,
         outboundTimeout.declaration, handshakeBytesMax.declaration, handshakeTimeout.declaration,
         subscriptionsMax.declaration, sessionsMax.declaration, tokenLifeMax.declaration,
@@ -165,6 +169,12 @@ package enum EdgeKeys {
                     + "Set edge.webSocket.path to one such as /rtm"
         },
         ConfigurationRule(CommonKeys.apps, refusal: unusable),
+        ConfigurationRule(balancers) { texts in
+            texts.first { AddressRange($0) == nil }.map {
+                "has \"\($0)\", which is neither an address nor a network. "
+                    + "Write an address such as 10.0.0.7, or a network such as 10.0.0.0/8"
+            }
+        },
     ]
 
     /// An edge that ends sends its sessions away at a fixed pace, and the last one needs its turn, too.

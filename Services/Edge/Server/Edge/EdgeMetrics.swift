@@ -5,6 +5,7 @@ import RTMWire
 struct EdgeMetrics: Sendable {
     private let connections: Gauge
     private let acceptPauses: Counter
+    private let proxyHeadersRefused: Counter
     private let sessions: Gauge
     private let strangerBytes: Gauge
     private let channels: Gauge
@@ -50,6 +51,9 @@ struct EdgeMetrics: Sendable {
         acceptPauses = registry.counter(
             "rtm_edge_accept_pauses_total",
             "How often no connection was accepted for half a second, because no descriptor was left.")
+        proxyHeadersRefused = registry.counter(
+            "rtm_edge_proxy_headers_refused_total",
+            "Connections of load balancers that didn't begin with a header of the PROXY protocol, version 2.")
         sessions = registry.gauge("rtm_edge_sessions", "Logged-in sessions, and logins under way.")
         strangerBytes = registry.gauge(
             "rtm_edge_handshake_bytes",
@@ -112,6 +116,7 @@ struct EdgeMetrics: Sendable {
 
     func connectionOpened() { connections.add(1) }
     func acceptPaused() { acceptPauses.increment() }
+    func proxyHeaderRefused() { proxyHeadersRefused.increment() }
     func connectionClosed() { connections.add(-1) }
     func sessionsChanged(by change: Int) { sessions.add(change) }
     func strangerBytesChanged(by change: Int) { strangerBytes.add(change) }

@@ -132,7 +132,14 @@ private final class RefusedUpgrade: ChannelInboundHandler {
 
     init(_ reason: String) { refusal = HTTPRefusal(.serviceUnavailable, reason, [("Retry-After", "5")]) }
 
-    func channelActive(context: ChannelHandlerContext) {
+    /// Behind a load balancer the channel is active already.
+    func handlerAdded(context: ChannelHandlerContext) {
+        if context.channel.isActive { refuse(context) }
+    }
+
+    func channelActive(context: ChannelHandlerContext) { refuse(context) }
+
+    private func refuse(_ context: ChannelHandlerContext) {
         write(refusal, context) { context.close(mode: .output, promise: nil) }
     }
 
