@@ -13,7 +13,7 @@ PREFIX ?= /usr/local
 programs := rtm rtm-standalone rtm-edge rtm-messaging rtm-presence rtm-storage
 
 .PHONY: help setup build install run test check simulate soak lint format generate fuzz chaos rolling sanitize bench bench-micro bench-peers \
-	bench-growth bench-attacks bench-presence bench-storage soak-storage clean
+	bench-growth bench-attacks bench-presence bench-storage soak-storage images test-compose clean
 
 help:
 	@echo 'make run       set up, build, start the whole stack on this machine'
@@ -35,6 +35,8 @@ help:
 	@echo 'make bench-attacks  one client against the installation, and what others notice; ONLY=names for one attack'
 	@echo 'make bench-storage  storage beside bare SQLite; QUICK=1 for a look, DATA= says on which disk, PARTS=writes which'
 	@echo 'make soak-storage  storage is killed a hundred times under load'
+	@echo 'make images    the image of all programs, localhost/heliograph, with docker or podman (docs/operations/containers.md)'
+	@echo 'make test-compose  the stacks of compose/ in real containers: killed, scaled, rolled, nothing lost'
 	@echo 'make bench-presence  what joins, pages, sweeps and members of presence cost, in memory and over Redis'
 	@echo 'make clean     remove what was built'
 
@@ -130,6 +132,14 @@ soak-storage:
 
 bench-presence: setup build
 	Tests/Benchmarks/presence/run.sh
+
+# PROGRAMS=host compiles with the toolchain of this machine; BUILD_IMAGE= and BASE_IMAGE= name other images than the official ones.
+images:
+	PROGRAMS='$(PROGRAMS)' BUILD_IMAGE='$(BUILD_IMAGE)' BASE_IMAGE='$(BASE_IMAGE)' compose/images.sh
+
+# KEEP=1 leaves the last stack running, ONLY=single or ONLY=scaled runs one of the two.
+test-compose:
+	Tests/Compose/run.py
 
 clean:
 	swift package clean

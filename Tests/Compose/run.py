@@ -1,0 +1,295 @@
+#!/usr/bin/env python3
+"""Runs the stacks of `compose` in real containers (`make test-compose`), and says how long each step took.
+
+    ENGINE=podman|docker   which engine; the first one that answers
+    KEEP=1                 leaves the last stack running
+    ONLY=single|scaled     one of the two stacks
+
+Where there is no registry of images, Debian's packages take the place of the official ones (base.sh).
+"""
+
+import os
+import pathlib
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+from engine import ROOT, Engine, Failure, Stack, run, until  # noqa: E402
+from load import Load  # noqa: E402
+
+PORT = "7910"
+os.environ["RTM_SERVER"] = f"127.0.0.1:{PORT}"
+OUT = ROOT / ".build" / "image"
+
+
+class Steps:
+    """Names what is done, with the seconds that it took."""
+
+    def __init__(self):
+        self.begin = self.last = time.monotonic()
+
+    def done(self, what):
+        now = time.monotonic()
+        print(f"test-compose: {now - self.last:5.1f} s  {what}", flush=True)
+        self.last = now
+
+    @property
+    def seconds(self):
+        return time.monotonic() - self.begin
+
+
+def client():
+    """The command line of this build, on this machine."""
+    program = OUT / "root" / "usr" / "bin" / "rtm"
+    return [str(program)]
+
+
+def rtm(*arguments, **options):
+    return run(*client(), *arguments, **options)
+
+
+def images(engine, steps):
+    """Our image of this commit, under two names, and the images that the official ones are replaced by."""
+    replaced = {}
+    if not os.environ.get("REGISTRY"):
+        run(ROOT / "Tests/Compose/base.sh", env={**os.environ, "ENGINE": engine.name})
+        tools = "localhost/heliograph-tools:latest"
+        replaced = {"REDIS_IMAGE": tools, "HAPROXY_IMAGE": tools, "PROMETHEUS_IMAGE": tools}
+        steps.done("base images")
+    base = {} if os.environ.get("REGISTRY") else {"BASE_IMAGE": "localhost/heliograph-base:latest"}
+    run(ROOT / "compose/images.sh", env={
+        **os.environ, "ENGINE": engine.name, "PROGRAMS": "host", "TAG": "test", "OUT": str(OUT), **base})
+    engine("tag", "localhost/heliograph:test", "localhost/heliograph:next")
+    sizes = {name: int(engine("image", "inspect", "--format", "{{.Size}}", f"localhost/{name}")) / 1e6
+             for name in ("heliograph-base", "heliograph:test") if base or name != "heliograph-base"}
+    steps.done("the image: " + ", ".join(f"{name} {size:.0f} MB" for name, size in sizes.items()))
+    return replaced
+
+
+def single(engine, environment, steps):
+    """compose.yaml: from `up` to the first message, the health checks, what a container may do, backup and restore."""
+    stack = Stack(engine, "compose.yaml", environment)
+    stack.down()
+    try:
+        begin = time.monotonic()
+        stack.up()
+        up = time.monotonic() - begin
+        until("the first message is taken", lambda: subprocess.run(
+            [*client(), "publish", "lobby", "first", "--history",
+             "--connect-timeout", "1s"], capture_output=True).returncode == 0, 30)
+        first = time.monotonic() - begin
+        steps.done(f"compose.yaml: `up` took {up:.1f} s, the first message was taken {first:.1f} s after its beginning")
+        if first - up > 5:
+            raise Failure(f"the first message came {first - up:.1f} s after `up`")
+        services = ["edge", "messaging", "presence", "storage"]
+        stack.ready(*services)
+        for service in [*services, "redis"]:
+            until(f"the health check of {service}", lambda: stack.health(stack.container(service)), 20)
+        memory = {service: stack.resident_megabytes(stack.container(service)) for service in services}
+        steps.done("healthy; resident memory: " + ", ".join(f"{name} {size:.0f} MB" for name, size in memory.items()))
+        confined(stack)
+        steps.done("no root, nothing to write to, no capabilities")
+        backup(stack)
+        steps.done("a backup, restored into an empty volume")
+        drained(stack)
+        steps.done("SIGTERM drains: the edge ends with 0")
+    except Failure:
+        stack.logs()
+        raise
+    finally:
+        if not os.environ.get("KEEP"):
+            stack.down()
+            steps.done("down")
+
+
+def confined(stack):
+    for service in ("edge", "storage"):
+        container = stack.container(service)
+        status = pathlib.Path(f"/proc/{stack.inspect(container, '{{.State.Pid}}')}/status").read_text()
+        facts = dict(line.split(":\t", 1) for line in status.splitlines() if ":\t" in line)
+        if facts["Uid"].split()[0] != "10001" or int(facts["CapEff"], 16) != 0 or facts["NoNewPrivs"] != "1":
+            raise Failure(f"{service} has rights: uid {facts['Uid']}, capabilities {facts['CapEff']}")
+        if stack.inspect(container, "{{.HostConfig.ReadonlyRootfs}}") != "true":
+            raise Failure(f"{service} may write to its root")
+    ports = stack.engine("port", stack.container("edge"))
+    if any(not line.split(" -> ")[1].startswith("127.0.0.1:") for line in ports.splitlines()):
+        raise Failure(f"the edge is open to other machines: {ports}")
+
+
+def backup(stack):
+    """The history of before is there after the volume was lost and the backup put in its place."""
+    container = stack.container("storage")
+    stack.engine("exec", container, "rtm-storage", "backup", "/var/lib/heliograph/backup.db")
+    saved = ROOT / ".build" / "backup.db"
+    stack.engine("cp", f"{container}:/var/lib/heliograph/backup.db", saved)
+    stack.compose("stop", "storage")
+    volume = next(name for name in stack.engine("volume", "ls", "--format", "{{.Name}}").split()
+                  if name.startswith(stack.project) and name.endswith("storage"))
+    stack.engine("rm", "-f", container)
+    stack.engine("volume", "rm", volume)
+    stack.engine("volume", "create", volume)
+    # What is copied belongs to root, so it is handed over, as the document says.
+    stack.engine("run", "--rm", "-i", "--user", "0", "-v", f"{volume}:/to", "-v", f"{saved.parent}:/from:ro",
+                 stack.environment["REDIS_IMAGE"] if "REDIS_IMAGE" in stack.environment else "debian:bookworm-slim",
+                 "sh", "-c", "cp /from/backup.db /to/storage.db && chown -R 10001:10001 /to")
+    saved.unlink()
+    stack.up("storage")
+    stack.ready("storage")
+    until("the history is back", lambda: "first" in rtm("history", "lobby", check=False), 20)
+
+
+def drained(stack):
+    container = stack.container("edge")
+    stack.engine("stop", "-t", "25", container)
+    status = stack.inspect(container, "{{.State.ExitCode}}")
+    if status != "0":
+        raise Failure(f"the edge ended with {status} after SIGTERM")
+
+
+def scaled(engine, environment, steps):
+    """scaled.yaml: two users talk through the load balancer while containers of each kind are killed, come and go."""
+    stack = Stack(engine, "scaled.yaml", environment)
+    stack.down()
+    try:
+        stack.up()
+        until("a user gets in", lambda: subprocess.run(
+            [*client(), "publish", "lobby", "first", "--connect-timeout", "1s"],
+            capture_output=True).returncode == 0, 60)
+        stack.ready("edge", "messaging-1", "messaging-2", "presence", "storage")
+        steps.done("scaled.yaml is up: 2 edges, 2 messaging nodes, 2 presence nodes, storage, 6 Redis nodes, HAProxy")
+        load = Load(client(), "talk")
+        load.passes()
+        known_addresses(stack, environment)
+        steps.done("users talk through the load balancer, and the edges see where they are")
+        for service in ("edge", "presence", "storage"):
+            restarted(stack, service)
+            load.passes()
+            steps.done(f"{service} was killed and is back")
+        leader = leading(stack)
+        heir = "messaging-1" if leader == "messaging-2" else "messaging-2"
+        gone = stack.container(leader)
+        # At once and without a word, and nobody starts it again.
+        stack.engine("stop", "-t", "0", gone)
+        until(f"{heir} leads", lambda: leading(stack) == heir, 20)
+        load.passes()
+        stack.engine("start", gone)
+        stack.ready(leader)
+        load.passes()
+        steps.done(f"{leader}, which led, was killed: {heir} went on")
+        master = "redis-1"
+        restarted(stack, master)
+        load.passes()
+        steps.done(f"{master}, a master, was killed and is back")
+        restarted(stack, "balancer")
+        load.passes()
+        steps.done("the load balancer was killed and is back")
+        edges(stack, 3)
+        load.passes()
+        steps.done("edges: 2 → 3")
+        edges(stack, 1)
+        load.passes()
+        steps.done("edges: 3 → 1, drained")
+        roll(stack, load)
+        steps.done("every program was rolled to the next image")
+        count, refused = load.end()
+        steps.done(f"{count} messages arrived everywhere, each once and in order; {refused} were refused without a connection or an answer")
+    except Failure:
+        stack.logs()
+        raise
+    finally:
+        if not os.environ.get("KEEP"):
+            stack.down()
+            steps.done("down")
+
+
+def edges(stack, count):
+    """Starts more edges, or ends those that are too many."""
+    stack.environment["RTM_EDGES"] = str(count)
+    stack.up("--no-recreate", "edge")
+    # podman-compose lets containers be that are too many.
+    for container in stack.containers("edge")[count:]:
+        stack.engine("stop", "-t", "25", container)
+        stack.engine("rm", container)
+    until(f"{count} edges", lambda: len(stack.containers("edge")) == count, 20)
+    stack.ready("edge")
+
+
+def restarted(stack, service):
+    """Kills a container as a power cut would, and waits until it is back."""
+    container = stack.container(service)
+    before = stack.inspect(container, "{{.State.Pid}}")
+    os.kill(int(before), 9)
+    try:
+        until(f"{container} is back",
+              lambda: stack.inspect(container, "{{.State.Running}} {{.State.Pid}}") not in
+              (f"true {before}", "false 0"), 5)
+    except Failure:
+        # An engine whose restarts need a service that doesn't run here.
+        stack.engine("start", container)
+    if not service.startswith(("redis", "balancer")):
+        stack.ready(service)
+
+
+def leading(stack):
+    def leader():
+        for service in ("messaging-1", "messaging-2"):
+            for container in stack.containers(service):
+                text = page(stack, container, 7721, "/metrics")
+                if "\nrtm_messaging_leading 1" in text:
+                    return service
+        return None
+    return until("somebody leads", leader, 20)
+
+
+def page(stack, container, port, path):
+    address = stack.inspect(container, "{{range .NetworkSettings.Networks}}{{.IPAddress}}{{end}}")
+    return run("curl", "-s", "-m", "3", f"http://{address}:{port}{path}", check=False)
+
+
+def known_addresses(stack, environment):
+    """What an edge logs isn't the balancer's address."""
+    lines = [line for container in stack.containers("edge")
+             for line in subprocess.run([stack.engine.name, "logs", container], capture_output=True, text=True)
+             .stderr.splitlines() if '"logged in"' in line]
+    balancer = environment.get("RTM_SUBNET", "10.77.15") + ".10"
+    if not lines or any(f'"address":"{balancer}"' in line for line in lines):
+        raise Failure(f"the edges don't see the clients' addresses: {lines[:2]}")
+
+
+def roll(stack, load):
+    """One container after the other is replaced by one of the next image."""
+    stack.environment["HELIOGRAPH_IMAGE"] = "localhost/heliograph:next"
+    for service in ("messaging-2", "messaging-1", "presence", "storage", "edge"):
+        for container in stack.containers(service):
+            stack.engine("stop", "-t", "25", container)
+            stack.engine("rm", "-f", container)
+            stack.up("--no-recreate", service)
+            stack.ready(service)
+        load.passes()
+
+
+def main():
+    steps = Steps()
+    engine = Engine()
+    if engine.name is None:
+        print("test-compose: there is no engine for containers here (docker or podman, with compose), so nothing was run")
+        return 0
+    environment = {
+        "HELIOGRAPH_IMAGE": "localhost/heliograph:test", "RTM_PORT": PORT, "RTM_BIND": "127.0.0.1"}
+    run(ROOT / "compose/secrets.sh")
+    try:
+        environment.update(images(engine, steps))
+        if os.environ.get("ONLY", "single") == "single":
+            single(engine, environment, steps)
+        if os.environ.get("ONLY", "scaled") == "scaled":
+            scaled(engine, environment, steps)
+    except Failure as failure:
+        print(f"test-compose: FAILED: {failure}", file=sys.stderr)
+        return 1
+    print(f"test-compose: all of that took {steps.seconds:.0f} s")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

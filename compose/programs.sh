@@ -1,0 +1,43 @@
+#!/usr/bin/env bash
+# usage: compose/programs.sh OUT     builds what an image holds, into OUT:
+#
+#   OUT/root     the root of the image's own files: the executables, and the shared libraries that no base image brings
+#   OUT/symbols  the symbols of the executables, for a debugger
+#   OUT/data     storage's folder
+#
+# The Swift runtime and Foundation are shared libraries beside the executables. Linked into each of the six executables they
+# would take 430 MB instead of 142: most of it is Unicode's tables, of which one copy is enough.
+#
+# It runs in the Containerfile's build stage, and outside of it where a toolchain is there (`make images PROGRAMS=host`).
+set -euo pipefail
+out=$(realpath -m "${1:?usage: compose/programs.sh OUT}")
+cd "$(dirname "$0")/.."
+
+programs="rtm-standalone rtm-edge rtm-messaging rtm-presence rtm-storage rtm"
+export RTM_COMMIT=${RTM_COMMIT:-$(git rev-parse --short=12 HEAD 2>/dev/null || echo unknown)}
+for program in $programs; do
+    swift build -c release --product "$program"
+done
+built=$(swift build -c release --show-bin-path)
+
+rm -rf "$out"
+mkdir -p "$out/root/usr/bin" "$out/symbols"
+for program in $programs; do
+    objcopy --only-keep-debug "$built/$program" "$out/symbols/$program.debug"
+    strip -o "$out/root/usr/bin/$program" "$built/$program"
+    (cd "$out/symbols" && objcopy --add-gnu-debuglink="$program.debug" "$out/root/usr/bin/$program")
+done
+
+# Each library lies where it lay: there the loader looks for it. Those of the C library are the base image's.
+ldd "$out"/root/usr/bin/* | awk '$2 == "=>" && $3 ~ /^\// { print $3 }' | sort -u |
+    grep -v -E '/(libc|libm|libdl|libpthread|librt|libresolv|libutil|ld-linux[^/]*)\.so' |
+    while read -r library; do
+        folder=$(realpath "$(dirname "$library")")
+        install -D -m 0755 "$(realpath "$library")" "$out/root$folder/$(basename "$library")"
+        strip "$out/root$folder/$(basename "$library")"
+    done
+# Clients and links over TLS trust what the system trusts.
+install -D -m 0644 /etc/ssl/certs/ca-certificates.crt "$out/root/etc/ssl/certs/ca-certificates.crt"
+# A volume that is mounted here takes over to whom the folder belongs.
+mkdir -p "$out/data"
+echo "This folder holds the database of rtm-storage." >"$out/data/README"
