@@ -10,16 +10,16 @@ run_tests := Tests/run.sh
 
 # Where `make install` puts executables and completions. DESTDIR goes before it, for packages.
 PREFIX ?= /usr/local
-programs := rtm rtm-standalone rtm-edge rtm-messaging rtm-presence rtm-storage
 
 .PHONY: help setup build install run test check simulate soak lint format generate fuzz chaos rolling sanitize bench bench-micro bench-peers \
-	bench-growth bench-attacks bench-presence bench-storage soak-storage images test-compose clean
+	bench-growth bench-attacks bench-presence bench-storage soak-storage images test-compose deb clean
 
 help:
 	@echo 'make run       set up, build, start the whole stack on this machine'
 	@echo 'make test      set up, then all tests'
 	@echo 'make build     release executables, in $(release)'
-	@echo 'make install   those executables and the completions of shells, below $(PREFIX); PREFIX=~/.local for one user'
+	@echo 'make install   those executables, completions of shells and units of systemd, below $(PREFIX); PREFIX=~/.local for one user'
+	@echo 'make deb       the Debian package of all that, in .build/deb'
 	@echo 'make check     format, house rules and unit tests: before every commit'
 	@echo 'make soak      a thousand simulated histories; SEEDS=10000 for more, FIRST=1 to begin elsewhere'
 	@echo 'make simulate  what SEED=1 makes happen; SCENE=presence for one scene, TRACE=FILE writes it down'
@@ -49,12 +49,11 @@ build:
 	RTM_COMMIT=$$(git rev-parse --short=12 HEAD 2>/dev/null || echo unknown) swift build -c release
 
 install: build
-	install -d $(addprefix $(DESTDIR)$(PREFIX)/,bin share/bash-completion/completions share/zsh/site-functions \
-	  share/fish/vendor_completions.d)
-	install $(addprefix $(release)/,$(programs)) $(DESTDIR)$(PREFIX)/bin
-	$(release)/rtm --generate-completion-script bash >$(DESTDIR)$(PREFIX)/share/bash-completion/completions/rtm
-	$(release)/rtm --generate-completion-script zsh >$(DESTDIR)$(PREFIX)/share/zsh/site-functions/_rtm
-	$(release)/rtm --generate-completion-script fish >$(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/rtm.fish
+	prefix=$(PREFIX) && packaging/install.sh $(release) '$(DESTDIR)' "$$(realpath -m "$$prefix")"
+
+# The Debian package, in .build/deb.
+deb: setup
+	packaging/deb.sh
 
 run: setup build
 	@exec $(release)/rtm-standalone $(ARGS)

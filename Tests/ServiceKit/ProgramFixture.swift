@@ -79,7 +79,8 @@ struct RunningProgram {
 
     init(
         _ services: [[ScriptedService]], journal: Journal, arguments: [String] = [],
-        reload: [String] = [], log: @escaping @Sendable (String) -> Void = { _ in }
+        reload: [String] = [], notify: @escaping @Sendable (SystemdNotice) -> Void = { _ in },
+        log: @escaping @Sendable (String) -> Void = { _ in }
     ) throws {
         let definitions = services.enumerated().map { index, parts in
             ServiceDefinition(name: "relay\(index)", summary: "", keys: []) { context in
@@ -100,7 +101,7 @@ struct RunningProgram {
         }
         let runner = ServiceRunner(
             program, configuration: configuration, eventLoopGroup: .singleton, logger: logger,
-            lifecycle: lifecycle
+            lifecycle: lifecycle, notify: notify
         ) { () throws(ConfigurationError) in
             try ConfigurationLoader(schema: program.schema) { _ in "" }
                 .load(arguments: reload, environment: [:])

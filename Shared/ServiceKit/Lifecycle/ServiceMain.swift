@@ -69,7 +69,8 @@ extension ServiceMain {
         }
         let runner = ServiceRunner(
             program, configuration: configuration, eventLoopGroup: group, logger: logger,
-            lifecycle: lifecycle, reload: { () throws(ConfigurationError) in try program.reloaded() })
+            lifecycle: lifecycle, notify: SystemdNotice.sender(ProcessInfo.processInfo.environment),
+            reload: { () throws(ConfigurationError) in try program.reloaded() })
         let terminal = Terminal()
         let hangUp = await HeardSignal(SIGHUP) {
             if terminal.isGone { lifecycle.signalReceived(SIGHUP) } else { runner.reload() }

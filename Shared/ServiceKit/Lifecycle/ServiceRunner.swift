@@ -1,5 +1,5 @@
-package import Logging
-package import NIOPosix
+internal import Logging
+internal import NIOPosix
 internal import Synchronization
 
 /// Runs a program in this process: admin port, assemblies, drain. It knows nothing of signals, arguments or
@@ -15,14 +15,18 @@ package struct ServiceRunner: Sendable {
     private let metrics = MetricsRegistry()
     private let admin: AdminServer
     private let started = StartedServices()
+    private let notify: @Sendable (SystemdNotice) -> Void
 
-    /// - Parameter reload: reads the configuration anew; nil if it stays as it is.
-    package init(
+    /// - Parameters:
+    ///   - notify: tells whoever started the process that it has started, and that it ends.
+    ///   - reload: reads the configuration anew; nil if it stays as it is.
+    init(
         _ program: ServiceProgram, configuration: Configuration, eventLoopGroup: MultiThreadedEventLoopGroup,
-        logger: Logger, lifecycle: Lifecycle,
+        logger: Logger, lifecycle: Lifecycle, notify: @escaping @Sendable (SystemdNotice) -> Void = { _ in },
         reload: (@Sendable () throws(ConfigurationError) -> Configuration)? = nil
     ) {
         self.program = program
+        self.notify = notify
         let live = LiveConfiguration(configuration, rules: program.rules)
         self.live = live
         reloading = reload.map { Reloading(live, logger: logger, load: $0) }
@@ -89,6 +93,7 @@ package struct ServiceRunner: Sendable {
     }
 
     private func shutDown(by deadline: ContinuousClock.Instant) async {
+        notify(.ending)
         while let service = started.last {
             await service.shutdown(deadline: deadline)
             started.removeLast()
@@ -134,6 +139,7 @@ package struct ServiceRunner: Sendable {
                 "version": "\(BuildInformation.version)", "configuration": "\(live.present.sources)",
                 "listening": .dictionary(listening.mapValues { .stringConvertible($0) }),
             ])
+        notify(.started)
         let ignored = live.present.origins.ignored
         if !ignored.isEmpty {
             logger.notice(

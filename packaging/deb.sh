@@ -1,0 +1,108 @@
+#!/usr/bin/env bash
+# usage: packaging/deb.sh [FOLDER]   makes the Debian package `heliograph` in FOLDER, .build/deb if none is given
+#
+# It holds all programs, their units for systemd, the completions of shells, and the Swift runtime, in a folder of its own. It
+# depends on the packages of all other libraries that the programs load.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+for tool in dpkg-shlibdeps patchelf; do
+    command -v "$tool" >/dev/null || { echo "deb: $tool is missing: apt-get install dpkg-dev patchelf" >&2; exit 1; }
+done
+folder=$(realpath -m "${1:-.build/deb}")
+version=$(sed -n 's/.*static let version = "\(.*\)"/\1/p' Shared/ServiceKit/BuildInformation.swift)
+commit=$(git rev-parse --short=12 HEAD 2>/dev/null || echo unknown)
+release="$version+git$(git log -1 --format=%cd --date=format:%Y%m%d 2>/dev/null || echo 0).$commit-1"
+architecture=$(dpkg --print-architecture)
+
+stage=$folder/stage
+rm -rf "$stage"
+[ -n "${BUILT:-}" ] || compose/programs.sh .build/image
+packaging/install.sh .build/image/root/usr/bin "$stage" /usr
+
+# The runtime isn't in Debian, so it comes along, where no other program finds it.
+own=$stage/usr/lib/heliograph
+install -d "$own"
+find .build/image/root -path '*/swift/linux/*.so' -exec install -m 0644 {} "$own" ';'
+patchelf --set-rpath /usr/lib/heliograph "$stage"/usr/bin/* "$own"/*.so
+
+documents=$stage/usr/share/doc/heliograph
+install -d "$documents" "$stage/DEBIAN" "$stage/usr/share/man/man1" "$stage/usr/share/man/man8"
+cat >"$documents/copyright" <<COPYRIGHT
+Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/
+Upstream-Name: Heliograph
+
+Files: *
+Copyright: 2026 The Heliograph authors
+License: Apache-2.0
+ On Debian systems the text is in /usr/share/common-licenses/Apache-2.0.
+COPYRIGHT
+{
+    echo "heliograph ($release) unstable; urgency=medium"
+    printf '\n  * Built from commit %s.\n\n' "$commit"
+    echo " -- The Heliograph authors <heliograph@localhost>  $(git log -1 --format=%cD 2>/dev/null || date -R)"
+} | gzip -9n >"$documents/changelog.Debian.gz"
+install -m 0644 docs/operations/*.md docs/configuration.md docs/metrics.md "$documents"
+
+for program in "$stage"/usr/bin/*; do
+    name=$(basename "$program")
+    section=8
+    [ "$name" = rtm ] && section=1
+    packaging/manual.sh ".build/image/root/usr/bin/$name" "$section" | gzip -9n >"$stage/usr/share/man/man$section/$name.$section.gz"
+done
+
+# dpkg-shlibdeps wants a source package beside it.
+mkdir -p "$folder/source/debian"
+printf 'Source: heliograph\n\nPackage: heliograph\nArchitecture: any\n' >"$folder/source/debian/control"
+depends=$(cd "$folder/source" && dpkg-shlibdeps -O --ignore-missing-info -l"$own" "$stage"/usr/bin/* "$own"/*.so 2>/dev/null | sed 's/^shlibs:Depends=//')
+cat >"$stage/DEBIAN/control" <<CONTROL
+Package: heliograph
+Version: $release
+Architecture: $architecture
+Maintainer: The Heliograph authors <heliograph@localhost>
+Installed-Size: $(du -sk --exclude=DEBIAN "$stage" | cut -f1)
+Depends: $depends, systemd | systemd-standalone-sysusers
+Recommends: ca-certificates
+Suggests: redis-server, haproxy
+Section: net
+Priority: optional
+Description: self-hosted real-time messaging
+ Four services, edge, messaging, presence and storage, and the command line rtm.
+ Users log in, subscribe to channels, publish, and send messages to one another.
+ .
+ No service starts by itself: enable rtm-standalone for all of them in one
+ process, or those that this machine should run.
+CONTROL
+cat >"$stage/DEBIAN/postinst" <<'SCRIPT'
+#!/bin/sh
+set -e
+if [ "$1" = configure ]; then
+    systemd-sysusers heliograph.conf
+    systemd-tmpfiles --create heliograph.conf || true
+    if [ -d /run/systemd/system ]; then
+        systemctl daemon-reload
+        # What runs goes on with the new version: each service drains first.
+        [ -z "$2" ] || systemctl try-restart 'rtm-*.service'
+    fi
+fi
+SCRIPT
+cat >"$stage/DEBIAN/prerm" <<'SCRIPT'
+#!/bin/sh
+set -e
+if [ "$1" = remove ] && [ -d /run/systemd/system ]; then
+    systemctl stop 'rtm-*.service'
+fi
+SCRIPT
+cat >"$stage/DEBIAN/postrm" <<'SCRIPT'
+#!/bin/sh
+set -e
+if [ -d /run/systemd/system ]; then
+    systemctl daemon-reload
+fi
+# The database and the secrets stay, unless the package is purged.
+if [ "$1" = purge ]; then
+    rm -rf /var/lib/heliograph /etc/heliograph
+fi
+SCRIPT
+chmod 0755 "$stage"/DEBIAN/p*
+dpkg-deb --root-owner-group --build "$stage" "$folder/heliograph_${release}_$architecture.deb" >&2
+rm -rf "$folder/source"
