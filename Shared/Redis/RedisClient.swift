@@ -66,6 +66,8 @@ package final class RedisClient {
     /// Commands in a Cluster without an answer.
     var commandsOpen = 0
     package private(set) var isUp = false
+    /// Whether commands are sent. In a Cluster those for a master that is away fail, and the others don't.
+    package var isUsable: Bool { isUp || isCluster && wasUp }
 
     /// - Parameter scripts: the scripts that are loaded on every connection before it is used.
     package init(
@@ -111,7 +113,7 @@ package final class RedisClient {
 
     package func send(_ command: RedisCommand, _ done: @escaping Completion) {
         eventLoop.assertInEventLoop()
-        guard isUp || isCluster && wasUp else { return done(.failure(.notConnected(downCause))) }
+        guard isUsable else { return done(.failure(.notConnected(downCause))) }
         dispatch(command, done)
     }
 

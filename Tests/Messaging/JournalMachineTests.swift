@@ -25,7 +25,7 @@ import Testing
     func lateRenewal() {
         var world = JournalWorld(seed: 1, Self.limits)
         world.nodes[1].sleepsUntil = .max
-        world.run(for: 100)
+        world.run(for: 1_500)
         world.nodes[0].sleepsUntil = world.now + 5_000
         world.run(for: 6_000)
         #expect(world.leaders == [0] && world.terms == 1)
@@ -34,15 +34,31 @@ import Testing
     @Test("a leader that hands over writes everything first, and the heir needn't wait")
     func handOver() {
         var world = JournalWorld(seed: 3, Self.limits)
-        world.nodes[1].machine.patience = 500
-        world.nodes[1].sleepsUntil = 100
-        world.run(for: 200)
+        world.nodes[1].machine.patience = 5_000
+        world.nodes[1].sleepsUntil = 1_200
+        world.run(for: 1_400)
         #expect(world.leaders == [0])
         world.publishAndHandOver(from: 0)
-        world.run(for: 250)
+        world.run(for: 600)
         #expect(world.leaders == [1] && world.faults == [])
         #expect(world.nodes[1].memory == [1, 2], "what waited was written before the lease ended")
         #expect(world.told == [1, 2])
+    }
+
+    @Test("a leader that waits too long for Redis takes in again what it should hand over")
+    func impatient() {
+        var machine = JournalMachine(Self.limits)
+        _ = machine.passed(now: 0, random: 5)
+        let term = JournalTerm(term: 1, follows: 1, epoch: 2, secret: 3)
+        _ = machine.taken(.taken(term, last: 0, isWhole: true), now: 0)
+        guard case .append(let append)? = machine.gathered(ByteBuffer(string: "a"), now: 0).first else {
+            Issue.record("no batch")
+            return
+        }
+        #expect(machine.handOver(to: "b", now: 10) == [.leave])
+        #expect(machine.passed(now: 1_009, random: 6) == [])
+        #expect(machine.passed(now: 1_010, random: 6) == [.stay])
+        #expect(machine.appended(append, .done, now: 1_020, random: 7) == [.release(1)])
     }
 
     @Test("a leader that can't hand over goes on")
@@ -80,10 +96,16 @@ import Testing
         #expect(lead.isWritten)
     }
 
-    @Test("a node that is alone begins at once, and its journal takes what it says")
+    @Test(
+        "a node that is alone begins when there was no journal for a while, and its journal takes what it says"
+    )
     func alone() {
         var machine = JournalMachine(Self.limits)
-        #expect(machine.passed(now: 0, random: 5) == [.take(token: 5, begins: true, patience: 0)])
+        #expect(machine.passed(now: 0, random: 4) == [.take(token: 4, begins: false, patience: 0)])
+        #expect(machine.taken(.empty, now: 0) == [])
+        #expect(
+            machine.passed(now: 1_000, random: 5) == [.take(token: 5, begins: true, patience: 0)],
+            "a leader that lives would have written it again by now")
         let term = JournalTerm(term: 1, follows: 1, epoch: 2, secret: 3)
         #expect(
             machine.taken(.taken(term, last: 0, isWhole: true), now: 0) == [.lead(term)])

@@ -15,6 +15,8 @@ struct ModelRedis {
         var secret: UInt64
         /// Who need not wait.
         var heir: Int?
+        /// Since when it is known that the server may have lost something.
+        var doubt: UInt64?
     }
 
     var head: Head?
@@ -34,8 +36,13 @@ struct ModelRedis {
         }
         let wait = next.heir == node ? 0 : patience
         guard next.until + wait <= now else { return .held(by: "other") }
-        next.heir = nil
-        if next.run != run { next.isWhole = false }
+        if next.run != run {
+            let doubt = next.doubt ?? now
+            head?.doubt = doubt
+            guard doubt + 2 * lease <= now else { return .held(by: "other") }
+            next.isWhole = false
+        }
+        (next.heir, next.doubt) = (nil, nil)
         let before = next.term
         (next.term, next.token) = (max(next.term + 1, now), token)
         (next.until, next.run) = (now + lease, run)
@@ -87,7 +94,7 @@ struct ModelRedis {
                 term: term.term, token: token, until: 0, run: run, last: 0, isWhole: false, epoch: term.epoch,
                 secret: term.secret)
         (next.token, next.until, next.run, next.epoch) = (token, now + lease, run, term.epoch)
-        next.heir = nil
+        (next.heir, next.doubt) = (nil, nil)
         next.isWhole = empties && isWhole
         if empties || isNew {
             batches = []

@@ -20,7 +20,7 @@ extension MessagingObserver {
 }
 
 /// The ways to all channels. Messaging keeps them in shards, and each shard has a leader of its own among the
-/// messaging nodes. How many shards there are, the first node tells that is reached.
+/// messaging nodes. How many shards there are, the first node tells that leads.
 package final class MessagingShards<Call> {
     package let arena = DecodeArena()
     private let addresses: [ServiceLinkAddress]
@@ -28,6 +28,8 @@ package final class MessagingShards<Call> {
     /// By number. Until the count is known there is only the first one.
     package private(set) var all: [MessagingLinks<Call>]
     private var isCountKnown = false
+    /// How many shards each node has, as it says.
+    private var shardsSaid: [ObjectIdentifier: Int] = [:]
     private var delegate: (any ServiceLinkClientDelegate<Call>)?
     private var observer: (any MessagingObserver)?
 
@@ -92,19 +94,7 @@ package final class MessagingShards<Call> {
 
     /// A node is there. It may lead the link's shard or not.
     package func linkUp(_ link: ServiceLinkClient<Call>, _ peer: ServiceLinkPeer) {
-        if !isCountKnown, let delegate {
-            isCountKnown = true
-            for shard in 1..<max(1, peer.shards) {
-                let links = makeLinks(shard)
-                all.append(links)
-                links.start(delegate: delegate)
-            }
-        }
-        let count = all.count
-        guard peer.shards != count else { return }
-        link.reset(
-            "this messaging node has \(peer.shards) shards, others have \(count): the number is fixed for "
-                + "an installation, and who changes it restarts all processes")
+        shardsSaid[ObjectIdentifier(link)] = peer.shards
     }
 
     package func linkDown(_ link: ServiceLinkClient<Call>, _ reason: ServiceLinkDownReason) {
@@ -119,8 +109,26 @@ package final class MessagingShards<Call> {
     /// A node leads the link's shard.
     package func heard(_ body: UnsafeRawBufferPointer, from link: ServiceLinkClient<Call>) {
         guard let push = try? LeadPush(body, in: arena) else { return }
+        learnShards(from: link)
+        let count = shardsSaid[ObjectIdentifier(link)] ?? all.count
+        guard count == all.count else {
+            return link.reset(
+                "this messaging node has \(count) shards, others have \(all.count): the number is fixed for "
+                    + "an installation, and who changes it restarts all processes")
+        }
         let shard = link.configuration.shard
         tell(shard, all[shard].heard(push, from: link), nil)
+    }
+
+    /// Who leads is right about the number: a node that was started with another one never leads.
+    private func learnShards(from link: ServiceLinkClient<Call>) {
+        guard !isCountKnown, let delegate, let count = shardsSaid[ObjectIdentifier(link)] else { return }
+        isCountKnown = true
+        for shard in 1..<max(1, count) {
+            let links = makeLinks(shard)
+            all.append(links)
+            links.start(delegate: delegate)
+        }
     }
 
     private func tell(

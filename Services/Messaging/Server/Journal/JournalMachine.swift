@@ -39,10 +39,12 @@ struct JournalMachine {
     }
 
     var limits: JournalLimits
-    /// So long nobody must have led before this node takes the lead, in milliseconds.
+    /// So long this node waits after a lease has ended before it takes the lead, in milliseconds.
     var patience: UInt64 = 0
     /// The node that is to lead as soon as everything is written; nil if this one goes on.
     private var heir: String?
+    /// When this node began to wait for that, in milliseconds.
+    private var leavingSince: UInt64 = 0
     private var phase = Phase.following(look: 0)
     /// Nil while another node leads.
     private var lead: JournalLead?
@@ -78,10 +80,13 @@ struct JournalMachine {
         case .following(let look):
             guard now >= look else { return [] }
             phase = .taking(token: random)
-            let begins = !hasSeenJournal || emptySince.map { now >= $0 + 3 * limits.lease } ?? false
+            // A leader that lives writes its journal again as soon as it reaches Redis.
+            let wait = hasSeenJournal ? 3 * limits.lease : limits.lease
+            let begins = emptySince.map { now >= $0 + wait } ?? false
             return [.take(token: random, begins: begins, patience: patience)]
         // While the journal is being read, only the lease can be due.
-        case .reading, .confirming, .leading: return next(now: now)
+        case .reading, .confirming: return next(now: now)
+        case .leading: return (now >= leavingSince + limits.lease ? stay() : []) + next(now: now)
         case .reinstating(let token, let step):
             guard isToBeReinstated else { return [] }
             return reinstate(token, step)
@@ -227,8 +232,9 @@ struct JournalMachine {
 
     /// Lets another node lead, as soon as everything is written. Nothing more is to be taken in until then.
     mutating func handOver(to heir: String, now: UInt64) -> [JournalAction] {
-        guard case .leading = phase, self.heir == nil else { return [] }
+        guard case .leading = phase, self.heir == nil, let lead, !lead.isRewriting else { return [] }
         self.heir = heir
+        leavingSince = now
         return [.leave] + next(now: now)
     }
 
@@ -245,7 +251,7 @@ struct JournalMachine {
         return [.stepDown("another node was asked to lead")]
     }
 
-    /// Redis has lost something, and this node is the only one that can tell it again.
+    /// Redis has lost something, and this node is the only one that can tell it again; or Redis is too slow.
     private mutating func stay() -> [JournalAction] { heir.take() == nil ? [] : [.stay] }
 
     // MARK: - When Redis has lost something

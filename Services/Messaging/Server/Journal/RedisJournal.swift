@@ -33,10 +33,10 @@ protocol JournalKeeper: AnyObject {
 /// The journal of one shard in Redis: it does what `JournalMachine` says. It is confined to one event loop.
 final class RedisJournal {
     /// Limit: batches that are read at once.
-    private static let pageCount: UInt64 = 4
+    private static let pageCount: UInt64 = 32
     private static let tick = TimeAmount.milliseconds(25)
     /// How long a node that ends waits for Redis.
-    private static let farewell = TimeAmount.seconds(3)
+    private static let farewellTime = TimeAmount.seconds(3)
 
     private let client: RedisClient
     private let names: JournalNames
@@ -51,7 +51,11 @@ final class RedisJournal {
     private var isLeadCounted = false
     /// Whether it is known by now which shards this node should lead.
     private var isPlaced = false
-    private var whenLeft: (() -> Void)?
+    /// Whether Redis has said who leads.
+    private var hasAnswer = false
+    /// Whether no lead of this process has begun a journal or read one.
+    private var mayHaveEra = true
+    private var farewell: (heir: String, done: () -> Void)?
 
     /// - Parameter client: is shared with the journals of the other shards.
     init(
@@ -75,7 +79,7 @@ final class RedisJournal {
 
     private func wake() {
         guard keeper != nil else { return }
-        if client.isUp { pass() }
+        if client.isUsable { pass() }
         eventLoop.assumeIsolated().scheduleTask(in: Self.tick) { [self] in wake() }
     }
 
@@ -95,7 +99,7 @@ final class RedisJournal {
 
     /// Lets another node lead, when what was said so far is written.
     func handOver(to heir: String) {
-        logger.notice("another node is to lead", metadata: ["node": "\(heir)"])
+        if !heir.isEmpty { logger.notice("another node is to lead", metadata: ["node": "\(heir)"]) }
         collect()
         perform(machine.handOver(to: heir, now: now))
     }
@@ -104,6 +108,7 @@ final class RedisJournal {
         guard isPlaced else { return }
         collect()
         perform(machine.passed(now: now, random: random))
+        if let farewell { perform(machine.handOver(to: farewell.heir, now: now)) }
     }
 
     /// A batch may leave within a turn, when Redis answers. What has happened in the turn goes with it.
@@ -114,16 +119,17 @@ final class RedisJournal {
     /// Lets another node lead, when what was said so far is written, and ends. Where Redis doesn't answer,
     /// the lease ends by itself.
     func shutdown(heir: String, _ done: @escaping () -> Void) {
-        let end: () -> Void = { [self] in
-            guard keeper != nil else { return }
-            machine.stop()
-            (keeper, whenLeft) = (nil, nil)
-            done()
-        }
-        guard machine.isLeading, client.isUp else { return end() }
-        whenLeft = end
-        eventLoop.assumeIsolated().scheduleTask(in: Self.farewell, end)
+        farewell = (heir, done)
+        guard machine.isLeading, client.isUsable else { return end() }
+        eventLoop.assumeIsolated().scheduleTask(in: Self.farewellTime) { [self] in end() }
         handOver(to: heir)
+    }
+
+    private func end() {
+        guard let farewell = farewell.take() else { return }
+        machine.stop()
+        keeper = nil
+        farewell.done()
     }
 
     /// Under this number others wait for what gathers.
@@ -181,14 +187,13 @@ final class RedisJournal {
         case .rewrite(let isFirst): rewrite(isFirst: isFirst)
         case .leave: keeper?.journalLeaves()
         case .handOver(let token, let last, let heir): handOver(token, last: last, to: heir)
-        case .stay:
-            keeper?.journalStays()
-            whenLeft?()
+        case .stay: keeper?.journalStays()
         case .stepDown(let reason):
             countLead(false)
             logger.notice("this node doesn't lead any more", metadata: ["reason": "\(reason)"])
             keeper?.journalEnded(reason)
-            whenLeft?()
+            countBacklog()
+            end()
         case .refuse(let reason):
             probe.notReady(
                 "\(reason), and this node is configured for \(names.layout): "
@@ -206,10 +211,15 @@ final class RedisJournal {
     }
 
     private func askForEra(_ done: @escaping (_ firstEpoch: UInt64) -> Void) {
-        let fresh = JournalTerm.epoch(from: random)
-        let arguments: [RedisArgument] = [RedisArgument(names.shard), RedisArgument(fresh)]
+        guard mayHaveEra else { return done(JournalTerm.epoch(from: random)) }
+        let arguments: [RedisArgument] = [
+            RedisArgument(names.shard), RedisArgument(JournalTerm.epoch(from: random)), .text(names.node),
+            RedisArgument(limits.lease),
+        ]
         client.run(JournalScripts.era, keys: [names.era], arguments) { [self] outcome in
-            guard case .success(let reply) = outcome else { return takeFailed(outcome) }
+            guard case .success(let reply) = outcome, reply.string != "wait" else {
+                return takeFailed(outcome)
+            }
             done(reply.number.map { $0 + names.epochsBefore } ?? JournalTerm.epoch(from: random))
         }
     }
@@ -225,13 +235,15 @@ final class RedisJournal {
             guard case .success(let reply) = outcome, let answer = JournalAnswer.Take(reply) else {
                 return takeFailed(outcome)
             }
+            hasAnswer = true
+            if case .taken = answer { mayHaveEra = false }
             follow(answer)
             perform(machine.taken(answer, now: now))
         }
     }
 
     private func takeFailed(_ outcome: Result<RedisReply, RedisFailure>) {
-        report(outcome)
+        if case .failure = outcome { report(outcome) }
         machine.takeFailed(now: now)
     }
 
@@ -302,7 +314,7 @@ final class RedisJournal {
                 metrics.time.observe(.nanoseconds((NIODeadline.now() - began).nanoseconds))
             }
             let answer = JournalAnswer.Append(outcome)
-            if answer == .unknown { report(outcome) }
+            if answer == .unknown { report(outcome) } else { probe.ready() }
             if answer == .doubt { logger.warning("Redis may have lost a part of the journal") }
             collect()
             perform(machine.appended(append, answer, now: now, random: random))
@@ -350,7 +362,7 @@ final class RedisJournal {
 
 extension RedisJournal {
     func redisIsUp() {
-        probe.ready()
+        if hasAnswer { probe.ready() } else { probe.notReady("Redis has not said yet which node leads") }
         pass()
     }
 

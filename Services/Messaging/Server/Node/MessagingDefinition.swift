@@ -72,7 +72,8 @@ package enum MessagingDefinition {
         }
         let journals = hasJournal ? try await Journals(context, limits, of: node, on: loop) : nil
         let rest: [any Service] = [LogSweep(node: node, loop: loop), ServiceLinkListener(server, at: place)]
-        return Assembly((journals.map { [$0] } ?? []) + rest)
+        // The journals end first: links that close would tell them that everybody is offline.
+        return Assembly(rest + (journals.map { [$0] } ?? []))
     }
 }
 
@@ -111,6 +112,8 @@ private struct Journals: Service {
         self.node = node
         self.loop = loop
         self.parts = try await loop.submit {
+            // Callers may come before the journals are started.
+            for shard in node.value.shards { shard.lead = nil }
             let client = RedisClient(
                 redis, scripts: JournalScripts.all, on: loop, logger: context.logger)
             let journals = (0..<shards).map { shard in
@@ -142,7 +145,7 @@ private struct Journals: Service {
         }.get()
     }
 
-    /// Other nodes may lead when the links of this one are closed and what it said is written.
+    /// Other nodes lead when what this one said is written.
     func shutdown(deadline: ContinuousClock.Instant) async {
         let promise = loop.makePromise(of: Void.self)
         loop.execute { parts.value.registry.shutdown { promise.succeed() } }

@@ -46,7 +46,7 @@ final class NodeRegistry {
     private var now: UInt64 { NIODeadline.now().uptimeNanoseconds / 1_000_000 }
 
     private func register(for lease: UInt64) {
-        guard client.isUp else { return }
+        guard client.isUsable else { return }
         let arguments: [RedisArgument] = [.text(node), RedisArgument(lease), .text(layout)]
         client.run(JournalScripts.register, keys: [key], arguments) { [self] outcome in
             // Without an answer the list stays as it was; the journals say what is wrong with Redis.

@@ -10,7 +10,7 @@ local ends = time[1] * 1000 + math.floor(time[2] / 1000) + ARGV[4]
 local head = redis.call('HMGET', KEYS[1], 'token', 'last')
 if head[1] and head[1] ~= ARGV[2] and head[1] ~= ARGV[1] then return {'ended'} end
 redis.call('HSET', KEYS[1], 'term', ARGV[8], 'token', ARGV[1], 'node', ARGV[3], 'until', ends, 'run', ARGV[5],
-  'epoch', ARGV[9], 'secret', ARGV[10], 'layout', ARGV[11], 'heir', '', 'whole', ARGV[6] == '1' and ARGV[7] or 0)
+  'epoch', ARGV[9], 'secret', ARGV[10], 'layout', ARGV[11], 'heir', '', 'doubt', '', 'whole', ARGV[6] == '1' and ARGV[7] or 0)
 if ARGV[6] == '1' or not head[1] then
   redis.call('UNLINK', KEYS[2])
   redis.call('HSET', KEYS[1], 'last', 0)

@@ -9,7 +9,7 @@
 -- Cost: O(1).
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
-local head = redis.call('HMGET', KEYS[1], 'term', 'node', 'until', 'run', 'last', 'whole', 'epoch', 'secret', 'layout', 'heir')
+local head = redis.call('HMGET', KEYS[1], 'term', 'node', 'until', 'run', 'last', 'whole', 'epoch', 'secret', 'layout', 'heir', 'doubt')
 if not head[1] then
   if ARGV[5] ~= '1' then return {'empty'} end
   local first = string.format('%.0f', now)
@@ -20,10 +20,19 @@ end
 if head[9] ~= ARGV[8] then return {'other', head[9]} end
 local patience = head[10] == ARGV[2] and 0 or ARGV[9]
 if head[3] + patience > now then return {'held', head[2], head[3] + patience - now} end
+-- Another server, or one that was restarted, may have lost something. A leader that lives gets the time to say so first.
+if head[4] ~= ARGV[4] then
+  local doubt = head[11] and head[11] ~= '' and tonumber(head[11])
+  if not doubt then
+    doubt = now
+    redis.call('HSET', KEYS[1], 'doubt', now)
+  end
+  if doubt + 2 * ARGV[3] > now then return {'held', head[2], doubt + 2 * ARGV[3] - now} end
+end
 -- A term of which Redis knows nothing any more must not be given again.
 local term = string.format('%.0f', math.max(head[1] + 1, now))
 -- Who begins anew may die before it does, and the next one must know.
 local whole = head[4] == ARGV[4] and head[6] or '0'
 redis.call('HSET', KEYS[1], 'term', term, 'token', ARGV[1], 'node', ARGV[2], 'until', now + ARGV[3], 'run', ARGV[4],
-  'whole', whole, 'heir', '')
+  'whole', whole, 'heir', '', 'doubt', '')
 return {'taken', term, head[5], whole, head[7], head[8], head[1]}
