@@ -27,6 +27,7 @@ public final class AgoraRtmClientKit: NSObject, Sendable {
     private let delegates = DelegateList()
     private let calls = SerialTaskExecutor(label: "AgoraRtmKit.calls")
     private let callbacks: CallbackQueue
+    let streams = StreamLinks()
 
     /// Checks the configuration and copies it; nothing is sent (S-0c).
     ///
@@ -127,17 +128,28 @@ extension AgoraRtmClientKit {
         case .linkState(let change):
             let event = AgoraRtmLinkStateEvent(change)
             delegates.notify { $0.rtmKit(self, didReceiveLinkStateEvent: event) }
+            if change.serviceType == .message { deliver(streams.linkChanged(change)) }
+        case .topic(let event):
+            let event = AgoraRtmTopicEvent(event)
+            delegates.notify { $0.rtmKit(self, didReceiveTopicEvent: event) }
+        case .streamChannelEnded(let event):
+            deliver(streams.ended(event))
         case .presence(let presence):
             let event = AgoraRtmPresenceEvent(presence)
             delegates.notify { $0.rtmKit(self, didReceivePresenceEvent: event) }
-        case .tokenWillExpire:
-            delegates.notify { $0.rtmKit(self, tokenPrivilegeWillExpire: nil) }
+        case .tokenWillExpire(let notice):
+            delegates.notify { $0.rtmKit(self, tokenPrivilegeWillExpire: notice.channelName) }
         case .gap, .undecryptable, .overflow:
             // This API has no event for these. The log has the gap and what can't be decrypted (E-4), and
             // after a reconnect the channel is in `unrestoredChannels`. This client's events don't overflow,
             // they are dropped by its own line.
             break
         }
+    }
+
+    /// The links of stream channels change with the link of the client (S-31).
+    private func deliver(_ changes: [LinkStateEvent]) {
+        for change in changes { deliver(.linkState(change)) }
     }
 
     /// The app hears what its delegates were too slow for: a link event in which the state stays what it is,
@@ -197,6 +209,12 @@ extension AgoraRtmClientKit {
             await Self.outcome(of: call, operation, on: target)
         }
     }
+
+    /// Shows a change of the link of a stream channel, behind what happened before it.
+    func show(_ change: LinkStateEvent) { callbacks.append(.linkState(change)) }
+
+    /// Whether privateConfig leaves the service out.
+    func lacks(_ service: AgoraRtmServiceType) -> Bool { !services.isSuperset(of: service) }
 
     /// The block form of a call whose success has no content.
     func begin(

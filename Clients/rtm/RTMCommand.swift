@@ -24,7 +24,7 @@ struct RTMCommand: AsyncParsableCommand {
             EXIT STATUS
               0    done; for subscribe, chat and watch also when interrupted
               1    the call failed; the cause is on standard error. token explain: a check fails
-              2    subscribe: the time given with --timeout is over
+              2    subscribe, stream join: the time given with --timeout is over
                    (lock acquire -- COMMAND: what the command ends with)
               64   the command line can't be understood
               130  interrupted before the work was done
@@ -38,7 +38,7 @@ struct RTMCommand: AsyncParsableCommand {
         subcommands: [
             SubscribeCommand.self, PublishCommand.self, SendCommand.self, ChatCommand.self, PingCommand.self,
             PresenceCommand.self, MetadataCommand.self, LockCommand.self, HistoryCommand.self,
-            BenchCommand.self, TokenCommand.self,
+            StreamCommand.self, BenchCommand.self, TokenCommand.self,
             ContextCommand.self,
         ])
 

@@ -39,6 +39,27 @@ package struct TokenVerifier: Sendable {
         for check in TokenCheck.allCases { try examination.ask(check) }
         return examination.grant
     }
+
+    /// Decides whether a token lets a user join a stream channel (C-2). It needs an rtc service for the
+    /// channel and the user, or for any user, with the privilege to join.
+    ///
+    /// - Returns: when the membership ends unless the token is renewed, in milliseconds since 1970 (UTC).
+    /// - Throws: as `verify` does, and `.channelJoinFailed` (-11007) for a token that is for something else.
+    @discardableResult
+    package func verifyJoin(
+        _ text: String, channel: String, userID: String, nowMilliseconds: UInt64
+    ) throws(RTMError) -> UInt64 {
+        guard text != appID else {
+            throw RTMError(
+                .invalidToken,
+                "the app id is not accepted here: the app has a certificate, so a join needs a token")
+        }
+        let examination = TokenExamination(
+            signed: try SignedToken(text), appID: appID, certificate: certificate, userID: userID,
+            nowMilliseconds: nowMilliseconds, clock: "server clock", lifeMax: lifeMax)
+        for check in [TokenCheck.appID, .signature, .issueTime, .expiry] { try examination.ask(check) }
+        return try examination.askJoin(of: channel)
+    }
 }
 
 /// What a token gives to the user for whom it was verified.

@@ -9,6 +9,36 @@ public enum ChannelType: Int, Sendable, Hashable, CaseIterable {
     case stream = 2
     /// One user's inbox; the channel name is the user id.
     case user = 3
+    /// Who publishes which topics of a stream channel; the name is that of the stream channel (C-5).
+    case topics = 4
+    /// What is published in one topic of a stream channel; the name is a `TopicName` (C-7).
+    case topic = 5
+}
+
+extension ChannelType {
+    /// Whether channels of this type have metadata and locks (D-14, K-1).
+    package var hasLocks: Bool { self == .message || self == .stream }
+}
+
+/// A topic by its full name: the stream channel's name, a slash, and its own. Neither name can contain a
+/// slash (L-4, L-8).
+public struct TopicName: Sendable, Hashable {
+    public var channel: String
+    public var topic: String
+
+    public init(_ topic: String, in channel: String) {
+        self.channel = channel
+        self.topic = topic
+    }
+
+    /// Returns nil if the text has no slash.
+    package init?(_ text: String) {
+        guard let slash = text.utf8.firstIndex(of: UInt8(ascii: "/")) else { return nil }
+        self.init(String(text[text.utf8.index(after: slash)...]), in: String(text[..<slash]))
+    }
+
+    /// The name of the topic's channel of type `.topic`.
+    package var text: String { "\(channel)/\(topic)" }
 }
 
 /// What a subscriber of a message channel wants to receive, and whether it wants to be visible (M-1).

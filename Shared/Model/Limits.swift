@@ -15,6 +15,20 @@ public enum Limits {
     public static let repeatedPublishesMax = 1_024
     /// Message channels that one client may be subscribed to (L-24).
     public static let subscribedChannelsMax = 50
+    /// Bytes of a topic's name (L-8).
+    public static let topicNameBytesMax = 16
+    /// Bytes of the meta that a publisher gives a topic (L-9).
+    public static let topicMetaBytesMax = 256
+    /// Bytes of the payload of a topic message (L-21).
+    public static let topicMessageBytesMax = 1024
+    /// Stream channels that one client may have joined (L-25).
+    public static let joinedStreamChannelsMax = 100
+    /// Topics that one client may publish in one stream channel (L-27).
+    public static let joinedTopicsMax = 8
+    /// Topics of one stream channel that one client may be subscribed to (L-28).
+    public static let subscribedTopicsMax = 50
+    /// Publishers of one topic that one client may be subscribed to (L-29).
+    public static let topicPublishersMax = 64
     /// Bytes of the key of a metadata item (L-13).
     public static let metadataKeyBytesMax = 32
     /// Bytes of the value of one metadata item (L-36).

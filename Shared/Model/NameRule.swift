@@ -92,6 +92,19 @@ public struct NameRule: Sendable {
 }
 
 extension NameRule {
+    /// Checks the bytes of a `TopicName`, and returns those of the stream channel's name.
+    package static func checkTopicName(
+        _ bytes: UnsafeRawBufferPointer
+    ) throws(RTMError) -> UnsafeRawBufferPointer {
+        guard let slash = bytes.firstIndex(of: UInt8(ascii: "/")) else {
+            throw RTMError(.channelInvalidTopicName, "the name of a topic is CHANNEL/TOPIC")
+        }
+        let channel = UnsafeRawBufferPointer(rebasing: bytes[..<slash])
+        try NameRule.channel.check(channel)
+        try NameRule.topic.check(UnsafeRawBufferPointer(rebasing: bytes[(slash + 1)...]))
+        return channel
+    }
+
     private static let alphanumeric = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 "
 
     /// Channel names: 1 to 64 bytes of letters, digits, space and some punctuation, without a dot and without
@@ -99,6 +112,14 @@ extension NameRule {
     public static let channel = NameRule(
         "channel name", bytesMax: Limits.channelNameBytesMax, leadingUnderscoreIsAllowed: false,
         tooLong: .invalidChannelName, malformed: .invalidChannelName,
+        characters: (alphanumeric + "!#$%&()+,-:;<=>?@[]^_{|}~`").utf8,
+        allowed: "a to z, A to Z, 0 to 9, space and !#$%&()+,-:;<=>?@[]^_{|}~`")
+
+    /// Names of topics: 1 to 16 bytes of the characters of channel names (L-8). An error is
+    /// `.channelInvalidTopicName` (-11008).
+    public static let topic = NameRule(
+        "topic name", bytesMax: Limits.topicNameBytesMax, leadingUnderscoreIsAllowed: false,
+        tooLong: .channelInvalidTopicName, malformed: .channelInvalidTopicName,
         characters: (alphanumeric + "!#$%&()+,-:;<=>?@[]^_{|}~`").utf8,
         allowed: "a to z, A to Z, 0 to 9, space and !#$%&()+,-:;<=>?@[]^_{|}~`")
 

@@ -1,10 +1,45 @@
 import RTMModel
+import RTMTestSupport
 import Testing
 
 @testable import RTMAccessToken
 
 @Suite("Who is let in by a token")
 struct TokenVerifierTests {
+    // MARK: C-2
+
+    @Test("C-2: a join needs an rtc service for the channel and the user, or for any user, while it lasts")
+    func joins() throws {
+        func refusal(
+            _ services: [TokenService], user: String = "anna", channel: String = "room", at time: UInt64 = 0
+        ) throws -> RTMError? {
+            let token = try SampleApp.token(endsAt: 2_000_000_600, services)
+            do throws(RTMError) {
+                try TokenVerifier(appID: SampleApp.id, certificate: SampleApp.certificate).verifyJoin(
+                    token, channel: channel, userID: user, nowMilliseconds: (2_000_000_000 + time) * 1000)
+                return nil
+            } catch {
+                return error
+            }
+        }
+        func rtc(_ channel: String, _ user: String, lasting: UInt32 = 0) -> TokenService {
+            TokenService(
+                .rtc(channel: channel, user: user),
+                privileges: [TokenService.Privilege.joinChannel: lasting])
+        }
+        #expect(try refusal([rtc("room", "anna")]) == nil)
+        #expect(try refusal([rtc("other", "anna"), rtc("room", "")]) == nil)
+        #expect(try refusal([rtc("room", "ben")])?.code == .channelJoinFailed)
+        #expect(try refusal([rtc("rooms", "anna")])?.code == .channelJoinFailed)
+        #expect(
+            try refusal([TokenService(.rtm(user: "anna"), privileges: [1: 0])])?.code == .channelJoinFailed)
+        let publishes = TokenService(.rtc(channel: "room", user: "anna"), privileges: [2: 0, 3: 0, 4: 0])
+        #expect(try refusal([publishes])?.code == .channelJoinFailed)
+        #expect(try refusal([rtc("room", "anna", lasting: 60)], at: 59) == nil)
+        #expect(try refusal([rtc("room", "anna", lasting: 60)], at: 60)?.code == .tokenExpired)
+        #expect(try refusal([rtc("room", "anna")], at: 600)?.code == .tokenExpired)
+    }
+
     // MARK: S-3, check by check
 
     @Test("a token for the user is accepted until it expires (S-3, S-50)")

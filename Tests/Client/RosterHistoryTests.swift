@@ -124,7 +124,8 @@ struct RosterHistoryTests {
     func histories(seed: Int) {
         var random = SeededGenerator(seed: UInt64(seed))
         var server = NaiveServer()
-        var roster = ChannelRoster(channelName: "lobby", userID: "me")
+        var roster = ChannelRoster(
+            of: UserChannel(type: .message, name: "lobby"), userID: "me")
         var followers = Followers()
         var delivered = 0
         for _ in 0..<Int.random(in: 1...60, using: &random) {

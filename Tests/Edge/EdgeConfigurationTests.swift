@@ -124,7 +124,8 @@ struct EdgeConfigurationTests {
         ].map { "\($0.perSecond) a second, \($0.burst)" }
         #expect(
             written == [
-                "\(rates.publish.perSecond) a second, \(rates.publish.burst)"
+                "\(rates.publish.perSecond) a second, \(rates.publish.burst)",
+                "\(rates.topicPublish.perSecond) a second, \(rates.topicPublish.burst)",
             ]
                 + [rates.sessionPublish.messages, rates.appPublish.messages].map {
                     "\($0.perSecond) a second, \($0.burst)"

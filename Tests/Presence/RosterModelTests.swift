@@ -78,7 +78,8 @@ struct RosterModelTests {
             model.lose(user, session: session, now: now)
         case 8:
             let items = [StateItem(key: key, value: "\(now)")]
-            let isThere = try roster.setStates(user, session: session, items, countMax: 32, now: now)
+            let limits = StoreHarness.rules.states
+            let isThere = try roster.setStates(user, session: session, items, limits, now: now)
             #expect(isThere == model.setStates(user, session: session, items, now: now))
         case 9:
             let keys = random.chance(1, in: 3) ? [] : [key]

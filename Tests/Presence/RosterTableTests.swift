@@ -7,7 +7,7 @@ import Testing
 /// Where rosters lie in memory, and when it is given back.
 @Suite("The table of rosters")
 struct RosterTableTests {
-    private var table = RosterTable(StoreHarness.rules.announce)
+    private var table = RosterTable(StoreHarness.rules)
 
     private mutating func enter(_ user: String, _ channel: ChannelKey) {
         table.change(channel) { $0.enter(.of(user), now: 1) }
@@ -32,7 +32,7 @@ struct RosterTableTests {
     mutating func history() {
         for seed in 1...4 as ClosedRange<UInt64> {
             var random = SeededGenerator(seed: seed)
-            table = RosterTable(StoreHarness.rules.announce)
+            table = RosterTable(StoreHarness.rules)
             var users: [ChannelKey: String] = [:]
             for step in 0..<20_000 {
                 // The table fills and empties in turns.

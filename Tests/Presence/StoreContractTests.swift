@@ -661,6 +661,45 @@ struct StoreContractTests {
         }
     }
 
+    @Test(
+        "L-27, C-12: topics are announced one by one and at once, and a publisher has eight at most",
+        arguments: Kind.allCases)
+    func topics(_ kind: Kind) async throws {
+        let rules = PresenceRules.with { rules in
+            rules.announce = AnnounceRules(announceMax: 0, interval: 30_000, debounce: 2_000)
+        }
+        try await StoreHarness.with(kind, rules) { store in
+            let topics = ChannelKey(appID: "app", type: .topics, name: "room")
+            try await store.enter(.of("anna"), topics)
+            try await store.enter(.of("bob"), topics)
+            #expect(try await store.set(.of("anna"), ["chat": "hi"], topics))
+            try await store.leave(.of("bob"), topics)
+            #expect(
+                try await store.events(topics) == [
+                    .joined("anna"), .joined("bob"), .states("anna", ["chat": "hi"]), .left("bob"),
+                ])
+            let others = Dictionary((1...7).map { ("t\($0)", "") }) { $1 }
+            #expect(try await store.set(.of("anna"), others, topics))
+            let error = await #expect(throws: RTMError.self) {
+                _ = try await store.set(.of("anna"), ["one more": ""], topics)
+            }
+            #expect(error?.code == .channelExceedTopicLimitation && error?.limit?.value == 8)
+        }
+    }
+
+    @Test("L-26: a stream channel has a limit of its own", arguments: Kind.allCases)
+    func streamUsers(_ kind: Kind) async throws {
+        try await StoreHarness.with(kind, .with { ($0.usersMax, $0.streamUsersMax) = (0, 1) }) { store in
+            let stream = ChannelKey(appID: "app", type: .stream, name: "room")
+            try await store.enter(.of("anna"), stream)
+            let error = await #expect(throws: RTMError.self) { try await store.enter(.of("bob"), stream) }
+            #expect(error?.code == .channelJoinFailed && error?.limit?.value == 1)
+            try await store.enter(.of("bob"))
+            try await store.leave(.of("anna"), stream)
+            try await store.enter(.of("bob"), stream)
+        }
+    }
+
     @Test("L-42: a channel has so many users, whoever was one stays one, and one who goes makes room")
     func usersMax() async throws {
         for kind in Kind.allCases {

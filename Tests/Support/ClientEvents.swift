@@ -27,6 +27,16 @@ extension RTMEvents.Iterator {
         return nil
     }
 
+    /// Waits for the next event of topics; with a kind, for one of that kind.
+    package mutating func nextTopic(_ kind: TopicEventKind? = nil) async -> TopicEvent? {
+        while let event = await next() {
+            if case .topic(let topic) = event, kind ?? TopicEventKind(topic) == TopicEventKind(topic) {
+                return topic
+            }
+        }
+        return nil
+    }
+
     package mutating func nextStorage() async -> StorageEvent? {
         while let event = await next() {
             if case .storage(let storage) = event { return storage }
@@ -48,6 +58,13 @@ extension RTMEvents.Iterator {
         return nil
     }
 
+    package mutating func nextStreamEnd() async -> StreamChannelEndedEvent? {
+        while let event = await next() {
+            if case .streamChannelEnded(let event) = event { return event }
+        }
+        return nil
+    }
+
     package mutating func nextTokenNotice() async -> TokenWillExpireEvent? {
         while let event = await next() {
             if case .tokenWillExpire(let notice) = event { return notice }
@@ -60,6 +77,18 @@ extension RTMEvents.Iterator {
             if case .linkState(let change) = event, change.currentState == state { return change }
         }
         return nil
+    }
+}
+
+package enum TopicEventKind: Sendable {
+    case snapshot, remoteJoin, remoteLeave
+
+    init(_ event: TopicEvent) {
+        switch event.change {
+        case .snapshot: self = .snapshot
+        case .remoteJoin: self = .remoteJoin
+        case .remoteLeave: self = .remoteLeave
+        }
     }
 }
 

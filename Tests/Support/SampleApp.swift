@@ -25,6 +25,15 @@ package enum SampleApp {
         return try token(endsAt: endsAt, [service], appID: appID, certificate: certificate)
     }
 
+    /// A token that lets a user join a stream channel; an empty user stands for anybody.
+    package static func joinToken(
+        _ channel: String, for user: String, endsAt: UInt64
+    ) throws(RTMError) -> String {
+        let service = TokenService(
+            .rtc(channel: channel, user: user), privileges: [TokenService.Privilege.joinChannel: 0])
+        return try token(endsAt: endsAt, [service])
+    }
+
     package static func token(
         endsAt: UInt64, _ services: [TokenService], appID: String = id, certificate: String = certificate
     ) throws(RTMError) -> String {

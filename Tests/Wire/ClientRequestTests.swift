@@ -117,15 +117,20 @@ struct ClientRequestTests {
                 "\(login.attempt) \(login.isAsked)",
             ] + login.subscriptions.flatMap { fields(.subscribe($0)) }
                 + login.followedUsers.flatMap { fields(.subscribeUserMetadata($0)) }
-        case .renewToken(let token): ["renewToken", token.string]
+        case .renewToken(let renewal): ["renewToken", renewal.token.string, renewal.channel.string]
         case .logout: ["logout"]
         case .heartbeat: ["heartbeat"]
         case .subscribe(let subscribe):
             [
                 "subscribe", subscribe.channel.string, "\(subscribe.features.rawValue)",
                 subscribe.after.map { "\($0.epoch) \($0.offset)" } ?? "from now", "\(subscribe.requestID)",
+                subscribe.channelType.map { "\($0.rawValue)" } ?? "no type", subscribe.token.string,
+            ] + subscribe.publishers.map(\.string)
+        case .unsubscribe(let unsubscribe):
+            [
+                "unsubscribe", unsubscribe.channelType.map { "\($0.rawValue)" } ?? "no type",
+                unsubscribe.channel.string,
             ]
-        case .unsubscribe(let channel): ["unsubscribe", channel.string]
         case .publish(let publish):
             [
                 "publish", publish.channelType.map { "\($0.rawValue)" } ?? "no type",
@@ -161,6 +166,11 @@ struct ClientRequestTests {
         ]
     }
 
+    /// Whoever names no type means a message channel.
+    private static func subscribed(_ type: Rtm_Client_ChannelType) -> String {
+        type.isOurs ? "\(type == .none ? 1 : type.rawValue)" : "no type"
+    }
+
     private static func fields(_ body: Rtm_Client_ClientFrame.OneOf_Body?) -> [String] {
         switch body {
         case .hello(let hello):
@@ -171,16 +181,17 @@ struct ClientRequestTests {
                 "\(login.presenceTimeoutS)", "\(login.instance)", "\(login.attempt) \(login.asked)",
             ] + login.subscriptions.flatMap { fields(.subscribe($0)) }
                 + login.followedUsers.flatMap { fields(.subscribeUserMetadata($0)) }
-        case .renewToken(let renewToken): ["renewToken", renewToken.token]
+        case .renewToken(let renewal): ["renewToken", renewal.token, renewal.channel]
         case .logout: ["logout"]
         case .heartbeat: ["heartbeat"]
         case .subscribe(let subscribe):
             [
                 "subscribe", subscribe.channel, "\(subscribe.features)",
                 subscribe.hasAfter ? "\(subscribe.after.epoch) \(subscribe.after.offset)" : "from now",
-                "\(subscribe.requestID)",
-            ]
-        case .unsubscribe(let unsubscribe): ["unsubscribe", unsubscribe.channel]
+                "\(subscribe.requestID)", subscribed(subscribe.channelType), subscribe.token,
+            ] + subscribe.publishers
+        case .unsubscribe(let unsubscribe):
+            ["unsubscribe", subscribed(unsubscribe.channelType), unsubscribe.channel]
         case .publish(let publish):
             [
                 "publish", publish.channelType.isOurs ? "\(publish.channelType.rawValue)" : "no type",

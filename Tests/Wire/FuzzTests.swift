@@ -222,9 +222,10 @@ extension ClientRequest {
         switch body {
         case .hello(let hello): hello.client.touch()
         case .login(let login): for text in [login.appID, login.userID, login.token] { text.touch() }
-        case .subscribe(let subscribe): subscribe.channel.touch()
-        case .unsubscribe(let channel): channel.touch()
-        case .renewToken(let token): token.touch()
+        case .subscribe(let subscribe):
+            for text in [subscribe.channel, subscribe.token] + subscribe.publishers { text.touch() }
+        case .unsubscribe(let unsubscribe): unsubscribe.channel.touch()
+        case .renewToken(let renewal): for text in [renewal.token, renewal.channel] { text.touch() }
         case .publish(let publish):
             publish.channel.touch()
             publish.message.touch()

@@ -62,6 +62,7 @@ extension SchemaMessage {
         SchemaMessage(Rtm_Client_RenewToken.self, rtm__client__renew_token__unpack),
         SchemaMessage(Rtm_Client_TokenRenewed.self, rtm__client__token_renewed__unpack),
         SchemaMessage(Rtm_Client_TokenWillExpire.self, rtm__client__token_will_expire__unpack),
+        SchemaMessage(Rtm_Client_ChannelEnded.self, rtm__client__channel_ended__unpack),
         SchemaMessage(Rtm_Client_Logout.self, rtm__client__logout__unpack),
         SchemaMessage(Rtm_Client_LoggedOut.self, rtm__client__logged_out__unpack),
         SchemaMessage(Rtm_Client_Heartbeat.self, rtm__client__heartbeat__unpack),

@@ -41,7 +41,8 @@ struct ServerFrameTests {
                 inboxPosition: inbox, inboxGap: grace % 2 == 0, subscriptionCount: Int(interval),
                 followedUserCount: Int(grace),
                 publishRates: PublishRates(
-                    targetMessages: Int(grace), sessionMessages: Int(interval), sessionBytes: Int(grace)))
+                    targetMessages: Int(grace), sessionMessages: Int(interval), sessionBytes: Int(grace),
+                    topicMessages: Int(interval)))
             try check(loggedIn, id) {
                 $0.loggedIn = .with {
                     $0.sessionID = version.asUInt64
@@ -57,7 +58,7 @@ struct ServerFrameTests {
                     $0.followedUsers = grace
                     $0.publishRates = .with {
                         ($0.targetMessages, $0.sessionMessages) = (grace, interval)
-                        $0.sessionBytes = UInt64(grace)
+                        ($0.sessionBytes, $0.topicMessages) = (UInt64(grace), interval)
                     }
                 }
             }

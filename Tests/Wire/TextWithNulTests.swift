@@ -94,7 +94,7 @@ struct TextWithNulTests {
         switch frame.body {
         case .hello(let hello): [hello.client]
         case .login(let login): [login.appID, login.userID, login.token]
-        case .subscribe(let subscribe): [subscribe.channel]
+        case .subscribe(let subscribe): [subscribe.channel, subscribe.token] + subscribe.publishers
         case .unsubscribe(let unsubscribe): [unsubscribe.channel]
         case .publish(let publish): [publish.channel, publish.customType]
         default: []

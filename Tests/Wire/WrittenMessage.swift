@@ -52,9 +52,14 @@ struct WrittenMessage: Sendable, CustomTestStringConvertible {
                     session: SessionID(rawValue: 1), serverTimeMilliseconds: 2, heartbeatIntervalSeconds: 3,
                     heartbeatGraceSeconds: 4, inboxPosition: position, inboxGap: true, subscriptionCount: 5,
                     followedUserCount: 6,
-                    publishRates: PublishRates(targetMessages: 7, sessionMessages: 8, sessionBytes: 9))),
-            WrittenMessage(PublishRates(targetMessages: 1, sessionMessages: 2, sessionBytes: 3)),
-            WrittenMessage(TokenRenewed()), WrittenMessage(TokenWillExpire(remaining: second)),
+                    publishRates: PublishRates(
+                        targetMessages: 7, sessionMessages: 8, sessionBytes: 9, topicMessages: 10))),
+            WrittenMessage(
+                PublishRates(targetMessages: 1, sessionMessages: 2, sessionBytes: 3, topicMessages: 4)),
+            WrittenMessage(TokenRenewed()), WrittenMessage(TokenWillExpire(remaining: second, channel: "c")),
+            WrittenMessage(
+                ChannelEnded(
+                    ChannelKey(appID: "a", type: .stream, name: "c"), RTMError(.tokenExpired, "why"))),
             WrittenMessage(LoggedOut()), WrittenMessage(HeartbeatAck(serverTimeMilliseconds: 1)),
             WrittenMessage(Done()), WrittenMessage(Unsubscribed()),
             WrittenMessage(Disconnect(.draining, "why", retryAfter: second)),

@@ -6,6 +6,7 @@ extension AgoraRtmMessageEvent {
         self.init()
         channelType = AgoraRtmChannelType(event.channelType)
         channelName = event.channelName
+        channelTopic = event.topic
         switch event.payload {
         case .text(let text): message.stringData = text
         case .data(let data): message.rawData = data

@@ -55,6 +55,9 @@ extension ContentPlace {
         case .channel(let name):
             self.init(.message, .message, name, publisher: publisher, item: customType)
         case .user(let id): self.init(.message, .user, id, publisher: publisher, item: customType)
+        case .topic(let topic, let channel):
+            let name = TopicName(topic, in: channel).text
+            self.init(.message, .topic, name, publisher: publisher, item: customType)
         }
     }
 }

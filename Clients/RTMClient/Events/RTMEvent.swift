@@ -21,18 +21,29 @@ public enum RTMEvent: Sendable, Hashable {
     case gap(GapEvent)
     /// Who is in a subscribed channel, and what changed.
     case presence(PresenceEvent)
+    /// Who publishes the topics of a stream channel, and what changed.
+    case topic(TopicEvent)
+    /// A stream channel could not be taken up again after a reconnect, or has ended with its token.
+    case streamChannelEnded(StreamChannelEndedEvent)
     /// Something arrived that this client can't decrypt, and which key that would take (E-4).
     case undecryptable(UndecryptableEvent)
     /// This consumer was too slow. So many events were dropped in this place, the oldest first.
     case overflow(dropped: Int)
 }
 
-/// A token is about to expire. When it does, the link fails, and only a `login` with a new token helps.
+/// A token is about to expire. When that of the session does, the link fails, and only a `login` with a new
+/// token helps.
 public struct TokenWillExpireEvent: Sendable, Hashable {
     /// How long the token is still valid by the server's clock, at most 30 s.
     public var remaining: Duration
+    /// The stream channel whose token it is, or `nil` for the token of the session. A stream channel ends
+    /// with its token, and the link goes on.
+    public var channelName: String?
 
-    public init(remaining: Duration) { self.remaining = remaining }
+    public init(remaining: Duration, channelName: String? = nil) {
+        self.remaining = remaining
+        self.channelName = channelName
+    }
 }
 
 /// What a message carries. The publisher chose which.
@@ -51,10 +62,12 @@ public enum MessagePayload: Sendable, Hashable {
 
 /// One received message (M-23).
 public struct MessageEvent: Sendable, Hashable {
-    /// `message` or `user`.
+    /// `message`, `user`, or `stream` for a message of a topic.
     public var channelType: ChannelType
     /// The channel's name. For a message to a user this is the receiver's own id (M-34).
     public var channelName: String
+    /// The topic of a stream channel, otherwise an empty text.
+    public var topic: String
     public var payload: MessagePayload
     /// The user id of the sender.
     public var publisher: String
@@ -67,11 +80,12 @@ public struct MessageEvent: Sendable, Hashable {
     public var offset: UInt64
 
     public init(
-        channelType: ChannelType, channelName: String, payload: MessagePayload, publisher: String,
-        customType: String = "", timestampMilliseconds: UInt64, offset: UInt64
+        channelType: ChannelType, channelName: String, topic: String = "", payload: MessagePayload,
+        publisher: String, customType: String = "", timestampMilliseconds: UInt64, offset: UInt64
     ) {
         self.channelType = channelType
         self.channelName = channelName
+        self.topic = topic
         self.payload = payload
         self.publisher = publisher
         self.customType = customType

@@ -15,6 +15,7 @@ struct HistoryQuery: Sendable, Hashable {
         switch source {
         case .channel(let name): try NameRule.channel.check(name.utf8)
         case .user(let id): try NameRule.user.check(id.utf8)
+        case .topic: throw RTMError(.invalidChannelType, "messages of topics are not stored")
         }
         guard Limits.historyPage.contains(count) else {
             throw RTMError(
@@ -35,6 +36,8 @@ struct HistoryQuery: Sendable, Hashable {
         switch source {
         case .channel(let name): (request.channelType, request.channel) = (.message, name)
         case .user(let id): (request.channelType, request.channel) = (.user, id)
+        case .topic(let topic, let channel):
+            (request.channelType, request.channel) = (.topic, TopicName(topic, in: channel).text)
         }
         request.count = UInt32(clamping: count)
         request.startMs = start ?? 0

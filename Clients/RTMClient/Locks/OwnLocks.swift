@@ -175,8 +175,10 @@ final class OwnLocks {
     }
 
     /// The app left the channel while there was no connection (K-6).
-    func endWaits(in channel: String) {
-        endWaits(.lockOperationFailed, "the channel was left") { $0.key.channel == channel }
+    func endWaits(in channel: UserChannel) {
+        endWaits(.lockOperationFailed, "the channel was left") {
+            $0.key.channelType == channel.type && $0.key.channel == channel.name
+        }
     }
 
     /// The session is over: the app logged out, or the link failed for good.
@@ -207,9 +209,8 @@ final class OwnLocks {
 
     func received(_ snapshot: Rtm_Client_Locks) {
         let type = ChannelType(snapshot.channelType)
-        guard type == .message,
-            link.subscriptions.table.begin(.locks, of: snapshot.channel, at: snapshot.revision)
-        else { return }
+        let label = UserChannel(type: type, name: snapshot.channel).label
+        guard link.subscriptions.table.begin(.locks, of: label, at: snapshot.revision) else { return }
         show(
             LockEvent(
                 kind: .snapshot, channelType: type, channelName: snapshot.channel,
@@ -218,7 +219,8 @@ final class OwnLocks {
 
     func received(_ event: Rtm_Client_LockEvent, in publication: Rtm_Client_Publication) {
         let channel = publication.channel
-        guard link.subscriptions.table.accepts(.locks, revision: event.revision, of: channel),
+        let label = UserChannel(publication.channelType, channel).label
+        guard link.subscriptions.table.accepts(.locks, revision: event.revision, of: label),
             let kind = LockEvent.Kind(event.type)
         else { return }
         show(

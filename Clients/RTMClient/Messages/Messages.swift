@@ -136,12 +136,19 @@ final class Messages {
             payload: MessagePayload(message.type, message.payload), publisher: publication.publisher,
             customType: message.customType, timestampMilliseconds: publication.timestampMs,
             offset: publication.offset)
-        guard let encryption = link.encryption else {
-            return link.events.emit(.message(event), of: publication.channel, type)
+        guard let encryption = link.encryption else { return show(event) }
+        if let opened = encryption.open(event) { show(opened) }
+    }
+
+    /// A topic's log has a name of its own, and the app knows the topic by its stream channel.
+    private func show(_ event: MessageEvent) {
+        var event = event
+        if event.channelType == .topic, let topic = TopicName(event.channelName) {
+            event.channelType = .stream
+            event.channelName = topic.channel
+            event.topic = topic.topic
         }
-        if let opened = encryption.open(event) {
-            link.events.emit(.message(opened), of: publication.channel, type)
-        }
+        link.events.emit(.message(event), of: event.channelName, event.channelType)
     }
 
     /// Whether an entry of the inbox is new.

@@ -14,10 +14,13 @@ struct OutgoingMessage: Sendable {
         switch destination {
         case .channel(let name): try NameRule.channel.check(name.utf8)
         case .user(let id): try NameRule.user.check(id.utf8)
+        case .topic(let topic, let channel):
+            try NameRule.channel.check(channel.utf8)
+            try NameRule.topic.check(topic.utf8)
         }
         try NameRule.customType.check(customType.utf8)
         let count = payload.byteCount
-        let countMax = size.messageMax(within: Limits.messageBytesMax)
+        let countMax = size.messageMax(within: destination.bytesMax)
         guard count <= countMax else {
             throw RTMError(
                 .channelMessageLengthExceedLimitation,
@@ -35,6 +38,9 @@ struct OutgoingMessage: Sendable {
         case .user(let id):
             request.channelType = .user
             request.channel = id
+        case .topic(let topic, let channel):
+            request.channelType = .topic
+            request.channel = TopicName(topic, in: channel).text
         }
         switch payload {
         case .text(let text):
@@ -47,5 +53,12 @@ struct OutgoingMessage: Sendable {
         request.customType = customType
         request.storeInHistory = storeInHistory
         return request
+    }
+}
+
+extension MessageDestination {
+    /// How many bytes a message may have (L-20, L-21).
+    fileprivate var bytesMax: Int {
+        if case .topic = self { Limits.topicMessageBytesMax } else { Limits.messageBytesMax }
     }
 }

@@ -97,18 +97,19 @@ struct PublishPacer {
 
     private func earliest(_ message: OutgoingMessage, now: Instant) -> Instant {
         guard let rates else { return now }
-        let target = rates.targetMessages == 0 ? nil : targets[message.destination]
+        let perSecond = rates.messages(to: message.destination)
+        let target = perSecond == 0 ? nil : targets[message.destination]
         return max(
-            target?.earliest(1, UInt64(rates.targetMessages), now: now) ?? now,
+            target?.earliest(1, perSecond, now: now) ?? now,
             messages.earliest(1, UInt64(rates.sessionMessages), now: now),
             bytes.earliest(message.payload.byteCount, rates.sessionBytes, now: now))
     }
 
     private mutating func spend(_ message: OutgoingMessage, at time: Instant) {
         guard let rates else { return }
-        if rates.targetMessages > 0 {
-            targets[message.destination, default: Pace()]
-                .spend(1, UInt64(rates.targetMessages), at: time)
+        let perSecond = rates.messages(to: message.destination)
+        if perSecond > 0 {
+            targets[message.destination, default: Pace()].spend(1, perSecond, at: time)
         }
         messages.spend(1, UInt64(rates.sessionMessages), at: time)
         bytes.spend(message.payload.byteCount, rates.sessionBytes, at: time)
@@ -124,4 +125,11 @@ struct PublishPacer {
 
     private static let targetsMax = 1_024
     private var targetsMax = Self.targetsMax
+}
+
+extension Rtm_Client_PublishRates {
+    /// How many messages a second may go there; 0 means any number.
+    fileprivate func messages(to destination: MessageDestination) -> UInt64 {
+        if case .topic = destination { UInt64(topicMessages) } else { UInt64(targetMessages) }
+    }
 }

@@ -4,6 +4,9 @@ public enum MessageDestination: Sendable, Hashable {
     case channel(String)
     /// One user, who must be online (M-31).
     case user(String)
+    /// Those who have subscribed to this user in a topic of a stream channel that is joined. The topic has
+    /// to be joined, too (C-7).
+    case topic(String, in: String)
 }
 
 /// The server's acknowledgement of one published message.

@@ -35,7 +35,7 @@ struct ChannelRoster: Sendable {
         var held: [(offset: UInt64, event: PresenceEvent)] = []
     }
 
-    let channelName: String
+    let channel: UserChannel
     /// The own user. It hears nothing of what it did itself, and shows what it has set (P-8).
     let userID: String
     /// States by user id, or `nil` until the first snapshot is complete.
@@ -46,8 +46,8 @@ struct ChannelRoster: Sendable {
     private var epoch: UInt64?
     private var arriving: Arriving?
 
-    init(channelName: String, userID: String) {
-        self.channelName = channelName
+    init(of channel: UserChannel, userID: String) {
+        self.channel = channel
         self.userID = userID
     }
 
@@ -111,7 +111,7 @@ struct ChannelRoster: Sendable {
 
     private func event(_ change: PresenceEvent.Change, at milliseconds: UInt64) -> PresenceEvent {
         PresenceEvent(
-            channelType: .message, channelName: channelName, change: change,
+            channelType: channel.type, channelName: channel.name, change: change,
             timestampMilliseconds: milliseconds)
     }
 

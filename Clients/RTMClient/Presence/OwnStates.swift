@@ -40,21 +40,23 @@ final class OwnStates {
         }
     }
 
+    /// The metas of topics are for the server to announce, and are not encrypted.
     private func seal(_ items: [String: String], in channel: UserChannel) throws(RTMError) -> [String: String]
     {
-        try link.encryption?.seal(items, in: channel) ?? items
+        guard channel.type != .topics else { return items }
+        return try link.encryption?.seal(items, in: channel) ?? items
     }
 
     private func open(_ answer: Rtm_Client_UserState, in channel: UserChannel) -> [String: String] {
         let user = UserState(answer)
+        guard channel.type != .topics else { return user.states }
         return (link.encryption?.open(user, in: channel) ?? user).states
     }
 
     /// The states wait until the channel is subscribed (P-41).
     private func hold(_ items: [String: String], in channel: UserChannel, _ completion: Completion<Void>) {
-        let subscribed = link.subscriptions.table.channels.map { UserChannel(type: .message, name: $0) }
         do {
-            try cache.hold(items, in: channel, subscribed: Set(subscribed))
+            try cache.hold(items, in: channel, subscribed: Set(link.subscriptions.table.active))
             completion.succeed()
         } catch {
             completion.fail(error)
@@ -93,11 +95,15 @@ final class OwnStates {
     }
 
     private func isSubscribed(_ channel: UserChannel) -> Bool {
-        channel.type == .message && link.subscriptions.table.isActive(channel.name)
+        link.subscriptions.table.isActive(channel.label)
     }
 
+    /// What the app has set there and the server has taken.
+    func states(in channel: UserChannel) -> [String: String] { cache.states(in: channel) ?? [:] }
+
+    /// - Parameter channel: here and below, the label of the channel.
     func forget(_ channel: String) {
-        let channel = UserChannel(type: .message, name: channel)
+        let channel = UserChannel(label: channel)
         cache.forget(channel)
         latestRequests[channel] = nil
     }
@@ -113,7 +119,7 @@ final class OwnStates {
     ///
     /// - Parameter shown: what others see of this user; `nil` if it isn't listed.
     func restore(in channel: String, shown: [String: String]?) {
-        restore(in: UserChannel(type: .message, name: channel), shown: shown)
+        restore(in: UserChannel(label: channel), shown: shown)
     }
 
     private func restore(in channel: UserChannel, shown: [String: String]?) {
@@ -158,7 +164,7 @@ final class OwnStates {
 
     /// Restores the states of a channel where no snapshot says what the server has.
     func settle(in channel: String) {
-        let channel = UserChannel(type: .message, name: channel)
+        let channel = UserChannel(label: channel)
         if cache.states(in: channel) != nil { askAndRestore(in: channel) }
     }
 

@@ -6,7 +6,7 @@ import RTMProtocol
 
 final class Rosters {
     private unowned let link: Link
-    /// By channel, for the subscriptions that asked for presence.
+    /// By the channel's label, for the subscriptions that asked for presence.
     private var rosters: [String: ChannelRoster] = [:]
     private var watchers = RosterWatchers()
 
@@ -38,7 +38,8 @@ final class Rosters {
             return link.ownStates.settle(in: channel)
         }
         var roster =
-            rosters[channel] ?? ChannelRoster(channelName: channel, userID: link.configuration.userID)
+            rosters[channel]
+            ?? ChannelRoster(of: UserChannel(label: channel), userID: link.configuration.userID)
         roster.follow(epoch: epoch)
         let changes = isNew ? roster.showSelf(!features.contains(.quiet)) : []
         rosters[channel] = roster
@@ -65,12 +66,13 @@ final class Rosters {
     // MARK: What the server sends
 
     func received(_ snapshot: Rtm_Client_PresenceSnapshot) {
-        let channel = snapshot.channel
-        guard snapshot.channelType == .message, rosters[channel] != nil else { return }
+        let place = UserChannel(snapshot.channelType, snapshot.channel)
+        let channel = place.label
+        guard rosters[channel] != nil else { return }
         let users = snapshot.users.map(UserState.init)
         let page = ChannelRoster.Page(
             position: StreamPosition(snapshot.position),
-            users: link.encryption?.open(users, in: UserChannel(type: .message, name: channel)) ?? users,
+            users: place.type == .topics ? users : link.encryption?.open(users, in: place) ?? users,
             more: snapshot.more, timestampMilliseconds: link.time.milliseconds)
         change(channel) { $0.received(page) }
         guard !page.more, let members = rosters[channel]?.members else { return }
@@ -79,32 +81,39 @@ final class Rosters {
 
     func received(_ event: Rtm_Client_PresenceEvent, in publication: Rtm_Client_Publication) {
         guard let news = PresenceEvent.Change(event, publisher: publication.publisher) else { return }
-        let channel = UserChannel(type: .message, name: publication.channel)
+        let channel = UserChannel(publication.channelType, publication.channel)
         let event = PresenceEvent(
-            channelType: .message, channelName: publication.channel,
-            change: link.encryption?.open(news, in: channel) ?? news,
+            channelType: channel.type, channelName: channel.name,
+            change: channel.type == .topics ? news : link.encryption?.open(news, in: channel) ?? news,
             timestampMilliseconds: publication.timestampMs)
-        change(publication.channel) { $0.received(event, offset: publication.offset) }
+        change(channel.label) { $0.received(event, offset: publication.offset) }
     }
 
     /// This user shows other states now. The app hears no event of what it did itself (P-8).
     func changeOwnStates(in channel: UserChannel, _ change: (inout [String: String]) -> Void) {
-        guard channel.type == .message, let index = rosters.index(forKey: channel.name) else { return }
+        guard let index = rosters.index(forKey: channel.label) else { return }
         let changes = rosters.values[index].changeOwnStates(change)
-        watchers.publish(rosters.values[index].members, changes, in: channel.name)
+        watchers.publish(rosters.values[index].members, changes, in: channel.label)
     }
 
     private func change(_ channel: String, _ change: (inout ChannelRoster) -> ChannelRoster.Outcome) {
         guard let index = rosters.index(forKey: channel) else { return }
         let outcome = change(&rosters.values[index])
-        for event in outcome.events { link.events.emit(.presence(event), of: channel, .message) }
+        for event in outcome.events { emit(event, of: channel) }
         watchers.publish(rosters.values[index].members, outcome.changes, in: channel)
     }
 
     private func emit(_ change: PresenceEvent.Change, in channel: String) {
+        let place = UserChannel(label: channel)
         let event = PresenceEvent(
-            channelType: .message, channelName: channel, change: change,
+            channelType: place.type, channelName: place.name, change: change,
             timestampMilliseconds: link.time.milliseconds)
-        link.events.emit(.presence(event), of: channel, .message)
+        emit(event, of: channel)
+    }
+
+    /// Who publishes the topics of a stream channel reaches the app as events of the topics.
+    private func emit(_ event: PresenceEvent, of channel: String) {
+        guard event.channelType != .topics else { return link.streams.received(event) }
+        link.events.emit(.presence(event), of: channel, event.channelType)
     }
 }

@@ -4,6 +4,8 @@ import RTMModel
 enum Operation: String, Sendable {
     case login, logout, renewToken, ping
     case subscribe, unsubscribe, publish
+    case join, leave, joinTopic, leaveTopic, publishTopicMessage
+    case subscribeTopic, unsubscribeTopic, getSubscribedUserList
     case whoNow, whereNow, setState, getState, removeState
     case setChannelMetadata, updateChannelMetadata, removeChannelMetadata, getChannelMetadata
     case setUserMetadata, updateUserMetadata, removeUserMetadata, getUserMetadata
@@ -20,7 +22,21 @@ enum Operation: String, Sendable {
             Codes(failed: .renewTokenTimeout, timedOut: .renewTokenTimeout, refused: .invalidToken)
         case .subscribe: Codes(failed: .channelSubscribeFailed, timedOut: .channelSubscribeTimeout)
         case .unsubscribe: Codes(failed: .channelUnsubscribeFailed, timedOut: .channelUnsubscribeFailed)
-        case .publish: .publish
+        case .publish, .publishTopicMessage: .publish
+        case .join: Codes(failed: .channelJoinFailed, timedOut: .channelJoinFailed)
+        case .leave: Codes(failed: .channelLeaveFailed, timedOut: .channelLeaveFailed)
+        case .joinTopic, .leaveTopic:
+            Codes(
+                failed: .channelJoinTopicFailed, timedOut: .channelJoinTopicFailed,
+                notConnected: .channelNotConnected)
+        case .subscribeTopic, .getSubscribedUserList:
+            Codes(
+                failed: .channelSubscribeFailed, timedOut: .channelSubscribeTimeout,
+                notConnected: .channelNotConnected)
+        case .unsubscribeTopic:
+            Codes(
+                failed: .channelUnsubscribeFailed, timedOut: .channelUnsubscribeFailed,
+                notConnected: .channelNotConnected)
         case .whoNow, .whereNow, .setState, .getState, .removeState: .presence
         case .setChannelMetadata, .updateChannelMetadata, .removeChannelMetadata, .getChannelMetadata,
             .setUserMetadata, .updateUserMetadata, .removeUserMetadata, .getUserMetadata,

@@ -49,7 +49,7 @@ final class WaitingCalls {
     private func waits(_ operation: Operation, _ subject: Subject?) -> Bool {
         switch operation {
         case .login, .logout, .renewToken, .ping: false
-        case .unsubscribe, .unsubscribeUserMetadata, .releaseLock:
+        case .unsubscribe, .leave, .unsubscribeUserMetadata, .releaseLock:
             calls.count < 2 * Self.callsMax && calls.contains { $0.subject == subject }
         default: calls.count < Self.callsMax
         }

@@ -43,6 +43,7 @@ final class FrameRouter: FrameReceiver {
         case .presenceSnapshot(let page): link.rosters.received(page)
         case .disconnect(let disconnect): link.end(LinkLoss(disconnect))
         case .tokenWillExpire(let notice): link.opening.received(notice)
+        case .channelEnded(let notice): link.streams.received(notice)
         case .welcome(let welcome): link.time.learned(welcome.serverTimeMs)
         case .loggedIn(let answer) where isLogin(frame): link.opening.loggedIn(answer)
         case .error(let error) where isLogin(frame):
@@ -78,8 +79,10 @@ final class FrameRouter: FrameReceiver {
         switch ChannelType(publication.channelType) {
         case .user: link.messages.accepts(offset: publication.offset)
         case .none: link.followedUsers.table.accepts(publication.channel, offset: publication.offset)
-        case .message, .stream:
-            link.subscriptions.table.accepts(publication.channel, offset: publication.offset)
+        case .message, .stream, .topics, .topic:
+            link.subscriptions.table.accepts(
+                UserChannel(publication.channelType, publication.channel).label,
+                offset: publication.offset)
         }
     }
 
@@ -88,7 +91,8 @@ final class FrameRouter: FrameReceiver {
         switch ChannelType(gap.channelType) {
         case .user: link.messages.inboxSkips(to: position)
         case .none: link.followedUsers.skip(gap.channel, to: position)
-        case .message, .stream: link.subscriptions.skip(gap.channel, to: position)
+        case .message, .stream, .topics, .topic:
+            link.subscriptions.skip(UserChannel(gap.channelType, gap.channel).label, to: position)
         }
     }
 }

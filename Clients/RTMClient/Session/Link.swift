@@ -17,6 +17,7 @@ final class Link {
     let configuration: RTMClient.Configuration
     let logger: Logger
     let events: EventOutlet
+    let eventLoop: any EventLoop
     /// Tells the server, and through it others, a return of this client from a login elsewhere (S-12b).
     let instance: UInt64
     /// Servers and tools in JavaScript read numbers exactly only up to here.
@@ -38,6 +39,7 @@ final class Link {
     private(set) lazy var opening = SessionOpening(self)
     private(set) lazy var session = SessionCalls(self)
     private(set) lazy var subscriptions = Subscriptions(self)
+    private(set) lazy var streams = Streams(self)
     private(set) lazy var refreshes = Refreshes(self)
     /// `nil` if the client has no encryption keys.
     private(set) lazy var encryption = Encryption(self)
@@ -57,6 +59,7 @@ final class Link {
         self.dialer = dialer
         self.requestIDs = requestIDs
         self.random = random
+        self.eventLoop = eventLoop
         events = EventOutlet(hub)
         timer = LinkTimer(eventLoop: eventLoop)
         time = ServerTime(clock)
@@ -131,6 +134,7 @@ extension Link {
     /// Nothing is to be restored any more.
     private func forgetSession() {
         subscriptions.forgetAll()
+        streams.forgetAll()
         followedUsers.forgetAll()
         locks.forgetAll()
         messages.forgetInbox()

@@ -99,8 +99,12 @@ final class SessionOpening {
 
     /// The app hears once per token that it is about to expire (S-50).
     func received(_ notice: Rtm_Client_TokenWillExpire) {
-        guard link.machine.announceTokenExpiry() else { return }
-        link.events.emit(.tokenWillExpire(TokenWillExpireEvent(remaining: .milliseconds(notice.remainingMs))))
+        guard !notice.channel.isEmpty || link.machine.announceTokenExpiry() else { return }
+        link.events.emit(
+            .tokenWillExpire(
+                TokenWillExpireEvent(
+                    remaining: .milliseconds(notice.remainingMs),
+                    channelName: notice.channel.isEmpty ? nil : notice.channel)))
     }
 }
 

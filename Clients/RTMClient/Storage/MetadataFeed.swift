@@ -38,14 +38,17 @@ final class MetadataFeed {
     private func begin(_ target: String, _ type: ChannelType, at revision: UInt64) -> Bool {
         switch type {
         case .none: link.followedUsers.table.begin(.metadata, of: target, at: revision)
-        case .message: link.subscriptions.table.begin(.metadata, of: target, at: revision)
-        case .stream, .user: false
+        case .message, .stream:
+            link.subscriptions.table.begin(
+                .metadata, of: UserChannel(type: type, name: target).label, at: revision)
+        case .user, .topics, .topic: false
         }
     }
 
     private func isNew(_ revision: UInt64, of target: String, _ type: ChannelType) -> Bool {
         type == .none
             ? link.followedUsers.table.accepts(.metadata, revision: revision, of: target)
-            : link.subscriptions.table.accepts(.metadata, revision: revision, of: target)
+            : link.subscriptions.table.accepts(
+                .metadata, revision: revision, of: UserChannel(type: type, name: target).label)
     }
 }

@@ -42,6 +42,14 @@ extension MetadataTarget {
         }
     }
 
+    /// What it is called in the tables of subscriptions and of followed users.
+    var label: String {
+        switch self {
+        case .channel(let name, let type): UserChannel(type: type, name: name).label
+        case .user(let id): id
+        }
+    }
+
     init(type: ChannelType, name: String) {
         self = type == .none ? .user(name) : .channel(name, type: type)
     }
@@ -52,7 +60,7 @@ extension ChannelType {
     func checkHasStorage() throws(RTMError) {
         switch self {
         case .message, .stream: break
-        case .none, .user:
+        case .none, .user, .topics, .topic:
             throw RTMError(
                 .invalidChannelType,
                 "metadata and locks belong to channels of type message and stream, not \(self)")

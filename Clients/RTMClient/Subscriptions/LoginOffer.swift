@@ -38,7 +38,7 @@ struct LoginOffer {
     ) -> [Item] {
         var items: [Item] = []
         for restoration in restorations {
-            bytesLeft -= restoration.channel.utf8.count + Self.itemBytesMax
+            bytesLeft -= restoration.channel.utf8.count + restoration.detail.byteCount + Self.itemBytesMax
             guard bytesLeft >= 0, channels.count + items.count < Self.countMax else { break }
             items.append(Item(id: nextID(), restoration: restoration))
         }
@@ -50,12 +50,9 @@ struct LoginOffer {
 
     func add(to login: inout Rtm_Client_Login) {
         login.subscriptions = channels.map { item in
-            .with {
-                $0.requestID = item.id
-                $0.channel = item.restoration.channel
-                $0.features = item.restoration.features.rawValue
-                if let after = item.restoration.after { $0.after = Rtm_Client_StreamPosition(after) }
-            }
+            var subscribe = Rtm_Client_Subscribe(item.restoration)
+            subscribe.requestID = item.id
+            return subscribe
         }
         login.followedUsers = users.map { item in
             .with {

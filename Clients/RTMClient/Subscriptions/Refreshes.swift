@@ -22,8 +22,10 @@ struct Refresh: Hashable {
 
     static func all(of channel: String, _ features: SubscriptionFeatures) -> [Refresh] {
         var refreshes: [Refresh] = []
-        if features.contains(.metadata) { refreshes.append(Refresh(.metadata, of: .channel(channel))) }
-        if features.contains(.lock) { refreshes.append(Refresh(.locks, of: .channel(channel))) }
+        let place = UserChannel(label: channel)
+        let target = MetadataTarget.channel(place.name, type: place.type)
+        if features.contains(.metadata) { refreshes.append(Refresh(.metadata, of: target)) }
+        if features.contains(.lock) { refreshes.append(Refresh(.locks, of: target)) }
         return refreshes
     }
 }
@@ -71,9 +73,9 @@ final class Refreshes {
     }
 
     private func isFollowed(_ refresh: Refresh) -> Bool {
-        let name = refresh.target.name
-        guard refresh.target.channelType != .none else { return link.followedUsers.table.contains(name) }
-        let features = link.subscriptions.table.features(of: name)
+        let target = refresh.target
+        guard target.channelType != .none else { return link.followedUsers.table.contains(target.name) }
+        let features = link.subscriptions.table.features(of: target.label)
         return features.contains(refresh.revisioned == .locks ? .lock : .metadata)
     }
 
@@ -100,7 +102,7 @@ final class Refreshes {
         let table =
             refresh.target.channelType == .none ? link.followedUsers.table : link.subscriptions.table
         return !refresh.isRepeated
-            && table.revision(refresh.revisioned, of: refresh.target.name) > revision
+            && table.revision(refresh.revisioned, of: refresh.target.label) > revision
     }
 
     private func askOnceMore(_ refresh: Refresh) {

@@ -8,7 +8,7 @@ struct SubscribeRequest: Request {
     let channel: String
     let features: SubscriptionFeatures
 
-    var operation: Operation { .subscribe }
+    var operation: Operation { completion.operation }
 
     func answered(_ body: ServerBody) -> Bool {
         guard case .subscribed(let answer) = body else { return false }
@@ -42,7 +42,7 @@ struct UnsubscribeRequest: Request {
     let completion: Completion<Void>
     let channel: String
 
-    var operation: Operation { .unsubscribe }
+    var operation: Operation { completion.operation }
 
     func answered(_ body: ServerBody) -> Bool {
         guard case .unsubscribed = body else { return false }
@@ -53,7 +53,7 @@ struct UnsubscribeRequest: Request {
 
     func refused(_ error: RTMError) {
         // A server that knows of no subscription has none to go on with.
-        if error.code == .channelNotSubscribed {
+        if error.saysNotSubscribed {
             subscriptions.left(channel)
         } else {
             subscriptions.table.stay(channel)

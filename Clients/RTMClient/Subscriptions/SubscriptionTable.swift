@@ -1,5 +1,6 @@
 // Knows which channels are subscribed, with what features, and how far each has been seen. Another such table
-// holds the users whose metadata are followed, which works alike.
+// holds the users whose metadata are followed, which works alike. Channels of other types than message stand
+// here under labels (`UserChannel.label`).
 //
 // This is the session cache that a reconnect restores (S-19), and the place that never lets a publication
 // through twice, because positions only move forward within one epoch (M-25).
@@ -23,13 +24,14 @@ struct SubscriptionTable: Sendable {
         /// The request that began the subscription.
         let begun: UInt64
         var features: SubscriptionFeatures
+        var detail: SubscriptionDetail
         /// Everything up to here has been delivered. It is `nil` until the server's first answer.
         var position: StreamPosition?
         /// The highest offset that arrived before that answer, and its epoch if a gap named it.
         var earlyOffset: UInt64 = 0
         var earlyEpoch: UInt64?
         /// The request that the server has still to answer, and what it asked for.
-        var pending: (request: UInt64, features: SubscriptionFeatures)?
+        var pending: (request: UInt64, features: SubscriptionFeatures, detail: SubscriptionDetail)?
         /// An unsubscribe is under way.
         var isLeaving = false
         var metadata = RevisionFloor()
@@ -50,6 +52,7 @@ struct SubscriptionTable: Sendable {
         var channel: String
         var features: SubscriptionFeatures
         var after: StreamPosition?
+        var detail = SubscriptionDetail()
     }
 
     private let kind: Kind
@@ -57,25 +60,38 @@ struct SubscriptionTable: Sendable {
 
     init(_ kind: Kind = .channels) { self.kind = kind }
 
-    /// Channels with a running subscription, in alphabetical order.
-    var channels: [String] { entries.lazy.filter { $0.value.isActive }.map { $0.key }.sorted() }
+    /// Message channels with a running subscription, in alphabetical order.
+    var channels: [String] { active.filter { $0.type == .message }.map(\.name) }
 
+    /// All channels with a running subscription, in the order of their labels.
+    var active: [UserChannel] {
+        entries.lazy.filter { $0.value.isActive }.map { $0.key }.sorted().map(UserChannel.init(label:))
+    }
+
+    /// In the order of the labels, so that a stream channel comes before its topics.
     var restorations: [Restoration] {
-        entries.lazy.filter { $0.value.isActive }
-            .map { Restoration(channel: $0.key, features: $0.value.features, after: $0.value.position) }
+        entries.filter { $0.value.isActive }.map { Self.restoration($0.key, $0.value) }
             .sorted { $0.channel < $1.channel }
+    }
+
+    private static func restoration(_ channel: String, _ entry: Entry) -> Restoration {
+        Restoration(
+            channel: channel, features: entry.features, after: entry.position, detail: entry.detail)
     }
 
     /// `nil` if the channel has no running subscription.
     func restoration(of channel: String) -> Restoration? {
         guard let entry = entries[channel], entry.isActive else { return nil }
-        return Restoration(channel: channel, features: entry.features, after: entry.position)
+        return Self.restoration(channel, entry)
     }
 
     /// The request that began the running subscription; `nil` if there is none.
     func running(_ channel: String) -> UInt64? {
         entries[channel].flatMap { $0.isActive ? $0.begun : nil }
     }
+
+    /// The request for the channel that the server has still to answer; `nil` if there is none.
+    func pending(_ channel: String) -> UInt64? { entries[channel]?.pending?.request }
 
     func contains(_ channel: String) -> Bool { entries[channel] != nil }
 
@@ -88,17 +104,19 @@ struct SubscriptionTable: Sendable {
     /// The app subscribes. A channel may be subscribed only once at a time (M-8). How many channels there may
     /// be, the server decides (L-24, L-38). A subscription that is being left begins anew.
     mutating func subscribe(
-        to channel: String, features: SubscriptionFeatures, request: UInt64
+        to channel: String, features: SubscriptionFeatures,
+        _ detail: SubscriptionDetail = SubscriptionDetail(), request: UInt64
     ) throws(RTMError) {
         if var entry = entries[channel], !entry.isLeaving {
             guard entry.pending == nil else {
                 throw RTMError(.duplicateOperation, "\(kind.noun(channel)): a subscribe is already under way")
             }
-            entry.pending = (request, features)
+            entry.pending = (request, features, detail)
             entries[channel] = entry
             return
         }
-        entries[channel] = Entry(begun: request, features: features, pending: (request, features))
+        entries[channel] = Entry(
+            begun: request, features: features, detail: detail, pending: (request, features, detail))
     }
 
     /// Takes the server's answer to a subscribe, or to a restoration if `request` is `nil`, and returns what
@@ -113,6 +131,7 @@ struct SubscriptionTable: Sendable {
         if let request {
             guard let pending = entry.pending, pending.request == request else { return nil }
             entry.features = pending.features
+            entry.detail = pending.detail
             entry.pending = nil
         }
         defer { entries[channel] = entry }
@@ -122,8 +141,7 @@ struct SubscriptionTable: Sendable {
         }
         guard hasGap || seen.epoch != position.epoch else { return nil }
         entry.position = position
-        return GapEvent(
-            channelType: kind.channelType, channelName: channel, lastSeen: seen, continuesAfter: position)
+        return kind.gap(in: channel, lastSeen: seen, continuesAfter: position)
     }
 
     /// The subscribe failed, or nobody waits for it any more. A subscription that is being left ends with the
@@ -137,6 +155,9 @@ struct SubscriptionTable: Sendable {
         entries[channel] = remains ? entry : nil
         return !remains
     }
+
+    /// A return needs this from now on.
+    mutating func set(_ detail: SubscriptionDetail, of channel: String) { entries[channel]?.detail = detail }
 
     mutating func beginLeaving(_ channel: String) { entries[channel]?.isLeaving = true }
 
@@ -197,6 +218,9 @@ struct SubscriptionTable: Sendable {
 
     func features(of channel: String) -> SubscriptionFeatures { entries[channel]?.features ?? [] }
 
+    /// What a running subscription needs beside its features.
+    func detail(of channel: String) -> SubscriptionDetail { entries[channel]?.detail ?? SubscriptionDetail() }
+
     // MARK: Positions
 
     /// Whether a publication is new, in a channel that is subscribed.
@@ -225,22 +249,27 @@ struct SubscriptionTable: Sendable {
             entry.earlyEpoch = position.epoch
         }
         entries[channel] = entry
-        return GapEvent(
-            channelType: kind.channelType, channelName: channel, lastSeen: seen, continuesAfter: position)
+        return kind.gap(in: channel, lastSeen: seen, continuesAfter: position)
     }
 }
 
 extension SubscriptionTable.Kind {
-    var channelType: ChannelType {
-        switch self {
-        case .channels: .message
-        case .userMetadata: .none
-        }
+    fileprivate func gap(
+        in channel: String, lastSeen: StreamPosition?, continuesAfter: StreamPosition
+    ) -> GapEvent {
+        let place =
+            switch self {
+            case .channels: UserChannel(label: channel)
+            case .userMetadata: UserChannel(type: .none, name: channel)
+            }
+        return GapEvent(
+            channelType: place.type, channelName: place.name, lastSeen: lastSeen,
+            continuesAfter: continuesAfter)
     }
 
     fileprivate func noun(_ name: String) -> String {
         switch self {
-        case .channels: "channel '\(name)'"
+        case .channels: "channel '\(UserChannel(label: name).name)'"
         case .userMetadata: "metadata of user '\(name)'"
         }
     }

@@ -12,13 +12,15 @@ final class Subscriptions {
 
     // MARK: Calls
 
+    /// - Parameter channel: here and below, the label of the channel.
     func subscribe(
-        to channel: String, features: SubscriptionFeatures, _ completion: Completion<RTMSubscription>
+        to channel: String, features: SubscriptionFeatures,
+        detail: SubscriptionDetail = SubscriptionDetail(), _ completion: Completion<RTMSubscription>
     ) {
         guard link.requests.isReady(for: completion) else { return }
         let beginsAnew = table.isLeaving(channel)
         do {
-            try table.subscribe(to: channel, features: features, request: completion.id)
+            try table.subscribe(to: channel, features: features, detail, request: completion.id)
         } catch {
             return completion.fail(error)
         }
@@ -27,8 +29,8 @@ final class Subscriptions {
         let request = SubscribeRequest(
             subscriptions: self, completion: completion, channel: channel, features: features)
         link.requests.ask(request, id: completion.id) {
-            $0.subscribe.channel = channel
-            $0.subscribe.features = features.rawValue
+            $0.subscribe = Rtm_Client_Subscribe(
+                .init(channel: channel, features: features, after: nil, detail: detail))
         }
     }
 
@@ -40,19 +42,19 @@ final class Subscriptions {
         case .connecting, .disconnected, .suspended:
             // The channel is not restored (S-16). A server that has it restored already is told to end it.
             if link.isBeingRestored, table.contains(channel) {
-                link.requests.tell { $0.unsubscribe.channel = channel }
+                link.requests.tell { $0.unsubscribe = Rtm_Client_Unsubscribe(channel) }
             }
             end(channel)
-            link.locks.endWaits(in: channel)
+            link.locks.endWaits(in: UserChannel(label: channel))
             completion.succeed()
         case .connected:
             guard table.contains(channel) else {
-                return completion.fail(.channelNotSubscribed, "channel '\(channel)' is not subscribed")
+                return completion.fail(UserChannel(label: channel).isNotSubscribed)
             }
             table.beginLeaving(channel)
             let request = UnsubscribeRequest(
                 subscriptions: self, completion: completion, channel: channel)
-            link.requests.ask(request, id: completion.id) { $0.unsubscribe.channel = channel }
+            link.requests.ask(request, id: completion.id) { $0.unsubscribe = Rtm_Client_Unsubscribe(channel) }
         }
     }
 
@@ -66,9 +68,9 @@ final class Subscriptions {
             channel, request: request.completion.id, position: position, hasGap: answer.gap)
         request.completion.succeed(
             RTMSubscription(
-                channelName: channel, position: position, features: request.features,
+                channelName: UserChannel(label: channel).name, position: position, features: request.features,
                 unavailableFeatures: SubscriptionFeatures(rawValue: answer.featuresUnavailable)))
-        if let gap { link.events.emit(.gap(gap), of: channel, .message) }
+        if let gap { emit(gap, of: channel) }
         guard table.isActive(channel) else { return }
         begin(channel, features: request.features, answer, isNew: true)
     }
@@ -85,6 +87,7 @@ final class Subscriptions {
     private func begin(
         _ channel: String, features: SubscriptionFeatures, _ answer: Rtm_Client_Subscribed, isNew: Bool
     ) {
+        guard UserChannel(label: channel).type != .topic else { return }
         let unavailable = SubscriptionFeatures(rawValue: answer.featuresUnavailable)
         link.refreshes.putOff(channel, unavailable)
         link.rosters.follow(
@@ -98,20 +101,33 @@ final class Subscriptions {
     /// - Returns: the request that began the subscription of this channel that runs on; `nil` if none does.
     func abandon(_ channel: String, request: UInt64) -> UInt64? {
         if table.abandon(channel, request: request) {
-            link.requests.tell { $0.unsubscribe.channel = channel }
+            link.requests.tell { $0.unsubscribe = Rtm_Client_Unsubscribe(channel) }
         }
         return table.running(channel)
     }
 
     /// An unsubscribe is over. Unless the channel was subscribed again meanwhile, nothing of it remains.
     func left(_ channel: String) {
-        if table.finishLeaving(channel) { forgetPresence(of: channel) }
+        if table.finishLeaving(channel) { forget(channel) }
     }
 
     /// The subscription has ended.
-    private func end(_ channel: String) {
+    func end(_ channel: String) {
         table.remove(channel)
+        forget(channel)
+    }
+
+    /// Who leaves a stream channel leaves its topics, too (C-4).
+    private func forget(_ channel: String) {
         forgetPresence(of: channel)
+        let place = UserChannel(label: channel)
+        guard place.type == .stream else { return }
+        link.streams.forget(place.name)
+        for topic in table.active where topic.belongs(to: place.name) { end(topic.label) }
+    }
+
+    private func emit(_ gap: GapEvent, of channel: String) {
+        link.events.emit(.gap(gap), of: channel, UserChannel(label: channel).type)
     }
 
     private func forgetPresence(of channel: String) {
@@ -139,9 +155,7 @@ final class Subscriptions {
 
     private func ask(_ restoration: SubscriptionTable.Restoration) {
         link.requests.ask(RestoreRequest(subscriptions: self, restoration: restoration)) {
-            $0.subscribe.channel = restoration.channel
-            $0.subscribe.features = restoration.features.rawValue
-            if let after = restoration.after { $0.subscribe.after = Rtm_Client_StreamPosition(after) }
+            $0.subscribe = Rtm_Client_Subscribe(restoration)
         }
     }
 
@@ -156,14 +170,14 @@ final class Subscriptions {
         defer { link.opening.restorationEnded() }
         guard table.contains(channel) else {
             // The app has left the channel since, and the server has to hear of that (S-16).
-            link.requests.tell { $0.unsubscribe.channel = channel }
+            link.requests.tell { $0.unsubscribe = Rtm_Client_Unsubscribe(channel) }
             return
         }
         let gap = table.confirm(
             channel, request: nil, position: StreamPosition(answer.position), hasGap: answer.gap)
         if let gap {
-            link.events.emit(.gap(gap), of: channel, .message)
-            link.connection?.restoration.interrupted(channel: channel)
+            emit(gap, of: channel)
+            link.connection?.restoration.interrupted(channel: gap.channelName)
         }
         begin(channel, features: restoration.features, answer, isNew: false)
     }
@@ -179,7 +193,14 @@ final class Subscriptions {
             return link.end(.connectionError("a subscription could not be restored yet: \(error.reason)"))
         }
         end(channel)
-        link.connection?.restoration.failed(channel: channel)
+        let place = UserChannel(label: channel)
+        switch place.type {
+        case .stream:
+            link.events.emit(
+                .streamChannelEnded(StreamChannelEndedEvent(channelName: place.name, error: error)))
+        case .topics, .topic: break
+        case .message, .user, .none: link.connection?.restoration.failed(channel: place.name)
+        }
         link.opening.restorationEnded()
     }
 
@@ -193,7 +214,7 @@ final class Subscriptions {
     /// the lost events led to.
     func skip(_ channel: String, to position: StreamPosition) {
         guard let event = table.skip(channel, to: position) else { return }
-        link.events.emit(.gap(event), of: channel, .message)
+        emit(event, of: channel)
         link.rosters.skip(channel, toEpoch: position.epoch)
         link.refreshes.ask(for: channel)
     }
@@ -207,5 +228,6 @@ extension RTMError {
     /// Nothing is wrong with a subscribe that is refused so; the server just couldn't do it.
     fileprivate var maySoonPass: Bool {
         code == .channelSubscribeTimeout || code == .channelSubscribeFailed && limit == nil
+            || code == .channelJoinFailed && limit == nil && retryAfter != nil
     }
 }

@@ -101,13 +101,14 @@ struct HistoryTime: Sendable, Hashable {
 extension HistoryMessage {
     /// The event that the message was when it was live.
     func event(of source: MessageDestination) -> MessageEvent {
-        let (type, name): (ChannelType, String) =
+        let (type, name, topic): (ChannelType, String, String) =
             switch source {
-            case .channel(let name): (.message, name)
-            case .user(let id): (.user, id)
+            case .channel(let name): (.message, name, "")
+            case .user(let id): (.user, id, "")
+            case .topic(let topic, let channel): (.stream, channel, topic)
             }
         return MessageEvent(
-            channelType: type, channelName: name, payload: payload, publisher: publisher,
+            channelType: type, channelName: name, topic: topic, payload: payload, publisher: publisher,
             customType: customType, timestampMilliseconds: timestampMilliseconds, offset: 0)
     }
 }

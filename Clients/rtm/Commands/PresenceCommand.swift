@@ -20,8 +20,11 @@ struct PresenceWhoCommand: AsyncParsableCommand {
         commandName: "who", abstract: "List the users of a channel.",
         discussion: "Quiet users are not listed. With --json: an object for each user, then one for all.")
 
-    @Argument(help: "Name of the message channel.")
+    @Argument(help: "Name of the channel.")
     var channel: String
+
+    @Flag(help: "The channel is a stream channel.")
+    var stream = false
 
     @Flag(help: "List the states of each user, too.")
     var states = false
@@ -46,12 +49,13 @@ struct PresenceWhoCommand: AsyncParsableCommand {
     }
 
     private func counted(_ client: RTMClient) async throws -> Int {
-        try await client.whoNow(in: channel, includeUserID: false).total
+        try await client.whoNow(in: channel, type: stream ? .stream : .message, includeUserID: false).total
     }
 
     private func listed(_ client: RTMClient) async throws -> Int {
         var total = 0
-        for try await user in client.onlineUsers(in: channel, includingStates: states) {
+        let type: ChannelType = stream ? .stream : .message
+        for try await user in client.onlineUsers(in: channel, type: type, includingStates: states) {
             total += 1
             let text = states ? "\(user.userID)\t\(user.states.text)" : user.userID
             try await common.output.result(text.visible, user.json)

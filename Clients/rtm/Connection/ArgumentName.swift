@@ -23,6 +23,7 @@ extension MessageDestination {
         switch self {
         case .channel(let name): .channel(name)
         case .user(let id): .user(id)
+        case .topic(_, let channel): .channel(channel)
         }
     }
 }

@@ -11,12 +11,11 @@ extension RTMEvent {
         case .lock(let event): event.json
         case .linkState(let change): change.json
         case .tokenWillExpire(let notice):
-            [
-                "event": "tokenWillExpire",
-                "remainingMilliseconds": .number(notice.remaining.milliseconds, decimals: 0),
-            ]
+            notice.json
         case .gap(let gap): gap.json
         case .presence(let presence): presence.json
+        case .topic(let event): event.json
+        case .streamChannelEnded(let event): event.json
         case .undecryptable(let event): event.json
         case .overflow(let dropped): ["event": "overflow", "dropped": .number(dropped)]
         }
@@ -30,15 +29,71 @@ extension MessageEvent {
             case .text(let text): .init(name: "message", value: .string(text))
             case .data(let data): .init(name: "data", value: .string(data.base64EncodedString()))
             }
-        return .object([
-            .init(name: "event", value: "message"),
-            .init(name: "channelType", value: .string("\(channelType)")),
-            .init(name: "channelName", value: .string(channelName)),
-            .init(name: "publisher", value: .string(publisher)),
-            content,
-            .init(name: "customType", value: .string(customType)),
-            .init(name: "timestamp", value: .number(timestampMilliseconds)),
-        ])
+        let place: [JSON.Field] = topic.isEmpty ? [] : [.init(name: "channelTopic", value: .string(topic))]
+        return .object(
+            [
+                .init(name: "event", value: "message"),
+                .init(name: "channelType", value: .string("\(channelType)")),
+                .init(name: "channelName", value: .string(channelName)),
+            ] + place + [
+                .init(name: "publisher", value: .string(publisher)),
+                content,
+                .init(name: "customType", value: .string(customType)),
+                .init(name: "timestamp", value: .number(timestampMilliseconds)),
+            ])
+    }
+}
+
+extension TopicEvent {
+    fileprivate var json: JSON {
+        let (type, topics): (String, [Topic]) =
+            switch change {
+            case .snapshot(let topics): ("snapshot", topics)
+            case .remoteJoin(let topic, let publisher):
+                ("remoteJoinTopic", [Topic(name: topic, publishers: [publisher])])
+            case .remoteLeave(let topic, let publisher):
+                ("remoteLeaveTopic", [Topic(name: topic, publishers: [publisher])])
+            }
+        return [
+            "event": "topic",
+            "type": .string(type),
+            "channelName": .string(channelName),
+            "publisher": .string(publisher ?? ""),
+            "topicInfos": .array(topics.map(\.json)),
+            "timestamp": .number(timestampMilliseconds),
+        ]
+    }
+}
+
+extension Topic {
+    fileprivate var json: JSON {
+        [
+            "topic": .string(name),
+            "publishers": .array(
+                publishers.map {
+                    ["publisherUserId": .string($0.userID), "publisherMeta": .string($0.meta)]
+                }),
+        ]
+    }
+}
+
+extension StreamChannelEndedEvent {
+    fileprivate var json: JSON {
+        [
+            "event": "streamChannelEnded", "channelName": .string(channelName),
+            "code": .number(error.code.rawValue), "reason": .string(error.reason),
+        ]
+    }
+}
+
+extension TokenWillExpireEvent {
+    fileprivate var json: JSON {
+        let place = channelName.map { [JSON.Field(name: "channelName", value: .string($0))] } ?? []
+        return .object(
+            [.init(name: "event", value: "tokenWillExpire")] + place + [
+                .init(
+                    name: "remainingMilliseconds", value: .number(remaining.milliseconds, decimals: 0))
+            ])
     }
 }
 

@@ -22,10 +22,15 @@ struct Transcript: Sendable {
         case .linkState(let change): sentence(for: change).map(remark)
         case .tokenWillExpire(let notice):
             remark(
-                "the token expires in \(notice.remaining.components.seconds) s, and the connection with it")
+                "the token \(notice.channelName.map { "of stream channel \($0) " } ?? "")expires in "
+                    + "\(notice.remaining.components.seconds) s, and the "
+                    + "\(notice.channelName == nil ? "connection" : "membership") with it")
         case .gap(let gap):
             remark("messages of \(gap.channelName) may be missing here: the server no longer has them")
         case .presence(let presence): line(for: presence)
+        case .topic(let event): sentence(for: event).map(remark)
+        case .streamChannelEnded(let event):
+            remark("stream channel \(event.channelName) is over: \(event.error.reason)")
         case .undecryptable(let event):
             remark(
                 "\(event.count) of what arrived in \(event.channelName) can't be decrypted: "
@@ -37,6 +42,7 @@ struct Transcript: Sendable {
     private func line(for message: MessageEvent) -> String {
         var place = showsChannel ? " " + message.channelName.visible : ""
         if message.channelType == .user { place = " (to you)" }
+        if !message.topic.isEmpty { place += "/" + message.topic.visible }
         let publisher = message.publisher.visible
         let mark = message.customType.isEmpty ? "" : " [\(message.customType.visible)]"
         return time(message.timestampMilliseconds) + palette.quiet(place) + " "
@@ -71,6 +77,20 @@ struct Transcript: Sendable {
         case .disconnected: "the connection is lost (\(change.reason)); trying again"
         case .suspended: "still no connection (\(change.reason)); trying every 30 s"
         case .failed: "the connection has ended for good: \(change.reason)"
+        }
+    }
+
+    private func sentence(for event: TopicEvent) -> String? {
+        switch event.change {
+        case .snapshot(let topics):
+            topics.isEmpty
+                ? "nobody publishes a topic of \(event.channelName) yet"
+                : "topics of \(event.channelName): "
+                    + topics.map { topic in
+                        "\(topic.name) (\(topic.publishers.map(\.userID).joined(separator: ", ")))"
+                    }.joined(separator: ", ")
+        case .remoteJoin(let topic, let publisher): "\(publisher.userID) publishes topic \(topic)"
+        case .remoteLeave(let topic, let publisher): "\(publisher.userID) publishes topic \(topic) no more"
         }
     }
 

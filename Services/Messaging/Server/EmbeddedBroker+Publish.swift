@@ -16,8 +16,8 @@ extension EmbeddedBroker {
     /// the log already has it, the answer is the same as the first time, whether the receiver is still online
     /// or not.
     package mutating func publish(_ request: PublishRequest, now: UInt64) throws(RTMError) -> Appended {
-        guard let type = request.channelType, type == .message || type == .user else {
-            throw RTMError(.invalidChannelType, "messages are published to message and user channels")
+        guard let type = request.channelType, type == .message || type == .user || type == .topic else {
+            throw RTMError(.invalidChannelType, "messages are published to channels, users and topics")
         }
         channels.makeRoom()
         let channel = ChannelView(appID: request.appID, type: type, name: request.channel)

@@ -48,12 +48,16 @@ package enum PresenceKeys {
         "presence.channels.usersMax", default: 0, in: 0...10_000_000,
         "Users in one channel; a subscribe of one more is refused. 0 means no limit (L-42).")
 
+    package static let streamUsersMax = ConfigurationKey<Int>.int(
+        "presence.streamChannels.usersMax", default: 1_000, in: 0...10_000_000,
+        "Users in one stream channel; a join of one more is refused. 0 means no limit (L-26).")
+
     static let own: [KeyDeclaration] = [
         ServiceLinkKeys.secret.declaration, announceMax.declaration, interval.declaration,
         debounce.declaration,
         statesMax.declaration, stateKeyBytesMax.declaration, stateValueBytesMax.declaration,
         leaseTimeToLive.declaration, grace.declaration, sweepInterval.declaration, channelsMax.declaration,
-        usersMax.declaration,
+        usersMax.declaration, streamUsersMax.declaration,
     ]
 
     static let rules = [
@@ -80,6 +84,7 @@ extension PresenceRules {
             leaseTimeToLive: configuration[PresenceKeys.leaseTimeToLive].milliseconds,
             grace: configuration[PresenceKeys.grace].milliseconds,
             channelsMax: configuration[PresenceKeys.channelsMax],
-            usersMax: configuration[PresenceKeys.usersMax])
+            usersMax: configuration[PresenceKeys.usersMax],
+            streamUsersMax: configuration[PresenceKeys.streamUsersMax])
     }
 }

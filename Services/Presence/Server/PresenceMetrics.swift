@@ -53,7 +53,8 @@ package struct PresenceMetrics: Sendable {
         refused = registry.counter("rtm_presence_refused_total", "Requests refused.")
         channelsFull = registry.counter(
             "rtm_presence_channel_full_total",
-            "Subscribes refused because a channel has presence.channels.usersMax users.")
+            "Subscribes and joins refused because a channel has all its users (presence.channels.usersMax, presence.streamChannels.usersMax)."
+        )
         redis = RedisMetrics(registry)
         goneBound = registry.gauge(
             "rtm_presence_gone_bound_seconds",

@@ -103,11 +103,18 @@ extension ClientRequest.Body {
         case RTM__CLIENT__CLIENT_FRAME__BODY_SUBSCRIBE:
             self = .subscribe(ClientRequest.Subscribe(frame.subscribe.pointee))
         case RTM__CLIENT__CLIENT_FRAME__BODY_UNSUBSCRIBE:
-            self = .unsubscribe(channel: WireText(frame.unsubscribe.pointee.channel))
+            let unsubscribe = frame.unsubscribe.pointee
+            self = .unsubscribe(
+                ClientRequest.Unsubscribe(
+                    channelType: ChannelType(subscribed: unsubscribe.channel_type),
+                    channel: WireText(unsubscribe.channel)))
         case RTM__CLIENT__CLIENT_FRAME__BODY_PUBLISH:
             self = .publish(ClientRequest.Publish(frame.publish.pointee))
         case RTM__CLIENT__CLIENT_FRAME__BODY_RENEW_TOKEN:
-            self = .renewToken(WireText(frame.renew_token.pointee.token))
+            let renewToken = frame.renew_token.pointee
+            self = .renewToken(
+                ClientRequest.RenewToken(
+                    token: WireText(renewToken.token), channel: WireText(renewToken.channel)))
         case RTM__CLIENT__CLIENT_FRAME__BODY_SUBSCRIBE_USER_METADATA:
             self = .subscribeUserMetadata(
                 ClientRequest.SubscribeUserMetadata(frame.subscribe_user_metadata.pointee))
@@ -157,9 +164,20 @@ extension ClientRequest.Subscribe: WireListElement {
 
     fileprivate init(_ subscribe: Rtm__Client__Subscribe) {
         self.init(
+            channelType: ChannelType(subscribed: subscribe.channel_type),
             channel: WireText(subscribe.channel),
             features: SubscriptionFeatures(rawValue: subscribe.features),
-            after: StreamPosition(subscribe.after), requestID: subscribe.request_id)
+            after: StreamPosition(subscribe.after), requestID: subscribe.request_id,
+            token: WireText(subscribe.token),
+            publishers: WireTexts(subscribe.publishers, count: subscribe.n_publishers))
+    }
+}
+
+extension ChannelType {
+    /// The type of what is subscribed. A client that names none means a message channel.
+    fileprivate init?(subscribed type: Rtm__Client__ChannelType) {
+        self.init(rawValue: Int(type.rawValue))
+        if self == .none { self = .message }
     }
 }
 

@@ -9,11 +9,11 @@ package struct ClientRequest {
     package enum Body {
         case hello(Hello)
         case login(Login)
-        case renewToken(WireText)
+        case renewToken(RenewToken)
         case logout
         case heartbeat
         case subscribe(Subscribe)
-        case unsubscribe(channel: WireText)
+        case unsubscribe(Unsubscribe)
         case publish(Publish)
         case call(ClientCall)
         case subscribeUserMetadata(SubscribeUserMetadata)
@@ -47,12 +47,35 @@ package struct ClientRequest {
         let message: UnsafeRawPointer?
     }
 
+    package struct RenewToken {
+        package let token: WireText
+        /// The stream channel whose token it is; empty for the token of the session.
+        package let channel: WireText
+
+        package init(token: WireText, channel: WireText = .empty) {
+            self.token = token
+            self.channel = channel
+        }
+    }
+
     package struct Subscribe {
+        /// Nil for a number that is not a channel type.
+        package let channelType: ChannelType?
         package let channel: WireText
         package let features: SubscriptionFeatures
         package let after: StreamPosition?
         /// Within a login: what the answer carries. Otherwise 0.
         package let requestID: UInt64
+        /// What lets the user join a stream channel.
+        package let token: WireText
+        /// Whose messages of a topic are delivered.
+        package let publishers: WireTexts
+    }
+
+    package struct Unsubscribe {
+        /// Nil for a number that is not a channel type.
+        package let channelType: ChannelType?
+        package let channel: WireText
     }
 
     package struct SubscribeUserMetadata {

@@ -1,22 +1,38 @@
-/// Reads the time of a publication that is only passed on.
+/// Reads a field of a publication that is only passed on.
 package enum PublicationTime {
     /// The timestamp of the first frame in milliseconds (UTC), if that frame is a publication.
     package static func first(in frames: UnsafeRawBufferPointer) -> UInt64? {
+        PublicationField.first(in: frames, Schema.Publication.timestampMs.number).flatMap { try? $0.uint64 }
+    }
+}
+
+/// Reads who published what is only passed on.
+package enum PublicationPublisher {
+    /// The publisher of the first frame, if that frame is a publication. It lives as long as the frames.
+    package static func first(in frames: UnsafeRawBufferPointer) -> WireText? {
+        PublicationField.first(in: frames, Schema.Publication.publisher.number).flatMap { try? $0.view }
+    }
+}
+
+private enum PublicationField {
+    static func first(in frames: UnsafeRawBufferPointer, _ number: UInt32) -> ProtobufScanner.Field? {
         guard frames.count > FrameReader.prefixLength else { return nil }
         let length = Int(UInt32(bigEndian: frames.loadUnaligned(as: UInt32.self)))
         let rest = frames.dropFirst(FrameReader.prefixLength)
         guard length <= rest.count else { return nil }
-        return try? timestamp(of: UnsafeRawBufferPointer(rebasing: rest.prefix(length)))
+        return try? field(number, of: UnsafeRawBufferPointer(rebasing: rest.prefix(length)))
     }
 
-    private static func timestamp(of frame: UnsafeRawBufferPointer) throws(WireError) -> UInt64? {
+    private static func field(
+        _ number: UInt32, of frame: UnsafeRawBufferPointer
+    ) throws(WireError) -> ProtobufScanner.Field? {
         var scanner = ProtobufScanner(frame)
         while let field = try scanner.next() {
             guard field.number == Schema.ServerFrame.publication.number else { continue }
             guard case .bytes(let content) = field.value else { return nil }
             var publication = ProtobufScanner(content)
             while let field = try publication.next() {
-                if field.number == Schema.Publication.timestampMs.number { return try field.uint64 }
+                if field.number == number { return field }
             }
         }
         return nil

@@ -82,17 +82,21 @@ package struct PublishRates: WireMessage {
     /// Messages a second, and bytes of payload, to all channels and users together.
     let sessionMessages: Int
     let sessionBytes: Int
+    /// Messages a second to one topic.
+    let topicMessages: Int
 
-    package init(targetMessages: Int, sessionMessages: Int, sessionBytes: Int) {
+    package init(targetMessages: Int, sessionMessages: Int, sessionBytes: Int, topicMessages: Int) {
         self.targetMessages = targetMessages
         self.sessionMessages = sessionMessages
         self.sessionBytes = sessionBytes
+        self.topicMessages = topicMessages
     }
 
     package func write(to sink: inout some FieldSink) {
         sink.field(Fields.targetMessages, UInt32(clamping: targetMessages))
         sink.field(Fields.sessionMessages, UInt32(clamping: sessionMessages))
         sink.field(Fields.sessionBytes, UInt64(clamping: sessionBytes))
+        sink.field(Fields.topicMessages, UInt32(clamping: topicMessages))
     }
 }
 
@@ -108,11 +112,38 @@ package struct TokenWillExpire: ServerFrameBody {
     package typealias Fields = Schema.TokenWillExpire
     package static var field: SchemaField<Fields> { Schema.ServerFrame.tokenWillExpire }
     let remaining: Duration
+    /// The stream channel whose token it is; empty for the token of the session.
+    let channel: String
 
-    package init(remaining: Duration) { self.remaining = remaining }
+    package init(remaining: Duration, channel: String = "") {
+        self.remaining = remaining
+        self.channel = channel
+    }
 
     package func write(to sink: inout some FieldSink) {
         sink.field(Fields.remainingMs, milliseconds: remaining)
+        sink.field(Fields.channel, channel)
+    }
+}
+
+/// The server has ended a membership of a stream channel.
+package struct ChannelEnded: ServerFrameBody {
+    package typealias Fields = Schema.ChannelEnded
+    package static var field: SchemaField<Fields> { Schema.ServerFrame.channelEnded }
+    let channelType: ChannelType
+    let channel: String
+    let error: RTMError
+
+    package init(_ channel: ChannelKey, _ error: RTMError) {
+        channelType = channel.type
+        self.channel = channel.name
+        self.error = error
+    }
+
+    package func write(to sink: inout some FieldSink) {
+        sink.field(Fields.channelType, channelType)
+        sink.field(Fields.channel, channel)
+        sink.field(Fields.error, error)
     }
 }
 

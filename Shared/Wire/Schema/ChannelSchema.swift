@@ -13,6 +13,9 @@ extension Schema {
         package static var features: SchemaField<UInt32> { SchemaField(2) }
         package static var after: SchemaField<StreamPosition> { SchemaField(3) }
         package static var requestId: SchemaField<UInt64> { SchemaField(4) }
+        package static var channelType: SchemaField<Enumeration> { SchemaField(5) }
+        package static var token: SchemaField<String> { SchemaField(6) }
+        package static var publishers: SchemaField<[String]> { SchemaField(7) }
     }
 
     /// rtm.client.Subscribed
@@ -25,6 +28,7 @@ extension Schema {
     /// rtm.client.Unsubscribe
     package enum Unsubscribe {
         package static var channel: SchemaField<String> { SchemaField(1) }
+        package static var channelType: SchemaField<Enumeration> { SchemaField(2) }
     }
 
     /// rtm.client.Unsubscribed

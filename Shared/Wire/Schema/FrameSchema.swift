@@ -47,6 +47,7 @@ extension Schema {
         package static var tokenRenewed: SchemaField<TokenRenewed> { SchemaField(16) }
         package static var tokenWillExpire: SchemaField<TokenWillExpire> { SchemaField(17) }
         package static var done: SchemaField<Done> { SchemaField(18) }
+        package static var channelEnded: SchemaField<ChannelEnded> { SchemaField(19) }
         package static var onlineUsers: SchemaField<OnlineUsers> { SchemaField(20) }
         package static var userChannels: SchemaField<UserChannels> { SchemaField(21) }
         package static var userState: SchemaField<UserState> { SchemaField(23) }

@@ -50,11 +50,13 @@ extension Schema {
         package static var targetMessages: SchemaField<UInt32> { SchemaField(1) }
         package static var sessionMessages: SchemaField<UInt32> { SchemaField(2) }
         package static var sessionBytes: SchemaField<UInt64> { SchemaField(3) }
+        package static var topicMessages: SchemaField<UInt32> { SchemaField(4) }
     }
 
     /// rtm.client.RenewToken
     package enum RenewToken {
         package static var token: SchemaField<String> { SchemaField(1) }
+        package static var channel: SchemaField<String> { SchemaField(2) }
     }
 
     /// rtm.client.TokenRenewed
@@ -63,6 +65,14 @@ extension Schema {
     /// rtm.client.TokenWillExpire
     package enum TokenWillExpire {
         package static var remainingMs: SchemaField<UInt32> { SchemaField(1) }
+        package static var channel: SchemaField<String> { SchemaField(2) }
+    }
+
+    /// rtm.client.ChannelEnded
+    package enum ChannelEnded {
+        package static var channelType: SchemaField<Enumeration> { SchemaField(1) }
+        package static var channel: SchemaField<String> { SchemaField(2) }
+        package static var error: SchemaField<Error> { SchemaField(3) }
     }
 
     /// rtm.client.Done

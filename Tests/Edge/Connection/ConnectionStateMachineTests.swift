@@ -147,11 +147,15 @@ struct ConnectionStateMachineTests {
                     appID: channel, userID: user, token: user, heartbeatIntervalSeconds: 5,
                     presenceTimeoutSeconds: 5, inboxAfter: nil, instance: 0, attempt: 0,
                     isAsked: false, message: nil))
-        case .renewToken: .renewToken(user)
+        case .renewToken: .renewToken(.init(token: user))
         case .logout: .logout
         case .heartbeat: .heartbeat
-        case .subscribe: .subscribe(.init(channel: channel, features: .message, after: nil, requestID: 0))
-        case .unsubscribe: .unsubscribe(channel: channel)
+        case .subscribe:
+            .subscribe(
+                .init(
+                    channelType: .message, channel: channel, features: .message, after: nil, requestID: 0,
+                    token: .empty, publishers: WireTexts()))
+        case .unsubscribe: .unsubscribe(.init(channelType: .message, channel: channel))
         case .publish:
             .publish(
                 .init(
@@ -166,11 +170,11 @@ struct ConnectionStateMachineTests {
         switch action {
         case .welcome(let version): "welcome \(version)"
         case .login(let login): "login \(login.userID.string)"
-        case .renewToken(let token): "renew \(token.string)"
+        case .renewToken(let renewal): "renew \(renewal.token.string)"
         case .logout: "logout"
         case .answerHeartbeat: "heartbeat"
         case .subscribe(let subscribe): "subscribe \(subscribe.channel.string)"
-        case .unsubscribe(let channel): "unsubscribe \(channel.string)"
+        case .unsubscribe(let unsubscribe): "unsubscribe \(unsubscribe.channel.string)"
         case .publish(let publish): "publish \(publish.channel.string)"
         case .call(let call): "call \(call.kind)"
         case .subscribeUserMetadata(let subscribe): "subscribe user \(subscribe.userID.string)"

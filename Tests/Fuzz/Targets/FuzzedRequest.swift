@@ -43,16 +43,20 @@ extension ClientRequest.Body {
         case .subscribe(let subscribe):
             [
                 "subscribe", subscribe.channel.hex, "\(subscribe.features.rawValue)",
-                "\(String(describing: subscribe.after))",
+                "\(String(describing: subscribe.after)) \(String(describing: subscribe.channelType))",
+                subscribe.token.hex,
+            ] + subscribe.publishers.map(\.hex)
+        case .unsubscribe(let unsubscribe):
+            [
+                "unsubscribe", "\(String(describing: unsubscribe.channelType))", unsubscribe.channel.hex,
             ]
-        case .unsubscribe(let channel): ["unsubscribe", channel.hex]
         case .publish(let publish):
             [
                 "publish", "\(String(describing: publish.channelType))", publish.channel.hex,
                 publish.message.facts, "\(publish.storeInHistory) \(publish.sequence)",
                 "\(String(describing: publish.againAfter)) \(publish.epoch)",
             ]
-        case .renewToken(let token): ["renew", token.hex]
+        case .renewToken(let renewal): ["renew", renewal.token.hex, renewal.channel.hex]
         case .call(let call):
             [
                 "\(call.kind)", "\(String(describing: call.channelType))", call.target.hex,

@@ -161,9 +161,9 @@ final class ConnectionHandler: ChannelDuplexHandler {
             disconnect(Disconnect(.loggedOut, "logged out"))
         case .publish(let publish):
             if let session { return !loop.publishing.publish(session, publish, requestID) }
-        case .renewToken(let token):
-            behindPublishes { renewToken(of: $0, token, requestID) }
-        case .subscribe, .unsubscribe, .call, .subscribeUserMetadata, .unsubscribeUserMetadata:
+        case .renewToken(let renewal) where renewal.channel.isEmpty:
+            behindPublishes { renewToken(of: $0, renewal.token, requestID) }
+        case .renewToken, .subscribe, .unsubscribe, .call, .subscribeUserMetadata, .unsubscribeUserMetadata:
             behindPublishes { loop.perform(action, of: $0, requestID) }
         }
         return true
@@ -289,12 +289,34 @@ final class ConnectionHandler: ChannelDuplexHandler {
         switch deadline.check(now: now, utc: loop.wallClock()) {
         case .expired where machine.isNew && !isReachable: abandon()
         case .expired(let reason): disconnect(reason)
-        case .alive(let until): loop.deadlines.remind(self, at: until)
+        case .alive(let until): loop.deadlines.remind(self, at: min(until, checkJoinTokens(now)))
         case .tokenWillExpire(let remaining):
             answer(0, TokenWillExpire(remaining: remaining))
             checkDeadline(now: now)
         }
     }
+}
+
+extension ConnectionHandler {
+    /// Warns of the tokens by which stream channels were joined, and ends memberships with them.
+    ///
+    /// - Returns: when there is something to do next.
+    private func checkJoinTokens(_ now: NIODeadline) -> NIODeadline {
+        guard let session, var tokens = session.joinTokens else { return .distantFuture }
+        let (events, next) = tokens.check(now: loop.wallClock())
+        session.joinTokens = tokens.isEmpty ? nil : tokens
+        for event in events {
+            switch event {
+            case .willExpire(let channel, let remaining):
+                answer(0, TokenWillExpire(remaining: remaining, channel: channel))
+            case .expired(let channel): loop.joinTokenExpired(session, channel)
+            }
+        }
+        return next.map { now + TimeAmount($0) } ?? .distantFuture
+    }
+
+    /// A stream channel was joined with a token, or its token was renewed.
+    func joinTokenAccepted() { checkDeadline(now: loop.eventLoop.now) }
 }
 
 extension ChannelHandlerContext? {

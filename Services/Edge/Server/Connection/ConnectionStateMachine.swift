@@ -26,11 +26,11 @@ struct ConnectionStateMachine {
     enum Action {
         case welcome(version: UInt32)
         case login(ClientRequest.Login)
-        case renewToken(WireText)
+        case renewToken(ClientRequest.RenewToken)
         case logout
         case answerHeartbeat
         case subscribe(ClientRequest.Subscribe)
-        case unsubscribe(channel: WireText)
+        case unsubscribe(ClientRequest.Unsubscribe)
         case publish(ClientRequest.Publish)
         case call(ClientCall)
         case subscribeUserMetadata(ClientRequest.SubscribeUserMetadata)
@@ -78,8 +78,8 @@ struct ConnectionStateMachine {
             return .logout
         case (.active, .subscribe(let subscribe)):
             return .subscribe(subscribe)
-        case (.active, .unsubscribe(let channel)):
-            return .unsubscribe(channel: channel)
+        case (.active, .unsubscribe(let unsubscribe)):
+            return .unsubscribe(unsubscribe)
         case (.active, .publish(let publish)):
             return .publish(publish)
         case (.active, .call(let call)):

@@ -116,6 +116,10 @@ package enum EdgeKeys {
         "edge.rates.refusals", default: 100, in: 0...1_000_000,
         "Refusals for a rate per second, fifty times that at once; beyond it a connection is cut off (R-16).")
 
+    package static let topicPublishRate = ConfigurationKey<Int>.int(
+        "edge.rates.topicPublish", default: 200, in: 0...1_000_000,
+        "Messages per second of one session to one topic; 0 means no limit (R-4).")
+
     static let userMetadataWriters = ConfigurationKey<ForeignPolicies.Policy>.choice(
         "edge.permissions.userMetadata", default: .everybody,
         "Who may write the metadata of another user: everybody whom no token restricts, or those whose token lists that user (D-16)."
@@ -137,7 +141,7 @@ package enum EdgeKeys {
         connectionsPerAddressMax.declaration, frameBytesMax.declaration, outboundBytesMax.declaration,
         outboundTimeout.declaration, handshakeBytesMax.declaration, handshakeTimeout.declaration,
         subscriptionsMax.declaration, sessionsMax.declaration, tokenLifeMax.declaration,
-        publishRate.declaration,
+        publishRate.declaration, topicPublishRate.declaration,
         sessionPublishRate.declaration, sessionPublishBytes.declaration, appPublishRate.declaration,
         appPublishBytes.declaration,
         callRate.declaration, subscribeRate.declaration, loginRate.declaration,
@@ -150,7 +154,7 @@ package enum EdgeKeys {
     static let live: [KeyDeclaration] = [
         CommonKeys.apps.declaration, tlsCertificate.declaration, tlsKey.declaration,
         subscriptionsMax.declaration, sessionsMax.declaration, tokenLifeMax.declaration,
-        publishRate.declaration,
+        publishRate.declaration, topicPublishRate.declaration,
         sessionPublishRate.declaration, sessionPublishBytes.declaration, appPublishRate.declaration,
         appPublishBytes.declaration, callRate.declaration,
         subscribeRate.declaration, loginRate.declaration, channelMetadataRate.declaration,
@@ -257,6 +261,7 @@ extension ApplicationRates {
                 bytes: record.sessionPublishBytes ?? configuration[EdgeKeys.sessionPublishBytes]),
             appPublish: PublishRate(
                 messages: record.appPublishRate ?? configuration[EdgeKeys.appPublishRate],
-                bytes: record.appPublishBytes ?? configuration[EdgeKeys.appPublishBytes]))
+                bytes: record.appPublishBytes ?? configuration[EdgeKeys.appPublishBytes]),
+            topicPublish: configuration[EdgeKeys.topicPublishRate])
     }
 }

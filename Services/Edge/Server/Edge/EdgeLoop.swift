@@ -86,12 +86,13 @@ final class EdgeLoop {
         memberships.subscriptions = subscribing
         let history = HistoryAppends(storage: storage, wallClock: wallClock)
         publishing = Publishing(
-            messaging: messaging, history: history, sessions: sessions,
+            messaging: messaging, history: history, sessions: sessions, subscribing: subscribing,
             sharedRates: sharedRates, metrics: metrics, endOfTurn: endOfTurn)
         calls = Calls(
             presence: presence, storage: storage, locks: locks, metrics: metrics, endOfTurn: endOfTurn)
         channelRequests = ChannelRequests(
-            subscribing: subscribing, memberships: memberships, locks: locks, endOfTurn: endOfTurn)
+            subscribing: subscribing, memberships: memberships, locks: locks, endOfTurn: endOfTurn,
+            eventLoop: eventLoop, wallClock: wallClock)
         userMetadataRequests = UserMetadataRequests(subscribing: subscribing, endOfTurn: endOfTurn)
         logins = Logins(
             configuration, sessions: sessions, metrics: metrics, endOfTurn: endOfTurn, wallClock: wallClock,
@@ -149,8 +150,10 @@ extension EdgeLoop {
         switch action {
         case .subscribe(let subscribe):
             channelRequests.subscribe(session, subscribe, requestID)
-        case .unsubscribe(let channel):
-            channelRequests.unsubscribe(session, channel, requestID)
+        case .unsubscribe(let unsubscribe):
+            channelRequests.unsubscribe(session, unsubscribe, requestID)
+        case .renewToken(let renewal):
+            channelRequests.renew(session, renewal, requestID)
         case .call(let call):
             calls.call(session, call, requestID)
         case .subscribeUserMetadata(let subscribe):
@@ -169,6 +172,10 @@ extension EdgeLoop {
         guard let subscriptions = session.subscriptionsAtLogin.take() else { return }
         for channel in subscriptions.channels { channelRequests.subscribe(session, channel) }
         for user in subscriptions.users { userMetadataRequests.subscribe(session, user) }
+    }
+
+    func joinTokenExpired(_ session: Session, _ channel: String) {
+        channelRequests.joinTokenExpired(session, channel)
     }
 
     func sessionEnded(_ session: Session, _ end: SessionEnd) {

@@ -12,8 +12,9 @@ protocol RefreshedSubscriptions: AnyObject {
     /// The session comes in again for a new snapshot, and `Memberships.refreshed` is called when it has come
     /// so far. Returns false if there is no need.
     func refresh(_ session: SessionKey, at place: Int) -> Bool
-    func messageChannels(
-        of session: SessionKey
+    /// The channels of which the session is a member, or on its way to be.
+    func channelsOfMember(
+        _ session: SessionKey
     ) -> [(channel: ChannelKey, features: SubscriptionFeatures)]
     func isSubscribed(_ session: SessionKey, to channel: ChannelKey) -> Bool
 }
@@ -166,7 +167,7 @@ extension Memberships {
     }
 
     private func memberships(of key: SessionKey) -> [Membership] {
-        guard let session = sessions[key], let channels = subscriptions?.messageChannels(of: key),
+        guard let session = sessions[key], let channels = subscriptions?.channelsOfMember(key),
             !channels.isEmpty
         else { return [] }
         // A subscribe that still waits for messaging is among them, so presence has to hear of the session's

@@ -21,7 +21,7 @@ struct PublishRate: Sendable, Hashable {
 
 /// The rates that a publish may exceed.
 enum PublishLimit: String, MetricLabel {
-    case channel, sessionMessages, sessionBytes, appMessages, appBytes
+    case channel, topic, sessionMessages, sessionBytes, appMessages, appBytes
     static let labelName = "rate"
 }
 
@@ -41,6 +41,7 @@ struct PublishShortage: Equatable {
     private var allowed: String {
         switch limit {
         case .channel: "messages a second to one channel or user are allowed"
+        case .topic: "messages a second to one topic are allowed"
         case .sessionMessages: "messages a second of one session are allowed, to all channels together"
         case .sessionBytes: "bytes of messages a second of one session are allowed"
         case .appMessages: "messages a second of all users of the app are allowed"
@@ -51,6 +52,7 @@ struct PublishShortage: Equatable {
     private var name: String {
         switch limit {
         case .channel: "messages per second"
+        case .topic: "messages per second to a topic"
         case .sessionMessages: "messages per second of a session"
         case .sessionBytes: "message bytes per second of a session"
         case .appMessages: "messages per second of an app"

@@ -31,6 +31,7 @@ final class Publishing {
     private let messaging: MessagingClient<ServiceEvents>
     private let history: HistoryAppends
     private let sessions: Sessions
+    private let subscribing: Subscribing
     private let sharedRates: SharedRates
     private let metrics: EdgeMetrics
     private let endOfTurn: EndOfTurn
@@ -41,11 +42,12 @@ final class Publishing {
 
     init(
         messaging: MessagingClient<ServiceEvents>, history: HistoryAppends, sessions: Sessions,
-        sharedRates: SharedRates, metrics: EdgeMetrics, endOfTurn: EndOfTurn
+        subscribing: Subscribing, sharedRates: SharedRates, metrics: EdgeMetrics, endOfTurn: EndOfTurn
     ) {
         self.messaging = messaging
         self.history = history
         self.sessions = sessions
+        self.subscribing = subscribing
         self.sharedRates = sharedRates
         self.metrics = metrics
         self.endOfTurn = endOfTurn
@@ -145,9 +147,8 @@ extension Publishing {
         _ session: Session, _ request: ClientRequest.Publish, _ continues: Bool
     ) throws(RTMError) -> ChannelType {
         do throws(RTMError) {
-            let type = continues ? run.type : try Self.checkChannel(of: request)
-            if !continues { try session.checkMayWrite(type, request.channel) }
-            try Self.check(request.message)
+            let type = continues ? run.type : try checkChannel(of: request, session)
+            try Self.check(request.message, to: type)
             return type
         } catch {
             try session.rates.call(session.application.rates, now: endOfTurn.now)
@@ -176,22 +177,47 @@ extension Publishing {
         }
     }
 
-    private static func checkChannel(of request: ClientRequest.Publish) throws(RTMError) -> ChannelType {
+    private func checkChannel(
+        of request: ClientRequest.Publish, _ session: Session
+    ) throws(RTMError) -> ChannelType {
+        var name = request.channel
         switch request.channelType {
-        case .message: try NameRule.channel.check(request.channel.bytes)
-        case .user: try NameRule.user.check(request.channel.bytes)
+        case .message: try NameRule.channel.check(name.bytes)
+        case .user: try NameRule.user.check(name.bytes)
+        case .topic: name = WireText(try checkTopic(of: request, session))
         default:
-            throw RTMError(.invalidChannelType, "messages are published to message and user channels")
+            throw RTMError(.invalidChannelType, "messages are published to channels, users and topics")
         }
-        return request.channelType ?? .none
+        let type = request.channelType ?? .none
+        try session.checkMayWrite(type, name)
+        return type
     }
 
-    private static func check(_ message: MessageView) throws(RTMError) {
-        guard message.payload.bytes.count <= Limits.messageBytesMax else {
+    /// Only the publishers of a stream channel reach its topics (C-7). Which of them publishes which topic,
+    /// presence announces, and subscribers choose by that.
+    ///
+    /// - Returns: the name of the stream channel.
+    private func checkTopic(
+        of request: ClientRequest.Publish, _ session: Session
+    ) throws(RTMError) -> UnsafeRawBufferPointer {
+        let channel = try NameRule.checkTopicName(request.channel.bytes)
+        let topics = session.channel(WireText(channel).string, .topics)
+        guard subscribing.features(of: session.key, in: topics)?.contains(.quiet) == false else {
+            throw RTMError(.channelTopicNotJoined, "topic \"\(request.channel.string)\" is not joined")
+        }
+        guard !request.storeInHistory else {
+            throw RTMError(.invalidChannelType, "messages of topics are not stored")
+        }
+        return channel
+    }
+
+    private static func check(_ message: MessageView, to type: ChannelType) throws(RTMError) {
+        let bytesMax = type == .topic ? Limits.topicMessageBytesMax : Limits.messageBytesMax
+        guard message.payload.bytes.count <= bytesMax else {
             throw RTMError(
                 .channelMessageLengthExceedLimitation,
-                "the message has \(message.payload.bytes.count) bytes, \(Limits.messageBytesMax) are allowed",
-                limit: .init(name: "message bytes", value: UInt64(Limits.messageBytesMax)))
+                "the message has \(message.payload.bytes.count) bytes, \(bytesMax) are allowed",
+                limit: .init(name: "message bytes", value: UInt64(bytesMax)))
         }
         try NameRule.customType.check(message.customType.bytes)
         switch message.type {

@@ -61,7 +61,8 @@ final class Logins {
             publishRates: PublishRates(
                 targetMessages: rates.publish.perSecond,
                 sessionMessages: rates.sessionPublish.messages.perSecond,
-                sessionBytes: rates.sessionPublish.bytes.perSecond))
+                sessionBytes: rates.sessionPublish.bytes.perSecond,
+                topicMessages: rates.topicPublish.perSecond))
     }
 
     /// The session of an admitted login. The session is up once its inbox is attached.

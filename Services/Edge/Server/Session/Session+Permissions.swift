@@ -5,17 +5,25 @@ import RTMWire
 /// What the session's token allows. A token without permissions restricts nothing, and the session's own user
 /// is always allowed.
 extension Session {
-    /// Whether the session may read a message channel. The name has been checked before.
-    func checkMayRead(_ channel: WireText) throws(RTMError) {
-        guard let grant, !grant.allows(.read, to: .messageChannels, named: channel.bytes) else { return }
+    /// Whether the session may read a message or stream channel. The name has been checked before.
+    func checkMayRead(
+        _ channel: WireText, _ resource: TokenPermissions.Resource = .messageChannels
+    ) throws(RTMError) {
+        guard let grant, !grant.allows(.read, to: resource, named: channel.bytes) else { return }
         throw RTMError(
             .channelSubscribePermissionDenied,
             "the token doesn't allow to subscribe to channel \"\(channel.string)\"")
     }
 
-    /// Whether the session may publish to a message channel or a user. The name has been checked before.
+    /// Whether the session may publish to a message channel, a user or, for a topic, a stream channel. The
+    /// name has been checked before.
     func checkMayWrite(_ type: ChannelType, _ name: WireText) throws(RTMError) {
-        let resource = type == .user ? TokenPermissions.Resource.users : .messageChannels
+        let resource: TokenPermissions.Resource =
+            switch type {
+            case .user: .users
+            case .topic: .streamChannels
+            case .message, .stream, .topics, .none: .messageChannels
+            }
         guard let grant, !grant.allows(.write, to: resource, named: name.bytes), !isOwn(resource, name) else {
             return
         }
@@ -69,7 +77,7 @@ extension Session {
         let resource = try Self.checkTarget(of: call)
         // An empty name means the session's own user, whose metadata nobody has to allow.
         guard !call.target.isEmpty else { return }
-        try checkMay(call.kind.isQuery ? .read : .write, resource, call.target, else: call.kind.notAllowed)
+        try checkMay(call.kind.isQuery ? .read : .write, resource, call.target, else: call.notAllowed)
         try checkPolicy(call, resource)
     }
 
@@ -87,9 +95,18 @@ extension Session {
         case (let kind, .stream) where kind != .getHistory:
             try NameRule.channel.check(call.target.bytes)
             return .streamChannels
+        case (.whoNow, .topics), (.getState, .topics), (.setState, .topics), (.removeState, .topics):
+            try NameRule.channel.check(call.target.bytes)
+            return .streamChannels
         default:
             throw RTMError(.invalidChannelType, "a channel of this type has no \(call.kind.service)")
         }
+    }
+}
+
+extension ClientCall {
+    fileprivate var notAllowed: ErrorCode {
+        channelType == .topics && !kind.isQuery ? .channelJoinTopicFailed : kind.notAllowed
     }
 }
 

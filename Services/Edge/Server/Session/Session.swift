@@ -38,6 +38,8 @@ final class Session {
     var isMember = false
     /// What storage has to know about the session's end; nil until the session asks for a lock.
     var locks: SessionLocks?
+    /// When the tokens end by which it has joined stream channels; nil where none does.
+    var joinTokens: JoinTokens?
     /// Where what the session does is counted; nil where nobody counts.
     let appMetrics: AppMetrics?
     /// What the session's token gives; nil where the app id is the credential.
@@ -93,7 +95,9 @@ final class Session {
 
     func metadata(of userID: String) -> ChannelKey { ChannelKey(appID: appID, type: .none, name: userID) }
 
-    func channel(_ name: String) -> ChannelKey { ChannelKey(appID: appID, type: .message, name: name) }
+    func channel(_ name: String, _ type: ChannelType = .message) -> ChannelKey {
+        ChannelKey(appID: appID, type: type, name: name)
+    }
 
     // MARK: The socket
 

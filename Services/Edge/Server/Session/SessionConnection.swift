@@ -20,8 +20,15 @@ protocol SessionConnection: AnyObject {
     func stopReading()
     /// Reads on after `stopReading`.
     func readOn()
+    /// The session has a new token for a stream channel, which ends at some time.
+    func joinTokenAccepted()
     /// Says why, and closes.
     func disconnect(_ reason: Disconnect)
     /// Closes without a word: the client is here again, over another connection (S-12b).
     func replaced()
+}
+
+extension SessionConnection {
+    /// Where nothing expires.
+    func joinTokenAccepted() {}
 }

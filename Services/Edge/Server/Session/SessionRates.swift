@@ -6,6 +6,8 @@ import RTMWire
 struct ApplicationRates: Sendable, Hashable {
     /// Messages of one session to one channel or user, per second.
     var publish: Rate
+    /// Messages of one session to one topic, per second.
+    var topicPublish: Rate
     /// Messages of one session to all channels and users together.
     var sessionPublish: PublishRate
     /// Messages of all sessions of the app together, at one edge.
@@ -34,9 +36,11 @@ struct ApplicationRates: Sendable, Hashable {
     init(
         publish: Int, calls: Int, subscribesMax: Int, login: Int, subscriptionsMax: Int,
         channelMetadata: Int = 10, userMetadata: Int = 10, acquireLock: Int = 10, renewal: Int = 2,
-        sessionPublish: PublishRate = .unlimited, appPublish: PublishRate = .unlimited
+        sessionPublish: PublishRate = .unlimited, appPublish: PublishRate = .unlimited,
+        topicPublish: Int = 0
     ) {
         self.publish = Rate(perSecond: publish)
+        self.topicPublish = Rate(perSecond: topicPublish)
         self.sessionPublish = sessionPublish
         self.appPublish = appPublish
         self.calls = Rate(perSecond: calls)
@@ -177,14 +181,16 @@ struct SessionRates {
         try take(.renewal, rates.renewal, now, .operationRateExceedLimitation, "token renewals")
     }
 
-    /// Takes one message to the channel or user, or returns what it exceeds.
+    /// Takes one message to the channel, user or topic, or returns what it exceeds.
     mutating func publish(
         _ type: ChannelType, _ channel: WireText, _ rates: ApplicationRates, now: NIODeadline
     ) -> PublishShortage? {
-        guard !rates.publish.isUnlimited else { return nil }
+        let rate = type == .topic ? rates.topicPublish : rates.publish
+        guard !rate.isUnlimited else { return nil }
         let target = Target(type: type, name: channel.string)
-        guard let wait = publishes.take(target, rates.publish, now: now) else { return nil }
-        return PublishShortage(limit: .channel, perSecond: rates.publish.perSecond, wait: wait)
+        guard let wait = publishes.take(target, rate, now: now) else { return nil }
+        return PublishShortage(
+            limit: type == .topic ? .topic : .channel, perSecond: rate.perSecond, wait: wait)
     }
 
     mutating func subscribe(_ channel: String, _ rates: ApplicationRates, now: NIODeadline) throws(RTMError) {

@@ -9,9 +9,13 @@ import RTMWire
 struct SubscriptionsAtLogin {
     struct Channel {
         let requestID: UInt64
+        /// Nil for a number that is not a channel type.
+        let type: ChannelType?
         let name: String
         let features: SubscriptionFeatures
         let after: StreamPosition?
+        let token: String
+        let publishers: [String]
     }
 
     struct User {
@@ -27,11 +31,27 @@ struct SubscriptionsAtLogin {
     /// - Returns: nil if the login brings nothing.
     init?(_ login: ClientRequest.Login, channelsMax: Int) {
         guard !login.subscriptions.isEmpty || !login.followedUsers.isEmpty else { return nil }
-        channels = login.subscriptions.prefix(channelsMax).map {
+        channels = Self.taken(of: login.subscriptions, channelsMax: channelsMax).map {
             Channel(
-                requestID: $0.requestID, name: $0.channel.string, features: $0.features, after: $0.after)
+                requestID: $0.requestID, type: $0.channelType, name: $0.channel.string,
+                features: $0.features, after: $0.after, token: $0.token.string,
+                publishers: $0.publishers.map(\.string))
         }
         users = login.followedUsers.prefix(Limits.userMetadataSubscriptionsMax)
             .map { User(requestID: $0.requestID, id: $0.userID.string, after: $0.after) }
+    }
+
+    /// Limit: stream channels and topics that come with one login.
+    private static let streamsMax = 500
+
+    private static func taken(
+        of subscriptions: WireList<ClientRequest.Subscribe>, channelsMax: Int
+    ) -> some Sequence<ClientRequest.Subscribe> {
+        var channels = 0
+        var streams = 0
+        return subscriptions.prefix { subscription in
+            if subscription.channelType == .message { channels += 1 } else { streams += 1 }
+            return channels <= channelsMax && streams <= streamsMax
+        }
     }
 }

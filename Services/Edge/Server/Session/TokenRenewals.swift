@@ -42,10 +42,11 @@ final class TokenRenewals {
     /// end a subscription from here, and to let it go on would leave the right in force.
     private func checkSubscriptions(of session: Session, under grant: TokenGrant?) throws(RTMError) {
         guard let grant, !grant.permissions.isEmpty else { return }
-        let lost = subscribing.messageChannels(of: session.key).map(\.channel.name).filter {
-            !grant.allows(.read, to: .messageChannels, named: $0.utf8)
+        let lost = subscribing.channelsOfMember(session.key).map(\.channel).filter {
+            !grant.allows(
+                .read, to: $0.type == .message ? .messageChannels : .streamChannels, named: $0.name.utf8)
         }
-        guard let channel = lost.min() else { return }
+        guard let channel = lost.map(\.name).min() else { return }
         throw RTMError(
             .channelSubscribePermissionDenied,
             "the new token doesn't allow to subscribe to channel \"\(channel)\", which is subscribed")

@@ -17,6 +17,8 @@ struct ChannelTable {
     /// got it back, or may be gone.
     private var detachedInterests: [[UInt64]] = [[]]
     private var turn = TurnBatches()
+    /// By the places of topics: who hears whom. Other channels have none.
+    private var audiences: [Int: TopicAudience] = [:]
 
     var count: Int { channels.count - free.count }
 
@@ -63,6 +65,7 @@ extension ChannelTable {
         // Nobody is there to get the entries, and the next channel in this place must not get them.
         if let number = channels[place].batch { turn[number] = DeliveryBatch() }
         if channels[place].owner == nil { places[key] = nil }
+        if key.type == .topic { audiences[place] = nil }
         channels[place] = EdgeChannel(key: ChannelKey(appID: "", type: .none, name: ""), interest: 0)
         free.append(place)
         return .detach(DetachPush(interest: interest, isLoggedOut: isOwnerLoggedOut), of: key)
@@ -169,6 +172,21 @@ extension ChannelTable {
     }
 }
 
+// MARK: - Topics
+
+extension ChannelTable {
+    /// What was gathered before has gone out.
+    mutating func hear(_ publishers: [String], by subscriber: Subscriber, at place: Int) {
+        guard channels[place].key.type == .topic else { return }
+        audiences[place, default: TopicAudience()].set(publishers, of: subscriber.session.id)
+    }
+
+    mutating func hearNobody(by subscriber: Subscriber, at place: Int) {
+        guard channels[place].key.type == .topic else { return }
+        audiences[place]?.remove(subscriber.session.id)
+    }
+}
+
 // MARK: - Entries
 
 extension ChannelTable {
@@ -177,9 +195,25 @@ extension ChannelTable {
         guard let place = place(of: delivery.interest),
             let known = channels[place].advance(past: delivery)
         else { return }
+        guard channels[place].key.type != .topic else {
+            return gatherOfTopic(delivery, without: known, at: place)
+        }
+        turn[beginBatch(at: place)].append(delivery, without: known)
+    }
+
+    private mutating func beginBatch(at place: Int) -> Int {
         let number = channels[place].batch ?? turn.begin(for: place)
         channels[place].batch = number
-        turn[number].append(delivery, without: known)
+        return number
+    }
+
+    /// What nobody here wants to hear goes to nobody.
+    private mutating func gatherOfTopic(_ delivery: DeliveryPush, without known: Int, at place: Int) {
+        guard let audience = audiences[place],
+            let publisher = PublicationPublisher.first(in: delivery.frames.bytes),
+            let number = audience.number(of: publisher.string)
+        else { return }
+        turn[beginBatch(at: place)].append(delivery, without: known, of: number, to: audience)
     }
 
     /// What a channel has gathered so far, for those who are subscribed now. The next entry begins a new

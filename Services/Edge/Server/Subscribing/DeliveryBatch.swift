@@ -14,6 +14,8 @@ struct DeliveryBatch {
         let count: Int
         fileprivate let feature: SubscriptionFeatures
         fileprivate let publisherSession: UInt64
+        /// Of a topic: the publisher's number in its audience.
+        fileprivate let publisher: Int
     }
 
     /// The frames of all entries.
@@ -24,18 +26,35 @@ struct DeliveryBatch {
     /// Whoever wants all of these features and is none of these publishers may see everything.
     private var features: SubscriptionFeatures = []
     private var publishers: [UInt64] = []
+    /// Of a topic: who hears whom; nil for every other channel.
+    private var audience: TopicAudience?
+    /// Of a topic: whose entries these are.
+    private var heard = PublisherSet()
 
     var isEmpty: Bool { parts.isEmpty }
 
     /// Adds the entries of a delivery, without the first `known`.
     mutating func append(_ delivery: DeliveryPush, without known: Int) {
+        append(delivery, without: known, of: 0)
+    }
+
+    /// Adds the entries of a topic, without the first `known`.
+    mutating func append(
+        _ delivery: DeliveryPush, without known: Int, of publisher: Int, to audience: TopicAudience
+    ) {
+        append(delivery, without: known, of: publisher)
+        self.audience = audience
+        heard.insert(publisher)
+    }
+
+    private mutating func append(_ delivery: DeliveryPush, without known: Int, of publisher: Int) {
         let start = frames.writerIndex
         frames.writeBytes(FrameReader.dropFirst(known, of: delivery.frames.bytes))
         let added = delivery.count - known
         parts.append(
             Part(
                 frames: start..<frames.writerIndex, count: added, feature: delivery.feature,
-                publisherSession: delivery.publisherSession))
+                publisherSession: delivery.publisherSession, publisher: publisher))
         count += added
         features.formUnion(delivery.feature)
         if delivery.publisherSession != 0, publishers.last != delivery.publisherSession {
@@ -47,12 +66,14 @@ struct DeliveryBatch {
     func isWhole(for subscriber: Subscriber) -> Bool {
         subscriber.features.isSuperset(of: features)
             && !publishers.contains(subscriber.session.id.rawValue)
+            && audience?.hears(subscriber.session.id, all: heard) != false
     }
 
-    /// What a subscriber gets that may not see everything (M-2, M-21).
+    /// What a subscriber gets that may not see everything (M-2, M-21, C-8).
     func selection(for subscriber: Subscriber) -> [Part] {
         parts.filter {
             $0.publisherSession != subscriber.session.id.rawValue && subscriber.features.contains($0.feature)
+                && audience?.hears(subscriber.session.id, $0.publisher) != false
         }
     }
 
@@ -68,6 +89,8 @@ struct DeliveryBatch {
         count = 0
         features = []
         publishers.removeAll(keepingCapacity: true)
+        audience = nil
+        heard = PublisherSet()
     }
 }
 

@@ -28,12 +28,12 @@ struct SessionSeats {
     /// By the places of the channels. A session that has ended has none, whoever has its slot now.
     func all(of session: SessionKey) -> [Int: Seat] { slot(of: session)?.seats ?? [:] }
 
-    /// How many seats the session has in channels of this type.
-    func count(of session: SessionKey, in type: ChannelType) -> Int {
+    /// How many seats the session has in channels of this type; nil for types of which nobody keeps count.
+    func count(of session: SessionKey, in type: ChannelType) -> Int? {
         switch type {
         case .message: slot(of: session)?.messageCount ?? 0
         case .none: slot(of: session)?.metadataCount ?? 0
-        case .user, .stream: 0
+        case .user, .stream, .topics, .topic: nil
         }
     }
 
@@ -53,7 +53,7 @@ struct SessionSeats {
         switch type {
         case .message: slots[slot].messageCount += change
         case .none: slots[slot].metadataCount += change
-        case .user, .stream: break
+        case .user, .stream, .topics, .topic: break
         }
     }
 

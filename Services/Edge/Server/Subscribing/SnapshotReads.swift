@@ -53,12 +53,24 @@ final class SnapshotReads {
             reader?.presenceAnswered(id, nil)
             return
         }
+        guard channel.type != .topics || !join.isQuiet else { return listen(id, join, channel) }
         presence.join(
             JoinRequest(
                 channel: channel, caller: session.caller, lease: lease, quiet: join.isQuiet,
                 presenceTimeout: .seconds(Int64(session.presenceTimeout)),
                 wantsSnapshot: join.wantsSnapshot, claim: session.claim),
             context: PendingJoin(id: id, session: session.key, channel: channel))
+    }
+
+    /// Whoever only hears of the topics of a stream channel is no member of them. He needs the snapshot,
+    /// which all who wait for it at the same time share.
+    private func listen(_ id: SubscribeID, _ join: SnapshotQuestions.Join, _ channel: ChannelKey) {
+        guard join.wantsSnapshot else {
+            reader?.presenceAnswered(id, ByteBuffer())
+            return
+        }
+        rosterReads.wait(id, for: channel)
+        readRosters()
     }
 
     // MARK: Answers
@@ -77,7 +89,8 @@ final class SnapshotReads {
             readRosters()
         case .success(let response):
             reader?.presenceAnswered(join.id, ByteBuffer(bytes: response.frames.bytes))
-        case .failure(.refused(let refusal)) where refusal.code == .channelSubscribeFailed:
+        case .failure(.refused(let refusal))
+        where refusal.code == .channelSubscribeFailed || refusal.code == .channelJoinFailed:
             reader?.presenceRefused(join.id, refusal)
         case .failure:
             reader?.presenceAnswered(join.id, nil)

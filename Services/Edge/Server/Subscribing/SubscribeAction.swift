@@ -61,7 +61,7 @@ enum SubscribeAnswer {
 struct SnapshotQuestions: Hashable {
     let session: SessionKey
     let channel: ChannelKey
-    /// The session becomes a member of a message channel; nil for a user's metadata.
+    /// The session becomes a member of the channel; nil for a user's metadata.
     let join: Join?
     /// What storage is asked for: metadata, locks, both or nothing.
     let stored: SubscriptionFeatures
@@ -79,6 +79,8 @@ struct PageQuestion: Hashable {
     let features: SubscriptionFeatures
     /// The owner of an inbox sees the messages that he sent himself (M-33).
     let showsOwn: Bool
+    /// Of a topic: whose messages are wanted.
+    var publishers: [String] = []
 }
 
 extension RTMError {

@@ -123,7 +123,7 @@ extension SubscribeMachine {
     /// Goes as far as it can: the channel is attached, there is room, or it is time to try again.
     mutating func goOn(_ view: ChannelView) -> Step {
         switch state {
-        case .attaching where request.isLogin: begin(view)
+        case .attaching where !request.hasSnapshots: begin(view)
         case .attaching: ask(view)
         case .standing, .waitingForRoom: begin(view)
         case .preparing, .reading: Step()
@@ -135,7 +135,7 @@ extension SubscribeMachine {
 
     // MARK: Preparing
 
-    /// Whoever is subscribed is a member of a message channel (M-3), so everybody waits for presence:
+    /// Whoever is subscribed is a member of the channel (M-3), so everybody waits for presence:
     /// "subscribed" means "listed".
     private mutating func ask(_ view: ChannelView) -> Step {
         given = given ?? view.position
@@ -223,7 +223,7 @@ extension SubscribeMachine {
         state = .reading
         let question = PageQuestion(
             session: request.session, channel: request.channel, after: given, features: request.features,
-            showsOwn: request.isLogin)
+            showsOwn: request.isLogin, publishers: request.publishers)
         return Step(actions: actions, next: .read(question))
     }
 
@@ -295,7 +295,7 @@ extension SubscribeMachine {
     private mutating func withoutSnapshots() -> [SubscribeAction] {
         reply.unavailable.formUnion(
             request.features.intersection(added).intersection([.metadata, .lock]))
-        return request.purpose == .userMetadata ? [] : withoutPresence()
+        return request.isMembership ? withoutPresence() : []
     }
 
     // MARK: Waiting for room
@@ -322,7 +322,7 @@ extension SubscribeMachine {
     mutating func goLive(at position: StreamPosition, gap: Bool) -> [SubscribeAction] {
         lostEvents = lostEvents || gap && hasOldSnapshot
         var actions = reply.giveAll(at: position, gap: gap)
-        if request.purpose == .subscribe, kind != .returning {
+        if request.purpose == .subscribe, request.channel.type.hasLocks, kind != .returning {
             actions.append(.entered(request.session, request.channel))
         }
         if lacksSnapshot { actions.append(.lacksSnapshot(request.session, place: place)) }

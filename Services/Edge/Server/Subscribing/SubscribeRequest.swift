@@ -15,9 +15,9 @@ struct SubscribeRequest {
     enum Purpose: Hashable {
         /// The inbox of a session whose login is answered once messages reach the user.
         case login(InboxOwner)
-        /// A message channel.
+        /// A channel that the client has asked for.
         case subscribe
-        /// A message channel whose subscriber needs a new snapshot of presence (P-1). Nobody asked, so
+        /// A channel whose subscriber needs a new snapshot of presence (P-1). Nobody asked, so
         /// nothing is answered.
         case refresh
         /// The metadata of a user (D-44).
@@ -31,10 +31,24 @@ struct SubscribeRequest {
     let features: SubscriptionFeatures
     /// Where the client wants to continue; nil if it begins where the channel stands.
     let after: StreamPosition?
+    /// Of a topic: whose messages are delivered.
+    var publishers: [String] = []
 
     var subscriber: Subscriber { Subscriber(session: session, features: features) }
 
     var isLogin: Bool { if case .login = purpose { true } else { false } }
+
+    /// Whether the subscriber begins with what presence or storage knows. An inbox and a topic have nothing
+    /// but messages.
+    var hasSnapshots: Bool { !isLogin && channel.type != .topic }
+
+    /// Whether the subscriber is a member of the channel (M-3).
+    var isMembership: Bool {
+        switch channel.type {
+        case .message, .stream, .topics: true
+        case .none, .user, .topic: false
+        }
+    }
 
     /// Features of which a subscriber that comes in again gets a snapshot although it had them before.
     var renewed: SubscriptionFeatures {
@@ -48,9 +62,12 @@ struct SubscribeRequest {
 
     /// The error that the client gets if messaging didn't do its part.
     func error(_ failure: ServiceLinkRequestFailure) -> RTMError {
-        purpose == .userMetadata
-            ? RTMError(failure, .storageOperationFailed, timeout: .storageOperationTimeout)
-            : RTMError(failure, .channelSubscribeFailed, timeout: .channelSubscribeTimeout)
+        switch channel.type {
+        case .none: RTMError(failure, .storageOperationFailed, timeout: .storageOperationTimeout)
+        case .stream: RTMError(failure, .channelJoinFailed, timeout: .channelJoinFailed)
+        case .message, .user, .topics, .topic:
+            RTMError(failure, .channelSubscribeFailed, timeout: .channelSubscribeTimeout)
+        }
     }
 }
 

@@ -45,11 +45,24 @@ final class Subscribing {
         index.isSubscribed(session, to: channel)
     }
 
-    /// The message channels that the session is subscribed to, or on its way to be.
-    func messageChannels(
-        of session: SessionKey
+    /// The channels of which the session is a member, or on its way to be. Whoever hears of the topics of a
+    /// stream channel quietly doesn't publish there.
+    func channelsOfMember(
+        _ session: SessionKey
     ) -> [(channel: ChannelKey, features: SubscriptionFeatures)] {
-        index.subscriptions(of: session, in: .message)
+        index.subscriptions(of: session, in: .message) + index.subscriptions(of: session, in: .stream)
+            + index.subscriptions(of: session, in: .topics).filter { !$0.features.contains(.quiet) }
+    }
+
+    /// What the session gets of the channel; nil if it isn't subscribed.
+    func features(of session: SessionKey, in channel: ChannelKey) -> SubscriptionFeatures? {
+        index.features(of: session, in: channel)
+    }
+
+    /// The topics of a stream channel that the session is subscribed to, or on its way to be.
+    func topics(of session: SessionKey, in channel: ChannelKey) -> [ChannelKey] {
+        index.subscriptions(of: session, in: .topic).map(\.channel)
+            .filter { TopicName($0.name)?.channel == channel.name }
     }
 }
 
@@ -84,11 +97,13 @@ extension Subscribing {
 
     /// Whether the session may subscribe to the channel.
     ///
-    /// - Parameter countMax: how many channels of that type it may be subscribed to.
-    func room(for key: ChannelKey, of session: Session, countMax: Int) -> Room {
+    /// - Parameters:
+    /// - count: how many channels count against the limit; nil stands for all of that type.
+    /// - countMax: how many channels of that type it may be subscribed to.
+    func room(for key: ChannelKey, of session: Session, _ count: Int? = nil, countMax: Int) -> Room {
         if index.isSubscribing(session.key, to: key) { return .underWay }
         if index.isSubscribed(session.key, to: key) { return .free }
-        return index.count(of: session.key, in: key.type) < countMax ? .free : .full
+        return count ?? index.count(of: session.key, in: key.type) < countMax ? .free : .full
     }
 
     /// Returns false if the session isn't subscribed to the channel.
@@ -286,7 +301,7 @@ extension Subscribing {
         switch outcome {
         case .success(let response):
             let page = SubscribePage(
-                frames: ByteBuffer(bytes: response.frames.bytes), position: response.position,
+                frames: read.question.wanted(response.frames), position: response.position,
                 gap: response.gap, more: response.more)
             step(id) { $0.pageRead(id, page, hasRoom: $1) }
         case .failure(let failure):

@@ -50,7 +50,10 @@ extension SubscriptionIndex {
     }
 
     /// How many channels of this type the session is subscribed to, or on its way to be.
-    func count(of session: SessionKey, in type: ChannelType) -> Int { seats.count(of: session, in: type) }
+    func count(of session: SessionKey, in type: ChannelType) -> Int {
+        seats.count(of: session, in: type)
+            ?? seats.all(of: session).keys.count { channels[$0].key.type == type }
+    }
 
     /// What the session is subscribed to, or on its way to be, among the channels of this type.
     func subscriptions(
@@ -62,6 +65,11 @@ extension SubscriptionIndex {
             }
             return (channels[place].key, features)
         }
+    }
+
+    func features(of session: SessionKey, in key: ChannelKey) -> SubscriptionFeatures? {
+        guard let place = channels.place(of: key), let seat = seats[session, place] else { return nil }
+        return features(at: place, seat)
     }
 
     private func features(at place: Int, _ seat: SessionSeats.Seat) -> SubscriptionFeatures? {
@@ -280,6 +288,7 @@ extension SubscriptionIndex {
         let fanOut = fanOut(at: place)
         let request = machine.request
         let seat = channels[place].add(request.subscriber)
+        channels.hear(request.publishers, by: request.subscriber, at: place)
         seats.set(.live(seat), of: request.session, at: place, in: request.channel.type)
         return fanOut + machine.goLive(at: position, gap: gap)
     }
@@ -289,7 +298,7 @@ extension SubscriptionIndex {
     ) -> [SubscribeAction] {
         guard let request = subscribes[id]?.request, let kind = subscribes[id]?.kind else { return [] }
         var actions: [SubscribeAction] = []
-        if request.channel.type == .message {
+        if request.isMembership {
             actions = [
                 .hasNotEntered(request.session, request.channel, isContinued: kind == .continued)
             ]
@@ -334,6 +343,7 @@ extension SubscriptionIndex {
     }
 
     private mutating func unseat(_ seat: Int, at place: Int) {
+        channels.hearNobody(by: channels[place].subscribers[seat], at: place)
         guard let moved = channels[place].remove(at: seat) else { return }
         seats.set(.live(seat), of: moved, at: place, in: channels[place].key.type)
     }

@@ -19,13 +19,13 @@ struct PresenceCalls {
         case .whereNow(let user): try whereNow(user, caller, answer)
         case .setState(let channel, let items):
             let key = try self.key(of: channel, caller)
-            let states = try self.states.checked(items)
+            let states = try limits(in: key.type).checked(items)
             try checkBacklog(key)
-            store.setStates(caller, key, states, over: link, done(answer))
+            store.setStates(caller, key, states, over: link, done(answer, in: key.type))
         case .removeState(let channel, let keys):
             let key = try self.key(of: channel, caller)
             try checkBacklog(key)
-            store.removeStates(caller, key, keys.map(\.string), over: link, done(answer))
+            store.removeStates(caller, key, keys.map(\.string), over: link, done(answer, in: key.type))
         case .getState(let channel, let user):
             try getState(user, try key(of: channel, caller), caller, answer)
         case .unknown: throw RTMError(.serviceNotSupport, "presence doesn't know this call")
@@ -67,7 +67,10 @@ struct PresenceCalls {
         let key = UserKey(appID: caller.appID, userID: user.string)
         store.channels(of: key) { outcome in
             answer.give(outcome) { channels in
-                UserChannels(channels: channels.map { .init(type: $0.type, name: $0.name) })
+                // Who publishes in a stream channel is a member of the channel itself, too.
+                UserChannels(
+                    channels: channels.filter { $0.type != .topics }
+                        .map { .init(type: $0.type, name: $0.name) })
             }
         }
     }
@@ -86,10 +89,13 @@ struct PresenceCalls {
         }
     }
 
-    private func done(_ answer: CallAnswer) -> (Result<Bool, RTMError>) -> Void {
+    private func limits(in type: ChannelType) -> StateLimits { type == .topics ? .topics : states }
+
+    private func done(_ answer: CallAnswer, in type: ChannelType) -> (Result<Bool, RTMError>) -> Void {
         { outcome in
             let done = outcome.flatMap { isThere -> Result<Done, RTMError> in
-                isThere ? .success(Done()) : .failure(Self.isNotThere)
+                guard !isThere else { return .success(Done()) }
+                return .failure(type == .topics ? Self.doesNotPublish : Self.isNotThere)
             }
             answer.give(done) { $0 }
         }
@@ -101,6 +107,10 @@ struct PresenceCalls {
         RTMError(.presenceUserNotExist, "the user is not in the channel")
     }
 
+    private static var doesNotPublish: RTMError {
+        RTMError(.channelNotJoined, "the user is not among the publishers of the stream channel")
+    }
+
     private func key(of channel: PresenceChannel, _ caller: Caller) throws(RTMError) -> ChannelKey {
         try Self.check(channel.type)
         try NameRule.channel.check(channel.name.bytes)
@@ -109,7 +119,7 @@ struct PresenceCalls {
     }
 
     static func check(_ type: ChannelType?) throws(RTMError) {
-        guard type == .message || type == .stream else {
+        guard type == .message || type == .stream || type == .topics else {
             throw RTMError(.invalidChannelType, "only message and stream channels have presence")
         }
     }

@@ -26,7 +26,7 @@ extension PresenceNode {
                 }
                 wait(number, through: entered.through)
             case .failure(let error):
-                if error.code == .channelSubscribeFailed { metrics.channelsFull.increment() }
+                if error.isFullChannel { metrics.channelsFull.increment() }
                 joins.finish(number)?.fail(error)
             }
         }

@@ -7,11 +7,12 @@ extension RedisPresenceStore {
     package func enter(
         _ entry: Entry, _ channel: ChannelKey, over link: EdgeLink, _ done: @escaping Completion<Entered>
     ) {
-        enter(entry, channel, over: link, silentFor: 0, usersMax: rules.usersMax) { [rules] outcome in
+        let usersMax = rules.usersMax(in: channel.type)
+        enter(entry, channel, over: link, silentFor: 0, usersMax: usersMax) { [rules] outcome in
             done(
                 outcome.flatMap { reply in
                     reply.outcome == EnterOutcome.full
-                        ? .failure(rules.channelIsFull)
+                        ? .failure(rules.isFull(channel.type))
                         : .success(
                             Entered(
                                 through: reply.sequence,
@@ -133,18 +134,18 @@ extension RedisPresenceStore {
         _ caller: Caller, _ channel: ChannelKey, _ items: [StateItem], over link: EdgeLink,
         _ done: @escaping Completion<Bool>
     ) {
-        let countMax = rules.states.countMax
+        let limits = rules.states(in: channel.type)
         change(
             channel, PresenceScripts.setStates,
             [
                 .text(caller.userID), RedisArgument(caller.session.rawValue),
-                RedisArgument(UInt64(countMax)),
+                RedisArgument(UInt64(limits.countMax)),
             ] + items.flatMap { [.text($0.key), .text($0.value)] }, over: link
         ) { outcome in
             done(
                 outcome.flatMap { reply in
                     reply.outcome < 0
-                        ? .failure(StateLimits.tooMany(-reply.outcome, max: countMax))
+                        ? .failure(limits.tooMany(-reply.outcome))
                         : .success(reply.outcome == 1)
                 })
         }

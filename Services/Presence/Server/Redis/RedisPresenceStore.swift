@@ -68,7 +68,7 @@ package final class RedisPresenceStore: PresenceStore {
         _ channel: ChannelKey, _ script: RedisScript, _ arguments: [RedisArgument],
         over link: EdgeLink = .unknown, _ done: @escaping Completion<RosterReply>
     ) {
-        let rules = self.rules.announce
+        let rules = self.rules.announce(in: channel.type)
         let head: [RedisArgument] = [
             RedisArgument(clock()), RedisArgument(UInt64(rules.announceMax)), RedisArgument(rules.interval),
             RedisArgument(rules.debounce), RedisArgument(.random(in: 1...UInt64.max)), .run,

@@ -29,10 +29,12 @@ package struct PresenceRules: Sendable, Hashable {
     package var channelsMax: Int
     /// How many users there may be in a channel, quiet ones included; 0 means that there is no limit (L-42).
     package var usersMax: Int
+    /// The same for a stream channel (L-26).
+    package var streamUsersMax: Int
 
     package init(
         announce: AnnounceRules, states: StateLimits, leaseTimeToLive: UInt64, grace: UInt64,
-        channelsMax: Int, usersMax: Int = 0
+        channelsMax: Int, usersMax: Int = 0, streamUsersMax: Int = 0
     ) {
         self.announce = announce
         self.states = states
@@ -40,14 +42,39 @@ package struct PresenceRules: Sendable, Hashable {
         self.grace = grace
         self.channelsMax = channelsMax
         self.usersMax = usersMax
+        self.streamUsersMax = streamUsersMax
+    }
+
+    /// When changes are announced in a channel of this type. The publishers of topics are announced one by
+    /// one and at once, however many they are: a subscriber has to know whom there is to hear (C-12).
+    func announce(in type: ChannelType) -> AnnounceRules {
+        guard type == .topics else { return announce }
+        return AnnounceRules(announceMax: .max, interval: announce.interval, debounce: 0)
+    }
+
+    /// The states of a publisher of topics are its topics, with their metas (L-8, L-9, L-27).
+    func states(in type: ChannelType) -> StateLimits { type == .topics ? .topics : states }
+
+    func usersMax(in type: ChannelType) -> Int {
+        switch type {
+        case .stream: streamUsersMax
+        case .topics: 0
+        case .message, .user, .topic, .none: usersMax
+        }
     }
 
     /// What one more user of a full channel is told. Edges pass it on to the client.
-    var channelIsFull: RTMError {
+    func isFull(_ type: ChannelType) -> RTMError {
         RTMError(
-            .channelSubscribeFailed, "the channel has all the users that it may have",
-            retryAfter: .seconds(5), limit: .init(name: "users in a channel", value: UInt64(usersMax)))
+            type == .stream ? .channelJoinFailed : .channelSubscribeFailed,
+            "the channel has all the users that it may have", retryAfter: .seconds(5),
+            limit: .init(name: "users in a channel", value: UInt64(usersMax(in: type))))
     }
+}
+
+extension RTMError {
+    /// Whether a full channel has refused one more user.
+    var isFullChannel: Bool { code == .channelSubscribeFailed || code == .channelJoinFailed }
 }
 
 /// A user of an app.

@@ -188,13 +188,13 @@ package struct Roster: Sendable {
     ///
     /// - Throws: `.presenceStateCountOverflow` (-13005) when the user would have too many states (L-31).
     package mutating func setStates(
-        _ user: String, session: UInt64, _ items: [StateItem], countMax: Int, now: UInt64
+        _ user: String, session: UInt64, _ items: [StateItem], _ limits: StateLimits, now: UInt64
     ) throws(RTMError) -> Bool {
         guard let member = members[user], member.entry.session == session, !member.isLeaving else {
             return false
         }
         let states = StateLimits.merge(items, into: member.states)
-        guard states.count <= countMax else { throw StateLimits.tooMany(states.count, max: countMax) }
+        guard states.count <= limits.countMax else { throw limits.tooMany(states.count) }
         members[user]?.states = states
         if !member.entry.isQuiet { announceStates(of: user, now) }
         return true

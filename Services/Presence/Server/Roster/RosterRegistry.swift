@@ -38,7 +38,7 @@ package struct RosterRegistry: Sendable {
 
     package init(_ rules: PresenceRules, now: UInt64) {
         self.rules = rules
-        rosters = RosterTable(rules.announce)
+        rosters = RosterTable(rules)
         graceEnd = now + rules.grace
     }
 
@@ -62,14 +62,15 @@ package struct RosterRegistry: Sendable {
     package mutating func enter(
         _ entry: Entry, _ channel: ChannelKey, now: UInt64
     ) throws(RTMError) -> Bool {
-        guard hasRoom(for: entry.user, in: channel) else { throw rules.channelIsFull }
+        guard hasRoom(for: entry.user, in: channel) else { throw rules.isFull(channel.type) }
         return try enter(entry, channel, silently: false, now)
     }
 
     /// Whoever is a member already stays one.
     private func hasRoom(for user: String, in channel: ChannelKey) -> Bool {
-        guard rules.usersMax > 0, let roster = rosters[channel] else { return true }
-        return roster[user] != nil || roster.memberCount < rules.usersMax
+        let usersMax = rules.usersMax(in: channel.type)
+        guard usersMax > 0, let roster = rosters[channel] else { return true }
+        return roster[user] != nil || roster.memberCount < usersMax
     }
 
     package mutating func adopt(
@@ -132,11 +133,11 @@ package struct RosterRegistry: Sendable {
     ) throws(RTMError) -> Bool {
         guard rosters.contains(channel) else { return false }
         var outcome: Result<Bool, RTMError> = .success(false)
-        let countMax = rules.states.countMax
+        let limits = rules.states(in: channel.type)
         change(channel) { roster in
             outcome = Result { () throws(RTMError) in
                 try roster.setStates(
-                    caller.userID, session: caller.session.rawValue, items, countMax: countMax, now: now)
+                    caller.userID, session: caller.session.rawValue, items, limits, now: now)
             }
         }
         return try outcome.get()

@@ -9,7 +9,7 @@ struct RosterTable: Sendable {
     /// Limit: channels, and places, in a table that is made anew because it is nearly empty.
     private static let rebuiltMax = 1_024
 
-    private let rules: AnnounceRules
+    private let rules: PresenceRules
     private var places: [ChannelKey: Int] = [:]
     /// All rows but the last are full.
     private var rows: ContiguousArray<ContiguousArray<Roster>> = []
@@ -17,7 +17,7 @@ struct RosterTable: Sendable {
     /// none is left here, so no place in use is.
     private var free: [Int] = []
 
-    init(_ rules: AnnounceRules) { self.rules = rules }
+    init(_ rules: PresenceRules) { self.rules = rules }
 
     var count: Int { places.count }
     /// How many places there are, in use or free.
@@ -38,9 +38,12 @@ struct RosterTable: Sendable {
 
     private mutating func occupy(_ channel: ChannelKey) -> Int {
         let place = freePlace() ?? placeCount
-        if place == placeCount {
+        let roster = Roster(rules.announce(in: channel.type))
+        if place < placeCount {
+            rows[place / Self.rowSize][place % Self.rowSize] = roster
+        } else {
             if place % Self.rowSize == 0 { rows.append([]) }
-            rows[rows.count - 1].appendSparingly(Roster(rules))
+            rows[rows.count - 1].appendSparingly(roster)
         }
         places[channel] = place
         return place
@@ -62,7 +65,7 @@ struct RosterTable: Sendable {
             self = RosterTable(rules)
             return
         }
-        rows[place / Self.rowSize][place % Self.rowSize] = Roster(rules)
+        rows[place / Self.rowSize][place % Self.rowSize] = Roster(rules.announce)
         free.append(place)
     }
 

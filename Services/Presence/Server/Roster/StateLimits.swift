@@ -7,6 +7,7 @@ package struct StateLimits: Sendable, Hashable {
     package var countMax: Int
     package var keyBytesMax: Int
     package var valueBytesMax: Int
+    private var words = Words.ofStates
 
     package init(countMax: Int, keyBytesMax: Int, valueBytesMax: Int) {
         self.countMax = countMax
@@ -14,20 +15,30 @@ package struct StateLimits: Sendable, Hashable {
         self.valueBytesMax = valueBytesMax
     }
 
+    /// The states of a publisher of topics are its topics: a key is a topic's name (L-8), a value is the meta
+    /// (L-9), and there are so many of them (L-27).
+    package static let topics: StateLimits = {
+        var limits = StateLimits(
+            countMax: Limits.joinedTopicsMax, keyBytesMax: Limits.topicNameBytesMax,
+            valueBytesMax: Limits.topicMetaBytesMax)
+        limits.words = .ofTopics
+        return limits
+    }()
+
     /// Checks the items of a call and copies them.
     func checked(_ items: [(key: WireText, value: WireText)]) throws(RTMError) -> [StateItem] {
         guard !items.isEmpty else {
-            throw RTMError(.presenceInvalidArgument, "the call sets no state")
+            throw RTMError(.presenceInvalidArgument, "the call sets no \(words.noun)")
         }
         // The call is refused before the items are copied: no call with distinct keys can be valid with more
         // of them.
-        guard items.count <= countMax else { throw Self.tooMany(items.count, max: countMax) }
+        guard items.count <= countMax else { throw tooMany(items.count) }
         var keys: Set<String> = []
         var states: [StateItem] = []
         for item in items {
             let key = try checked(key: item.key)
             guard keys.insert(key).inserted else {
-                throw RTMError(.presenceStateDuplicateKey, "the state key \"\(key)\" is given twice")
+                throw RTMError(words.duplicate, "the \(words.key) \"\(key)\" is given twice")
             }
             states.append(StateItem(key: key, value: try checked(value: item.value)))
         }
@@ -35,15 +46,16 @@ package struct StateLimits: Sendable, Hashable {
     }
 
     private func checked(key: WireText) throws(RTMError) -> String {
-        guard !key.isEmpty else { throw RTMError(.presenceInvalidStateKey, "a state key is empty") }
+        guard !key.isEmpty else { throw RTMError(words.invalidKey, "a \(words.key) is empty") }
         guard key.bytes.count <= keyBytesMax else {
             throw RTMError(
-                .presenceStateKeySizeOverflow,
-                "a state key has \(key.bytes.count) bytes, \(keyBytesMax) are allowed",
-                limit: .init(name: "state key bytes", value: UInt64(keyBytesMax)))
+                words.longKey,
+                "a \(words.key) has \(key.bytes.count) bytes, \(keyBytesMax) are allowed",
+                limit: .init(name: "\(words.key) bytes", value: UInt64(keyBytesMax)))
         }
+        if let rule = words.rule { try rule.check(key.bytes) }
         guard key.isValidUTF8 else {
-            throw RTMError(.presenceInvalidStateKey, "a state key is not valid UTF-8")
+            throw RTMError(words.invalidKey, "a \(words.key) is not valid UTF-8")
         }
         return key.string
     }
@@ -51,20 +63,20 @@ package struct StateLimits: Sendable, Hashable {
     private func checked(value: WireText) throws(RTMError) -> String {
         guard value.bytes.count <= valueBytesMax else {
             throw RTMError(
-                .presenceStateValueSizeOverflow,
-                "a state value has \(value.bytes.count) bytes, \(valueBytesMax) are allowed",
-                limit: .init(name: "state value bytes", value: UInt64(valueBytesMax)))
+                words.longValue,
+                "a \(words.value) has \(value.bytes.count) bytes, \(valueBytesMax) are allowed",
+                limit: .init(name: "\(words.value) bytes", value: UInt64(valueBytesMax)))
         }
         guard value.isValidUTF8 else {
-            throw RTMError(.presenceInvalidStateValue, "a state value is not valid UTF-8")
+            throw RTMError(words.invalidValue, "a \(words.value) is not valid UTF-8")
         }
         return value.string
     }
 
-    static func tooMany(_ count: Int, max: Int) -> RTMError {
+    func tooMany(_ count: Int) -> RTMError {
         RTMError(
-            .presenceStateCountOverflow, "the user would have \(count) states, \(max) are allowed",
-            limit: .init(name: "states", value: UInt64(max)))
+            words.tooMany, "the user would have \(count) \(words.noun)s, \(countMax) are allowed",
+            limit: .init(name: "\(words.noun)s", value: UInt64(countMax)))
     }
 
     /// The states after the items have been set, in the order of their keys.
@@ -72,5 +84,35 @@ package struct StateLimits: Sendable, Hashable {
         let overwritten = Set(items.map(\.key))
         return (states.filter { !overwritten.contains($0.key) } + items)
             .sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
+    }
+}
+
+extension StateLimits {
+    /// What the states are called in refusals, and by which codes these go.
+    private struct Words: Sendable, Hashable {
+        let noun: String
+        let key: String
+        let value: String
+        let invalidKey: ErrorCode
+        let longKey: ErrorCode
+        let duplicate: ErrorCode
+        let invalidValue: ErrorCode
+        let longValue: ErrorCode
+        let tooMany: ErrorCode
+        let isTopic: Bool
+
+        /// Which characters a key has; nil if any.
+        var rule: NameRule? { isTopic ? .topic : nil }
+
+        static let ofStates = Words(
+            noun: "state", key: "state key", value: "state value", invalidKey: .presenceInvalidStateKey,
+            longKey: .presenceStateKeySizeOverflow, duplicate: .presenceStateDuplicateKey,
+            invalidValue: .presenceInvalidStateValue, longValue: .presenceStateValueSizeOverflow,
+            tooMany: .presenceStateCountOverflow, isTopic: false)
+        static let ofTopics = Words(
+            noun: "topic", key: "topic name", value: "topic meta", invalidKey: .channelInvalidTopicName,
+            longKey: .channelInvalidTopicName, duplicate: .channelInvalidTopicName,
+            invalidValue: .channelInvalidTopicMeta, longValue: .channelInvalidTopicMeta,
+            tooMany: .channelExceedTopicLimitation, isTopic: true)
     }
 }

@@ -59,7 +59,7 @@ extension MetadataTarget {
         case ChannelType.none?:
             return ChannelKey(
                 appID: caller.appID, type: .none, name: target.isEmpty ? caller.userID : target)
-        case .user?, nil:
+        case .user?, .topics?, .topic?, nil:
             throw RTMError(
                 .invalidChannelType, "metadata belongs to message and stream channels and to users")
         }

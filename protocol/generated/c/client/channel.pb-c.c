@@ -463,7 +463,7 @@ const ProtobufCMessageDescriptor rtm__client__stream_position__descriptor =
   (ProtobufCMessageInit) rtm__client__stream_position__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor rtm__client__subscribe__field_descriptors[4] =
+static const ProtobufCFieldDescriptor rtm__client__subscribe__field_descriptors[7] =
 {
   {
     "channel",
@@ -513,17 +513,56 @@ static const ProtobufCFieldDescriptor rtm__client__subscribe__field_descriptors[
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "channel_type",
+    5,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_ENUM,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Client__Subscribe, channel_type),
+    &rtm__client__channel_type__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "token",
+    6,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Client__Subscribe, token),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "publishers",
+    7,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_STRING,
+    offsetof(Rtm__Client__Subscribe, n_publishers),
+    offsetof(Rtm__Client__Subscribe, publishers),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned rtm__client__subscribe__field_indices_by_name[] = {
   2,   /* field[2] = after */
   0,   /* field[0] = channel */
+  4,   /* field[4] = channel_type */
   1,   /* field[1] = features */
+  6,   /* field[6] = publishers */
   3,   /* field[3] = request_id */
+  5,   /* field[5] = token */
 };
 static const ProtobufCIntRange rtm__client__subscribe__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 4 }
+  { 0, 7 }
 };
 const ProtobufCMessageDescriptor rtm__client__subscribe__descriptor =
 {
@@ -533,7 +572,7 @@ const ProtobufCMessageDescriptor rtm__client__subscribe__descriptor =
   "Rtm__Client__Subscribe",
   "rtm.client",
   sizeof(Rtm__Client__Subscribe),
-  4,
+  7,
   rtm__client__subscribe__field_descriptors,
   rtm__client__subscribe__field_indices_by_name,
   1,  rtm__client__subscribe__number_ranges,
@@ -604,7 +643,7 @@ const ProtobufCMessageDescriptor rtm__client__subscribed__descriptor =
   (ProtobufCMessageInit) rtm__client__subscribed__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor rtm__client__unsubscribe__field_descriptors[1] =
+static const ProtobufCFieldDescriptor rtm__client__unsubscribe__field_descriptors[2] =
 {
   {
     "channel",
@@ -618,14 +657,27 @@ static const ProtobufCFieldDescriptor rtm__client__unsubscribe__field_descriptor
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "channel_type",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_ENUM,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Client__Unsubscribe, channel_type),
+    &rtm__client__channel_type__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned rtm__client__unsubscribe__field_indices_by_name[] = {
   0,   /* field[0] = channel */
+  1,   /* field[1] = channel_type */
 };
 static const ProtobufCIntRange rtm__client__unsubscribe__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 1 }
+  { 0, 2 }
 };
 const ProtobufCMessageDescriptor rtm__client__unsubscribe__descriptor =
 {
@@ -635,7 +687,7 @@ const ProtobufCMessageDescriptor rtm__client__unsubscribe__descriptor =
   "Rtm__Client__Unsubscribe",
   "rtm.client",
   sizeof(Rtm__Client__Unsubscribe),
-  1,
+  2,
   rtm__client__unsubscribe__field_descriptors,
   rtm__client__unsubscribe__field_indices_by_name,
   1,  rtm__client__unsubscribe__number_ranges,
@@ -994,21 +1046,25 @@ const ProtobufCMessageDescriptor rtm__client__gap__descriptor =
   (ProtobufCMessageInit) rtm__client__gap__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCEnumValue rtm__client__channel_type__enum_values_by_number[4] =
+static const ProtobufCEnumValue rtm__client__channel_type__enum_values_by_number[6] =
 {
   { "CHANNEL_TYPE_NONE", "RTM__CLIENT__CHANNEL_TYPE__CHANNEL_TYPE_NONE", 0 },
   { "CHANNEL_TYPE_MESSAGE", "RTM__CLIENT__CHANNEL_TYPE__CHANNEL_TYPE_MESSAGE", 1 },
   { "CHANNEL_TYPE_STREAM", "RTM__CLIENT__CHANNEL_TYPE__CHANNEL_TYPE_STREAM", 2 },
   { "CHANNEL_TYPE_USER", "RTM__CLIENT__CHANNEL_TYPE__CHANNEL_TYPE_USER", 3 },
+  { "CHANNEL_TYPE_TOPICS", "RTM__CLIENT__CHANNEL_TYPE__CHANNEL_TYPE_TOPICS", 4 },
+  { "CHANNEL_TYPE_TOPIC", "RTM__CLIENT__CHANNEL_TYPE__CHANNEL_TYPE_TOPIC", 5 },
 };
 static const ProtobufCIntRange rtm__client__channel_type__value_ranges[] = {
-{0, 0},{0, 4}
+{0, 0},{0, 6}
 };
-static const ProtobufCEnumValueIndex rtm__client__channel_type__enum_values_by_name[4] =
+static const ProtobufCEnumValueIndex rtm__client__channel_type__enum_values_by_name[6] =
 {
   { "CHANNEL_TYPE_MESSAGE", 1 },
   { "CHANNEL_TYPE_NONE", 0 },
   { "CHANNEL_TYPE_STREAM", 2 },
+  { "CHANNEL_TYPE_TOPIC", 5 },
+  { "CHANNEL_TYPE_TOPICS", 4 },
   { "CHANNEL_TYPE_USER", 3 },
 };
 const ProtobufCEnumDescriptor rtm__client__channel_type__descriptor =
@@ -1018,9 +1074,9 @@ const ProtobufCEnumDescriptor rtm__client__channel_type__descriptor =
   "ChannelType",
   "Rtm__Client__ChannelType",
   "rtm.client",
-  4,
+  6,
   rtm__client__channel_type__enum_values_by_number,
-  4,
+  6,
   rtm__client__channel_type__enum_values_by_name,
   1,
   rtm__client__channel_type__value_ranges,

@@ -452,7 +452,7 @@ const ProtobufCMessageDescriptor rtm__client__client_frame__descriptor =
   (ProtobufCMessageInit) rtm__client__client_frame__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor rtm__client__server_frame__field_descriptors[25] =
+static const ProtobufCFieldDescriptor rtm__client__server_frame__field_descriptors[26] =
 {
   {
     "request_id",
@@ -635,6 +635,18 @@ static const ProtobufCFieldDescriptor rtm__client__server_frame__field_descripto
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
   {
+    "channel_ended",
+    19,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Rtm__Client__ServerFrame, body_case),
+    offsetof(Rtm__Client__ServerFrame, channel_ended),
+    &rtm__client__channel_ended__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
     "online_users",
     20,
     PROTOBUF_C_LABEL_NONE,
@@ -756,20 +768,21 @@ static const ProtobufCFieldDescriptor rtm__client__server_frame__field_descripto
   },
 };
 static const unsigned rtm__client__server_frame__field_indices_by_name[] = {
+  15,   /* field[15] = channel_ended */
   11,   /* field[11] = disconnect */
   14,   /* field[14] = done */
   8,   /* field[8] = error */
   10,   /* field[10] = gap */
   4,   /* field[4] = heartbeat_ack */
-  24,   /* field[24] = history_page */
-  22,   /* field[22] = lock_acquired */
-  23,   /* field[23] = locks */
+  25,   /* field[25] = history_page */
+  23,   /* field[23] = lock_acquired */
+  24,   /* field[24] = locks */
   2,   /* field[2] = logged_in */
   3,   /* field[3] = logged_out */
-  20,   /* field[20] = metadata */
-  19,   /* field[19] = metadata_written */
-  15,   /* field[15] = online_users */
-  18,   /* field[18] = presence_snapshot */
+  21,   /* field[21] = metadata */
+  20,   /* field[20] = metadata_written */
+  16,   /* field[16] = online_users */
+  19,   /* field[19] = presence_snapshot */
   9,   /* field[9] = publication */
   7,   /* field[7] = published */
   0,   /* field[0] = request_id */
@@ -777,23 +790,22 @@ static const unsigned rtm__client__server_frame__field_indices_by_name[] = {
   12,   /* field[12] = token_renewed */
   13,   /* field[13] = token_will_expire */
   6,   /* field[6] = unsubscribed */
-  16,   /* field[16] = user_channels */
-  21,   /* field[21] = user_metadata_subscribed */
-  17,   /* field[17] = user_state */
+  17,   /* field[17] = user_channels */
+  22,   /* field[22] = user_metadata_subscribed */
+  18,   /* field[18] = user_state */
   1,   /* field[1] = welcome */
 };
-static const ProtobufCIntRange rtm__client__server_frame__number_ranges[9 + 1] =
+static const ProtobufCIntRange rtm__client__server_frame__number_ranges[8 + 1] =
 {
   { 1, 0 },
   { 16, 12 },
-  { 20, 15 },
-  { 23, 17 },
-  { 25, 18 },
-  { 30, 19 },
-  { 42, 22 },
-  { 45, 23 },
-  { 50, 24 },
-  { 0, 25 }
+  { 23, 18 },
+  { 25, 19 },
+  { 30, 20 },
+  { 42, 23 },
+  { 45, 24 },
+  { 50, 25 },
+  { 0, 26 }
 };
 const ProtobufCMessageDescriptor rtm__client__server_frame__descriptor =
 {
@@ -803,10 +815,10 @@ const ProtobufCMessageDescriptor rtm__client__server_frame__descriptor =
   "Rtm__Client__ServerFrame",
   "rtm.client",
   sizeof(Rtm__Client__ServerFrame),
-  25,
+  26,
   rtm__client__server_frame__field_descriptors,
   rtm__client__server_frame__field_indices_by_name,
-  9,  rtm__client__server_frame__number_ranges,
+  8,  rtm__client__server_frame__number_ranges,
   (ProtobufCMessageInit) rtm__client__server_frame__init,
   NULL,NULL,NULL    /* reserved[123] */
 };

@@ -367,6 +367,51 @@ void   rtm__client__token_will_expire__free_unpacked
   assert(message->base.descriptor == &rtm__client__token_will_expire__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
+void   rtm__client__channel_ended__init
+                     (Rtm__Client__ChannelEnded         *message)
+{
+  static const Rtm__Client__ChannelEnded init_value = RTM__CLIENT__CHANNEL_ENDED__INIT;
+  *message = init_value;
+}
+size_t rtm__client__channel_ended__get_packed_size
+                     (const Rtm__Client__ChannelEnded *message)
+{
+  assert(message->base.descriptor == &rtm__client__channel_ended__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t rtm__client__channel_ended__pack
+                     (const Rtm__Client__ChannelEnded *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &rtm__client__channel_ended__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t rtm__client__channel_ended__pack_to_buffer
+                     (const Rtm__Client__ChannelEnded *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &rtm__client__channel_ended__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Rtm__Client__ChannelEnded *
+       rtm__client__channel_ended__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Rtm__Client__ChannelEnded *)
+     protobuf_c_message_unpack (&rtm__client__channel_ended__descriptor,
+                                allocator, len, data);
+}
+void   rtm__client__channel_ended__free_unpacked
+                     (Rtm__Client__ChannelEnded *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &rtm__client__channel_ended__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
 void   rtm__client__done__init
                      (Rtm__Client__Done         *message)
 {
@@ -1101,7 +1146,7 @@ const ProtobufCMessageDescriptor rtm__client__logged_in__descriptor =
   (ProtobufCMessageInit) rtm__client__logged_in__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor rtm__client__publish_rates__field_descriptors[3] =
+static const ProtobufCFieldDescriptor rtm__client__publish_rates__field_descriptors[4] =
 {
   {
     "target_messages",
@@ -1139,16 +1184,29 @@ static const ProtobufCFieldDescriptor rtm__client__publish_rates__field_descript
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "topic_messages",
+    4,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT32,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Client__PublishRates, topic_messages),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned rtm__client__publish_rates__field_indices_by_name[] = {
   2,   /* field[2] = session_bytes */
   1,   /* field[1] = session_messages */
   0,   /* field[0] = target_messages */
+  3,   /* field[3] = topic_messages */
 };
 static const ProtobufCIntRange rtm__client__publish_rates__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 3 }
+  { 0, 4 }
 };
 const ProtobufCMessageDescriptor rtm__client__publish_rates__descriptor =
 {
@@ -1158,14 +1216,14 @@ const ProtobufCMessageDescriptor rtm__client__publish_rates__descriptor =
   "Rtm__Client__PublishRates",
   "rtm.client",
   sizeof(Rtm__Client__PublishRates),
-  3,
+  4,
   rtm__client__publish_rates__field_descriptors,
   rtm__client__publish_rates__field_indices_by_name,
   1,  rtm__client__publish_rates__number_ranges,
   (ProtobufCMessageInit) rtm__client__publish_rates__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor rtm__client__renew_token__field_descriptors[1] =
+static const ProtobufCFieldDescriptor rtm__client__renew_token__field_descriptors[2] =
 {
   {
     "token",
@@ -1179,14 +1237,27 @@ static const ProtobufCFieldDescriptor rtm__client__renew_token__field_descriptor
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "channel",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Client__RenewToken, channel),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned rtm__client__renew_token__field_indices_by_name[] = {
+  1,   /* field[1] = channel */
   0,   /* field[0] = token */
 };
 static const ProtobufCIntRange rtm__client__renew_token__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 1 }
+  { 0, 2 }
 };
 const ProtobufCMessageDescriptor rtm__client__renew_token__descriptor =
 {
@@ -1196,7 +1267,7 @@ const ProtobufCMessageDescriptor rtm__client__renew_token__descriptor =
   "Rtm__Client__RenewToken",
   "rtm.client",
   sizeof(Rtm__Client__RenewToken),
-  1,
+  2,
   rtm__client__renew_token__field_descriptors,
   rtm__client__renew_token__field_indices_by_name,
   1,  rtm__client__renew_token__number_ranges,
@@ -1221,7 +1292,7 @@ const ProtobufCMessageDescriptor rtm__client__token_renewed__descriptor =
   (ProtobufCMessageInit) rtm__client__token_renewed__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor rtm__client__token_will_expire__field_descriptors[1] =
+static const ProtobufCFieldDescriptor rtm__client__token_will_expire__field_descriptors[2] =
 {
   {
     "remaining_ms",
@@ -1235,14 +1306,27 @@ static const ProtobufCFieldDescriptor rtm__client__token_will_expire__field_desc
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "channel",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Client__TokenWillExpire, channel),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned rtm__client__token_will_expire__field_indices_by_name[] = {
+  1,   /* field[1] = channel */
   0,   /* field[0] = remaining_ms */
 };
 static const ProtobufCIntRange rtm__client__token_will_expire__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 1 }
+  { 0, 2 }
 };
 const ProtobufCMessageDescriptor rtm__client__token_will_expire__descriptor =
 {
@@ -1252,11 +1336,75 @@ const ProtobufCMessageDescriptor rtm__client__token_will_expire__descriptor =
   "Rtm__Client__TokenWillExpire",
   "rtm.client",
   sizeof(Rtm__Client__TokenWillExpire),
-  1,
+  2,
   rtm__client__token_will_expire__field_descriptors,
   rtm__client__token_will_expire__field_indices_by_name,
   1,  rtm__client__token_will_expire__number_ranges,
   (ProtobufCMessageInit) rtm__client__token_will_expire__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor rtm__client__channel_ended__field_descriptors[3] =
+{
+  {
+    "channel_type",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_ENUM,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Client__ChannelEnded, channel_type),
+    &rtm__client__channel_type__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "channel",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Client__ChannelEnded, channel),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "error",
+    3,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Client__ChannelEnded, error),
+    &rtm__client__error__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned rtm__client__channel_ended__field_indices_by_name[] = {
+  1,   /* field[1] = channel */
+  0,   /* field[0] = channel_type */
+  2,   /* field[2] = error */
+};
+static const ProtobufCIntRange rtm__client__channel_ended__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 3 }
+};
+const ProtobufCMessageDescriptor rtm__client__channel_ended__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "rtm.client.ChannelEnded",
+  "ChannelEnded",
+  "Rtm__Client__ChannelEnded",
+  "rtm.client",
+  sizeof(Rtm__Client__ChannelEnded),
+  3,
+  rtm__client__channel_ended__field_descriptors,
+  rtm__client__channel_ended__field_indices_by_name,
+  1,  rtm__client__channel_ended__number_ranges,
+  (ProtobufCMessageInit) rtm__client__channel_ended__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
 #define rtm__client__done__field_descriptors NULL

@@ -35,6 +35,12 @@ package nonisolated enum Rtm_Client_ChannelType: SwiftProtobuf.Enum, Swift.CaseI
 
   /// the name is a user id: that user's inbox
   case user // = 3
+
+  /// who publishes which topics of a stream channel; the name is that of the stream channel
+  case topics // = 4
+
+  /// what is published in one topic; the name is CHANNEL/TOPIC
+  case topic // = 5
   case UNRECOGNIZED(Int)
 
   package init() {
@@ -47,6 +53,8 @@ package nonisolated enum Rtm_Client_ChannelType: SwiftProtobuf.Enum, Swift.CaseI
     case 1: self = .message
     case 2: self = .stream
     case 3: self = .user
+    case 4: self = .topics
+    case 5: self = .topic
     default: self = .UNRECOGNIZED(rawValue)
     }
   }
@@ -57,6 +65,8 @@ package nonisolated enum Rtm_Client_ChannelType: SwiftProtobuf.Enum, Swift.CaseI
     case .message: return 1
     case .stream: return 2
     case .user: return 3
+    case .topics: return 4
+    case .topic: return 5
     case .UNRECOGNIZED(let i): return i
     }
   }
@@ -67,6 +77,8 @@ package nonisolated enum Rtm_Client_ChannelType: SwiftProtobuf.Enum, Swift.CaseI
     .message,
     .stream,
     .user,
+    .topics,
+    .topic,
   ]
 
 }
@@ -124,7 +136,8 @@ package nonisolated struct Rtm_Client_StreamPosition: Sendable {
   package init() {}
 }
 
-/// Starts delivery of a message channel, or replaces the features of a running subscription.
+/// Starts delivery of a channel, or replaces the features of a running subscription. To join a stream channel is to subscribe to
+/// it, and then to its topics (type 4) and to single topics (type 5).
 package nonisolated struct Rtm_Client_Subscribe: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -148,6 +161,15 @@ package nonisolated struct Rtm_Client_Subscribe: Sendable {
 
   /// within Login.subscriptions only, not 0: the answer carries it
   package var requestID: UInt64 = 0
+
+  /// message, stream, topics or topic; none = message
+  package var channelType: Rtm_Client_ChannelType = .none
+
+  /// of a stream channel: a token with an rtc service; empty where the app has no certificate
+  package var token: String = String()
+
+  /// of a topic: whose messages are delivered; at least one user id, at most 64
+  package var publishers: [String] = []
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -191,6 +213,9 @@ package nonisolated struct Rtm_Client_Unsubscribe: Sendable {
 
   package var channel: String = String()
 
+  /// as in Subscribe; who leaves a stream channel leaves its topics, too
+  package var channelType: Rtm_Client_ChannelType = .none
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
@@ -212,15 +237,15 @@ package nonisolated struct Rtm_Client_Publish: Sendable {
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// message or user
+  /// message, user or topic
   package var channelType: Rtm_Client_ChannelType = .none
 
-  /// channel name, or the receiver's user id
+  /// channel name, the receiver's user id, or CHANNEL/TOPIC
   package var channel: String = String()
 
   package var messageType: Rtm_Client_MessageType = .binary
 
-  /// at most 32,768 bytes
+  /// at most 32,768 bytes; in a topic 1,024
   package var payload: Data = Data()
 
   /// at most 32 bytes of printable ASCII
@@ -308,7 +333,7 @@ package nonisolated struct Rtm_Client_Gap: Sendable {
 fileprivate nonisolated let _protobuf_package = "rtm.client"
 
 nonisolated extension Rtm_Client_ChannelType: SwiftProtobuf._ProtoNameProviding {
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0CHANNEL_TYPE_NONE\0\u{1}CHANNEL_TYPE_MESSAGE\0\u{1}CHANNEL_TYPE_STREAM\0\u{1}CHANNEL_TYPE_USER\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0CHANNEL_TYPE_NONE\0\u{1}CHANNEL_TYPE_MESSAGE\0\u{1}CHANNEL_TYPE_STREAM\0\u{1}CHANNEL_TYPE_USER\0\u{1}CHANNEL_TYPE_TOPICS\0\u{1}CHANNEL_TYPE_TOPIC\0")
 }
 
 nonisolated extension Rtm_Client_MessageType: SwiftProtobuf._ProtoNameProviding {
@@ -352,7 +377,7 @@ nonisolated extension Rtm_Client_StreamPosition: SwiftProtobuf.Message, SwiftPro
 
 nonisolated extension Rtm_Client_Subscribe: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".Subscribe"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}channel\0\u{1}features\0\u{1}after\0\u{3}request_id\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}channel\0\u{1}features\0\u{1}after\0\u{3}request_id\0\u{3}channel_type\0\u{1}token\0\u{1}publishers\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -364,6 +389,9 @@ nonisolated extension Rtm_Client_Subscribe: SwiftProtobuf.Message, SwiftProtobuf
       case 2: try { try decoder.decodeSingularUInt32Field(value: &self.features) }()
       case 3: try { try decoder.decodeSingularMessageField(value: &self._after) }()
       case 4: try { try decoder.decodeSingularUInt64Field(value: &self.requestID) }()
+      case 5: try { try decoder.decodeSingularEnumField(value: &self.channelType) }()
+      case 6: try { try decoder.decodeSingularStringField(value: &self.token) }()
+      case 7: try { try decoder.decodeRepeatedStringField(value: &self.publishers) }()
       default: break
       }
     }
@@ -386,6 +414,15 @@ nonisolated extension Rtm_Client_Subscribe: SwiftProtobuf.Message, SwiftProtobuf
     if self.requestID != 0 {
       try visitor.visitSingularUInt64Field(value: self.requestID, fieldNumber: 4)
     }
+    if self.channelType != .none {
+      try visitor.visitSingularEnumField(value: self.channelType, fieldNumber: 5)
+    }
+    if !self.token.isEmpty {
+      try visitor.visitSingularStringField(value: self.token, fieldNumber: 6)
+    }
+    if !self.publishers.isEmpty {
+      try visitor.visitRepeatedStringField(value: self.publishers, fieldNumber: 7)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -394,6 +431,9 @@ nonisolated extension Rtm_Client_Subscribe: SwiftProtobuf.Message, SwiftProtobuf
     if lhs.features != rhs.features {return false}
     if lhs._after != rhs._after {return false}
     if lhs.requestID != rhs.requestID {return false}
+    if lhs.channelType != rhs.channelType {return false}
+    if lhs.token != rhs.token {return false}
+    if lhs.publishers != rhs.publishers {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -445,7 +485,7 @@ nonisolated extension Rtm_Client_Subscribed: SwiftProtobuf.Message, SwiftProtobu
 
 nonisolated extension Rtm_Client_Unsubscribe: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".Unsubscribe"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}channel\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}channel\0\u{3}channel_type\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -454,6 +494,7 @@ nonisolated extension Rtm_Client_Unsubscribe: SwiftProtobuf.Message, SwiftProtob
       // enabled. https://github.com/apple/swift-protobuf/issues/1034
       switch fieldNumber {
       case 1: try { try decoder.decodeSingularStringField(value: &self.channel) }()
+      case 2: try { try decoder.decodeSingularEnumField(value: &self.channelType) }()
       default: break
       }
     }
@@ -463,11 +504,15 @@ nonisolated extension Rtm_Client_Unsubscribe: SwiftProtobuf.Message, SwiftProtob
     if !self.channel.isEmpty {
       try visitor.visitSingularStringField(value: self.channel, fieldNumber: 1)
     }
+    if self.channelType != .none {
+      try visitor.visitSingularEnumField(value: self.channelType, fieldNumber: 2)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   package static func ==(lhs: Rtm_Client_Unsubscribe, rhs: Rtm_Client_Unsubscribe) -> Bool {
     if lhs.channel != rhs.channel {return false}
+    if lhs.channelType != rhs.channelType {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -380,6 +380,14 @@ package nonisolated struct Rtm_Client_ServerFrame: Sendable {
     set {body = .done(newValue)}
   }
 
+  package var channelEnded: Rtm_Client_ChannelEnded {
+    get {
+      if case .channelEnded(let v)? = body {return v}
+      return Rtm_Client_ChannelEnded()
+    }
+    set {body = .channelEnded(newValue)}
+  }
+
   package var onlineUsers: Rtm_Client_OnlineUsers {
     get {
       if case .onlineUsers(let v)? = body {return v}
@@ -477,6 +485,7 @@ package nonisolated struct Rtm_Client_ServerFrame: Sendable {
     case tokenRenewed(Rtm_Client_TokenRenewed)
     case tokenWillExpire(Rtm_Client_TokenWillExpire)
     case done(Rtm_Client_Done)
+    case channelEnded(Rtm_Client_ChannelEnded)
     case onlineUsers(Rtm_Client_OnlineUsers)
     case userChannels(Rtm_Client_UserChannels)
     case userState(Rtm_Client_UserState)
@@ -945,7 +954,7 @@ nonisolated extension Rtm_Client_ClientFrame: SwiftProtobuf.Message, SwiftProtob
 
 nonisolated extension Rtm_Client_ServerFrame: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".ServerFrame"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}request_id\0\u{1}welcome\0\u{3}logged_in\0\u{3}logged_out\0\u{3}heartbeat_ack\0\u{1}subscribed\0\u{1}unsubscribed\0\u{1}published\0\u{1}error\0\u{1}publication\0\u{1}gap\0\u{1}disconnect\0\u{4}\u{4}token_renewed\0\u{3}token_will_expire\0\u{1}done\0\u{4}\u{2}online_users\0\u{3}user_channels\0\u{4}\u{2}user_state\0\u{4}\u{2}presence_snapshot\0\u{4}\u{5}metadata_written\0\u{1}metadata\0\u{3}user_metadata_subscribed\0\u{4}\u{a}lock_acquired\0\u{2}\u{3}locks\0\u{4}\u{5}history_page\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}request_id\0\u{1}welcome\0\u{3}logged_in\0\u{3}logged_out\0\u{3}heartbeat_ack\0\u{1}subscribed\0\u{1}unsubscribed\0\u{1}published\0\u{1}error\0\u{1}publication\0\u{1}gap\0\u{1}disconnect\0\u{4}\u{4}token_renewed\0\u{3}token_will_expire\0\u{1}done\0\u{3}channel_ended\0\u{3}online_users\0\u{3}user_channels\0\u{4}\u{2}user_state\0\u{4}\u{2}presence_snapshot\0\u{4}\u{5}metadata_written\0\u{1}metadata\0\u{3}user_metadata_subscribed\0\u{4}\u{a}lock_acquired\0\u{2}\u{3}locks\0\u{4}\u{5}history_page\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -1134,6 +1143,19 @@ nonisolated extension Rtm_Client_ServerFrame: SwiftProtobuf.Message, SwiftProtob
         if let v = v {
           if hadOneofValue {try decoder.handleConflictingOneOf()}
           self.body = .done(v)
+        }
+      }()
+      case 19: try {
+        var v: Rtm_Client_ChannelEnded?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .channelEnded(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .channelEnded(v)
         }
       }()
       case 20: try {
@@ -1335,6 +1357,10 @@ nonisolated extension Rtm_Client_ServerFrame: SwiftProtobuf.Message, SwiftProtob
     case .done?: try {
       guard case .done(let v)? = self.body else { preconditionFailure() }
       try visitor.visitSingularMessageField(value: v, fieldNumber: 18)
+    }()
+    case .channelEnded?: try {
+      guard case .channelEnded(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 19)
     }()
     case .onlineUsers?: try {
       guard case .onlineUsers(let v)? = self.body else { preconditionFailure() }

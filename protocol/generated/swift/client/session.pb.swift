@@ -302,12 +302,16 @@ package nonisolated struct Rtm_Client_PublishRates: Sendable {
   /// of payload a second, to all channels and users together; 0 = no limit
   package var sessionBytes: UInt64 = 0
 
+  /// a second, to one topic; 0 = no limit
+  package var topicMessages: UInt32 = 0
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
 }
 
-/// Replaces the token of the session, before it expires. If it is refused the session lives on until the end of the old one.
+/// Replaces the token of the session, or of a stream channel, before it expires. If it is refused the session, or the membership,
+/// lives on until the end of the old one.
 package nonisolated struct Rtm_Client_RenewToken: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -315,6 +319,9 @@ package nonisolated struct Rtm_Client_RenewToken: Sendable {
 
   /// for the same app and user
   package var token: String = String()
+
+  /// a stream channel that is joined; empty = the token of the session
+  package var channel: String = String()
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -337,12 +344,43 @@ package nonisolated struct Rtm_Client_TokenWillExpire: Sendable {
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// until then the session ends unless a new token comes
+  /// until then the session, or the membership, ends unless a new token comes
   package var remainingMs: UInt32 = 0
+
+  /// the stream channel whose token it is; empty = that of the session
+  package var channel: String = String()
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
+}
+
+/// Sent by the server when it has ended a membership of a stream channel, with all that belongs to it.
+package nonisolated struct Rtm_Client_ChannelEnded: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// stream
+  package var channelType: Rtm_Client_ChannelType = .none
+
+  package var channel: String = String()
+
+  /// why
+  package var error: Rtm_Client_Error {
+    get {_error ?? Rtm_Client_Error()}
+    set {_error = newValue}
+  }
+  /// Returns true if `error` has been explicitly set.
+  package var hasError: Bool {self._error != nil}
+  /// Clears the value of `error`. Subsequent reads from it will return its default value.
+  package mutating func clearError() {self._error = nil}
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+
+  fileprivate var _error: Rtm_Client_Error? = nil
 }
 
 /// A request took effect, and there is nothing to say beyond that.
@@ -677,7 +715,7 @@ nonisolated extension Rtm_Client_LoggedIn: SwiftProtobuf.Message, SwiftProtobuf.
 
 nonisolated extension Rtm_Client_PublishRates: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".PublishRates"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}target_messages\0\u{3}session_messages\0\u{3}session_bytes\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}target_messages\0\u{3}session_messages\0\u{3}session_bytes\0\u{3}topic_messages\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -688,6 +726,7 @@ nonisolated extension Rtm_Client_PublishRates: SwiftProtobuf.Message, SwiftProto
       case 1: try { try decoder.decodeSingularUInt32Field(value: &self.targetMessages) }()
       case 2: try { try decoder.decodeSingularUInt32Field(value: &self.sessionMessages) }()
       case 3: try { try decoder.decodeSingularUInt64Field(value: &self.sessionBytes) }()
+      case 4: try { try decoder.decodeSingularUInt32Field(value: &self.topicMessages) }()
       default: break
       }
     }
@@ -703,6 +742,9 @@ nonisolated extension Rtm_Client_PublishRates: SwiftProtobuf.Message, SwiftProto
     if self.sessionBytes != 0 {
       try visitor.visitSingularUInt64Field(value: self.sessionBytes, fieldNumber: 3)
     }
+    if self.topicMessages != 0 {
+      try visitor.visitSingularUInt32Field(value: self.topicMessages, fieldNumber: 4)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -710,6 +752,7 @@ nonisolated extension Rtm_Client_PublishRates: SwiftProtobuf.Message, SwiftProto
     if lhs.targetMessages != rhs.targetMessages {return false}
     if lhs.sessionMessages != rhs.sessionMessages {return false}
     if lhs.sessionBytes != rhs.sessionBytes {return false}
+    if lhs.topicMessages != rhs.topicMessages {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -717,7 +760,7 @@ nonisolated extension Rtm_Client_PublishRates: SwiftProtobuf.Message, SwiftProto
 
 nonisolated extension Rtm_Client_RenewToken: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".RenewToken"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}token\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}token\0\u{1}channel\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -726,6 +769,7 @@ nonisolated extension Rtm_Client_RenewToken: SwiftProtobuf.Message, SwiftProtobu
       // enabled. https://github.com/apple/swift-protobuf/issues/1034
       switch fieldNumber {
       case 1: try { try decoder.decodeSingularStringField(value: &self.token) }()
+      case 2: try { try decoder.decodeSingularStringField(value: &self.channel) }()
       default: break
       }
     }
@@ -735,11 +779,15 @@ nonisolated extension Rtm_Client_RenewToken: SwiftProtobuf.Message, SwiftProtobu
     if !self.token.isEmpty {
       try visitor.visitSingularStringField(value: self.token, fieldNumber: 1)
     }
+    if !self.channel.isEmpty {
+      try visitor.visitSingularStringField(value: self.channel, fieldNumber: 2)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   package static func ==(lhs: Rtm_Client_RenewToken, rhs: Rtm_Client_RenewToken) -> Bool {
     if lhs.token != rhs.token {return false}
+    if lhs.channel != rhs.channel {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -766,7 +814,7 @@ nonisolated extension Rtm_Client_TokenRenewed: SwiftProtobuf.Message, SwiftProto
 
 nonisolated extension Rtm_Client_TokenWillExpire: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".TokenWillExpire"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}remaining_ms\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}remaining_ms\0\u{1}channel\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -775,6 +823,7 @@ nonisolated extension Rtm_Client_TokenWillExpire: SwiftProtobuf.Message, SwiftPr
       // enabled. https://github.com/apple/swift-protobuf/issues/1034
       switch fieldNumber {
       case 1: try { try decoder.decodeSingularUInt32Field(value: &self.remainingMs) }()
+      case 2: try { try decoder.decodeSingularStringField(value: &self.channel) }()
       default: break
       }
     }
@@ -784,11 +833,59 @@ nonisolated extension Rtm_Client_TokenWillExpire: SwiftProtobuf.Message, SwiftPr
     if self.remainingMs != 0 {
       try visitor.visitSingularUInt32Field(value: self.remainingMs, fieldNumber: 1)
     }
+    if !self.channel.isEmpty {
+      try visitor.visitSingularStringField(value: self.channel, fieldNumber: 2)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   package static func ==(lhs: Rtm_Client_TokenWillExpire, rhs: Rtm_Client_TokenWillExpire) -> Bool {
     if lhs.remainingMs != rhs.remainingMs {return false}
+    if lhs.channel != rhs.channel {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Rtm_Client_ChannelEnded: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".ChannelEnded"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}channel_type\0\u{1}channel\0\u{1}error\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularEnumField(value: &self.channelType) }()
+      case 2: try { try decoder.decodeSingularStringField(value: &self.channel) }()
+      case 3: try { try decoder.decodeSingularMessageField(value: &self._error) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if self.channelType != .none {
+      try visitor.visitSingularEnumField(value: self.channelType, fieldNumber: 1)
+    }
+    if !self.channel.isEmpty {
+      try visitor.visitSingularStringField(value: self.channel, fieldNumber: 2)
+    }
+    try { if let v = self._error {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 3)
+    } }()
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Rtm_Client_ChannelEnded, rhs: Rtm_Client_ChannelEnded) -> Bool {
+    if lhs.channelType != rhs.channelType {return false}
+    if lhs.channel != rhs.channel {return false}
+    if lhs._error != rhs._error {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -35,7 +35,15 @@ typedef enum _Rtm__Client__ChannelType {
   /*
    * the name is a user id: that user's inbox
    */
-  RTM__CLIENT__CHANNEL_TYPE__CHANNEL_TYPE_USER = 3
+  RTM__CLIENT__CHANNEL_TYPE__CHANNEL_TYPE_USER = 3,
+  /*
+   * who publishes which topics of a stream channel; the name is that of the stream channel
+   */
+  RTM__CLIENT__CHANNEL_TYPE__CHANNEL_TYPE_TOPICS = 4,
+  /*
+   * what is published in one topic; the name is CHANNEL/TOPIC
+   */
+  RTM__CLIENT__CHANNEL_TYPE__CHANNEL_TYPE_TOPIC = 5
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(RTM__CLIENT__CHANNEL_TYPE)
 } Rtm__Client__ChannelType;
 typedef enum _Rtm__Client__MessageType {
@@ -70,7 +78,8 @@ struct  Rtm__Client__StreamPosition
 
 
 /*
- * Starts delivery of a message channel, or replaces the features of a running subscription.
+ * Starts delivery of a channel, or replaces the features of a running subscription. To join a stream channel is to subscribe to
+ * it, and then to its topics (type 4) and to single topics (type 5).
  */
 struct  Rtm__Client__Subscribe
 {
@@ -91,10 +100,23 @@ struct  Rtm__Client__Subscribe
    * within Login.subscriptions only, not 0: the answer carries it
    */
   uint64_t request_id;
+  /*
+   * message, stream, topics or topic; none = message
+   */
+  Rtm__Client__ChannelType channel_type;
+  /*
+   * of a stream channel: a token with an rtc service; empty where the app has no certificate
+   */
+  char *token;
+  /*
+   * of a topic: whose messages are delivered; at least one user id, at most 64
+   */
+  size_t n_publishers;
+  char **publishers;
 };
 #define RTM__CLIENT__SUBSCRIBE__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&rtm__client__subscribe__descriptor) \
-    , (char *)protobuf_c_empty_string, 0, NULL, 0 }
+    , (char *)protobuf_c_empty_string, 0, NULL, 0, RTM__CLIENT__CHANNEL_TYPE__CHANNEL_TYPE_NONE, (char *)protobuf_c_empty_string, 0,NULL }
 
 
 struct  Rtm__Client__Subscribed
@@ -122,10 +144,14 @@ struct  Rtm__Client__Unsubscribe
 {
   ProtobufCMessage base;
   char *channel;
+  /*
+   * as in Subscribe; who leaves a stream channel leaves its topics, too
+   */
+  Rtm__Client__ChannelType channel_type;
 };
 #define RTM__CLIENT__UNSUBSCRIBE__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&rtm__client__unsubscribe__descriptor) \
-    , (char *)protobuf_c_empty_string }
+    , (char *)protobuf_c_empty_string, RTM__CLIENT__CHANNEL_TYPE__CHANNEL_TYPE_NONE }
 
 
 struct  Rtm__Client__Unsubscribed
@@ -144,16 +170,16 @@ struct  Rtm__Client__Publish
 {
   ProtobufCMessage base;
   /*
-   * message or user
+   * message, user or topic
    */
   Rtm__Client__ChannelType channel_type;
   /*
-   * channel name, or the receiver's user id
+   * channel name, the receiver's user id, or CHANNEL/TOPIC
    */
   char *channel;
   Rtm__Client__MessageType message_type;
   /*
-   * at most 32,768 bytes
+   * at most 32,768 bytes; in a topic 1,024
    */
   ProtobufCBinaryData payload;
   /*

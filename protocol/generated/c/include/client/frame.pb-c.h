@@ -120,6 +120,7 @@ typedef enum {
   RTM__CLIENT__SERVER_FRAME__BODY_TOKEN_RENEWED = 16,
   RTM__CLIENT__SERVER_FRAME__BODY_TOKEN_WILL_EXPIRE = 17,
   RTM__CLIENT__SERVER_FRAME__BODY_DONE = 18,
+  RTM__CLIENT__SERVER_FRAME__BODY_CHANNEL_ENDED = 19,
   RTM__CLIENT__SERVER_FRAME__BODY_ONLINE_USERS = 20,
   RTM__CLIENT__SERVER_FRAME__BODY_USER_CHANNELS = 21,
   RTM__CLIENT__SERVER_FRAME__BODY_USER_STATE = 23,
@@ -156,6 +157,7 @@ struct  Rtm__Client__ServerFrame
     Rtm__Client__TokenRenewed *token_renewed;
     Rtm__Client__TokenWillExpire *token_will_expire;
     Rtm__Client__Done *done;
+    Rtm__Client__ChannelEnded *channel_ended;
     Rtm__Client__OnlineUsers *online_users;
     Rtm__Client__UserChannels *user_channels;
     Rtm__Client__UserState *user_state;

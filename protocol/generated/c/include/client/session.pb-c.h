@@ -15,6 +15,7 @@ PROTOBUF_C__BEGIN_DECLS
 #endif
 
 #include "client/channel.pb-c.h"
+#include "client/error.pb-c.h"
 #include "client/storage.pb-c.h"
 
 typedef struct Rtm__Client__Hello Rtm__Client__Hello;
@@ -25,6 +26,7 @@ typedef struct Rtm__Client__PublishRates Rtm__Client__PublishRates;
 typedef struct Rtm__Client__RenewToken Rtm__Client__RenewToken;
 typedef struct Rtm__Client__TokenRenewed Rtm__Client__TokenRenewed;
 typedef struct Rtm__Client__TokenWillExpire Rtm__Client__TokenWillExpire;
+typedef struct Rtm__Client__ChannelEnded Rtm__Client__ChannelEnded;
 typedef struct Rtm__Client__Done Rtm__Client__Done;
 typedef struct Rtm__Client__Logout Rtm__Client__Logout;
 typedef struct Rtm__Client__LoggedOut Rtm__Client__LoggedOut;
@@ -269,14 +271,19 @@ struct  Rtm__Client__PublishRates
    * of payload a second, to all channels and users together; 0 = no limit
    */
   uint64_t session_bytes;
+  /*
+   * a second, to one topic; 0 = no limit
+   */
+  uint32_t topic_messages;
 };
 #define RTM__CLIENT__PUBLISH_RATES__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&rtm__client__publish_rates__descriptor) \
-    , 0, 0, 0 }
+    , 0, 0, 0, 0 }
 
 
 /*
- * Replaces the token of the session, before it expires. If it is refused the session lives on until the end of the old one.
+ * Replaces the token of the session, or of a stream channel, before it expires. If it is refused the session, or the membership,
+ * lives on until the end of the old one.
  */
 struct  Rtm__Client__RenewToken
 {
@@ -285,10 +292,14 @@ struct  Rtm__Client__RenewToken
    * for the same app and user
    */
   char *token;
+  /*
+   * a stream channel that is joined; empty = the token of the session
+   */
+  char *channel;
 };
 #define RTM__CLIENT__RENEW_TOKEN__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&rtm__client__renew_token__descriptor) \
-    , (char *)protobuf_c_empty_string }
+    , (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string }
 
 
 struct  Rtm__Client__TokenRenewed
@@ -307,13 +318,38 @@ struct  Rtm__Client__TokenWillExpire
 {
   ProtobufCMessage base;
   /*
-   * until then the session ends unless a new token comes
+   * until then the session, or the membership, ends unless a new token comes
    */
   uint32_t remaining_ms;
+  /*
+   * the stream channel whose token it is; empty = that of the session
+   */
+  char *channel;
 };
 #define RTM__CLIENT__TOKEN_WILL_EXPIRE__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&rtm__client__token_will_expire__descriptor) \
-    , 0 }
+    , 0, (char *)protobuf_c_empty_string }
+
+
+/*
+ * Sent by the server when it has ended a membership of a stream channel, with all that belongs to it.
+ */
+struct  Rtm__Client__ChannelEnded
+{
+  ProtobufCMessage base;
+  /*
+   * stream
+   */
+  Rtm__Client__ChannelType channel_type;
+  char *channel;
+  /*
+   * why
+   */
+  Rtm__Client__Error *error;
+};
+#define RTM__CLIENT__CHANNEL_ENDED__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&rtm__client__channel_ended__descriptor) \
+    , RTM__CLIENT__CHANNEL_TYPE__CHANNEL_TYPE_NONE, (char *)protobuf_c_empty_string, NULL }
 
 
 /*
@@ -544,6 +580,25 @@ Rtm__Client__TokenWillExpire *
 void   rtm__client__token_will_expire__free_unpacked
                      (Rtm__Client__TokenWillExpire *message,
                       ProtobufCAllocator *allocator);
+/* Rtm__Client__ChannelEnded methods */
+void   rtm__client__channel_ended__init
+                     (Rtm__Client__ChannelEnded         *message);
+size_t rtm__client__channel_ended__get_packed_size
+                     (const Rtm__Client__ChannelEnded   *message);
+size_t rtm__client__channel_ended__pack
+                     (const Rtm__Client__ChannelEnded   *message,
+                      uint8_t             *out);
+size_t rtm__client__channel_ended__pack_to_buffer
+                     (const Rtm__Client__ChannelEnded   *message,
+                      ProtobufCBuffer     *buffer);
+Rtm__Client__ChannelEnded *
+       rtm__client__channel_ended__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   rtm__client__channel_ended__free_unpacked
+                     (Rtm__Client__ChannelEnded *message,
+                      ProtobufCAllocator *allocator);
 /* Rtm__Client__Done methods */
 void   rtm__client__done__init
                      (Rtm__Client__Done         *message);
@@ -684,6 +739,9 @@ typedef void (*Rtm__Client__TokenRenewed_Closure)
 typedef void (*Rtm__Client__TokenWillExpire_Closure)
                  (const Rtm__Client__TokenWillExpire *message,
                   void *closure_data);
+typedef void (*Rtm__Client__ChannelEnded_Closure)
+                 (const Rtm__Client__ChannelEnded *message,
+                  void *closure_data);
 typedef void (*Rtm__Client__Done_Closure)
                  (const Rtm__Client__Done *message,
                   void *closure_data);
@@ -717,6 +775,7 @@ extern const ProtobufCMessageDescriptor rtm__client__publish_rates__descriptor;
 extern const ProtobufCMessageDescriptor rtm__client__renew_token__descriptor;
 extern const ProtobufCMessageDescriptor rtm__client__token_renewed__descriptor;
 extern const ProtobufCMessageDescriptor rtm__client__token_will_expire__descriptor;
+extern const ProtobufCMessageDescriptor rtm__client__channel_ended__descriptor;
 extern const ProtobufCMessageDescriptor rtm__client__done__descriptor;
 extern const ProtobufCMessageDescriptor rtm__client__logout__descriptor;
 extern const ProtobufCMessageDescriptor rtm__client__logged_out__descriptor;

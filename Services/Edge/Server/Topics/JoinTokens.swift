@@ -1,0 +1,47 @@
+import RTMModel
+
+/// The tokens by which a session has joined stream channels: whom to warn of their end, and what ends with
+/// them (C-2, S-50). Pure: it is told the time.
+struct JoinTokens {
+    private var clocks: [String: TokenClock] = [:]
+
+    var isEmpty: Bool { clocks.isEmpty }
+
+    enum Event: Equatable {
+        /// The holder has to be told how much time is left. This comes once for each token.
+        case willExpire(channel: String, in: Duration)
+        case expired(channel: String)
+    }
+
+    /// The channel is joined with this token, or its token was renewed.
+    ///
+    /// - Parameter end: UTC, in milliseconds since 1970.
+    mutating func accepted(_ channel: String, until end: UInt64) {
+        if clocks[channel] == nil { clocks[channel] = TokenClock(expiresAt: end) }
+        clocks[channel]?.renewed(expiresAt: end)
+    }
+
+    mutating func left(_ channel: String) { clocks[channel] = nil }
+
+    /// - Parameter now: UTC, in milliseconds since 1970.
+    /// - Returns: what is due, by the names of the channels, and how long nothing is due after that.
+    mutating func check(now: UInt64) -> (events: [Event], next: Duration?) {
+        var events: [Event] = []
+        var next: Duration?
+        for channel in clocks.keys.sorted() {
+            var verdict = clocks[channel]?.check(now: now)
+            if case .willExpire(let remaining) = verdict {
+                events.append(.willExpire(channel: channel, in: remaining))
+                verdict = clocks[channel]?.check(now: now)
+            }
+            switch verdict {
+            case .expired:
+                events.append(.expired(channel: channel))
+                clocks[channel] = nil
+            case .valid(let rest), .willExpire(let rest): next = min(next ?? rest, rest)
+            case nil: break
+            }
+        }
+        return (events, next)
+    }
+}

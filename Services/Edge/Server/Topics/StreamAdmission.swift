@@ -1,0 +1,22 @@
+import RTMAccessToken
+import RTMModel
+import RTMWire
+
+/// Who may join a stream channel (C-2).
+extension Application {
+    /// - Parameters:
+    /// - credential: a token with an rtc service for the channel and the user. An app without certificate
+    ///   takes the app id, or nothing.
+    /// - nowMilliseconds: UTC, since 1970.
+    /// - Returns: when the membership ends unless the token is renewed; nil where there is no token.
+    func checkJoin(
+        _ channel: String, _ credential: String, userID: String, nowMilliseconds: UInt64
+    ) throws(RTMError) -> UInt64? {
+        guard let certificate else {
+            _ = try grant(for: credential, userID: userID, nowMilliseconds: nowMilliseconds)
+            return nil
+        }
+        return try TokenVerifier(appID: id, certificate: certificate, lifeMax: tokenLifeMax)
+            .verifyJoin(credential, channel: channel, userID: userID, nowMilliseconds: nowMilliseconds)
+    }
+}

@@ -1,0 +1,96 @@
+import RTMModel
+import RTMTestSupport
+import Testing
+
+@testable import RTMClient
+
+/// What the app hears of topics, from what presence says of their publishers (C-12, C-13).
+@Suite struct TopicRosterTests {
+    private var roster = TopicRoster()
+
+    private func topic(_ name: String, _ publishers: (String, String)...) -> Topic {
+        Topic(name: name, publishers: publishers.map { TopicPublisher(userID: $0.0, meta: $0.1) })
+    }
+
+    @Test("C-12: a snapshot lists topics by name with publishers and metas")
+    mutating func snapshot() {
+        let changes = roster.apply(
+            .snapshot([
+                UserState(userID: "ben", states: ["chat": "", "news": "daily"]), UserState(userID: "cleo"),
+                UserState(userID: "anna", states: ["chat": "hi"]),
+            ]))
+        #expect(
+            changes == [
+                .snapshot([topic("chat", ("anna", "hi"), ("ben", "")), topic("news", ("ben", "daily"))])
+            ])
+        #expect(roster.publishers(of: "chat") == ["anna", "ben"])
+        #expect(roster.publishers(of: "sports").isEmpty)
+    }
+
+    @Test("C-12, C-13: joins and leaves of topics, also by leaving and by a timeout")
+    mutating func changes() {
+        #expect(roster.apply(.remoteJoin(userID: "ben")) == [])
+        #expect(
+            roster.apply(.remoteStateChanged(UserState(userID: "ben", states: ["chat": "m"])))
+                == [.remoteJoin(topic: "chat", TopicPublisher(userID: "ben", meta: "m"))])
+        #expect(
+            roster.apply(.remoteStateChanged(UserState(userID: "ben", states: ["news": ""])))
+                == [
+                    .remoteLeave(topic: "chat", TopicPublisher(userID: "ben", meta: "m")),
+                    .remoteJoin(topic: "news", TopicPublisher(userID: "ben")),
+                ])
+        #expect(
+            roster.apply(.remoteStateChanged(UserState(userID: "ben", states: ["news": ""]))) == [],
+            "what is known already is no news")
+        #expect(
+            roster.apply(.remoteTimeout(userID: "ben"))
+                == [.remoteLeave(topic: "news", TopicPublisher(userID: "ben"))])
+        #expect(roster.apply(.remoteLeave(userID: "ben")) == [])
+        #expect(roster.topics == [])
+    }
+
+    @Test("a generated history: the events alone tell who publishes what", arguments: 1...60)
+    func histories(_ seed: UInt64) {
+        var random = SeededGenerator(seed: seed)
+        var roster = TopicRoster()
+        var truth: [String: [String: String]] = [:]
+        var heard: [String: [String: String]] = [:]
+        for step in 0..<200 {
+            let user = "user\(Int.random(in: 0..<6, using: &random))"
+            let change: PresenceEvent.Change
+            switch Int.random(in: 0..<10, using: &random) {
+            case 0:
+                truth[user] = nil
+                change =
+                    Bool.random(using: &random) ? .remoteLeave(userID: user) : .remoteTimeout(userID: user)
+            case 1: change = .snapshot(truth.map { UserState(userID: $0.key, states: $0.value) })
+            default:
+                let topics = (0..<Int.random(in: 0...8, using: &random)).map { _ in
+                    ("t\(Int.random(in: 0..<10, using: &random))", Bool.random(using: &random) ? "a" : "b")
+                }
+                truth[user] = Dictionary(topics) { $1 }
+                change = .remoteStateChanged(UserState(userID: user, states: truth[user] ?? [:]))
+            }
+            for event in roster.apply(change) {
+                switch event {
+                case .snapshot(let topics):
+                    heard = [:]
+                    for topic in topics {
+                        for publisher in topic.publishers {
+                            heard[publisher.userID, default: [:]][topic.name] = publisher.meta
+                        }
+                    }
+                case .remoteJoin(let topic, let publisher):
+                    heard[publisher.userID, default: [:]][topic] = publisher.meta
+                case .remoteLeave(let topic, let publisher):
+                    #expect(heard[publisher.userID]?[topic] != nil, "step \(step): \(topic) was not there")
+                    heard[publisher.userID]?[topic] = nil
+                }
+            }
+            #expect(heard.filter { !$0.value.isEmpty } == truth.filter { !$0.value.isEmpty }, "step \(step)")
+            for topic in roster.topics {
+                #expect(roster.publishers(of: topic.name).count == topic.publishers.count)
+            }
+        }
+    }
+}

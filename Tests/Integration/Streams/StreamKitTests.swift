@@ -1,0 +1,136 @@
+import AgoraRtmKit
+import Foundation
+import RTMTestSupport
+import Synchronization
+import Testing
+
+/// Stream channels through the compatible API and the command line, against the real system.
+@Suite(.serialized, .ends(withinMinutes: 2)) struct StreamKitTests {
+    /// What a delegate gets, in words and in order.
+    private final class Listener: NSObject, AgoraRtmClientDelegate, Sendable {
+        let heard = Mutex<[String]>([])
+
+        private func note(_ text: String) { heard.withLock { $0.append(text) } }
+
+        func rtmKit(_ rtmKit: AgoraRtmClientKit, didReceiveMessageEvent event: AgoraRtmMessageEvent) {
+            note(
+                "\(event.channelType) \(event.channelName)/\(event.channelTopic) \(event.publisher): "
+                    + "\(event.message.stringData ?? "?") \(event.customType ?? "")")
+        }
+
+        func rtmKit(_ rtmKit: AgoraRtmClientKit, didReceiveTopicEvent event: AgoraRtmTopicEvent) {
+            let topics = event.topicInfos.map { topic in
+                topic.topic + "="
+                    + topic.publishers.map { "\($0.publisherUserId):\($0.publisherMeta ?? "")" }.joined()
+            }
+            note("\(event.type) \(event.channelName) \(topics.joined(separator: " "))")
+        }
+
+        func rtmKit(_ rtmKit: AgoraRtmClientKit, didReceiveLinkStateEvent event: AgoraRtmLinkStateEvent) {
+            guard event.serviceType == .stream else { return }
+            note("\(event.previousState)-\(event.currentState) \(event.reasonCode)")
+        }
+
+        func hears(_ texts: [String]) async throws {
+            try await eventually("\(texts)") { heard.withLock { $0.count } >= texts.count }
+            #expect(heard.withLock { $0 } == texts)
+            heard.withLock { $0 = [] }
+        }
+    }
+
+    private func kit(_ system: RunningSystem, _ user: String, _ delegate: any AgoraRtmClientDelegate) throws
+        -> AgoraRtmClientKit
+    {
+        let config = AgoraRtmClientConfig(appId: "dev", userId: user)
+        let privateConfig = AgoraRtmPrivateConfig()
+        privateConfig.serviceType = [.message, .stream]
+        privateConfig.accessPointHosts = [system.address("edge")]
+        config.privateConfig = privateConfig
+        return try AgoraRtmClientKit(config, delegate: delegate)
+    }
+
+    @Test("C-1, C-3, C-5, C-9, C-12, S-31: an app joins, publishes, hears and leaves by the compatible API")
+    func kit() async throws {
+        try await RunningSystem.with(.standalone, presence: ["--debounce", "0s"]) { system in
+            let (hearsAnna, hearsBen) = (Listener(), Listener())
+            let (anna, ben) = try (kit(system, "anna", hearsAnna), kit(system, "ben", hearsBen))
+            for client in [anna, ben] {
+                let (_, error) = await client.login(nil)
+                #expect(error == nil)
+            }
+            let room = try anna.createStreamChannel("room")
+            let bens = try ben.createStreamChannel("room")
+            let (_, early) = await room.joinTopic("chat", option: nil)
+            #expect(early?.errorCode == .channelNotJoined && early?.operation == "joinTopic")
+            for channel in [room, bens] {
+                let (response, error) = await channel.join(AgoraRtmJoinChannelOption())
+                #expect(response != nil && error == nil)
+            }
+            try await hearsAnna.hears([
+                "idle-connecting join", "connecting-connected joinSuccess", "snapshot room ",
+            ])
+            try await hearsBen.hears([
+                "idle-connecting join", "connecting-connected joinSuccess", "snapshot room ",
+            ])
+            let option = AgoraRtmJoinTopicOption()
+            (option.meta, option.qos, option.priority) = ("m", .ordered, .high)
+            let (_, joined) = await bens.joinTopic("chat", option: option)
+            #expect(joined == nil)
+            let users = AgoraRtmTopicOption()
+            users.users = ["ben", "cleo"]
+            let (answer, subscribed) = await room.subscribeTopic("chat", option: users)
+            #expect(subscribed == nil)
+            #expect(answer?.succeedUsers == ["ben"] && answer?.failedUsers == ["cleo"])
+            let message = AgoraRtmTopicMessageOptions()
+            message.customType = "t"
+            let (_, published) = await bens.publishTopicMessage(
+                topic: "chat", message: "hi", option: message)
+            #expect(published == nil)
+            try await hearsAnna.hears(["remoteJoinTopic room chat=ben:m", "stream room/chat ben: hi t"])
+            let (list, _) = await room.getSubscribedUserList("chat")
+            #expect(list?.users == ["ben"])
+            let (_, unsubscribed) = await room.unsubscribeTopic("chat", option: nil)
+            #expect(unsubscribed == nil)
+            let (_, none) = await room.getSubscribedUserList("chat")
+            #expect(none?.errorCode == .channelTopicNotSubscribed)
+            let (_, left) = await bens.leaveTopic("chat")
+            #expect(left == nil)
+            try await hearsAnna.hears(["remoteLeaveTopic room chat=ben:m"])
+            let (_, gone) = await room.leave()
+            #expect(gone == nil)
+            try await hearsAnna.hears(["connected-idle leave"])
+            ben.destroy()
+            anna.destroy()
+        }
+    }
+
+    @Test("rtm stream: one publishes the lines of a topic, another one hears them and ends after --count")
+    func commands() async throws {
+        try await RunningSystem.with(.standalone) { system in
+            let listener = try system.command([
+                "stream", "join", "room", "--topic", "chat", "--subscribe", "ben", "--count", "1",
+                "--timeout",
+                "30s", "--json", "--user", "anna",
+            ])
+            let watcher = try system.command([
+                "stream", "watch", "room", "--count", "4", "--json", "--user", "cleo",
+            ])
+            try await eventually("both are there", within: .seconds(20)) {
+                try await system.run("presence", "who", "room", "--stream", "--user", "dora").output
+                    .filter { $0.contains("anna") || $0.contains("cleo") }.count == 2
+            }
+            let publish = try await system.run(
+                "stream", "publish", "room", "--topic", "chat", "--meta", "m", "--wait", "3s", "hi", "--user",
+                "ben")
+            #expect(publish.status == 0)
+            let outcome = try await system.end(listener)
+            #expect(outcome.status == 0)
+            let message = outcome.output.first { $0.hasPrefix("{\"event\":\"message\"") }
+            #expect(
+                message?.hasPrefix(
+                    "{\"event\":\"message\",\"channelType\":\"stream\",\"channelName\":\"room\","
+                        + "\"channelTopic\":\"chat\",\"publisher\":\"ben\",\"message\":\"hi\"") == true)
+            #expect(try await system.end(watcher).status == 0)
+        }
+    }
+}

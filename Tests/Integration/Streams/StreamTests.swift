@@ -1,0 +1,193 @@
+import Foundation
+import RTMClient
+import RTMTestSupport
+import Testing
+
+/// Stream channels and topics as apps see them, against the real system.
+@Suite(.serialized, .ends(withinMinutes: 3)) struct StreamTests {
+    private func withClients(
+        _ users: [String], on deployment: Deployment = .standalone,
+        presence: [String] = ["--debounce", "0s"],
+        edge: [String] = [], _ body: ([RTMClient], RunningSystem) async throws -> Void
+    ) async throws {
+        try await RunningSystem.with(deployment, edge: edge, presence: presence) { system in
+            let clients = try users.map { try system.client($0) }
+            for client in clients { try await client.login() }
+            try await body(clients, system)
+            for client in clients { await client.close() }
+        }
+    }
+
+    @Test(
+        "C-3, C-4, C-5, C-8, C-9, C-11, C-12: join, topics, subscribe, publish, leave: each hears what it asked for, in order",
+        arguments: Deployment.allCases)
+    func slice(_ deployment: Deployment) async throws {
+        try await withClients(["anna", "ben", "cleo"], on: deployment) { clients, _ in
+            let (anna, ben, cleo) = (clients[0], clients[1], clients[2])
+            var heard = anna.events().makeAsyncIterator()
+            let room = try await anna.join("room")
+            #expect(await heard.nextTopic()?.change == .snapshot([]))
+            let bens = try await ben.join("room")
+            let cleos = try await cleo.join("room")
+            try await bens.joinTopic("chat", meta: "ben's")
+            let ben1 = TopicPublisher(userID: "ben", meta: "ben's")
+            #expect(await heard.nextTopic()?.change == .remoteJoin(topic: "chat", ben1))
+            // C-10b: right after the join of a topic, whether its event has arrived or not.
+            try await cleos.joinTopic("chat")
+            let answer = try await room.subscribe(to: "chat", users: ["ben", "nobody"])
+            #expect(answer.succeededUsers == ["ben"] && answer.failedUsers == ["nobody"])
+            for number in 0..<50 {
+                try await cleos.publish("unheard \(number)", to: "chat")
+                try await bens.publish("\(number)", to: "chat", customType: "n")
+            }
+            for number in 0..<50 {
+                let message = try #require(await heard.nextMessage())
+                #expect(message.payload == .text("\(number)") && message.publisher == "ben")
+                #expect(message.channelType == .stream && message.channelName == "room")
+                #expect(message.topic == "chat" && message.customType == "n")
+            }
+            #expect(try await room.subscribedUsers(of: "chat") == ["ben"])
+            #expect(try await room.subscribe(to: "chat").succeededUsers == ["cleo"])
+            #expect(try await room.subscribedUsers(of: "chat") == ["ben", "cleo"])
+            try await room.unsubscribe(from: "chat", users: ["ben"])
+            try await bens.publish("to nobody", to: "chat")
+            try await cleos.publish(Data([1, 2]), to: "chat")
+            #expect(await heard.nextMessage()?.payload == .data(Data([1, 2])))
+            try await cleos.leaveTopic("chat")
+            #expect(
+                await heard.nextTopic(.remoteLeave)?.change
+                    == .remoteLeave(topic: "chat", TopicPublisher(userID: "cleo")))
+            try await bens.leave()
+            #expect(await heard.nextTopic(.remoteLeave)?.change == .remoteLeave(topic: "chat", ben1))
+            try await room.leave()
+            #expect(try await anna.whereNow("anna") == [])
+        }
+    }
+
+    @Test("C-4, C-6, C-7, C-9, C-11, L-8, L-9, L-21, L-27: every misuse gets its code")
+    func refusals() async throws {
+        try await withClients(["anna", "ben"]) { clients, _ in
+            let (anna, ben) = (clients[0], clients[1])
+            let room = anna.streamChannel("room")
+            #expect(await code { try await room.leave() } == .channelNotJoined)
+            #expect(await code { try await room.joinTopic("chat") } == .channelNotJoined)
+            #expect(await code { try await room.publish("x", to: "chat") } == .channelNotJoined)
+            #expect(await code { _ = try await anna.join("a/b") } == .invalidChannelName)
+            _ = try await anna.join("room")
+            #expect(await code { _ = try await anna.join("room") } == .duplicateOperation)
+            #expect(
+                await code { try await room.joinTopic(String(repeating: "x", count: 17)) }
+                    == .channelInvalidTopicName)
+            #expect(
+                await code { try await room.joinTopic("x", meta: String(repeating: "m", count: 257)) }
+                    == .channelInvalidTopicMeta)
+            #expect(await code { try await room.publish("x", to: "chat") } == .channelTopicNotJoined)
+            #expect(await code { try await room.leaveTopic("chat") } == .channelTopicNotJoined)
+            #expect(await code { try await room.subscribe(to: "chat") } == .channelTopicNotExist)
+            #expect(await code { try await room.unsubscribe(from: "chat") } == .channelTopicNotSubscribed)
+            #expect(
+                await code { _ = try await room.subscribedUsers(of: "chat") } == .channelTopicNotSubscribed)
+            for number in 1...8 { try await room.joinTopic("t\(number)") }
+            #expect(await code { try await room.joinTopic("t1") } == .duplicateOperation)
+            #expect(await code { try await room.joinTopic("t9") } == .channelExceedTopicLimitation)
+            let long = String(repeating: "x", count: 1_025)
+            #expect(
+                await code { try await room.publish(long, to: "t1") } == .channelMessageLengthExceedLimitation
+            )
+            try await room.publish(String(long.dropLast()), to: "t1")
+            // Without having joined, the server refuses, too.
+            #expect(
+                await code { try await ben.publish("x", to: .topic("t1", in: "room")) }
+                    == .channelTopicNotJoined)
+            // A leave forgets what was joined (C-4).
+            try await room.leave()
+            _ = try await anna.join("room")
+            #expect(await code { try await room.publish("x", to: "t1") } == .channelTopicNotJoined)
+        }
+    }
+
+    @Test("C-3, L-6: presence, metadata and locks of a stream channel are its own")
+    func storage() async throws {
+        try await withClients(["anna", "ben"]) { clients, _ in
+            let (anna, ben) = (clients[0], clients[1])
+            try await ben.setMetadata(["k": "v"], of: .channel("room"))
+            var heard = anna.events().makeAsyncIterator()
+            _ = try await anna.join("room", features: [.presence, .metadata, .lock])
+            #expect(await heard.nextPresence()?.channelType == .stream)
+            #expect(
+                await heard.nextStorage()?.metadata.items.isEmpty == true, "another channel has that name")
+            #expect(await heard.nextLock()?.channelType == .stream)
+            _ = try await ben.join("room")
+            #expect(await heard.nextPresence()?.change == .remoteJoin(userID: "ben"))
+            try await ben.setState(["mood": "good"], in: "room", type: .stream)
+            #expect(
+                await heard.nextPresence()?.change
+                    == .remoteStateChanged(UserState(userID: "ben", states: ["mood": "good"])))
+            #expect(try await anna.whereNow("ben") == [UserChannel(type: .stream, name: "room")])
+        }
+    }
+
+    @Test("C-10b, C-14, S-19, S-32: a reconnect restores join, topics and subscriptions; nothing is lost")
+    func reconnect() async throws {
+        try await withClients(["anna", "ben"], on: .fourProcesses) { clients, _ in
+            let (anna, ben) = (clients[0], clients[1])
+            var heard = anna.events().makeAsyncIterator()
+            let room = try await anna.join("room")
+            let bens = try await ben.join("room")
+            try await bens.joinTopic("chat", meta: "m")
+            try await room.subscribe(to: "chat", users: ["ben"])
+            for number in 0..<60 {
+                if number == 20 { anna.networkChanged() }
+                if number == 40 { ben.networkChanged() }
+                try await bens.publish("\(number)", to: "chat")
+            }
+            for number in 0..<60 { #expect(await heard.nextMessage()?.payload == .text("\(number)")) }
+            #expect(try await room.subscribedUsers(of: "chat") == ["ben"])
+        }
+    }
+
+    @Test("C-2: a join needs a token for the channel and the user, where the app has a certificate")
+    func tokens() async throws {
+        let flags = ["--apps", "\(SampleApp.id):\(SampleApp.certificate)"]
+        try await RunningSystem.with(.standalone, edge: flags) { system in
+            let client = try system.client("anna") { $0.appID = SampleApp.id }
+            let now = WallClock.milliseconds() / 1000
+            let login = try SampleApp.token(for: "anna", endsAt: now + 300)
+            try await client.login(token: login)
+            #expect(await code { _ = try await client.join("room") } == .invalidToken)
+            #expect(
+                await code { _ = try await client.join("room", token: login) }
+                    == .channelJoinFailed)
+            let other = try SampleApp.joinToken("other", for: "anna", endsAt: now + 60)
+            #expect(await code { _ = try await client.join("room", token: other) } == .channelJoinFailed)
+            let bens = try SampleApp.joinToken("room", for: "ben", endsAt: now + 60)
+            #expect(await code { _ = try await client.join("room", token: bens) } == .channelJoinFailed)
+            let old = try SampleApp.joinToken("room", for: "anna", endsAt: now - 60)
+            #expect(await code { _ = try await client.join("room", token: old) } == .tokenExpired)
+            let anybodys = try SampleApp.joinToken("room", for: "", endsAt: now + 60)
+            let room = try await client.join("room", token: anybodys)
+            try await room.leave()
+
+            // S-50, S-52: the warning of a token that ends soon comes at once, and a renewal takes the end
+            // away.
+            var heard = client.events().makeAsyncIterator()
+            _ = try await client.join(
+                "room", token: SampleApp.joinToken("room", for: "anna", endsAt: now + 20))
+            #expect(await heard.nextTokenNotice()?.channelName == "room")
+            #expect(await code { try await room.renewToken(other) } == .channelJoinFailed)
+            try await room.renewToken(anybodys)
+            try await room.leave()
+            #expect(await code { try await room.renewToken(anybodys) } == .channelNotJoined)
+
+            // S-51: the membership ends with its token, and the link goes on.
+            let end = WallClock.milliseconds() / 1000 + 2
+            _ = try await client.join("room", token: SampleApp.joinToken("room", for: "anna", endsAt: end))
+            let ended = try #require(await heard.nextStreamEnd())
+            #expect(ended.channelName == "room" && ended.error.code == .tokenExpired)
+            #expect(WallClock.milliseconds() / 1000 >= end && client.linkState == .connected)
+            #expect(await code { try await room.leave() } == .channelNotJoined)
+            #expect(try await client.whereNow("anna") == [])
+            await client.close()
+        }
+    }
+}
