@@ -14,8 +14,8 @@ enum KeyNames {
             permissions.revokeLocks permissions.userMetadata presence proxyProtocol.trusted rates.acquireLock \
             rates.appPublish rates.appPublishBytes rates.calls rates.channelMetadata \
             rates.heartbeats rates.login rates.publish rates.refusals rates.renewal \
-            rates.sessionPublish rates.sessionPublishBytes rates.subscribe rates.userMetadata \
-            sessions.perAppMax storage subscriptions.max tls.certificate tls.key tls.listen \
+            rates.sessionPublish rates.sessionPublishBytes rates.subscribe rates.topicPublish \
+            rates.userMetadata sessions.perAppMax storage subscriptions.max tls.certificate tls.key tls.listen \
             tokens.lifeMax webSocket.compression webSocket.listen webSocket.origins webSocket.path \
             webSocket.tls.listen
             """
@@ -37,7 +37,7 @@ enum KeyNames {
             listen messaging redis.database redis.endpoints redis.mode redis.password redis.prefix \
             redis.sentinel.master redis.sentinel.password redis.sentinel.user redis.serverName \
             redis.timeout redis.tls redis.trust redis.user states.keyBytesMax states.max \
-            states.valueBytesMax sweepInterval
+            states.valueBytesMax streamChannels.usersMax sweepInterval
             """
         ),
         (
