@@ -59,6 +59,9 @@ import Testing
             messaging: ["--redis-endpoints", "unix:\(redis.socket)", "--shards", "6"], messagingNodes: 3
         ) { system in
             let chaos = try await ChaosSystem.start(in: system, journalIn: redis)
+            // A subscribe to a shard that moves just then would be refused.
+            try await system.isShared(6)
+            try await system.ready()
             try await Self.run(chaos, ChaosSettings.seed)
         }
     }

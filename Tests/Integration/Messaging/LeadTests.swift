@@ -245,17 +245,5 @@ private final class Trouble: Sendable {
     }
 
     /// All shards have a leader, and every node leads as many as another one.
-    func isShared() async throws {
-        let each = shards / system.messagingNodes.count
-        try await eventually("every node leads \(each) shards") {
-            for node in self.system.messagingNodes {
-                guard let process = try await self.system.messagingNode(at: node), !process.hasExited,
-                    let admin = try await process.listening()["admin"],
-                    let metrics = try? await self.system.get("http://\(admin)/metrics"),
-                    metrics.body.contains("\nrtm_messaging_leading \(each)\n")
-                else { return false }
-            }
-            return true
-        }
-    }
+    func isShared() async throws { try await system.isShared(shards) }
 }

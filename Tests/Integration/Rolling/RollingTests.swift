@@ -21,6 +21,9 @@ import Testing
             .fourProcesses, presence: journal, messaging: journal + ["--shards", "4"], messagingNodes: 2
         ) { system in
             let installation = try await RollingInstallation.start(in: system)
+            // A subscribe to a shard that moves just then would be refused.
+            try await system.isShared(4)
+            try await system.ready()
             let clients = try (0..<12).map { number in
                 try installation.client("user\(number)", prefersFirst: number % 2 == 0)
             }

@@ -179,6 +179,21 @@ final class RunningSystem: Sendable {
         return nil
     }
 
+    /// Waits until every messaging node leads as many of the shards as another one.
+    func isShared(_ shards: Int) async throws {
+        let each = shards / messagingNodes.count
+        try await eventually("every node leads \(each) shards", within: .seconds(30)) {
+            for node in self.messagingNodes {
+                guard let process = try await self.messagingNode(at: node), !process.hasExited,
+                    let admin = try await process.listening()["admin"],
+                    let metrics = try? await self.get("http://\(admin)/metrics"),
+                    metrics.body.contains("\nrtm_messaging_leading \(each)\n")
+                else { return false }
+            }
+            return true
+        }
+    }
+
     /// The memory of a process, in bytes.
     func residentBytes(of name: String) throws -> Int {
         let status = try String(contentsOfFile: "/proc/\(try process(name).pid)/status", encoding: .utf8)
