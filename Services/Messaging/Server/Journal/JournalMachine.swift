@@ -50,7 +50,7 @@ struct JournalMachine {
     private var lead: JournalLead?
     /// Whether Redis doesn't answer a reinstatement.
     private var isToBeReinstated = false
-    /// Since when there has been no journal, where there was one before.
+    /// Since when Redis has had no journal.
     private var emptySince: UInt64?
     private var hasSeenJournal = false
 

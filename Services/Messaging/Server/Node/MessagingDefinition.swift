@@ -66,7 +66,10 @@ package enum MessagingDefinition {
         var configuration = ServiceLinkServerConfiguration(service: "messaging")
         configuration.link = try ServiceLinkConfiguration(context, isNetworked: place.isNetworked)
         configuration.shards = shards
+        // A caller has a link for each shard, and opens all of them together.
         configuration.linksMax *= shards
+        configuration.strangersMax *= shards
+        configuration.strangersPerAddressMax *= shards
         let server = ServiceLinkServer(configuration, links: loop, logger: context.logger) {
             node.value.handler(of: $0)
         }
