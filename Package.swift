@@ -124,7 +124,7 @@ let services: [Target] =
     + service("Storage", server: ["RTMMessagingClient", "CSQLite", collections, heap])
     + service(
         "Edge", hasClient: false, calls: ["Messaging", "Presence", "Storage"],
-        server: ["RTMAccessToken", "RTMEdgeWebSocket", nioSSL] + webSocket)
+        server: ["RTMAccessToken", "RTMEdgeWebSocket", nioSSL, collections] + webSocket)
     + [
         room(
             "RTMEdgeWebSocket", "Services/Edge/WebSocket",

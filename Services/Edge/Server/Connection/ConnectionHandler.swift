@@ -205,6 +205,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
     func loginSucceeded(_ session: Session, inbox position: StreamPosition, gap: Bool, _ requestID: UInt64) {
         guard self.session === session, !machine.isEnded else { return }
         machine.loggedIn()
+        loop.strangers.trim()
         loop.sessionLog.loggedIn(session, from: context.address)
         deadline.loggedIn(
             now: loop.eventLoop.now, heartbeatInterval: .seconds(Int64(session.heartbeatInterval)),

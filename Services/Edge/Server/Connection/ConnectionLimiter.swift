@@ -29,26 +29,41 @@ final class ConnectionLimiter: Sendable {
     }
 
     /// `release` has to follow for each admitted connection, and `releaseRefused` for each refused one.
-    func admit(_ address: String) -> Verdict {
-        counts.withLock { counts in
-            guard counts.total < totalMax else {
-                return refuse("this server holds \(totalMax) connections, which is its limit", &counts)
-            }
-            let ofAddress = counts.byAddress[address, default: 0]
-            guard ofAddress < perAddressMax else {
-                return refuse(
-                    "\(perAddressMax) connections come from this address, which is the limit", &counts)
-            }
-            counts.total += 1
-            counts.byAddress[address] = ofAddress + 1
-            return .admitted
+    ///
+    /// - Parameter makeRoom: ends a connection, of this address if it isn't nil, and returns whether there
+    ///   was one to end. It is called when a limit is reached.
+    func admit(_ address: String, makingRoom makeRoom: (_ address: String?) -> Bool = { _ in false })
+        -> Verdict
+    {
+        guard let shortage = take(address) else { return .admitted }
+        let hasRoom = makeRoom(shortage == .total ? nil : address)
+        if hasRoom, take(address) == nil { return .admitted }
+        return counts.withLock { counts in
+            guard counts.refused < refusedMax else { return .dropped }
+            counts.refused += 1
+            return .refused(reason: reason(shortage))
         }
     }
 
-    private func refuse(_ reason: String, _ counts: inout Counts) -> Verdict {
-        guard counts.refused < refusedMax else { return .dropped }
-        counts.refused += 1
-        return .refused(reason: reason)
+    private enum Shortage { case total, address }
+
+    /// Returns the limit that is reached; nil if the connection has its place.
+    private func take(_ address: String) -> Shortage? {
+        counts.withLock { counts in
+            guard counts.total < totalMax else { return .total }
+            let ofAddress = counts.byAddress[address, default: 0]
+            guard ofAddress < perAddressMax else { return .address }
+            counts.total += 1
+            counts.byAddress[address] = ofAddress + 1
+            return nil
+        }
+    }
+
+    private func reason(_ shortage: Shortage) -> String {
+        switch shortage {
+        case .total: "this server holds \(totalMax) connections, which is its limit"
+        case .address: "\(perAddressMax) connections come from this address, which is the limit"
+        }
     }
 
     func releaseRefused() { counts.withLock { $0.refused -= 1 } }

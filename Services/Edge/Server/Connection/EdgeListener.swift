@@ -105,12 +105,16 @@ struct EdgeListener: Service {
     private func begin(_ channel: any Channel, from remote: String) throws {
         let pipeline = channel.pipeline.syncOperations
         if let tls { try pipeline.addHandler(NIOSSLServerHandler(context: tls.context)) }
-        switch limiter.admit(remote) {
+        let loop = loops.loop(of: channel.eventLoop)
+        switch limiter.admit(remote, makingRoom: loop.endStranger) {
         case .admitted:
-            let limiter = self.limiter
-            channel.closeFuture.whenComplete { _ in limiter.release(remote) }
-            let loop = loops.loop(of: channel.eventLoop)
             let connection = ConnectionHandler(loop: loop, isOnSocket: tls == nil && webSocket == nil)
+            let slot = ConnectionSlot(of: channel, connection, remote, limiter)
+            loop.strangers.add(slot)
+            channel.closeFuture.assumeIsolated().whenComplete { _ in
+                slot.release()
+                loop.strangers.trim()
+            }
             if let webSocket {
                 try WebSocketUpgrade.begin(on: channel, through: webSocket, as: connection, loop)
             } else {
@@ -118,7 +122,7 @@ struct EdgeListener: Service {
             }
         case .refused(let reason):
             // With TLS the refusal waits for the client's handshake, and that may never come.
-            let timeout = loops.loop(of: channel.eventLoop).configuration.limits.lingerTimeout
+            let timeout = loop.configuration.limits.lingerTimeout
             let end = channel.eventLoop.scheduleTask(in: timeout) { channel.close(promise: nil) }
             let limiter = self.limiter
             channel.closeFuture.whenComplete { _ in

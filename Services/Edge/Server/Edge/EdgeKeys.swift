@@ -35,7 +35,8 @@ package enum EdgeKeys {
         "Load balancers, as addresses or networks like 10.0.0.0/8, whose connections begin with the client's own address in a header of the PROXY protocol, version 2; no others may send one."
     )
     package static let messaging = ServiceAddressesKey(
-        "edge.messaging", default: "127.0.0.1:7720", "The messaging nodes, as HOST:PORT; one of them leads.")
+        "edge.messaging", default: "127.0.0.1:7720",
+        "Messaging nodes, as HOST:PORT. Nodes with a journal in Redis tell the addresses of the others.")
     package static let presence = ConfigurationKey<HostPort>.address(
         "edge.presence", default: HostPort(host: "127.0.0.1", port: 7730), "The presence service.")
     package static let storage = ConfigurationKey<HostPort>.address(

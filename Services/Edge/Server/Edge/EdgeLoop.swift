@@ -25,6 +25,7 @@ final class EdgeLoop {
     let wallClock: () -> UInt64
     let arena: DecodeArena
     let deadlines: ConnectionDeadlines
+    var strangers = Strangers<ConnectionSlot>()
     let sessions = Sessions()
     let sessionLog: SessionLog
     let logins: Logins
@@ -134,6 +135,16 @@ extension EdgeLoop {
     ) throws(RTMError) -> Session {
         let inbox = ChannelView(appID: login.appID, type: .user, name: login.userID)
         return try logins.makeSession(connection, login, isMessagingUp: messaging.isUp(inbox))
+    }
+
+    /// The oldest connection without a login makes room for a newcomer.
+    ///
+    /// - Parameter address: if it isn't nil, only a connection from there does.
+    /// - Returns: whether there was one.
+    func endStranger(from address: String?) -> Bool {
+        guard let slot = strangers.takeOldest(from: address) else { return false }
+        slot.makeRoom()
+        return true
     }
 
     /// Half frames of clients that have not logged in hold so much more. Returns whether that is all right.

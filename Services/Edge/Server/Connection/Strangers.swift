@@ -1,0 +1,54 @@
+import DequeModule
+
+/// A connection that may not have logged in yet.
+protocol Stranger: AnyObject {
+    /// Whether the connection is there and no login has been accepted over it.
+    var isStranger: Bool { get }
+    /// The client's address.
+    var address: String { get }
+}
+
+/// The connections of a loop whose clients haven't logged in, the oldest first.
+///
+/// Silent connections cost an attacker nothing, and each of them may stay until its time to log in is over.
+/// If they fill the server, they make room for newcomers, so that they keep nobody out: a client that means
+/// it logs in within a round trip or two, long before it is the oldest.
+///
+/// Members that have logged in, or have gone, leave late. There are never more than twice as many members as
+/// strangers, beyond the first few.
+///
+/// Pure.
+struct Strangers<Member: Stranger> {
+    /// Limit: members that are looked at to find one of a certain address.
+    static var searchMax: Int { 64 }
+    private static var countMin: Int { 64 }
+
+    private var queue: Deque<Member> = []
+    private var compactAt = Self.countMin
+
+    var count: Int { queue.count }
+
+    mutating func add(_ member: Member) {
+        trim()
+        if queue.count >= compactAt {
+            queue.removeAll { !$0.isStranger }
+            compactAt = max(Self.countMin, 2 * queue.count)
+        }
+        queue.append(member)
+    }
+
+    /// To be called when a member has logged in, or has gone.
+    mutating func trim() {
+        while let first = queue.first, !first.isStranger { queue.removeFirst() }
+    }
+
+    /// Takes out the oldest stranger.
+    ///
+    /// - Parameter address: if it isn't nil, only a connection from there will do.
+    mutating func takeOldest(from address: String? = nil) -> Member? {
+        trim()
+        guard let address else { return queue.popFirst() }
+        let index = queue.prefix(Self.searchMax).firstIndex { $0.isStranger && $0.address == address }
+        return index.map { queue.remove(at: $0) }
+    }
+}
