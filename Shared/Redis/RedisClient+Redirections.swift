@@ -7,27 +7,34 @@ extension RedisClient {
     private final class Trial {
         let command: RedisCommand
         let slot: Int
-        let done: Completion
+        let question: RedisCommand?
+        let done: QuestionCompletion
         var attempts: CommandAttempts
 
-        init(_ command: RedisCommand, until deadline: NIODeadline, _ done: @escaping Completion) {
+        init(
+            _ command: RedisCommand, thenAsk question: RedisCommand?, until deadline: NIODeadline,
+            _ done: @escaping QuestionCompletion
+        ) {
             self.command = command
+            self.question = question
             self.done = done
             slot = HashSlot.of(command.key ?? "")
             attempts = CommandAttempts(until: deadline)
         }
     }
 
-    func attempt(_ command: RedisCommand, _ done: @escaping Completion) {
+    func attempt(
+        _ command: RedisCommand, thenAsk question: RedisCommand?, _ done: @escaping QuestionCompletion
+    ) {
         guard commandsOpen < configuration.commandsMax else {
-            return done(.failure(.tooManyCommands(configuration.commandsMax)))
+            return done(.failure(.tooManyCommands(configuration.commandsMax)), nil)
         }
         commandsOpen += 1
         let deadline = eventLoop.now + .init(configuration.commandTimeout)
         send(
-            Trial(command, until: deadline) { [self] outcome in
+            Trial(command, thenAsk: question, until: deadline) { [self] outcome, answer in
                 commandsOpen -= 1
-                done(outcome)
+                done(outcome, answer)
             })
     }
 
@@ -35,7 +42,7 @@ extension RedisClient {
         guard !isStopped, let place = slots.master(of: trial.slot) else {
             doubt()
             let cause = isStopped ? "shut down" : "no master serves slot \(trial.slot)"
-            return trial.done(.failure(.notConnected(cause)))
+            return trial.done(.failure(.notConnected(cause)), nil)
         }
         connection(to: place).send(trial.command) { [self] outcome in
             answered(trial, outcome, by: place)
@@ -55,7 +62,7 @@ extension RedisClient {
         _ trial: Trial, _ outcome: Result<RedisReply, RedisFailure>, by place: RedisPlace
     ) {
         guard case .failure(.refused(let text)) = outcome, let redirection = Redirection(text, from: place)
-        else { return trial.done(outcome) }
+        else { return finish(trial, outcome, at: place) }
         observer?.redisRedirected(redirection.kind)
         follow(redirection, trial, outcome)
     }
@@ -73,7 +80,12 @@ extension RedisClient {
         case .ask(let place): redirect(trial, to: place, isAsking: true)
         case .wait(let time):
             eventLoop.assumeIsolated().scheduleTask(in: .init(time)) { [self] in send(trial) }
-        case .giveUp: trial.done(outcome)
+        case .giveUp: trial.done(outcome, nil)
         }
+    }
+
+    private func finish(_ trial: Trial, _ outcome: Result<RedisReply, RedisFailure>, at place: RedisPlace) {
+        guard case .success = outcome, let question = trial.question else { return trial.done(outcome, nil) }
+        connection(to: place).send(question) { trial.done(outcome, $0) }
     }
 }

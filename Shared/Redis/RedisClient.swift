@@ -29,6 +29,8 @@ package protocol RedisObserver: AnyObject {
 /// the answers (`keepsOrder`).
 package final class RedisClient {
     package typealias Completion = (Result<RedisReply, RedisFailure>) -> Void
+    package typealias QuestionCompletion =
+        (Result<RedisReply, RedisFailure>, _ answer: Result<RedisReply, RedisFailure>?) -> Void
 
     /// A command that has to be answered before the client is up.
     package struct Prelude {
@@ -124,12 +126,31 @@ package final class RedisClient {
         send(RedisCommand(script, keys: keys, arguments), done)
     }
 
+    /// Runs a script, and then asks the server that has done it, over the same connection: `WAIT`, for
+    /// example.
+    ///
+    /// - Parameter done: gets both answers; the second one is nil if the script has failed.
+    package func run(
+        _ script: RedisScript, keys: [String], _ arguments: [RedisArgument], thenAsk question: RedisCommand,
+        _ done: @escaping QuestionCompletion
+    ) {
+        eventLoop.assertInEventLoop()
+        guard isUsable else { return done(.failure(.notConnected(downCause)), nil) }
+        let command = RedisCommand(script, keys: keys, arguments)
+        guard !isCluster else { return attempt(command, thenAsk: question, done) }
+        guard let only else { return done(.failure(.notConnected(downCause)), nil) }
+        only.send(command) { outcome in
+            guard case .success = outcome else { return done(outcome, nil) }
+            only.send(question) { done(outcome, $0) }
+        }
+    }
+
     private func dispatch(_ command: RedisCommand, _ done: @escaping Completion) {
         guard isCluster else {
             guard let only else { return done(.failure(.notConnected(downCause))) }
             return only.send(command, done)
         }
-        attempt(command, done)
+        attempt(command, thenAsk: nil) { outcome, _ in done(outcome) }
     }
 
     // MARK: - Masters

@@ -75,6 +75,17 @@ package final class RedisSentinelProcess: Sendable {
         throw ServiceProcessFailure(description: "no sentinel names the master")
     }
 
+    /// Runs the body beside one more replica of the present master.
+    package func withReplica(_ body: () async throws -> Void) async throws {
+        let master = try master()
+        let replica = try RedisNode(
+            port: FreePorts.take(1)[0], in: directory,
+            options: ["--replicaof", "127.0.0.1", "\(master.port)"])
+        defer { replica.end() }
+        try await replica.isListening()
+        try await body()
+    }
+
     private func remove() {
         for node in sentinels + servers { node.end() }
         try? FileManager.default.removeItem(at: directory)

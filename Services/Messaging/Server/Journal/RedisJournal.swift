@@ -43,6 +43,7 @@ final class RedisJournal {
     private let eventLoop: any EventLoop
     private let probe: ReadinessProbe
     private let metrics: JournalMetrics
+    private let confirmation: JournalConfirmation
     private let logger: Logger
     private var machine: JournalMachine
     private var keeper: (any JournalKeeper)?
@@ -59,7 +60,8 @@ final class RedisJournal {
 
     /// - Parameter client: is shared with the journals of the other shards.
     init(
-        _ client: RedisClient, names: JournalNames, limits: JournalLimits, probe: ReadinessProbe,
+        _ client: RedisClient, names: JournalNames, limits: JournalLimits,
+        confirmation: JournalConfirmation, probe: ReadinessProbe,
         metrics: JournalMetrics, logger: Logger
     ) {
         self.client = client
@@ -67,6 +69,7 @@ final class RedisJournal {
         eventLoop = client.eventLoop
         self.probe = probe
         self.metrics = metrics
+        self.confirmation = confirmation
         self.logger = logger
         machine = JournalMachine(limits)
         probe.notReady("no connection to Redis at \(client.configuration.deployment) yet")
@@ -229,7 +232,7 @@ final class RedisJournal {
         let arguments: [RedisArgument] = [
             RedisArgument(token), .text(names.node), RedisArgument(limits.lease), .run,
             RedisArgument(epoch != nil), RedisArgument(epoch ?? 0), RedisArgument(random),
-            .text(names.layout), RedisArgument(patience),
+            .text(names.layout), RedisArgument(patience), RedisArgument(confirmation.isNeeded),
         ]
         client.run(JournalScripts.take, keys: [names.head], arguments) { [self] outcome in
             guard case .success(let reply) = outcome, let answer = JournalAnswer.Take(reply) else {
@@ -307,14 +310,18 @@ final class RedisJournal {
             RedisArgument(append.token), RedisArgument(append.number), .run, RedisArgument(limits.lease),
             RedisArgument(append.oldestKept), .buffer(append.bytes), RedisArgument(append.isWhole),
         ]
-        client.run(JournalScripts.append, keys: [names.head, names.batches], arguments) { [self] outcome in
+        client.append([names.head, names.batches], arguments, confirmedBy: confirmation) {
+            [self] outcome, shortage in
             if append.bytes.readableBytes > 0 {
                 metrics.batches.increment()
                 metrics.bytes.increment(by: append.bytes.readableBytes)
                 metrics.time.observe(.nanoseconds((NIODeadline.now() - began).nanoseconds))
             }
-            let answer = JournalAnswer.Append(outcome)
-            if answer == .unknown { report(outcome) } else { probe.ready() }
+            // It is written once more until it counts.
+            let answer = shortage == nil ? JournalAnswer.Append(outcome) : .unknown
+            if let shortage { probe.notReady(shortage) }
+            if shortage == nil, answer == .unknown { report(outcome) }
+            if answer != .unknown { probe.ready() }
             if answer == .doubt { logger.warning("Redis may have lost a part of the journal") }
             collect()
             perform(machine.appended(append, answer, now: now, random: random))
@@ -328,6 +335,7 @@ final class RedisJournal {
             RedisArgument(token), RedisArgument(before), .text(names.node), RedisArgument(limits.lease), .run,
             RedisArgument(empties), RedisArgument(isWhole), RedisArgument(term.term),
             RedisArgument(term.epoch), RedisArgument(term.secret), .text(names.layout),
+            RedisArgument(confirmation.isNeeded),
         ]
         client.run(JournalScripts.reinstate, keys: [names.head, names.batches], arguments) {
             [self] outcome in
@@ -367,29 +375,4 @@ extension RedisJournal {
     }
 
     func redisIsDown(_ cause: String) { probe.notReady(cause) }
-}
-
-/// Under which keys the journal of a shard lies, and who writes it.
-struct JournalNames: Sendable {
-    /// Both lie in one slot, so that one script can use them. The shards lie on all masters of a Cluster.
-    let head: String
-    let batches: String
-    /// What all shards share.
-    let era: String
-    let node: String
-    let layout: String
-    let shard: UInt64
-    /// How many epochs the shards before this one have.
-    let epochsBefore: UInt64
-
-    /// - Parameter node: the name of this process, which no other process has.
-    init(prefix: String, of shard: BrokerLimits, node: String, layout: String) {
-        head = "{\(prefix)journal:\(shard.shard)}:head"
-        batches = "{\(prefix)journal:\(shard.shard)}:batches"
-        era = "{\(prefix)journal}:era"
-        self.shard = UInt64(shard.shard)
-        epochsBefore = shard.firstEpoch(in: 0)
-        self.node = node
-        self.layout = layout
-    }
 }

@@ -2,7 +2,7 @@
 -- journal isn't whole until the leader says so with a batch, because nobody else knows what it should have.
 -- KEYS  1 head (hash), 2 batches (stream)
 -- ARGV  1 the new token, 2 the token before, 3 node, 4 lease in ms, 5 run of this server, 6 whether to begin an empty journal,
---       7 whether that is whole, 8 term, 9 epoch, 10 secret, 11 the layout of the channels
+--       7 whether that is whole, 8 term, 9 epoch, 10 secret, 11 the layout of the channels, 12 as 10 of take.lua
 -- Result: {'done', last batch}, or {'ended'} if another node leads. It may be run twice.
 -- Cost: O(1), or O(batches) if the journal is emptied.
 local time = redis.call('TIME')
@@ -10,7 +10,8 @@ local ends = time[1] * 1000 + math.floor(time[2] / 1000) + ARGV[4]
 local head = redis.call('HMGET', KEYS[1], 'token', 'last')
 if head[1] and head[1] ~= ARGV[2] and head[1] ~= ARGV[1] then return {'ended'} end
 redis.call('HSET', KEYS[1], 'term', ARGV[8], 'token', ARGV[1], 'node', ARGV[3], 'until', ends, 'run', ARGV[5],
-  'epoch', ARGV[9], 'secret', ARGV[10], 'layout', ARGV[11], 'heir', '', 'doubt', '', 'whole', ARGV[6] == '1' and ARGV[7] or 0)
+  'epoch', ARGV[9], 'secret', ARGV[10], 'layout', ARGV[11], 'heir', '', 'doubt', '', 'whole', ARGV[6] == '1' and ARGV[7] or 0,
+  'confirms', ARGV[12])
 if ARGV[6] == '1' or not head[1] then
   redis.call('UNLINK', KEYS[2])
   redis.call('HSET', KEYS[1], 'last', 0)

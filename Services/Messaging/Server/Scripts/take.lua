@@ -2,19 +2,22 @@
 -- KEYS  1 head (hash)
 -- ARGV  1 the new token, 2 node, 3 lease in ms, 4 run of this server, 5 whether to begin a journal where there is none,
 --       6 epoch and 7 secret if one begins, 8 the layout of the channels, 9 for how many ms nobody must have led, unless the
---       node before has named this one as its heir
+--       node before has named this one as its heir, 10 whether this node acknowledges only what a replica or a disk of Redis has
 -- Result: {'held', node, ms until its lease ends}, {'empty'}, {'other', layout}, or
 --   {'taken', term, last batch, whether the journal has all that was acknowledged, epoch, secret, the term before}. It hasn't if
---   the run of the server isn't the one that the leader before knew: that server may have lost something.
+--   the run of the server isn't the one that the leader before knew: that server may have lost something, unless the leader before
+--   had each batch confirmed.
 -- Cost: O(1).
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
-local head = redis.call('HMGET', KEYS[1], 'term', 'node', 'until', 'run', 'last', 'whole', 'epoch', 'secret', 'layout', 'heir', 'doubt')
+local head = redis.call('HMGET', KEYS[1], 'term', 'node', 'until', 'run', 'last', 'whole', 'epoch', 'secret', 'layout', 'heir', 'doubt',
+  'confirms')
 if not head[1] then
   if ARGV[5] ~= '1' then return {'empty'} end
   local first = string.format('%.0f', now)
   redis.call('HSET', KEYS[1], 'term', first, 'token', ARGV[1], 'node', ARGV[2], 'until', now + ARGV[3], 'run', ARGV[4],
-    'last', 0, 'whole', 1, 'epoch', ARGV[6], 'secret', ARGV[7], 'layout', ARGV[8], 'heir', '')
+    'last', 0, 'whole', 1, 'epoch', ARGV[6], 'secret', ARGV[7], 'layout', ARGV[8], 'heir', '',
+    'confirms', ARGV[10])
   return {'taken', first, '0', '1', ARGV[6], ARGV[7], first}
 end
 if head[9] ~= ARGV[8] then return {'other', head[9]} end
@@ -32,7 +35,7 @@ end
 -- A term of which Redis knows nothing any more must not be given again.
 local term = string.format('%.0f', math.max(head[1] + 1, now))
 -- Who begins anew may die before it does, and the next one must know.
-local whole = head[4] == ARGV[4] and head[6] or '0'
+local whole = (head[4] == ARGV[4] or head[12] == '1') and head[6] or '0'
 redis.call('HSET', KEYS[1], 'term', term, 'token', ARGV[1], 'node', ARGV[2], 'until', now + ARGV[3], 'run', ARGV[4],
-  'whole', whole, 'heir', '', 'doubt', '')
+  'whole', whole, 'heir', '', 'doubt', '', 'confirms', ARGV[10])
 return {'taken', term, head[5], whole, head[7], head[8], head[1]}
