@@ -30,17 +30,17 @@ final class ChaosSystem: Sendable {
 
     let system: RunningSystem
     let edges: [Edge]
-    /// Keeps the journal of several messaging nodes; nil if there is one without a journal.
-    private let redis: RedisServerProcess?
+    /// Of the journal of several messaging nodes; nil if there is one without a journal.
+    private let journal: JournalVillain?
     private let processes: Mutex<[ServiceProcess]>
     private let done = Mutex(Deeds())
 
     private init(
-        _ system: RunningSystem, _ edges: [Edge], _ processes: [ServiceProcess], _ redis: RedisServerProcess?
+        _ system: RunningSystem, _ edges: [Edge], _ processes: [ServiceProcess], _ journal: JournalVillain?
     ) {
         self.system = system
         self.edges = edges
-        self.redis = redis
+        self.journal = journal
         self.processes = Mutex(processes)
     }
 
@@ -49,9 +49,9 @@ final class ChaosSystem: Sendable {
     /// This edge comes beside the one that the system has, which stays whole for clients that need a good
     /// one.
     static func start(
-        in system: RunningSystem, journalIn redis: RedisServerProcess? = nil
+        in system: RunningSystem, journalIn journal: JournalVillain? = nil
     ) async throws -> ChaosSystem {
-        let nodes = redis == nil ? [system.address("messaging")] : system.messagingNodes
+        let nodes = journal == nil ? [system.address("messaging")] : system.messagingNodes
         var edges: [Edge] = []
         var processes: [ServiceProcess] = []
         for _ in 0..<2 {
@@ -63,7 +63,7 @@ final class ChaosSystem: Sendable {
             let clients = try await FaultProxy.start(to: address)
             edges.append(Edge(address: address, clients: clients, messaging: messaging))
         }
-        return ChaosSystem(system, edges, processes, redis)
+        return ChaosSystem(system, edges, processes, journal)
     }
 
     private static func list(_ proxies: [FaultProxy]) -> String {
@@ -157,12 +157,10 @@ final class ChaosSystem: Sendable {
     private func strikeMessaging(
         for pause: Duration, _ random: inout SeededGenerator
     ) async throws {
-        guard let redis else { return try await killMessaging(for: pause) }
-        if random.chance(1, in: 4) {
-            try redis.command(["FLUSHALL"])
+        guard let journal else { return try await killMessaging(for: pause) }
+        if random.chance(1, in: 3) {
             done.withLock { $0.losses += 1 }
-            // The leaders write their memory again. Whoever dies before that is a second failure.
-            return await letPass(.seconds(2))
+            return try await journal.strike(&random)
         }
         let address = system.messagingNodes.randomElement(using: &random) ?? ""
         guard let node = try await system.messagingNode(at: address) else { return }

@@ -54,11 +54,23 @@ import Testing
         let redis = try RedisServerProcess()
         defer { redis.end() }
         try await redis.isListening()
+        try await Self.run(.server(redis))
+    }
+
+    @Test(
+        "Three messaging nodes are killed and paused over a Redis Cluster that fails over, stops and moves: no gap"
+    )
+    func redisCluster() async throws {
+        try await RedisClusterProcess.with { try await Self.run(.cluster($0)) }
+    }
+
+    private static func run(_ journal: JournalVillain) async throws {
+        // Edges go through the bad lines only, so the nodes don't tell where they are.
         try await RunningSystem.with(
             .fourProcesses,
-            messaging: ["--redis-endpoints", "unix:\(redis.socket)", "--shards", "6"], messagingNodes: 3
+            messaging: journal.options + ["--shards", "6", "--advertise", "0.0.0.0:0"], messagingNodes: 3
         ) { system in
-            let chaos = try await ChaosSystem.start(in: system, journalIn: redis)
+            let chaos = try await ChaosSystem.start(in: system, journalIn: journal)
             // A subscribe to a shard that moves just then would be refused.
             try await system.isShared(6)
             try await system.ready()
