@@ -12,7 +12,7 @@ run_tests := Tests/run.sh
 PREFIX ?= /usr/local
 
 .PHONY: help setup build install run test check simulate soak lint format generate fuzz chaos rolling sanitize bench bench-micro bench-peers \
-	bench-growth bench-attacks bench-presence bench-storage soak-storage images test-compose deb clean
+	bench-growth bench-attacks bench-journal bench-presence bench-storage soak-storage images test-compose deb clean
 
 help:
 	@echo 'make run       set up, build, start the whole stack on this machine'
@@ -33,6 +33,7 @@ help:
 	@echo 'make bench-peers  workloads beside other servers, into docs/performance.md; QUICK=1 for a look'
 	@echo 'make bench-growth  how cost grows, into docs/growth.md; QUICK=1 for a look'
 	@echo 'make bench-attacks  one client against the installation, and what others notice; ONLY=names for one attack'
+	@echo 'make bench-journal  what the journal costs Redis, and how long nothing is acknowledged when a leading node goes'
 	@echo 'make bench-storage  storage beside bare SQLite; QUICK=1 for a look, DATA= says on which disk, PARTS=writes which'
 	@echo 'make soak-storage  storage is killed a hundred times under load'
 	@echo 'make images    the image of all programs, localhost/heliograph, with docker or podman (docs/operations/containers.md)'
@@ -128,6 +129,9 @@ bench-storage:
 soak-storage:
 	swift build --build-tests
 	SOAK=100 $(run_tests) --filter '^StorageTests.StorageKillTests'
+
+bench-journal: build
+	Tests/Benchmarks/journal/run.sh
 
 bench-presence: setup build
 	Tests/Benchmarks/presence/run.sh
