@@ -13,6 +13,7 @@ struct AdminServerTests {
     /// The parts behind the pages that a test changes.
     private final class Inside: Sendable {
         let state = Mutex(LifecycleStateMachine.State.ready)
+        let pages = AdminPageRegistry()
         let readiness = ReadinessRegistry(logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
     }
 
@@ -26,7 +27,7 @@ struct AdminServerTests {
         let pages = AdminPages(
             program: "rtm-relay", configuration: { configuration },
             metrics: registry, state: { inside.state.withLock { $0 } },
-            readiness: { inside.readiness.snapshot })
+            readiness: { inside.readiness.snapshot }, others: inside.pages)
         let server = AdminServer(
             address: HostPort(host: "127.0.0.1", port: 0), pages: pages,
             loop: MultiThreadedEventLoopGroup.singleton.next(),
@@ -54,6 +55,21 @@ struct AdminServerTests {
             let answer = try await get("/live", at: address)
             #expect(answer.head.hasPrefix("HTTP/1.1 200 OK\r\n"))
             #expect(answer.body == "live\n")
+        }
+    }
+
+    @Test(
+        "a page of a service's own shows what the service has said last, and is named where a page is missing"
+    )
+    func ownPage() async throws {
+        try await withServer { address, inside in
+            #expect(try await get("/shelves", at: address).head.hasPrefix("HTTP/1.1 404"))
+            let page = inside.pages.page("/shelves")
+            page.show("[1]")
+            page.show("[2]")
+            let answer = try await get("/shelves", at: address)
+            #expect(answer.head.contains("Content-Type: application/json") && answer.body == "[2]\n")
+            #expect(try await get("/none", at: address).body.contains("/version, /shelves"))
         }
     }
 

@@ -61,7 +61,7 @@ struct ProbeTests {
         let configuration = try RelayKeys.load([])
         let pages = AdminPages(
             program: "rtm-relay", configuration: { configuration }, metrics: MetricsRegistry(),
-            state: { .ready }, readiness: { readiness.snapshot })
+            state: { .ready }, readiness: { readiness.snapshot }, others: AdminPageRegistry())
         let server = AdminServer(
             address: HostPort(host: host, port: 0), pages: pages,
             loop: MultiThreadedEventLoopGroup.singleton.next(),

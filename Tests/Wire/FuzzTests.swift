@@ -144,6 +144,7 @@ private final class Decoders {
         scan(PublishResponse.self, bytes)
         scan(DeliveryPush.self, bytes) { $0.frames.touch() }
         unpack(LeadPush.self, bytes)
+        unpack(NodesPush.self, bytes)
         scan(JournaledEntries.self, bytes) { $0.frames.touch() }
         scan(JournaledChannel.self, bytes)
         scan(JournaledClaim.self, bytes)

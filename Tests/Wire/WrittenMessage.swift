@@ -145,6 +145,8 @@ struct WrittenMessage: Sendable, CustomTestStringConvertible {
             WrittenMessage(event),
             WrittenMessage(AppendResponse(position: position, timestampMilliseconds: 1)),
             WrittenMessage(LeadPush(term: 2, follows: 1)),
+            WrittenMessage(NodesPush(nodes: [NodeAddress(host: "x", port: 1)])),
+            WrittenMessage(NodeAddress(host: "x", port: 1)),
             WrittenMessage(entries(x)),
             WrittenMessage(JournaledChannel(channel: key, head: 1, timestamp: 2, hadEntries: true)),
             WrittenMessage(

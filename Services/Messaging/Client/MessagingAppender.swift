@@ -87,6 +87,10 @@ extension MessagingAppender: ServiceLinkClientDelegate {
     package func push(
         _ link: ServiceLinkClient<Caller.Append>, method: UInt32, body: UnsafeRawBufferPointer
     ) {
-        if method == MessagingMethod.lead { shards.heard(body, from: link) }
+        switch method {
+        case MessagingMethod.lead: shards.heard(body, from: link)
+        case MessagingMethod.nodes: shards.heardOfNodes(body)
+        default: break
+        }
     }
 }

@@ -137,6 +137,8 @@ extension MessagingClient: ServiceLinkClientDelegate {
             caller?.messagingSuperseded(superseded.interest, by: superseded.holder)
         case MessagingMethod.lead:
             shards.heard(body, from: link)
+        case MessagingMethod.nodes:
+            shards.heardOfNodes(body)
         default:
             break
         }

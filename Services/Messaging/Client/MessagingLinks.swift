@@ -8,6 +8,9 @@ package import RTMWire
 ///
 /// A node that was stopped for a while believes that it leads still. So a lead counts only if it follows the
 /// last one that is known here, and the link to the node before is ended, with the calls that wait there.
+///
+/// Two addresses may lead to the same node, for example a name that was configured and the address that the
+/// node tells. Then both links hear its lead, and when one ends the other takes the calls.
 package final class MessagingLinks<Call> {
     package enum Change: Equatable {
         case none
@@ -20,13 +23,14 @@ package final class MessagingLinks<Call> {
     }
 
     package let shard: Int
-    package let all: [ServiceLinkClient<Call>]
+    package private(set) var all: [ServiceLinkClient<Call>]
     package let timeout: Duration
     /// Nil while no node says that it leads.
     package private(set) var leader: ServiceLinkClient<Call>?
     private var term: UInt64 = 0
     /// Who leads when the link to the leader before has ended.
     private var next: (link: ServiceLinkClient<Call>, term: UInt64)?
+    private let makeLink: (ServiceLinkAddress) -> ServiceLinkClient<Call>
 
     /// - Parameters:
     ///   - node: the name of this process, for messaging's log.
@@ -39,9 +43,10 @@ package final class MessagingLinks<Call> {
         var configuration = ServiceLinkClientConfiguration(service: "messaging", node: node)
         configuration.link = link
         configuration.shard = shard
-        all = addresses.map {
+        makeLink = { [configuration] in
             ServiceLinkClient(configuration, to: $0, endOfTurn: endOfTurn, logger: logger)
         }
+        all = addresses.map(makeLink)
         self.timeout = timeout
     }
 
@@ -62,6 +67,19 @@ package final class MessagingLinks<Call> {
     }
 
     package func shutdown() { for link in all { link.shutdown() } }
+
+    /// A node has come.
+    package func add(_ address: ServiceLinkAddress, delegate: some ServiceLinkClientDelegate<Call>) {
+        let link = makeLink(address)
+        all.append(link)
+        link.start(delegate: delegate)
+    }
+
+    /// A node has gone, and no connection to it is there.
+    package func remove(_ link: ServiceLinkClient<Call>) {
+        all.removeAll { $0 === link }
+        link.shutdown()
+    }
 
     // MARK: - Who leads
 
@@ -88,9 +106,12 @@ package final class MessagingLinks<Call> {
         if next?.link === link { next = nil }
         guard leader === link else { return .none }
         leader = nil
-        guard let next else { return .down }
-        (leader, term) = next
-        self.next = nil
-        return .replaced
+        if let next {
+            (leader, term) = next
+            self.next = nil
+            return .replaced
+        }
+        leader = all.first { $0.isUp && $0.incarnation == link.incarnation }
+        return leader == nil ? .down : .replaced
     }
 }

@@ -20,11 +20,14 @@ extension MessagingObserver {
 }
 
 /// The ways to all channels. Messaging keeps them in shards, and each shard has a leader of its own among the
-/// messaging nodes. How many shards there are, the first node tells that leads.
+/// messaging nodes. How many shards there are, the first node tells that leads, and which nodes there are
+/// beside those that were configured, any node tells.
 package final class MessagingShards<Call> {
     package let arena = DecodeArena()
-    private let addresses: [ServiceLinkAddress]
-    private let makeLinks: (_ shard: Int) -> MessagingLinks<Call>
+    private var addresses: [ServiceLinkAddress]
+    private var known: KnownNodes
+    private let endOfTurn: EndOfTurn
+    private let makeLinks: (_ shard: Int, [ServiceLinkAddress]) -> MessagingLinks<Call>
     /// By number. Until the count is known there is only the first one.
     package private(set) var all: [MessagingLinks<Call>]
     private var isCountKnown = false
@@ -41,12 +44,14 @@ package final class MessagingShards<Call> {
         timeout: Duration, endOfTurn: EndOfTurn, logger: Logger
     ) {
         self.addresses = addresses
-        makeLinks = { shard in
+        self.endOfTurn = endOfTurn
+        known = KnownNodes(configured: addresses)
+        makeLinks = { shard, addresses in
             MessagingLinks(
                 of: shard, at: addresses, link, node: node, timeout: timeout, endOfTurn: endOfTurn,
                 logger: logger)
         }
-        all = [makeLinks(0)]
+        all = [makeLinks(0, addresses)]
     }
 
     /// Whether every channel can be called.
@@ -103,7 +108,25 @@ package final class MessagingShards<Call> {
     }
 
     package func linkUnreachable(_ link: ServiceLinkClient<Call>, _ reason: ServiceLinkDownReason) {
-        if all[link.configuration.shard].leader == nil { observer?.messagingIsUnreachable(reason) }
+        let links = all[link.configuration.shard]
+        if links.leader == nil { observer?.messagingIsUnreachable(reason) }
+        let address = "\(link.address)"
+        let same = all.flatMap { $0.all.filter { "\($0.address)" == address } }
+        guard !same.contains(where: \.isUp), known.isGone(link.address, now: endOfTurn.now) else { return }
+        addresses.removeAll { "\($0)" == address }
+        for link in same {
+            shardsSaid[ObjectIdentifier(link)] = nil
+            all[link.configuration.shard].remove(link)
+        }
+    }
+
+    /// A node tells which nodes there are.
+    package func heardOfNodes(_ body: UnsafeRawBufferPointer) {
+        guard let delegate, let push = try? NodesPush(body, in: arena) else { return }
+        for address in known.heard(push.nodes, now: endOfTurn.now) {
+            addresses.append(address)
+            for links in all { links.add(address, delegate: delegate) }
+        }
     }
 
     /// A node leads the link's shard.
@@ -125,7 +148,7 @@ package final class MessagingShards<Call> {
         guard !isCountKnown, let delegate, let count = shardsSaid[ObjectIdentifier(link)] else { return }
         isCountKnown = true
         for shard in 1..<max(1, count) {
-            let links = makeLinks(shard)
+            let links = makeLinks(shard, addresses)
             all.append(links)
             links.start(delegate: delegate)
         }

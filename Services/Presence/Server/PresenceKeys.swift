@@ -10,7 +10,8 @@ package enum PresenceKeys {
         "Address where edges connect; keep it off the public network.")
     package static let messaging = ServiceAddressesKey(
         "presence.messaging", default: "127.0.0.1:7720",
-        "The messaging nodes, as HOST:PORT; presence appends its events to the logs of the one that leads.")
+        "Messaging nodes, as HOST:PORT, to whose logs presence appends its events. Nodes with a journal in Redis "
+            + "tell the addresses of the others.")
     package static let announceMax = ConfigurationKey<Int>.int(
         "presence.announce.max", default: 50, in: 0...1_000_000,
         "Up to this many visible users in a channel, every change is an event of its own; above it, changes are collected."

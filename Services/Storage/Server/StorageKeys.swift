@@ -10,7 +10,7 @@ enum StorageKeys {
         "Directory of the database; only one process at a time may use it.")
     static let messaging = ServiceAddressesKey(
         "storage.messaging", default: "127.0.0.1:7720",
-        "The messaging nodes, as HOST:PORT; one of them leads.")
+        "Messaging nodes, as HOST:PORT. Nodes with a journal in Redis tell the addresses of the others.")
     static let synchronous = ConfigurationKey<Synchronous>.choice(
         "storage.synchronous", default: .full,
         "What a power cut may undo of acknowledged changes. full: nothing; normal: the last moments, as "

@@ -13,6 +13,8 @@ struct AdminPages: Sendable {
     let metrics: MetricsRegistry
     let state: @Sendable () -> LifecycleStateMachine.State
     let readiness: @Sendable () -> Readiness
+    /// Those of the program's services.
+    let others: AdminPageRegistry
 
     private static let plain = "text/plain; charset=utf-8"
     private static let json = "application/json"
@@ -21,7 +23,8 @@ struct AdminPages: Sendable {
     func answer(method: String, uri: String) -> Answer {
         let path = String(uri.prefix { $0 != "?" })
         guard let page = page(path) else {
-            let pages = "/live, /ready, /metrics, /config, /version"
+            let pages = (["/live", "/ready", "/metrics", "/config", "/version"] + others.paths)
+                .joined(separator: ", ")
             return Answer(status: 404, contentType: Self.plain, body: "no such page; there are \(pages)\n")
         }
         guard method == "GET" || method == "HEAD" else {
@@ -47,7 +50,9 @@ struct AdminPages: Sendable {
                 let body = BuildInformation.json(program: program) + "\n"
                 return Answer(status: 200, contentType: Self.json, body: body)
             }
-        default: nil
+        default:
+            others[path].map { page in { Answer(status: 200, contentType: Self.json, body: page.text + "\n") }
+            }
         }
     }
 

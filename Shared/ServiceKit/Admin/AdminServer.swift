@@ -8,7 +8,6 @@ internal import Synchronization
 ///
 /// It is meant for a trusted network and trusts nobody all the same: headers, body, connections and the time
 /// of a request are limited.
-/// request are limited.
 package final class AdminServer: Sendable {
     /// Limits of the admin port. Beyond them a connection gets an error status or is closed.
     enum AdminLimits {

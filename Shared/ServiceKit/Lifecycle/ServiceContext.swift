@@ -15,11 +15,12 @@ package struct ServiceContext: Sendable {
     private let service: String
     private let readiness: ReadinessRegistry
     private let live: LiveConfiguration
+    private let pages: AdminPageRegistry
 
     package init(
         service: String, configuration: Configuration, logger: Logger, metrics: MetricsRegistry,
         readiness: ReadinessRegistry, eventLoopGroup: MultiThreadedEventLoopGroup,
-        live: LiveConfiguration? = nil
+        live: LiveConfiguration? = nil, pages: AdminPageRegistry = AdminPageRegistry()
     ) {
         self.service = service
         self.configuration = configuration
@@ -28,6 +29,7 @@ package struct ServiceContext: Sendable {
         self.readiness = readiness
         self.live = live ?? LiveConfiguration(configuration)
         self.eventLoopGroup = eventLoopGroup
+        self.pages = pages
     }
 
     /// Adds a readiness probe of this service. It is not ready until the service reports it.
@@ -36,6 +38,11 @@ package struct ServiceContext: Sendable {
     package func probe(_ name: String, isRequired: Bool = true) -> ReadinessProbe {
         readiness.probe("\(service) \(name)", isRequired: isRequired)
     }
+
+    /// Adds a page to the admin port.
+    ///
+    /// - Parameter path: begins with a slash, and is listed in docs/metrics.md.
+    package func page(_ path: String) -> AdminPage { pages.page(path) }
 
     /// Has this service take over new values of the keys while the program runs (SIGHUP, changed files).
     package func onChange(of keys: [KeyDeclaration], _ taking: @escaping LiveConfiguration.Taking) {

@@ -13,6 +13,7 @@ package struct ServiceRunner: Sendable {
     private let lifecycle: Lifecycle
     private let readiness: ReadinessRegistry
     private let metrics = MetricsRegistry()
+    private let pages = AdminPageRegistry()
     private let admin: AdminServer
     private let started = StartedServices()
     private let notify: @Sendable (SystemdNotice) -> Void
@@ -39,7 +40,7 @@ package struct ServiceRunner: Sendable {
         TurnMetrics(metrics).watch(eventLoopGroup)
         let pages = AdminPages(
             program: program.name, configuration: { live.present }, metrics: metrics,
-            state: { lifecycle.state }, readiness: { readiness.snapshot })
+            state: { lifecycle.state }, readiness: { readiness.snapshot }, others: self.pages)
         admin = AdminServer(
             address: configuration[program.adminKey], pages: pages, loop: eventLoopGroup.next(),
             logger: logger)
@@ -118,7 +119,8 @@ package struct ServiceRunner: Sendable {
             let context = ServiceContext(
                 service: definition.name, configuration: live.present,
                 logger: Logger(label: definition.name),
-                metrics: metrics, readiness: readiness, eventLoopGroup: eventLoopGroup, live: live)
+                metrics: metrics, readiness: readiness, eventLoopGroup: eventLoopGroup, live: live,
+                pages: pages)
             for service in try await definition.assemble(context).services {
                 try Task.checkCancellation()
                 try await service.start()

@@ -1,7 +1,7 @@
 /// JSON that is written by hand: log lines and health answers are small, and nothing here needs a decoder.
-enum JSONText {
+package enum JSONText {
     /// A JSON string with its quotes. Control characters are escaped, so the result is always one line.
-    static func quoted(_ text: some StringProtocol) -> String {
+    package static func quoted(_ text: some StringProtocol) -> String {
         var result = "\""
         result.reserveCapacity(text.utf8.count + 2)
         for scalar in text.unicodeScalars {
@@ -20,11 +20,11 @@ enum JSONText {
     }
 
     /// An object whose values are JSON already.
-    static func object(_ fields: [(name: String, json: String)]) -> String {
+    package static func object(_ fields: [(name: String, json: String)]) -> String {
         "{" + fields.map { "\(quoted($0.name)):\($0.json)" }.joined(separator: ",") + "}"
     }
 
-    static func array(_ elements: [String]) -> String { "[" + elements.joined(separator: ",") + "]" }
+    package static func array(_ elements: [String]) -> String { "[" + elements.joined(separator: ",") + "]" }
 
     private static func escape(_ scalar: Unicode.Scalar) -> String {
         let digits = String(scalar.value, radix: 16)

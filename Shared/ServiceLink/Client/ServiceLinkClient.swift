@@ -47,6 +47,8 @@ package final class ServiceLinkClient<Context> {
     package var eventLoop: any EventLoop { endOfTurn.eventLoop }
     package var isUp: Bool { machine.isUp && connection?.isOpen == true }
     package var openRequests: Int { requests.count }
+    /// The number that the peer's process chose at its start, when the link was last up.
+    package var incarnation: UInt64? { machine.incarnation }
     /// How many bytes wait for the peer.
     package var queuedBytes: Int { connection?.queuedBytes ?? 0 }
 

@@ -40,6 +40,18 @@ extension LeadPush: ArenaDecodable {
     }
 }
 
+extension NodesPush: ArenaDecodable {
+    package init(_ bytes: UnsafeRawBufferPointer, in arena: borrowing DecodeArena) throws(WireError) {
+        let message = try Self.unpack(bytes, in: arena, with: rtm__service__nodes_push__unpack)
+        var nodes: [NodeAddress] = []
+        for index in 0..<message.n_nodes {
+            guard let node = message.nodes[index]?.pointee else { throw .undecodable }
+            nodes.append(NodeAddress(host: WireText(node.host).string, port: node.port))
+        }
+        self.init(nodes: nodes)
+    }
+}
+
 extension SupersededPush: ArenaDecodable {
     package init(_ bytes: UnsafeRawBufferPointer, in arena: borrowing DecodeArena) throws(WireError) {
         let message = try Self.unpack(bytes, in: arena, with: rtm__service__superseded_push__unpack)

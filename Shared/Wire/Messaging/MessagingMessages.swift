@@ -12,6 +12,7 @@ package enum MessagingMethod {
     package static let skip: UInt32 = 8
     package static let lead: UInt32 = 9
     package static let outdated: UInt32 = 10
+    package static let nodes: UInt32 = 11
 }
 
 extension ChannelKey: WireMessage {
@@ -107,8 +108,6 @@ package struct SkipPush: WireMessage, Sendable, Hashable {
     }
 }
 
-/// Tells the holder of an exclusive interest that a newer one has taken its place and that nothing more will
-/// come.
 /// The node that sends it keeps the logs. A caller that knows of a lead after the one that this one follows
 /// sends that back: Redis has forgotten it.
 package struct LeadPush: WireMessage, Sendable, Hashable {
@@ -128,6 +127,37 @@ package struct LeadPush: WireMessage, Sendable, Hashable {
     }
 }
 
+/// The messaging nodes that live, as far as they say where they are reached.
+package struct NodesPush: WireMessage, Sendable, Hashable {
+    package typealias Fields = Schema.NodesPush
+    package var nodes: [NodeAddress]
+
+    package init(nodes: [NodeAddress]) { self.nodes = nodes }
+
+    package func write(to sink: inout some FieldSink) {
+        sink.field(Fields.nodes, nodes)
+    }
+}
+
+/// Where a node listens for the other services.
+package struct NodeAddress: WireMessage, Sendable, Hashable {
+    package typealias Fields = Schema.NodeAddress
+    package var host: String
+    package var port: UInt32
+
+    package init(host: String, port: UInt32) {
+        self.host = host
+        self.port = port
+    }
+
+    package func write(to sink: inout some FieldSink) {
+        sink.field(Fields.host, host)
+        sink.field(Fields.port, port)
+    }
+}
+
+/// Tells the holder of an exclusive interest that a newer one has taken its place and that nothing more will
+/// come.
 package struct SupersededPush: WireMessage, Sendable, Hashable {
     package typealias Fields = Schema.SupersededPush
     package var interest: UInt64

@@ -7,6 +7,17 @@ extension Schema {
         package static var follows: SchemaField<UInt64> { SchemaField(2) }
     }
 
+    /// rtm.service.NodesPush
+    package enum NodesPush {
+        package static var nodes: SchemaField<[NodeAddress]> { SchemaField(1) }
+    }
+
+    /// rtm.service.NodeAddress
+    package enum NodeAddress {
+        package static var host: SchemaField<String> { SchemaField(1) }
+        package static var port: SchemaField<UInt32> { SchemaField(2) }
+    }
+
     /// rtm.service.ChannelKey
     package enum ChannelKey {
         package static var appId: SchemaField<String> { SchemaField(1) }

@@ -22,6 +22,7 @@ enum FuzzedMessage {
         try RoundTrip.scanned(AppendRequest.self, bytes)
         try RoundTrip.scanned(AppendedEvent.self, bytes)
         try RoundTrip.unpacked(LeadPush.self, bytes)
+        try RoundTrip.unpacked(NodesPush.self, bytes)
         try RoundTrip.scanned(JournaledEntries.self, bytes)
         try RoundTrip.scanned(JournaledChannel.self, bytes)
         try RoundTrip.scanned(JournaledClaim.self, bytes)

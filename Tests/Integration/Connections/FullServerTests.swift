@@ -9,7 +9,8 @@ import Testing
         arguments: [["--edge-connections-max", "4"], ["--edge-connections-per-address-max", "4"]])
     func full(flags: [String]) async throws {
         // One loop, so that all connections are on it.
-        try await RunningSystem.with(.standalone, edge: flags + ["--threads", "1", "--edge-handshake-timeout", "5m"]) { system in
+        let options = flags + ["--threads", "1", "--edge-handshake-timeout", "5m"]
+        try await RunningSystem.with(.standalone, edge: options) { system in
             var silent: [RawConnection] = []
             for _ in 0..<4 { silent.append(try await RawConnection.open(system.address("edge"))) }
             try await silent[1].hello()

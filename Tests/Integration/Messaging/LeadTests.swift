@@ -92,6 +92,29 @@ import Testing
         }
     }
 
+    @Test(
+        "Callers find the nodes that nobody has told them, and go on without the one that they know",
+        .ends(withinMinutes: 3))
+    func discovered() async throws {
+        try await Trouble.with(nodes: 3, shards: 6, listed: 1) { trouble in
+            try await trouble.isShared()
+            try await trouble.publishing("found", 2 * Self.perRound) {
+                let known = try #require(
+                    try await trouble.system.messagingNode(at: trouble.system.messagingNodes[0]))
+                try await known.kill9()
+            }
+            let other = try #require(
+                try await trouble.system.messagingNode(at: trouble.system.messagingNodes[1]))
+            let admin = try #require(try await other.listening()["admin"])
+            try await eventually("a page says what the two others lead") {
+                let page = try await trouble.system.get("http://\(admin)/shards").body
+                return page.contains("\(trouble.system.messagingNodes[2])/")
+                    && !page.contains(trouble.system.messagingNodes[0]) && page.contains("\"leads\":true")
+            }
+            try await trouble.judge(2 * Self.perRound)
+        }
+    }
+
     @Test("Redis and the leading node die together: the logs begin anew, and the gap is told")
     func both() async throws {
         try await Trouble.with { trouble in
@@ -127,7 +150,7 @@ private final class Trouble: Sendable {
     }
 
     static func with(
-        nodes: Int = 2, shards: Int = 1, _ body: (Trouble) async throws -> Void
+        nodes: Int = 2, shards: Int = 1, listed: Int = .max, _ body: (Trouble) async throws -> Void
     ) async throws {
         let redis = try RedisServerProcess()
         defer { redis.end() }
@@ -135,7 +158,7 @@ private final class Trouble: Sendable {
         try await RunningSystem.with(
             .fourProcesses,
             messaging: ["--redis-endpoints", "unix:\(redis.socket)", "--shards", "\(shards)"],
-            messagingNodes: nodes
+            messagingNodes: nodes, messagingListed: listed
         ) { system in
             let (alice, bob) = (
                 try system.client("alice") { $0.requestTimeout = .seconds(60) }, try system.client("bob")

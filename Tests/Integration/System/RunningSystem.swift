@@ -28,14 +28,17 @@ final class RunningSystem: Sendable {
     /// The options of messaging, and where its nodes listen.
     private let messaging: [String]
     let messagingNodes: [String]
+    private let messagingListed: Int
 
     private init(
-        directory: URL, presence: [String], services: [String], messaging: [String], messagingNodes: [String]
+        directory: URL, presence: [String], services: [String], messaging: [String], messagingNodes: [String],
+        messagingListed: Int
     ) {
         self.directory = directory
         self.presence = presence
         self.messaging = messaging
         self.messagingNodes = messagingNodes
+        self.messagingListed = messagingListed
         self.services = services
     }
 
@@ -47,16 +50,18 @@ final class RunningSystem: Sendable {
     ///   - services: options of all four processes, which `standalone` doesn't get.
     ///   - messaging: options of messaging.
     ///   - messagingNodes: how many messaging nodes there are.
+    ///   - messagingListed: how many of them the other services are told.
     static func with(
         _ deployment: Deployment, edge: [String] = [], presence: [String] = [], services: [String] = [],
-        messaging: [String] = [], messagingNodes: Int = 1, _ body: (RunningSystem) async throws -> Void
+        messaging: [String] = [], messagingNodes: Int = 1, messagingListed: Int = .max,
+        _ body: (RunningSystem) async throws -> Void
     ) async throws {
         let directory = FileManager.default.temporaryDirectory.appending(path: "rtm-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
         let ports = messagingNodes == 1 ? [0] : try FreePorts.take(messagingNodes)
         let system = RunningSystem(
             directory: directory, presence: presence, services: services, messaging: messaging,
-            messagingNodes: ports.map { "127.0.0.1:\($0)" })
+            messagingNodes: ports.map { "127.0.0.1:\($0)" }, messagingListed: messagingListed)
         do {
             try await system.start(deployment, edge: edge)
             try await body(system)
@@ -85,9 +90,6 @@ final class RunningSystem: Sendable {
                     + presence.map { $0.hasPrefix("--") ? "--presence-\($0.dropFirst(2))" : $0 })
         case .fourProcesses:
             for listen in messagingNodes { try await launchMessaging(listen: listen) }
-            if messagingNodes.count > 1 {
-                addresses.withLock { $0["messaging"] = messagingNodes.joined(separator: ",") }
-            }
             for name in ["presence", "storage"] {
                 try await launch("rtm-\(name)", ["--listen", "127.0.0.1:0"] + callees(of: name))
             }
@@ -109,13 +111,18 @@ final class RunningSystem: Sendable {
         return services + own
     }
 
+    /// Callers that are started from now on are given the addresses of several nodes.
+    private func listMessaging() {
+        guard messagingNodes.count > 1 else { return }
+        let listed = messagingNodes.prefix(messagingListed).joined(separator: ",")
+        addresses.withLock { $0["messaging"] = listed }
+    }
+
     /// Starts a messaging node, also where one was before.
     @discardableResult
     func launchMessaging(listen: String) async throws -> ServiceProcess {
         let process = try await launch("rtm-messaging", ["--listen", listen] + callees(of: "messaging"))
-        if messagingNodes.count > 1 {
-            addresses.withLock { $0["messaging"] = messagingNodes.joined(separator: ",") }
-        }
+        listMessaging()
         return process
     }
 

@@ -50,6 +50,7 @@ package enum MessagingDefinition {
         let shards = hasJournal ? context.configuration[MessagingKeys.shards] : 1
         let limits = BrokerLimits(context.configuration)
         let metrics = MessagingMetrics(context.metrics)
+        let page = context.page("/shards")
         let node = try await loop.submit {
             let era = EmbeddedBroker.randomFirstEpoch()
             let parts = (0..<shards).map { shard in
@@ -61,7 +62,8 @@ package enum MessagingDefinition {
                     clock: WallClock.milliseconds)
             }
             return NIOLoopBound(
-                MessagingNode(parts, metrics: metrics, clock: WallClock.milliseconds), eventLoop: loop)
+                MessagingNode(parts, metrics: metrics, page: page, clock: WallClock.milliseconds),
+                eventLoop: loop)
         }.get()
         var configuration = ServiceLinkServerConfiguration(service: "messaging")
         configuration.link = try ServiceLinkConfiguration(context, isNetworked: place.isNetworked)
@@ -103,13 +105,17 @@ private struct Journals: Service {
         keys.follow(context, with: redis)
         let shards = configuration[MessagingKeys.shards]
         let (prefix, lease) = (configuration[keys.prefix], configuration[MessagingKeys.journalLease])
-        let name = Self.nodeName(configuration[MessagingKeys.listen])
+        // Several nodes may listen at the same address, each on a machine or in a container of its own.
+        let name = NodeName(configuration[MessagingKeys.advertise] ?? configuration[MessagingKeys.listen])
+            .text
         let parts = (0..<shards).map { limits.part($0, among: shards) }
         let layout = "\(shards) shards of \(parts[0].partitionCount) partitions"
         let journalLimits = JournalLimits(
             lease: lease.milliseconds, retention: limits.ageMax,
             bytesMax: configuration[MessagingKeys.journalBytesMax],
             backlogMax: configuration[MessagingKeys.journalBacklogMax])
+        let confirmation = JournalConfirmation(
+            configuration[MessagingKeys.durability], lease: lease.milliseconds, shards: shards)
         let metrics = JournalMetrics(context.metrics)
         let probes = (0..<shards).map { context.probe(shards == 1 ? "journal" : "journal \($0)") }
         self.node = node
@@ -123,19 +129,15 @@ private struct Journals: Service {
                 RedisJournal(
                     client,
                     names: JournalNames(prefix: prefix, of: parts[shard], node: name, layout: layout),
-                    limits: journalLimits, probe: probes[shard], metrics: metrics,
+                    limits: journalLimits,
+                    confirmation: confirmation, probe: probes[shard], metrics: metrics,
                     logger: node.value.shards[shard].logger)
             }
             let registry = NodeRegistry(
                 client, prefix: prefix, node: name, layout: layout, journals: journals,
-                lease: lease.milliseconds)
+                lease: lease.milliseconds, tell: node.value.learned)
             return NIOLoopBound(Parts(journals: journals, registry: registry), eventLoop: loop)
         }.get()
-    }
-
-    /// Several nodes may listen at the same address, each on a machine or in a container of its own.
-    private static func nodeName(_ listen: HostPort) -> String {
-        "\(listen)/" + String(UInt32.random(in: 0...UInt32.max), radix: 16)
     }
 
     func start() async throws {

@@ -43,6 +43,11 @@ package enum MessagingKeys {
         "messaging.shards", default: 1, in: 1...Limits.shardsMax,
         "Shards of the channels, each of which one messaging node leads: no less than there will be nodes. "
             + "It is fixed for an installation, and the same for all its messaging nodes.")
+    static let advertise = ConfigurationKey<HostPort?>.optionalAddress(
+        "messaging.advertise",
+        "Address where the other services reach this node, which the nodes tell to their callers. Unset: "
+            + "messaging.listen. A node for which it is on 0.0.0.0 or [::] is found only by callers that list it."
+    )
     static let redis = RedisKeySet(
         of: "messaging", purpose: "that keeps the journal for several messaging nodes",
         otherwise: "Unset: this node keeps the logs alone, in its memory.")
@@ -57,10 +62,17 @@ package enum MessagingKeys {
         "messaging.journal.backlogMax", default: 8 * 1024 * 1024, in: 64 * 1024...1024 * 1024 * 1024,
         "Bytes of a shard that may wait for Redis; beyond it messages are refused.")
 
+    static let durability = ConfigurationKey<JournalDurability>.choice(
+        "messaging.durability", default: .journal,
+        "What has a message of the journal before it is acknowledged and delivered. journal: Redis, in its "
+            + "memory, and the leading node; replica: a replica of Redis, too; disk: its append-only file, "
+            + "too, which needs Redis 7.2 with appendonly yes.")
+
     /// What only a node of its own process has.
     static let journal: [KeyDeclaration] =
-        [shards.declaration] + redis.declarations + [
+        [shards.declaration, advertise.declaration] + redis.declarations + [
             journalLease.declaration, journalBytesMax.declaration, journalBacklogMax.declaration,
+            durability.declaration,
         ]
 
     static let rules = [

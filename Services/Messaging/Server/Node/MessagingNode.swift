@@ -1,5 +1,6 @@
-import RTMServiceKit
+package import RTMServiceKit
 package import RTMServiceLink
+import RTMWire
 
 /// A messaging node: what it has of each shard. All of it lives on one event loop.
 package final class MessagingNode {
@@ -7,16 +8,39 @@ package final class MessagingNode {
     private let metrics: MessagingMetrics
     private let clock: () -> UInt64
     private var peak = MemoryPeak()
+    /// The names of the nodes of the installation; empty if there is no journal.
+    private var names: [String] = []
+    private let page: AdminPage?
+    private var pageDue: UInt64 = 0
 
-    /// - Parameter clock: the time in milliseconds (UTC).
-    package init(_ shards: [MessagingShard], metrics: MessagingMetrics, clock: @escaping () -> UInt64) {
+    /// - Parameters:
+    ///   - clock: the time in milliseconds (UTC).
+    ///   - page: where this node says how its shards stand, once a second.
+    package init(
+        _ shards: [MessagingShard], metrics: MessagingMetrics, page: AdminPage? = nil,
+        clock: @escaping () -> UInt64
+    ) {
         self.shards = shards
         self.metrics = metrics
+        self.page = page
         self.clock = clock
     }
 
     /// The handler of a caller's link.
     package func handler(of link: AcceptedServiceLink) -> any ServiceLinkHandler { shards[link.shard] }
+
+    /// Callers hear of the nodes that have come, and of those that have gone, over their links to shard 0.
+    func learned(_ names: [String]) {
+        guard names != self.names else { return }
+        self.names = names
+        shards[0].tell(NodesPush(nodes: names.compactMap(NodeName.address)))
+    }
+
+    private func showPage(_ now: UInt64) {
+        guard let page, now >= pageDue else { return }
+        pageDue = now + 1_000
+        page.show(ShardsPage(nodes: names, shards: shards.map(\.standing)).json)
+    }
 
     /// Gives up old entries and forgets channels. The log sweep calls it at a regular interval.
     ///
@@ -30,6 +54,7 @@ package final class MessagingNode {
         metrics.forgotten.set(brokers.map(\.forgottenCount).reduce(0, +))
         metrics.tailBytes.set(brokers.map(\.tailBytes).reduce(0, +))
         metrics.tailWindow.set(Int((brokers.map { $0.tailWindow(now: now) }.min() ?? 0) / 1_000))
+        showPage(now)
         return peak.shouldRelease(held: brokers.map(\.bytesHeld).reduce(0, +), now: now)
     }
 }

@@ -26,6 +26,8 @@ package final class MessagingShard {
     var links: [EmbeddedBroker.ServiceLinkID: AcceptedServiceLink] = [:]
     /// Nil if the shard has no journal: then this node leads it from the start.
     var journal: JournalUse?
+    /// What callers are told of the nodes; nil if another shard tells them.
+    private var nodes: NodesPush?
     /// The lead of this node; nil while another node leads the shard.
     var lead: LeadPush? = LeadPush(term: 1, follows: 1)
 
@@ -41,6 +43,12 @@ package final class MessagingShard {
         self.metrics = metrics
         self.logger = logger
         self.clock = clock
+    }
+
+    var standing: ShardsPage.Shard {
+        ShardsPage.Shard(
+            term: lead?.term, channels: broker.channelCount, tailBytes: broker.tailBytes, links: links.count,
+            backlogBytes: journal?.redis.backlog)
     }
 
     /// Gives up old entries and forgets channels, as `EmbeddedBroker.sweep` says. The log sweep calls it at a
@@ -72,9 +80,15 @@ extension MessagingShard: ServiceLinkHandler {
     package func linkOpened(_ link: AcceptedServiceLink) {
         links[Int(link.id)] = link
         if let journal { link.pass(journal.gate) }
+        if let nodes { link.push(MessagingMethod.nodes, nodes) }
         if let lead { link.push(MessagingMethod.lead, lead) }
         metrics.links.add(1)
         logger.info("link opened", metadata: ["node": "\(link.peerNode)"])
+    }
+
+    func tell(_ nodes: NodesPush) {
+        self.nodes = nodes
+        for link in links.values { link.push(MessagingMethod.nodes, nodes) }
     }
 
     package func linkClosed(_ link: AcceptedServiceLink, _ reason: ServiceLinkDownReason) {

@@ -10,6 +10,7 @@ final class NodeRegistry {
     private let key: String
     private let lease: UInt64
     private let journals: [RedisJournal]
+    private let tell: ([String]) -> Void
     private var balance: ShardBalance
     private var isRunning = false
 
@@ -17,15 +18,17 @@ final class NodeRegistry {
     ///   - node: the name of this process, which no other process has.
     ///   - journals: by shard.
     ///   - lease: how long a node counts as living after its last word, in milliseconds.
+    ///   - tell: is given the names of the nodes that live, each time that Redis has told them.
     init(
         _ client: RedisClient, prefix: String, node: String, layout: String, journals: [RedisJournal],
-        lease: UInt64
+        lease: UInt64, tell: @escaping ([String]) -> Void
     ) {
         self.client = client
         self.node = node
         self.layout = layout
         self.journals = journals
         self.lease = lease
+        self.tell = tell
         key = "{\(prefix)journal}:nodes"
         balance = ShardBalance(of: node, shards: journals.count, pause: 2 * lease)
     }
@@ -62,6 +65,7 @@ final class NodeRegistry {
 
     private func learned(_ living: [String]) {
         balance.learned(living, now: now)
+        tell(living.sorted())
         for (shard, journal) in journals.enumerated() {
             journal.place(isWanted: balance.isWanted(shard))
         }

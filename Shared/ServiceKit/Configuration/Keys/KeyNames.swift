@@ -23,8 +23,8 @@ enum KeyNames {
         (
             "messaging",
             """
-            admin catchUp.bytesMax catchUp.entriesMax channels.max channels.perAppMax \
-            channels.perSessionMax journal.backlogMax journal.bytesMax journal.lease listen \
+            admin advertise catchUp.bytesMax catchUp.entriesMax channels.max channels.perAppMax \
+            channels.perSessionMax durability journal.backlogMax journal.bytesMax journal.lease listen \
             redis.database redis.endpoints redis.mode redis.password redis.prefix \
             redis.sentinel.master redis.sentinel.password redis.sentinel.user redis.serverName \
             redis.timeout redis.tls redis.trust redis.user shards tail.ageMax tail.totalBytesMax

@@ -52,6 +52,96 @@ void   rtm__service__lead_push__free_unpacked
   assert(message->base.descriptor == &rtm__service__lead_push__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
+void   rtm__service__nodes_push__init
+                     (Rtm__Service__NodesPush         *message)
+{
+  static const Rtm__Service__NodesPush init_value = RTM__SERVICE__NODES_PUSH__INIT;
+  *message = init_value;
+}
+size_t rtm__service__nodes_push__get_packed_size
+                     (const Rtm__Service__NodesPush *message)
+{
+  assert(message->base.descriptor == &rtm__service__nodes_push__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t rtm__service__nodes_push__pack
+                     (const Rtm__Service__NodesPush *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &rtm__service__nodes_push__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t rtm__service__nodes_push__pack_to_buffer
+                     (const Rtm__Service__NodesPush *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &rtm__service__nodes_push__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Rtm__Service__NodesPush *
+       rtm__service__nodes_push__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Rtm__Service__NodesPush *)
+     protobuf_c_message_unpack (&rtm__service__nodes_push__descriptor,
+                                allocator, len, data);
+}
+void   rtm__service__nodes_push__free_unpacked
+                     (Rtm__Service__NodesPush *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &rtm__service__nodes_push__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   rtm__service__node_address__init
+                     (Rtm__Service__NodeAddress         *message)
+{
+  static const Rtm__Service__NodeAddress init_value = RTM__SERVICE__NODE_ADDRESS__INIT;
+  *message = init_value;
+}
+size_t rtm__service__node_address__get_packed_size
+                     (const Rtm__Service__NodeAddress *message)
+{
+  assert(message->base.descriptor == &rtm__service__node_address__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t rtm__service__node_address__pack
+                     (const Rtm__Service__NodeAddress *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &rtm__service__node_address__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t rtm__service__node_address__pack_to_buffer
+                     (const Rtm__Service__NodeAddress *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &rtm__service__node_address__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Rtm__Service__NodeAddress *
+       rtm__service__node_address__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Rtm__Service__NodeAddress *)
+     protobuf_c_message_unpack (&rtm__service__node_address__descriptor,
+                                allocator, len, data);
+}
+void   rtm__service__node_address__free_unpacked
+                     (Rtm__Service__NodeAddress *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &rtm__service__node_address__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
 void   rtm__service__channel_key__init
                      (Rtm__Service__ChannelKey         *message)
 {
@@ -731,6 +821,95 @@ const ProtobufCMessageDescriptor rtm__service__lead_push__descriptor =
   rtm__service__lead_push__field_indices_by_name,
   1,  rtm__service__lead_push__number_ranges,
   (ProtobufCMessageInit) rtm__service__lead_push__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor rtm__service__nodes_push__field_descriptors[1] =
+{
+  {
+    "nodes",
+    1,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Rtm__Service__NodesPush, n_nodes),
+    offsetof(Rtm__Service__NodesPush, nodes),
+    &rtm__service__node_address__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned rtm__service__nodes_push__field_indices_by_name[] = {
+  0,   /* field[0] = nodes */
+};
+static const ProtobufCIntRange rtm__service__nodes_push__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 1 }
+};
+const ProtobufCMessageDescriptor rtm__service__nodes_push__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "rtm.service.NodesPush",
+  "NodesPush",
+  "Rtm__Service__NodesPush",
+  "rtm.service",
+  sizeof(Rtm__Service__NodesPush),
+  1,
+  rtm__service__nodes_push__field_descriptors,
+  rtm__service__nodes_push__field_indices_by_name,
+  1,  rtm__service__nodes_push__number_ranges,
+  (ProtobufCMessageInit) rtm__service__nodes_push__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor rtm__service__node_address__field_descriptors[2] =
+{
+  {
+    "host",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__NodeAddress, host),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "port",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT32,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__NodeAddress, port),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned rtm__service__node_address__field_indices_by_name[] = {
+  0,   /* field[0] = host */
+  1,   /* field[1] = port */
+};
+static const ProtobufCIntRange rtm__service__node_address__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 2 }
+};
+const ProtobufCMessageDescriptor rtm__service__node_address__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "rtm.service.NodeAddress",
+  "NodeAddress",
+  "Rtm__Service__NodeAddress",
+  "rtm.service",
+  sizeof(Rtm__Service__NodeAddress),
+  2,
+  rtm__service__node_address__field_descriptors,
+  rtm__service__node_address__field_indices_by_name,
+  1,  rtm__service__node_address__number_ranges,
+  (ProtobufCMessageInit) rtm__service__node_address__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
 static const ProtobufCFieldDescriptor rtm__service__channel_key__field_descriptors[3] =
@@ -1825,7 +2004,7 @@ const ProtobufCMessageDescriptor rtm__service__delivery_push__descriptor =
   (ProtobufCMessageInit) rtm__service__delivery_push__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCEnumValue rtm__service__messaging_method__enum_values_by_number[11] =
+static const ProtobufCEnumValue rtm__service__messaging_method__enum_values_by_number[12] =
 {
   { "MESSAGING_NONE", "RTM__SERVICE__MESSAGING_METHOD__MESSAGING_NONE", 0 },
   { "MESSAGING_ATTACH", "RTM__SERVICE__MESSAGING_METHOD__MESSAGING_ATTACH", 1 },
@@ -1838,17 +2017,19 @@ static const ProtobufCEnumValue rtm__service__messaging_method__enum_values_by_n
   { "MESSAGING_SKIP", "RTM__SERVICE__MESSAGING_METHOD__MESSAGING_SKIP", 8 },
   { "MESSAGING_LEAD", "RTM__SERVICE__MESSAGING_METHOD__MESSAGING_LEAD", 9 },
   { "MESSAGING_OUTDATED", "RTM__SERVICE__MESSAGING_METHOD__MESSAGING_OUTDATED", 10 },
+  { "MESSAGING_NODES", "RTM__SERVICE__MESSAGING_METHOD__MESSAGING_NODES", 11 },
 };
 static const ProtobufCIntRange rtm__service__messaging_method__value_ranges[] = {
-{0, 0},{0, 11}
+{0, 0},{0, 12}
 };
-static const ProtobufCEnumValueIndex rtm__service__messaging_method__enum_values_by_name[11] =
+static const ProtobufCEnumValueIndex rtm__service__messaging_method__enum_values_by_name[12] =
 {
   { "MESSAGING_APPEND", 7 },
   { "MESSAGING_ATTACH", 1 },
   { "MESSAGING_DELIVERY", 5 },
   { "MESSAGING_DETACH", 2 },
   { "MESSAGING_LEAD", 9 },
+  { "MESSAGING_NODES", 11 },
   { "MESSAGING_NONE", 0 },
   { "MESSAGING_OUTDATED", 10 },
   { "MESSAGING_PUBLISH", 3 },
@@ -1863,9 +2044,9 @@ const ProtobufCEnumDescriptor rtm__service__messaging_method__descriptor =
   "MessagingMethod",
   "Rtm__Service__MessagingMethod",
   "rtm.service",
-  11,
+  12,
   rtm__service__messaging_method__enum_values_by_number,
-  11,
+  12,
   rtm__service__messaging_method__enum_values_by_name,
   1,
   rtm__service__messaging_method__value_ranges,

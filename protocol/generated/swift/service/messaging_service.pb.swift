@@ -60,6 +60,9 @@ package nonisolated enum Rtm_Service_MessagingMethod: SwiftProtobuf.Enum, Swift.
 
   /// push LeadPush, a caller to a node that says it leads and doesn't know the last lead
   case messagingOutdated // = 10
+
+  /// push NodesPush, messaging to its callers
+  case messagingNodes // = 11
   case UNRECOGNIZED(Int)
 
   package init() {
@@ -79,6 +82,7 @@ package nonisolated enum Rtm_Service_MessagingMethod: SwiftProtobuf.Enum, Swift.
     case 8: self = .messagingSkip
     case 9: self = .messagingLead
     case 10: self = .messagingOutdated
+    case 11: self = .messagingNodes
     default: self = .UNRECOGNIZED(rawValue)
     }
   }
@@ -96,6 +100,7 @@ package nonisolated enum Rtm_Service_MessagingMethod: SwiftProtobuf.Enum, Swift.
     case .messagingSkip: return 8
     case .messagingLead: return 9
     case .messagingOutdated: return 10
+    case .messagingNodes: return 11
     case .UNRECOGNIZED(let i): return i
     }
   }
@@ -113,6 +118,7 @@ package nonisolated enum Rtm_Service_MessagingMethod: SwiftProtobuf.Enum, Swift.
     .messagingSkip,
     .messagingLead,
     .messagingOutdated,
+    .messagingNodes,
   ]
 
 }
@@ -129,6 +135,34 @@ package nonisolated struct Rtm_Service_LeadPush: Sendable {
 
   /// the term of the lead whose logs it goes on with; of new logs: its own term
   package var follows: UInt64 = 0
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+}
+
+/// The messaging nodes that live, as far as they say where they are reached. It goes over links to shard 0, when the link opens
+/// and whenever the list changes. A caller connects to all of them, beside those that it was configured with.
+package nonisolated struct Rtm_Service_NodesPush: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  package var nodes: [Rtm_Service_NodeAddress] = []
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+}
+
+package nonisolated struct Rtm_Service_NodeAddress: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  package var host: String = String()
+
+  package var port: UInt32 = 0
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -536,7 +570,7 @@ package nonisolated struct Rtm_Service_DeliveryPush: Sendable {
 fileprivate nonisolated let _protobuf_package = "rtm.service"
 
 nonisolated extension Rtm_Service_MessagingMethod: SwiftProtobuf._ProtoNameProviding {
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0MESSAGING_NONE\0\u{1}MESSAGING_ATTACH\0\u{1}MESSAGING_DETACH\0\u{1}MESSAGING_PUBLISH\0\u{1}MESSAGING_READ\0\u{1}MESSAGING_DELIVERY\0\u{1}MESSAGING_SUPERSEDED\0\u{1}MESSAGING_APPEND\0\u{1}MESSAGING_SKIP\0\u{1}MESSAGING_LEAD\0\u{1}MESSAGING_OUTDATED\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0MESSAGING_NONE\0\u{1}MESSAGING_ATTACH\0\u{1}MESSAGING_DETACH\0\u{1}MESSAGING_PUBLISH\0\u{1}MESSAGING_READ\0\u{1}MESSAGING_DELIVERY\0\u{1}MESSAGING_SUPERSEDED\0\u{1}MESSAGING_APPEND\0\u{1}MESSAGING_SKIP\0\u{1}MESSAGING_LEAD\0\u{1}MESSAGING_OUTDATED\0\u{1}MESSAGING_NODES\0")
 }
 
 nonisolated extension Rtm_Service_LeadPush: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
@@ -569,6 +603,71 @@ nonisolated extension Rtm_Service_LeadPush: SwiftProtobuf.Message, SwiftProtobuf
   package static func ==(lhs: Rtm_Service_LeadPush, rhs: Rtm_Service_LeadPush) -> Bool {
     if lhs.term != rhs.term {return false}
     if lhs.follows != rhs.follows {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Rtm_Service_NodesPush: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".NodesPush"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}nodes\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeRepeatedMessageField(value: &self.nodes) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.nodes.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.nodes, fieldNumber: 1)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Rtm_Service_NodesPush, rhs: Rtm_Service_NodesPush) -> Bool {
+    if lhs.nodes != rhs.nodes {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Rtm_Service_NodeAddress: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".NodeAddress"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}host\0\u{1}port\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.host) }()
+      case 2: try { try decoder.decodeSingularUInt32Field(value: &self.port) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.host.isEmpty {
+      try visitor.visitSingularStringField(value: self.host, fieldNumber: 1)
+    }
+    if self.port != 0 {
+      try visitor.visitSingularUInt32Field(value: self.port, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Rtm_Service_NodeAddress, rhs: Rtm_Service_NodeAddress) -> Bool {
+    if lhs.host != rhs.host {return false}
+    if lhs.port != rhs.port {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -17,6 +17,8 @@ PROTOBUF_C__BEGIN_DECLS
 #include "client/channel.pb-c.h"
 
 typedef struct Rtm__Service__LeadPush Rtm__Service__LeadPush;
+typedef struct Rtm__Service__NodesPush Rtm__Service__NodesPush;
+typedef struct Rtm__Service__NodeAddress Rtm__Service__NodeAddress;
 typedef struct Rtm__Service__ChannelKey Rtm__Service__ChannelKey;
 typedef struct Rtm__Service__AttachRequest Rtm__Service__AttachRequest;
 typedef struct Rtm__Service__AttachResponse Rtm__Service__AttachResponse;
@@ -76,7 +78,11 @@ typedef enum _Rtm__Service__MessagingMethod {
   /*
    * push LeadPush, a caller to a node that says it leads and doesn't know the last lead
    */
-  RTM__SERVICE__MESSAGING_METHOD__MESSAGING_OUTDATED = 10
+  RTM__SERVICE__MESSAGING_METHOD__MESSAGING_OUTDATED = 10,
+  /*
+   * push NodesPush, messaging to its callers
+   */
+  RTM__SERVICE__MESSAGING_METHOD__MESSAGING_NODES = 11
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(RTM__SERVICE__MESSAGING_METHOD)
 } Rtm__Service__MessagingMethod;
 
@@ -99,6 +105,32 @@ struct  Rtm__Service__LeadPush
 #define RTM__SERVICE__LEAD_PUSH__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&rtm__service__lead_push__descriptor) \
     , 0, 0 }
+
+
+/*
+ * The messaging nodes that live, as far as they say where they are reached. It goes over links to shard 0, when the link opens
+ * and whenever the list changes. A caller connects to all of them, beside those that it was configured with.
+ */
+struct  Rtm__Service__NodesPush
+{
+  ProtobufCMessage base;
+  size_t n_nodes;
+  Rtm__Service__NodeAddress **nodes;
+};
+#define RTM__SERVICE__NODES_PUSH__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&rtm__service__nodes_push__descriptor) \
+    , 0,NULL }
+
+
+struct  Rtm__Service__NodeAddress
+{
+  ProtobufCMessage base;
+  char *host;
+  uint32_t port;
+};
+#define RTM__SERVICE__NODE_ADDRESS__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&rtm__service__node_address__descriptor) \
+    , (char *)protobuf_c_empty_string, 0 }
 
 
 /*
@@ -462,6 +494,44 @@ Rtm__Service__LeadPush *
 void   rtm__service__lead_push__free_unpacked
                      (Rtm__Service__LeadPush *message,
                       ProtobufCAllocator *allocator);
+/* Rtm__Service__NodesPush methods */
+void   rtm__service__nodes_push__init
+                     (Rtm__Service__NodesPush         *message);
+size_t rtm__service__nodes_push__get_packed_size
+                     (const Rtm__Service__NodesPush   *message);
+size_t rtm__service__nodes_push__pack
+                     (const Rtm__Service__NodesPush   *message,
+                      uint8_t             *out);
+size_t rtm__service__nodes_push__pack_to_buffer
+                     (const Rtm__Service__NodesPush   *message,
+                      ProtobufCBuffer     *buffer);
+Rtm__Service__NodesPush *
+       rtm__service__nodes_push__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   rtm__service__nodes_push__free_unpacked
+                     (Rtm__Service__NodesPush *message,
+                      ProtobufCAllocator *allocator);
+/* Rtm__Service__NodeAddress methods */
+void   rtm__service__node_address__init
+                     (Rtm__Service__NodeAddress         *message);
+size_t rtm__service__node_address__get_packed_size
+                     (const Rtm__Service__NodeAddress   *message);
+size_t rtm__service__node_address__pack
+                     (const Rtm__Service__NodeAddress   *message,
+                      uint8_t             *out);
+size_t rtm__service__node_address__pack_to_buffer
+                     (const Rtm__Service__NodeAddress   *message,
+                      ProtobufCBuffer     *buffer);
+Rtm__Service__NodeAddress *
+       rtm__service__node_address__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   rtm__service__node_address__free_unpacked
+                     (Rtm__Service__NodeAddress *message,
+                      ProtobufCAllocator *allocator);
 /* Rtm__Service__ChannelKey methods */
 void   rtm__service__channel_key__init
                      (Rtm__Service__ChannelKey         *message);
@@ -733,6 +803,12 @@ void   rtm__service__delivery_push__free_unpacked
 typedef void (*Rtm__Service__LeadPush_Closure)
                  (const Rtm__Service__LeadPush *message,
                   void *closure_data);
+typedef void (*Rtm__Service__NodesPush_Closure)
+                 (const Rtm__Service__NodesPush *message,
+                  void *closure_data);
+typedef void (*Rtm__Service__NodeAddress_Closure)
+                 (const Rtm__Service__NodeAddress *message,
+                  void *closure_data);
 typedef void (*Rtm__Service__ChannelKey_Closure)
                  (const Rtm__Service__ChannelKey *message,
                   void *closure_data);
@@ -783,6 +859,8 @@ typedef void (*Rtm__Service__DeliveryPush_Closure)
 
 extern const ProtobufCEnumDescriptor    rtm__service__messaging_method__descriptor;
 extern const ProtobufCMessageDescriptor rtm__service__lead_push__descriptor;
+extern const ProtobufCMessageDescriptor rtm__service__nodes_push__descriptor;
+extern const ProtobufCMessageDescriptor rtm__service__node_address__descriptor;
 extern const ProtobufCMessageDescriptor rtm__service__channel_key__descriptor;
 extern const ProtobufCMessageDescriptor rtm__service__attach_request__descriptor;
 extern const ProtobufCMessageDescriptor rtm__service__attach_response__descriptor;

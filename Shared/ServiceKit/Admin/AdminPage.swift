@@ -1,0 +1,34 @@
+internal import Synchronization
+
+/// A page of a service's own at the admin port. The service says from time to time what stands there, and the
+/// port reads it on another thread.
+package final class AdminPage: Sendable {
+    private let json = Mutex("{}")
+
+    package init() {}
+
+    package var text: String { json.withLock { $0 } }
+
+    package func show(_ json: String) { self.json.withLock { $0 = json } }
+}
+
+/// The pages that the services of a process have beside those that every program has.
+package final class AdminPageRegistry: Sendable {
+    private let pages = Mutex<[String: AdminPage]>([:])
+
+    package init() {}
+
+    /// - Parameter path: begins with a slash; no other service of the process has it.
+    func page(_ path: String) -> AdminPage {
+        pages.withLock { pages in
+            precondition(pages[path] == nil, "two admin pages are named \(path)")
+            let page = AdminPage()
+            pages[path] = page
+            return page
+        }
+    }
+
+    var paths: [String] { pages.withLock { $0.keys.sorted() } }
+
+    subscript(path: String) -> AdminPage? { pages.withLock { $0[path] } }
+}
