@@ -33,10 +33,10 @@ public final class AgoraRtmClientKit: NSObject, Sendable {
     ///
     /// - Parameter delegate: the first delegate, held weakly. More can be added with ``addDelegate(_:)``.
     /// - Throws: ``AgoraRtmErrorInfo`` with `.invalidAppId` (-10003) for an empty app id, `.invalidUserId`
-    ///   (-10006), `.invalidPrivateConfig` (-10024) for an incomplete `privateConfig`, `.serviceNotSupport`
-    ///   (-10022) for a proxy, which is not available yet, `.invalidEncryptionParameter` (-10020) if mode,
-    ///   key and salt of the encryption don't fit together, or `.initServiceFailed` (-10007) if the
-    ///   certificate authorities can't be read.
+    ///   (-10006), `.invalidPrivateConfig` (-10024) for an incomplete `privateConfig`, `.invalidParameter`
+    ///   (-10014) for a proxy without server or port, `.invalidEncryptionParameter` (-10020) if mode, key and
+    ///   salt of the encryption don't fit together, or `.initServiceFailed` (-10007) if the certificate
+    ///   authorities can't be read or the log file can't be written.
     public init(_ config: AgoraRtmClientConfig, delegate: (any AgoraRtmClientDelegate)?) throws {
         let client: RTMClient
         do throws(RTMError) {
@@ -164,6 +164,13 @@ extension AgoraRtmClientKit {
 
     private static func log(_ event: RTMEvent, to logger: Logger) {
         switch event {
+        case .linkState(let change):
+            logger.info(
+                "link state changed",
+                metadata: [
+                    "from": "\(change.previousState)", "to": "\(change.currentState)",
+                    "reason": "\(change.reasonCode)", "cause": "\(change.reason)",
+                ])
         case .gap(let gap):
             logger.warning(
                 "messages were lost: the server no longer has them",

@@ -34,6 +34,9 @@ extension RTMClient {
         public var token: String?
         /// The default is TLS, unless the server is on this machine (N-3).
         public var tls: TLS = .automatic()
+        /// What the client connects to instead of its servers. `nil`, the default, means that it connects to
+        /// them itself.
+        public var proxy: Proxy?
 
         /// How often the client sends a heartbeat. The default is 5 s. The value is clamped to 5…1800 s
         /// (L-46).
@@ -76,8 +79,9 @@ extension RTMClient {
         /// Refuses a configuration that can't work. Nothing is sent before a login (S-0c).
         ///
         /// - Throws: `.invalidAppId` (-10003) for an empty app id, `.invalidUserId` (-10006) for a bad user
-        ///   id, `.invalidPrivateConfig` (-10024) without a server, `.invalidEncryptionParameter` (-10020)
-        ///   for an encryption key that occurs twice or for more than 16 keys.
+        ///   id, `.invalidPrivateConfig` (-10024) without a server, `.invalidParameter` (-10014) for a proxy
+        ///   without server or port, `.invalidEncryptionParameter` (-10020) for an encryption key that occurs
+        ///   twice or for more than 16 keys.
         func check() throws(RTMError) {
             guard !appID.isEmpty else {
                 throw RTMError(.invalidAppId, "the app id is empty", operation: "init")
@@ -86,6 +90,7 @@ extension RTMClient {
                 throw RTMError(.invalidPrivateConfig, "the list of servers is empty", operation: "init")
             }
             do { try NameRule.user.check(userID.utf8) } catch { throw error.with(operation: "init") }
+            try proxy?.check()
             try EncryptionKey.check(encryptionKeys, operation: "init")
         }
 

@@ -39,7 +39,8 @@ public final class RTMClient: Sendable {
     /// - Throws: `.invalidAppId` (-10003) if the app id is empty, `.invalidUserId` (-10006) if the user id is
     ///   bad, `.invalidPrivateConfig` (-10024) if there is no server or one in the clear where TLS is asked
     ///   for, `.initServiceFailed` (-10007) if the certificate authorities can't be read,
-    ///   `.invalidEncryptionParameter` (-10020) for encryption keys that don't fit together.
+    ///   `.invalidParameter` (-10014) for a proxy without server or port, `.invalidEncryptionParameter`
+    ///   (-10020) for encryption keys that don't fit together.
     public init(_ configuration: Configuration) throws(RTMError) {
         try configuration.check()
         self.configuration = configuration
@@ -47,8 +48,8 @@ public final class RTMClient: Sendable {
         let hub = EventHub()
         let requestIDs = RequestIDs()
         let dialer = try Dialer(
-            to: configuration.servers, tls: configuration.tls, timeout: configuration.requestTimeout,
-            eventLoop: eventLoop)
+            to: configuration.servers, tls: configuration.tls, proxy: configuration.proxy,
+            timeout: configuration.requestTimeout, eventLoop: eventLoop)
         let link = Link(configuration, dialer: dialer, hub: hub, requestIDs: requestIDs, eventLoop: eventLoop)
         self.eventLoop = eventLoop
         self.hub = hub
@@ -95,7 +96,8 @@ public final class RTMClient: Sendable {
     ///   configured `reconnectTimeout` (S-13); and what the server refuses a login with: `.invalidAppId`
     ///   (-10003), `.invalidToken` (-10005), `.invalidUserId` (-10006), `.tokenExpired` (-10009),
     ///   `.loginRejected` (-10012), `.loginNotAuthorized` (-10015), `.loginInconsistentAppId` (-10016).
-    ///   Without a `reconnectTimeout` attempts go on even after `.loginTimeout` (-10011).
+    ///   `.loginRejected` (-10012) also says that the proxy refuses (N-1). Without a `reconnectTimeout`
+    ///   attempts go on even after `.loginTimeout` (-10011).
     public func login(token: String? = nil) async throws(RTMError) {
         if let token { try check(.login) { () throws(RTMError) in try Credential.check(token) } }
         try await perform(.login) { link, completion in link.session.login(token: token, completion) }

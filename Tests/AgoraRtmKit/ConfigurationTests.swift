@@ -131,14 +131,35 @@ struct ConfigurationTests {
         #expect(failure(config)?.code == .invalidUserId)
     }
 
-    @Test("proxies are refused by name, their empty settings are not (N-1)")
-    func notAvailable() {
+    @Test("N-1: the proxy reaches the client below, and none is none")
+    func proxy() throws {
         let proxy = AgoraRtmProxyConfig()
         config.proxyConfig = proxy
-        #expect(failure(config) == nil)
-        proxy.proxyType = .http
-        #expect(failure(config)?.code == .serviceNotSupport)
-        #expect(failure(config)?.reason.contains("proxy") == true)
+        #expect(try config.clientConfiguration().proxy == nil)
+        (proxy.server, proxy.port, proxy.proxyType) = ("proxy", 3128, .http)
+        #expect(try config.clientConfiguration().proxy == .http(host: "proxy", port: 3128))
+        (proxy.account, proxy.password) = ("me", "secret")
+        #expect(
+            try config.clientConfiguration().proxy
+                == .http(
+                    host: "proxy", port: 3128, credentials: .init(account: "me", password: "secret")))
+        proxy.proxyType = .cloudTcp
+        #expect(failure(config)?.code == .invalidParameter)
+        (proxy.account, proxy.password) = (nil, nil)
+        #expect(try config.clientConfiguration().proxy == .relay(host: "proxy", port: 3128))
+    }
+
+    @Test(
+        "N-1: a proxy without server or port is refused when the client is made (-10014)",
+        arguments: [AgoraRtmProxyType.http, .cloudTcp])
+    func incompleteProxy(type: AgoraRtmProxyType) {
+        for (server, port) in [("", 3128), ("proxy", 0)] as [(String, UInt16)] {
+            config.proxyConfig = AgoraRtmProxyConfig(server: server, port: port, proxyType: type)
+            let error = #expect(throws: AgoraRtmErrorInfo.self) {
+                try AgoraRtmClientKit(config, delegate: nil)
+            }
+            #expect(error?.errorCode == .invalidParameter)
+        }
     }
 
     @Test(
@@ -234,5 +255,33 @@ struct ConfigurationTests {
     func mixed() {
         #expect(failure(privately(["127.0.0.1", "a.example"]))?.code == .invalidPrivateConfig)
         #expect(failure(privately(["tls://127.0.0.1", "a.example"])) == nil)
+    }
+
+    @Test(
+        "N-6: areaCode chooses among the hosts that name areas, and those without serve all",
+        arguments: [
+            (.GLOB, ["a", "b", "c", "d"]), ([.CN], ["a", "c", "d"]), ([.NA, .JP], ["b", "c", "d"]),
+            ([.EU], ["b", "d"]), ([], ["d"]),
+        ] as [(AgoraRtmAreaCode, [String])])
+    func areas(areaCode: AgoraRtmAreaCode, used: [String]) throws {
+        config.areaCode = areaCode
+        let servers = try privately(["a:1#CN", "tls://b#EU,NA", "wss://c/rtm#CN,JP", "d"])
+            .clientConfiguration().servers
+        #expect(servers.map(\.host) == used)
+    }
+
+    @Test("N-6: an area that doesn't exist, and no server in the areas, are refused by name (-10024)")
+    func badAreas() {
+        for host in ["a#", "a#XX", "a#eu", "a#EU,", "#EU"] {
+            #expect(failure(privately([host]))?.code == .invalidPrivateConfig)
+        }
+        config.areaCode = [.IN]
+        #expect(failure(privately(["a#EU", "b#CN"]))?.reason.contains("areaCode") == true)
+    }
+
+    @Test("N-10: ispPolicyEnabled changes nothing: the client knows no servers but those that are named")
+    func ispPolicy() throws {
+        config.ispPolicyEnabled = true
+        #expect(try config.clientConfiguration().servers == [ServerAddress(host: "127.0.0.1")])
     }
 }

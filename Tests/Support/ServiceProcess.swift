@@ -82,4 +82,6 @@ package final class ServiceProcess: Sendable {
 
 package struct ServiceProcessFailure: Error, CustomStringConvertible {
     package let description: String
+
+    package init(description: String) { self.description = description }
 }

@@ -12,14 +12,21 @@ struct AccessPoints {
         self.tls = tls
     }
 
-    /// - Parameter caFile: a PEM file of the authorities to trust; nil means those of the system.
-    /// - Throws: `.invalidPrivateConfig` (-10024) for an empty list, an unreadable host, or hosts that would
-    ///   be reached in different ways.
-    init(_ hosts: [String], caFile: String? = nil) throws(RTMError) {
+    /// - Parameters:
+    ///   - areaCode: the areas whose servers the client may use. A host without an area serves all of them.
+    ///   - caFile: a PEM file of the authorities to trust; nil means those of the system.
+    /// - Throws: `.invalidPrivateConfig` (-10024) for an empty list, an unreadable host, no host in the
+    ///   areas, or hosts that would be reached in different ways.
+    init(
+        _ hosts: [String], in areaCode: AgoraRtmAreaCode = .GLOB, caFile: String? = nil
+    ) throws(RTMError) {
+        guard !hosts.isEmpty else { throw Self.refusal("accessPointHosts is empty") }
         var servers: [ServerAddress] = []
         var isPlain: Bool?
         for host in hosts {
-            let (server, serverIsPlain) = try Self.parse(host)
+            let (address, areas) = try Self.areas(of: host)
+            let (server, serverIsPlain) = try Self.parse(address)
+            guard areas.map({ !$0.isDisjoint(with: areaCode) }) ?? true else { continue }
             guard isPlain ?? serverIsPlain == serverIsPlain else {
                 throw Self.refusal(
                     "accessPointHosts has both plain and TLS addresses; '\(host)' is the first that differs: "
@@ -28,8 +35,27 @@ struct AccessPoints {
             isPlain = serverIsPlain
             servers.append(server)
         }
-        guard let isPlain else { throw Self.refusal("accessPointHosts is empty") }
+        guard let isPlain else {
+            throw Self.refusal("no host in accessPointHosts is in an area of areaCode")
+        }
         self.init(servers: servers, tls: isPlain ? .disabled : .enabled(caFile: caFile))
+    }
+
+    /// `rtm.example.com#EU,NA` is a host in Europe and North America (N-6).
+    private static func areas(
+        of host: String
+    ) throws(RTMError) -> (address: String, areas: AgoraRtmAreaCode?) {
+        guard let mark = host.firstIndex(of: "#") else { return (host, nil) }
+        var areas: AgoraRtmAreaCode = []
+        for name in host[host.index(after: mark)...].split(separator: ",", omittingEmptySubsequences: false) {
+            guard let area = AgoraRtmAreaCode.named[String(name)] else {
+                throw refusal(
+                    "'\(host)' in accessPointHosts has the area '\(name)'; there are "
+                        + AgoraRtmAreaCode.named.keys.sorted().joined(separator: ", "))
+            }
+            areas.insert(area)
+        }
+        return (String(host[..<mark]), areas)
     }
 
     private static func parse(_ host: String) throws(RTMError) -> (ServerAddress, isPlain: Bool) {
@@ -60,4 +86,10 @@ struct AccessPoints {
     private static func refusal(_ reason: String) -> RTMError {
         RTMError(.invalidPrivateConfig, reason, operation: "init")
     }
+}
+
+extension AgoraRtmAreaCode {
+    fileprivate static let named: [String: AgoraRtmAreaCode] = [
+        "CN": .CN, "NA": .NA, "EU": .EU, "AS": .AS, "JP": .JP, "IN": .IN,
+    ]
 }

@@ -1,4 +1,3 @@
-import Logging
 import RTMClient
 import RTMModel
 
@@ -9,17 +8,18 @@ extension AgoraRtmClientConfig {
     /// Translates this configuration for the client below, which clamps the heartbeat and presence times
     /// itself.
     ///
-    /// - Throws: `.invalidUserId` (-10006) for a user id that is not a number (L-3), `.serviceNotSupport`
-    ///   (-10022) for a proxy, `.invalidEncryptionParameter` (-10020) if mode, key and salt of the encryption
-    ///   don't fit together, `.invalidPrivateConfig` (-10024) for an incomplete `privateConfig`.
+    /// - Throws: `.invalidUserId` (-10006) for a user id that is not a number (L-3), `.invalidParameter`
+    ///   (-10014) for an account at a relay, `.invalidEncryptionParameter` (-10020) if mode, key and salt of
+    ///   the encryption don't fit together, `.invalidPrivateConfig` (-10024) for an incomplete
+    ///   `privateConfig`, `.initServiceFailed` (-10007) if the log file can't be written.
     func clientConfiguration() throws(RTMError) -> RTMClient.Configuration {
-        try refuseWhatIsMissing()
         if !useStringUserId { try checkNumericUserId() }
         let encryptionKeys = try encryptionConfig?.keys() ?? []
         let accessPoints = try accessPoints()
         var configuration = RTMClient.Configuration(
             servers: accessPoints.servers, appID: appId, userID: userId)
         configuration.tls = accessPoints.tls
+        configuration.proxy = try proxyConfig?.proxy()
         configuration.heartbeatInterval = .seconds(heartbeatInterval)
         configuration.presenceTimeout = .seconds(presenceTimeout)
         if reconnectTimeout > 0 {
@@ -30,7 +30,7 @@ extension AgoraRtmClientConfig {
         // The reference refuses a publish above the rate, and doesn't hold it back.
         configuration.pacesPublishes = false
         configuration.encryptionKeys = encryptionKeys
-        if let logger = logConfig?.logger { configuration.logger = logger }
+        if let logger = try logConfig?.logger() { configuration.logger = logger }
         return configuration
     }
 
@@ -47,15 +47,8 @@ extension AgoraRtmClientConfig {
         guard !privateConfig.serviceType.isEmpty else {
             throw RTMError(.invalidPrivateConfig, "privateConfig.serviceType is empty", operation: "init")
         }
-        return try AccessPoints(privateConfig.accessPointHosts, caFile: privateConfig.caFile)
-    }
-
-    /// Refuses features that don't exist yet. A client that connects past the proxy would be worse than none.
-    private func refuseWhatIsMissing() throws(RTMError) {
-        if let proxyConfig, proxyConfig.proxyType != .none {
-            throw RTMError(
-                .serviceNotSupport, "connecting through a proxy is not available yet", operation: "init")
-        }
+        return try AccessPoints(
+            privateConfig.accessPointHosts, in: areaCode, caFile: privateConfig.caFile)
     }
 
     private func checkNumericUserId() throws(RTMError) {
@@ -94,27 +87,6 @@ extension AgoraRtmEncryptionMode {
         case .none: nil
         case .AES128GCM: .aes128GCM
         case .AES256GCM: .aes256GCM
-        }
-    }
-}
-
-extension AgoraRtmLogConfig {
-    fileprivate var logger: Logger? {
-        guard let level = level.loggerLevel else { return nil }
-        var logger = Logger(label: "AgoraRtmKit")
-        logger.logLevel = level
-        return logger
-    }
-}
-
-extension AgoraRtmLogLevel {
-    fileprivate var loggerLevel: Logger.Level? {
-        switch self {
-        case .none: nil
-        case .info: .info
-        case .warn: .warning
-        case .error: .error
-        case .fatal: .critical
         }
     }
 }

@@ -11,7 +11,8 @@ public final class AgoraRtmClientConfig: NSObject {
     public var useStringUserId: Bool
     /// Accepted without effect: it concerns only stream channels (N-5).
     public var multipath: Bool
-    /// Accepted without effect.
+    /// With `true` the client contacts none but the servers that are named to it. Here it does so in any
+    /// case: it knows only those of ``privateConfig``, and the proxy. So both values behave the same (N-10).
     public var ispPolicyEnabled: Bool
     /// How long other users still see this user after its connection is lost: 5…300 seconds. A value outside
     /// becomes the nearest bound (L-45).
@@ -22,9 +23,11 @@ public final class AgoraRtmClientConfig: NSObject {
     /// When the client gives up reconnecting: 0 means never, otherwise after 15…3600 seconds. A value outside
     /// becomes the nearest bound (L-47).
     public var reconnectTimeout: UInt32
-    /// Accepted without effect: a self-hosted system has no regions (N-6).
+    /// The areas whose servers the client uses, of those that name an area in
+    /// ``AgoraRtmPrivateConfig/accessPointHosts`` (N-6). If no server is left, the client is refused with
+    /// `.invalidPrivateConfig` (-10024).
     public var areaCode: AgoraRtmAreaCode
-    /// Proxies are not available yet: any type but `none` is refused with `.serviceNotSupport` (-10022).
+    /// The proxy between the client and its servers; nil means none (N-1).
     public var proxyConfig: AgoraRtmProxyConfig?
     /// Both values behave the same (N-4).
     public var protocolType: AgoraRtmProtocolType

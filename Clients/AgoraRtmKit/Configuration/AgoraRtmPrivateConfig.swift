@@ -13,6 +13,9 @@ public final class AgoraRtmPrivateConfig: NSObject {
     /// TLS (N-3). `wss://` and `ws://` ask for the same two over WebSocket, as in
     /// `wss://rtm.example.com/rtm`. The server's certificate is verified against the authorities of the
     /// system or of ``caFile``. All hosts of one client must be reached the same way: all with TLS, or none.
+    ///
+    /// `#EU` behind an address, or `#EU,NA`, names the areas of the server for
+    /// ``AgoraRtmClientConfig/areaCode``: CN, NA, EU, AS, JP and IN (N-6).
     public var accessPointHosts: [String] = []
 
     /// A PEM file of the authorities that sign the servers' certificates; nil, the default, means those of

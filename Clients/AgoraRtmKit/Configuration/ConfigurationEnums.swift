@@ -1,9 +1,10 @@
 // The names are the vendor's.
 // swift-format-ignore-file: AlwaysUseLowerCamelCase
 
-/// Regions whose servers the client may use.
+/// Areas whose servers the client may use (N-6).
 ///
-/// A self-hosted system has no regions: the value is accepted and has no effect (N-6).
+/// The areas of a server stand behind its address in ``AgoraRtmPrivateConfig/accessPointHosts``:
+/// `rtm.example.com#EU`. A server without one serves all areas.
 public struct AgoraRtmAreaCode: OptionSet, Sendable, Hashable {
     public let rawValue: UInt
 
@@ -44,10 +45,12 @@ public struct AgoraRtmServiceType: OptionSet, Sendable, Hashable {
     public static let stream = AgoraRtmServiceType(rawValue: 0x2)
 }
 
-/// How the client passes a firewall.
+/// How the client passes a firewall (N-1).
 public enum AgoraRtmProxyType: Int, Sendable {
     case none = 0
+    /// An HTTP proxy that makes tunnels (CONNECT).
     case http = 1
+    /// A relay that passes TCP connections on to the servers.
     case cloudTcp = 2
 }
 

@@ -21,6 +21,14 @@ public enum ConnectionFailure: Sendable, Hashable {
     case timedOut
     /// The two ends couldn't agree on TLS, or the server's certificate isn't trusted.
     case tls
+    /// The proxy asks for credentials, or for other ones (407, 401).
+    case proxyAuthentication
+    /// The proxy doesn't let this client through to that server: it answers with another status from 400 to
+    /// 499.
+    case proxyRefused
+
+    /// Whether the proxy has said no. It would say so again, while most other failures may pass.
+    var isRefusalOfProxy: Bool { self == .proxyAuthentication || self == .proxyRefused }
 
     /// Returns `nil` for a cause that fits none of the cases.
     init?(_ error: any Error) {
@@ -34,6 +42,9 @@ public enum ConnectionFailure: Sendable, Hashable {
         case let error as IOError: self.init(errno: error.errnoCode)
         case ChannelError.connectTimeout: self = .timedOut
         case is NIOSSLError, is NIOSSLExtraError, is BoringSSLError: self = .tls
+        case let error as ProxyRefusal:
+            guard let failure = error.failure else { return nil }
+            self = failure
         default: return nil
         }
     }

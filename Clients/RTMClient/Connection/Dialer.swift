@@ -9,17 +9,20 @@ protocol Dialing {
     func dial(_ server: ServerAddress, for receiver: any FrameReceiver) -> ServerConnection
 }
 
-/// Opens sockets over TCP or WebSocket, with TLS where the configuration or the address asks for it.
+/// Opens sockets over TCP or WebSocket, with TLS where the configuration or the address asks for it, and
+/// through a proxy where there is one.
 struct Dialer: Dialing, Sendable {
     private let eventLoop: any EventLoop
     private let timeout: TimeAmount
     private let tls: RTMClient.TLS
+    private let proxy: RTMClient.Proxy?
     private let tlsContext: NIOSSLContext?
 
     /// - Throws: `.initServiceFailed` (-10007) when the certificate authorities can't be read,
     ///   `.invalidPrivateConfig` (-10024) for a server in the clear where TLS is asked for.
     init(
-        to servers: [ServerAddress], tls: RTMClient.TLS, timeout: Duration, eventLoop: any EventLoop
+        to servers: [ServerAddress], tls: RTMClient.TLS, proxy: RTMClient.Proxy?, timeout: Duration,
+        eventLoop: any EventLoop
     ) throws(RTMError) {
         if case .enabled = tls, let server = servers.first(where: { !$0.hasTLS(tls) }) {
             throw RTMError(
@@ -29,6 +32,7 @@ struct Dialer: Dialing, Sendable {
         self.eventLoop = eventLoop
         self.timeout = TimeAmount(timeout)
         self.tls = tls
+        self.proxy = proxy
         tlsContext = servers.contains { $0.hasTLS(tls) } ? try Self.context(for: tls) : nil
     }
 
@@ -57,31 +61,47 @@ struct Dialer: Dialing, Sendable {
         let handler = ServerConnection(eventLoop: eventLoop, receiver: receiver)
         let bound = NIOLoopBound(handler, eventLoop: eventLoop)
         let tls = server.hasTLS(tls) ? tlsContext : nil
-        let serverName = serverName(of: server)
-        let connected = ClientBootstrap(group: eventLoop)
-            .connectTimeout(timeout)
-            .channelOption(.tcpOption(.tcp_nodelay), value: 1)
-            .channelInitializer { channel in
-                channel.eventLoop.makeCompletedFuture {
-                    let pipeline = channel.pipeline.syncOperations
-                    if let tls {
-                        try pipeline.addHandler(
-                            NIOSSLClientHandler(context: tls, serverHostname: serverName))
-                    }
-                    if case .tcp = server.transport { try pipeline.addHandler(bound.value) }
-                }
-            }
-            .connect(host: server.host, port: server.port)
-        if case .webSocket(let path, _) = server.transport {
-            connected.whenSuccess { channel in
-                WebSocketClientUpgrade.begin(on: channel, to: server, path: path, as: bound)
-            }
-        }
-        connected.whenFailure { error in
-            bound.value.connectFailed(
-                "\(server) can't be reached: \(ServerConnection.describe(error))", .init(error))
+        let route = Route(server: server, tls: tls, serverName: serverName(of: server), connection: bound)
+        switch proxy {
+        case nil: dial(server.host, server.port, route, "\(server)")
+        case .relay(let host, let port)?: dial(host, port, route, "the relay \(host):\(port)")
+        case .http(let host, let port, let credentials)?: dial(host, port, credentials, route)
         }
         return handler
+    }
+
+    /// - Parameter peer: what is named when nobody answers there.
+    private func dial(_ host: String, _ port: Int, _ route: Route, _ peer: String) {
+        let connected =
+            bootstrap
+            .channelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture { try route.addHandlers(to: channel) }
+            }
+            .connect(host: host, port: port)
+        connected.whenSuccess { route.upgradeIfNeeded($0) }
+        connected.whenFailure { route.failed("\(peer) can't be reached", $0) }
+    }
+
+    /// The handlers join when the proxy has let the connection through: until then the bytes are for the
+    /// proxy.
+    private func dial(
+        _ host: String, _ port: Int, _ credentials: RTMClient.ProxyCredentials?, _ route: Route
+    ) {
+        let proxy = "the proxy \(RTMClient.Proxy.http(host: host, port: port))"
+        let connected = bootstrap.connect(host: host, port: port)
+        connected.whenFailure { route.failed("\(proxy) can't be reached", $0) }
+        connected.whenSuccess { channel in
+            guard route.connection.value.upgrades(channel) else { return }
+            let tunnel = ProxyTunnel.begin(on: channel, to: route.server, credentials: credentials)
+            tunnel.whenSuccess { route.begin(on: channel) }
+            tunnel.whenFailure { route.failed("\(route.server) can't be reached through \(proxy)", $0) }
+        }
+    }
+
+    private var bootstrap: ClientBootstrap {
+        ClientBootstrap(group: eventLoop)
+            .connectTimeout(timeout)
+            .channelOption(.tcpOption(.tcp_nodelay), value: 1)
     }
 
     /// A numeric address is no server name. The certificate must then carry the address itself, which NIOSSL
@@ -89,6 +109,46 @@ struct Dialer: Dialing, Sendable {
     private func serverName(of server: ServerAddress) -> String? {
         if case .enabled(_, let name?) = tls { return name }
         return (try? SocketAddress(ipAddress: server.host, port: server.port)) == nil ? server.host : nil
+    }
+}
+
+/// How the frames of one connection get onto its channel.
+private struct Route: Sendable {
+    let server: ServerAddress
+    let tls: NIOSSLContext?
+    let serverName: String?
+    let connection: NIOLoopBound<ServerConnection>
+
+    func addHandlers(to channel: any Channel) throws {
+        let pipeline = channel.pipeline.syncOperations
+        if let tls {
+            try pipeline.addHandler(NIOSSLClientHandler(context: tls, serverHostname: serverName))
+        }
+        if case .tcp = server.transport { try pipeline.addHandler(connection.value) }
+    }
+
+    func upgradeIfNeeded(_ channel: any Channel) {
+        guard case .webSocket(let path, _) = server.transport else { return }
+        WebSocketClientUpgrade.begin(on: channel, to: server, path: path, as: connection)
+    }
+
+    /// On a channel that is open already.
+    func begin(on channel: any Channel) {
+        guard connection.value.upgrades(channel) else { return }
+        guard channel.isActive else {
+            return connection.value.connectFailed("the proxy closed the connection to \(server) at once")
+        }
+        do {
+            try addHandlers(to: channel)
+            upgradeIfNeeded(channel)
+        } catch {
+            failed("\(server) can't be reached", error)
+        }
+    }
+
+    func failed(_ what: String, _ error: any Error) {
+        connection.value.connectFailed(
+            "\(what): \(ServerConnection.describe(error))", ConnectionFailure(error))
     }
 }
 

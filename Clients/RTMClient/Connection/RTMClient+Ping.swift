@@ -14,15 +14,18 @@ extension RTMClient {
     /// Asks a server whether it is there, without logging in.
     ///
     /// - Throws: `.notConnected` (-10025) with the cause if the server can't be reached or doesn't answer in
-    ///   time; `.initServiceFailed` (-10007) and `.invalidPrivateConfig` (-10024) as `init` does.
+    ///   time; `.initServiceFailed` (-10007), `.invalidPrivateConfig` (-10024) and `.invalidParameter`
+    ///   (-10014) as `init` does.
     public static func ping(
-        _ server: ServerAddress, tls: TLS = .automatic(), timeout: Duration = .seconds(10),
-        eventLoopGroup: (any EventLoopGroup)? = nil
+        _ server: ServerAddress, tls: TLS = .automatic(), proxy: Proxy? = nil,
+        timeout: Duration = .seconds(10), eventLoopGroup: (any EventLoopGroup)? = nil
     ) async throws(RTMError) -> PingReply {
         let eventLoop = (eventLoopGroup ?? MultiThreadedEventLoopGroup.singleton).next()
         let dialer: Dialer
         do {
-            dialer = try Dialer(to: [server], tls: tls, timeout: timeout, eventLoop: eventLoop)
+            try proxy?.check()
+            dialer = try Dialer(
+                to: [server], tls: tls, proxy: proxy, timeout: timeout, eventLoop: eventLoop)
         } catch {
             throw error.with(operation: .ping)
         }

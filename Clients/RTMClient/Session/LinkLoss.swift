@@ -22,7 +22,8 @@ enum LinkLoss: Sendable, Hashable {
     /// Whether another attempt would end the same way.
     var isFatal: Bool {
         switch self {
-        case .connectionError, .heartbeatTimeout: false
+        case .connectionError(_, let failure): failure?.isRefusalOfProxy ?? false
+        case .heartbeatTimeout: false
         case .loginRefused(let error): Self.fatalReason(of: error) != nil
         case .disconnected(let code, _, _): Self.terminalDisconnectCodes.contains(code)
         }
@@ -69,11 +70,14 @@ enum LinkLoss: Sendable, Hashable {
         return retryAfter ?? (isDrain ? .zero : nil)
     }
 
-    /// Nothing is wrong with the login but that it came too early. A login that an app waits for fails with
-    /// this. A session that comes back by itself waits.
+    /// Nothing is wrong with the login but that it came too early, or that a proxy of this network refuses. A
+    /// login that an app waits for fails with this. A session that comes back by itself waits (R-9, N-1).
     var mayPassLater: Bool {
-        if case .loginRefused(let error) = self { error.retryAfter != nil } else { false }
+        if case .loginRefused(let error) = self { error.retryAfter != nil } else { isRefusalOfProxy }
     }
+
+    /// A proxy may let the client through to another server.
+    var isRefusalOfProxy: Bool { connectionFailure?.isRefusalOfProxy ?? false }
 
     /// What a pending login throws if this loss is fatal.
     var loginError: RTMError {

@@ -209,7 +209,7 @@ extension LinkStateMachine {
     private mutating func connectedEnded(
         _ loss: LinkLoss, now: Instant, random: inout some RandomNumberGenerator
     ) -> [Action] {
-        if loss.isFatal { return fail(.serverReject, loss.reasonCode, loss.loginError, text: loss.text) }
+        if loss.isFatal { return fail(loss) }
         var outage = newOutage(wasConnected: true, since: now)
         outage.scheduleRetry(after: loss, now: now, random: &random)
         let operation: LinkOperation = loss == .heartbeatTimeout ? .heartbeatTimeout : .serverTimeout
@@ -229,11 +229,12 @@ extension LinkStateMachine {
         random: inout some RandomNumberGenerator
     ) -> [Action] {
         let isReturn = outage.wasConnected || pendingLogin == nil
-        if loss.isFatal, !(isReturn && loss.mayPassLater) {
-            return fail(.serverReject, loss.reasonCode, loss.loginError, text: loss.text)
+        let hasOtherServer = attempt.serversTried < parameters.serverCount
+        if loss.isFatal, !(isReturn && loss.mayPassLater), !(hasOtherServer && loss.isRefusalOfProxy) {
+            return fail(loss)
         }
         var actions: [Action] = [.disconnect(reason: loss.text)]
-        if attempt.serversTried < parameters.serverCount {
+        if hasOtherServer {
             server = (server + 1) % parameters.serverCount
             actions.append(begin(outage, serversTried: attempt.serversTried + 1, now: now))
             return actions
@@ -363,11 +364,16 @@ extension LinkStateMachine {
         return .connect(attempt: lastAttempt, server: server)
     }
 
+    private mutating func fail(_ loss: LinkLoss) -> [Action] {
+        fail(.serverReject, loss.reasonCode, loss.loginError, text: loss.text, loss.connectionFailure)
+    }
+
     /// The session is over, and with it what a reconnect would restore (T3, T13, T14, T17).
     private mutating func fail(
-        _ operation: LinkOperation, _ reasonCode: LinkStateReason, _ error: RTMError, text: String
+        _ operation: LinkOperation, _ reasonCode: LinkStateReason, _ error: RTMError, text: String,
+        _ connectionFailure: ConnectionFailure? = nil
     ) -> [Action] {
-        let change = move(to: .failed, operation, reasonCode, text, listsChannels: true)
+        let change = move(to: .failed, operation, reasonCode, text, connectionFailure, listsChannels: true)
         return [.disconnect(reason: text), change] + completeLogin(error) + [.forgetSubscriptions]
     }
 

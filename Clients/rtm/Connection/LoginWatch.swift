@@ -60,7 +60,7 @@ extension ConnectionFailure {
         case .refused: "; is a server running there? --server names another one"
         case .unknownHost: "; is the name right?"
         case .tls: "; --no-tls if the server has no encryption there, --ca names the authorities to trust"
-        case .unreachable, .timedOut: nil
+        case .unreachable, .timedOut, .proxyAuthentication, .proxyRefused: nil
         }
     }
 }
