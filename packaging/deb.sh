@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
 # usage: packaging/deb.sh [FOLDER]   makes the Debian package `heliograph` in FOLDER, .build/deb if none is given
 #
+#   DEBFULLNAME, DEBEMAIL   whose package it is
+#
 # It holds all programs, their units for systemd, the completions of shells, and the Swift runtime, in a folder of its own. It
 # depends on the packages of all other libraries that the programs load.
 set -euo pipefail
@@ -14,6 +16,7 @@ commit=$(git rev-parse --short=12 HEAD 2>/dev/null || echo unknown)
 release="$version+git$(git log -1 --format=%cd --date=format:%Y%m%d 2>/dev/null || echo 0).$commit-1"
 architecture=$(dpkg --print-architecture)
 
+maintainer="${DEBFULLNAME:-The Heliograph authors} <${DEBEMAIL:-heliograph@localhost}>"
 stage=$folder/stage
 rm -rf "$stage"
 [ -n "${BUILT:-}" ] || compose/programs.sh .build/image
@@ -39,9 +42,18 @@ COPYRIGHT
 {
     echo "heliograph ($release) unstable; urgency=medium"
     printf '\n  * Built from commit %s.\n\n' "$commit"
-    echo " -- The Heliograph authors <heliograph@localhost>  $(git log -1 --format=%cD 2>/dev/null || date -R)"
+    echo " -- $maintainer  $(git log -1 --format=%cD 2>/dev/null || date -R)"
 } | gzip -9n >"$documents/changelog.Debian.gz"
 install -m 0644 docs/operations/*.md docs/configuration.md docs/metrics.md "$documents"
+install -d "$stage/usr/share/lintian/overrides"
+cat >"$stage/usr/share/lintian/overrides/heliograph" <<'OVERRIDES'
+# Yams, which reads our configuration, brings its own copy of libyaml.
+heliograph: embedded-library libyaml *
+# It isn't uploaded to Debian. Whoever hands it on says who they are with DEBEMAIL.
+heliograph: initial-upload-closes-no-bugs *
+heliograph: bogus-mail-host Maintainer heliograph@localhost
+heliograph: bogus-mail-host-in-debian-changelog heliograph@localhost *
+OVERRIDES
 
 for program in "$stage"/usr/bin/*; do
     name=$(basename "$program")
@@ -58,7 +70,7 @@ cat >"$stage/DEBIAN/control" <<CONTROL
 Package: heliograph
 Version: $release
 Architecture: $architecture
-Maintainer: The Heliograph authors <heliograph@localhost>
+Maintainer: $maintainer
 Installed-Size: $(du -sk --exclude=DEBIAN "$stage" | cut -f1)
 Depends: $depends, systemd | systemd-standalone-sysusers
 Recommends: ca-certificates
@@ -89,7 +101,7 @@ cat >"$stage/DEBIAN/prerm" <<'SCRIPT'
 #!/bin/sh
 set -e
 if [ "$1" = remove ] && [ -d /run/systemd/system ]; then
-    systemctl stop 'rtm-*.service'
+    deb-systemd-invoke stop rtm-edge.service rtm-messaging.service rtm-presence.service rtm-storage.service rtm-standalone.service
 fi
 SCRIPT
 cat >"$stage/DEBIAN/postrm" <<'SCRIPT'

@@ -8,7 +8,8 @@ cd "$(dirname "$0")/.."
 install -d "$root"/{bin,lib/systemd/system/rtm-.service.d,lib/sysusers.d,lib/tmpfiles.d} \
     "$root"/share/{bash-completion/completions,zsh/site-functions,fish/vendor_completions.d}
 install "$programs"/{rtm,rtm-standalone,rtm-edge,rtm-messaging,rtm-presence,rtm-storage} "$root/bin"
-"$programs/rtm" --generate-completion-script bash >"$root/share/bash-completion/completions/rtm"
+# bash reads it, nobody runs it.
+"$programs/rtm" --generate-completion-script bash | sed '1{/^#!/d}' >"$root/share/bash-completion/completions/rtm"
 "$programs/rtm" --generate-completion-script zsh >"$root/share/zsh/site-functions/_rtm"
 "$programs/rtm" --generate-completion-script fish >"$root/share/fish/vendor_completions.d/rtm.fish"
 for unit in packaging/systemd/*.service; do
