@@ -5,14 +5,17 @@ release := .build/release
 swift_folders := Package.swift Shared Services Clients Tests
 
 timed := ^(Integration|ServiceKit|ServiceLink|Redis|Presence|Client|AgoraRtmKit|AgoraRtmKitMainActor|AgoraRtmKitSamples)Tests
-alone := (Chaos|Rolling|KilledEdge|Holder|HostileCrowd)Tests
+alone := (Chaos|Rolling|Mixed|KilledEdge|Holder|HostileCrowd)Tests
 run_tests := Tests/run.sh
+
+# The first commit whose journal has shards. Today's programs run beside those of any later one.
+oldest := 6eab540
 
 # Where `make install` puts executables and completions. DESTDIR goes before it, for packages.
 PREFIX ?= /usr/local
 
 .PHONY: help setup build install run test check simulate soak lint format generate fuzz chaos rolling sanitize bench bench-micro bench-peers \
-	bench-growth bench-attacks bench-journal bench-presence bench-storage soak-storage images test-compose deb clean
+	bench-growth bench-attacks bench-journal bench-presence bench-storage soak-storage images test-compose test-mixed deb clean
 
 help:
 	@echo 'make run       set up, build, start the whole stack on this machine'
@@ -27,6 +30,7 @@ help:
 	@echo 'make generate  write protocol/generated and Shared/Wire/Schema from protocol/schema'
 	@echo 'make fuzz      inputs from libFuzzer for every decoder, 5 minutes each; SECONDS_EACH=20 for a look'
 	@echo 'make rolling   every process restarted in turn under load, and nothing lost'
+	@echo 'make test-mixed  programs of an earlier commit beside those of today, under load; COMMIT=… says which'
 	@echo 'make chaos     processes killed and lines cut for 10 minutes; MINUTES=1 for a look, SEED=7 to repeat'
 	@echo 'make sanitize  all tests under ThreadSanitizer and AddressSanitizer'
 	@echo 'make bench     instructions of each step of a message, then fan-out on this machine'
@@ -103,6 +107,13 @@ sanitize: setup
 rolling: setup
 	swift build --build-tests
 	$(run_tests) --filter 'IntegrationTests.RollingTests'
+
+# Without COMMIT the oldest one that today's programs may run beside (docs/operations/upgrade.md).
+test-mixed: SETUP := tests
+test-mixed: setup
+	swift build --build-tests
+	earlier=$$(Tests/Mixed/earlier.sh '$(or $(COMMIT),$(oldest))') && \
+		EARLIER=$$earlier $(run_tests) --filter 'IntegrationTests.MixedTests'
 
 chaos: setup
 	swift build --build-tests

@@ -20,14 +20,16 @@ package final class ServiceProcess: Sendable {
         into: ["PATH": "/usr/bin:/bin"]
     ) { $0[$1] = ProcessInfo.processInfo.environment[$1] }
 
-    package init(_ name: String, _ arguments: [String], directory: URL, environment: [String: String] = [:])
-        throws
-    {
+    /// - Parameter programs: the folder with the executable.
+    package init(
+        _ name: String, _ arguments: [String], directory: URL, environment: [String: String] = [:],
+        programs: URL = executables
+    ) throws {
         self.name = name
         output = directory.appending(path: "\(name)-\(UUID().uuidString).log")
         try Data().write(to: output)
         let process = Process()
-        process.executableURL = Self.executables.appending(path: name)
+        process.executableURL = programs.appending(path: name)
         process.arguments = arguments
         process.currentDirectoryURL = directory
         process.environment = Self.inherited.merging(environment) { $1 }

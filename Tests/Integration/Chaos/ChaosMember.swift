@@ -33,10 +33,10 @@ final class ChaosMember: Sendable {
         self.shared = shared
     }
 
-    func work(until end: ContinuousClock.Instant, _ random: inout SeededGenerator) async {
+    func work(until isOver: () -> Bool, _ random: inout SeededGenerator) async {
         var number = 0
         var known: Int64 = 0
-        while ContinuousClock.now < end {
+        while !isOver() {
             number += 1
             let text = "\(user) \(number)"
             let begin = ContinuousClock.now

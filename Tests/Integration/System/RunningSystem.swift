@@ -21,6 +21,8 @@ final class RunningSystem: Sendable {
     private let addresses = Mutex<[String: String]>([:])
     /// The addresses to which edges are sent instead of the service itself.
     private let detours = Mutex<[String: String]>([:])
+    /// The folder of the programs that are launched from now on.
+    private let programs: Mutex<URL>
     /// The options with which presence is started each time.
     private let presence: [String]
     /// The options of each of four processes.
@@ -32,9 +34,10 @@ final class RunningSystem: Sendable {
 
     private init(
         directory: URL, presence: [String], services: [String], messaging: [String], messagingNodes: [String],
-        messagingListed: Int
+        messagingListed: Int, programs: URL
     ) {
         self.directory = directory
+        self.programs = Mutex(programs)
         self.presence = presence
         self.messaging = messaging
         self.messagingNodes = messagingNodes
@@ -51,9 +54,11 @@ final class RunningSystem: Sendable {
     ///   - messaging: options of messaging.
     ///   - messagingNodes: how many messaging nodes there are.
     ///   - messagingListed: how many of them the other services are told.
+    ///   - programs: the folder of the programs.
     static func with(
         _ deployment: Deployment, edge: [String] = [], presence: [String] = [], services: [String] = [],
         messaging: [String] = [], messagingNodes: Int = 1, messagingListed: Int = .max,
+        programs: URL = ServiceProcess.executables,
         _ body: (RunningSystem) async throws -> Void
     ) async throws {
         let directory = FileManager.default.temporaryDirectory.appending(path: "rtm-\(UUID().uuidString)")
@@ -61,7 +66,8 @@ final class RunningSystem: Sendable {
         let ports = messagingNodes == 1 ? [0] : try FreePorts.take(messagingNodes)
         let system = RunningSystem(
             directory: directory, presence: presence, services: services, messaging: messaging,
-            messagingNodes: ports.map { "127.0.0.1:\($0)" }, messagingListed: messagingListed)
+            messagingNodes: ports.map { "127.0.0.1:\($0)" }, messagingListed: messagingListed,
+            programs: programs)
         do {
             try await system.start(deployment, edge: edge)
             try await body(system)
@@ -162,7 +168,9 @@ final class RunningSystem: Sendable {
 
     @discardableResult
     func launch(_ name: String, _ arguments: [String]) async throws -> ServiceProcess {
-        let process = try ServiceProcess(name, arguments + ["--admin", "127.0.0.1:0"], directory: directory)
+        let process = try ServiceProcess(
+            name, arguments + ["--admin", "127.0.0.1:0"], directory: directory,
+            programs: programs.withLock { $0 })
         processes.withLock { $0.append(process) }
         let listening = try await process.listening()
         addresses.withLock { addresses in
@@ -215,6 +223,9 @@ final class RunningSystem: Sendable {
     func detour(to service: String, through address: String) { detours.withLock { $0[service] = address } }
 
     private func way(_ service: String) -> String { detours.withLock { $0[service] } ?? address(service) }
+
+    /// What is launched from now on is of another version.
+    func use(_ programs: URL) { self.programs.withLock { $0 = programs } }
 
     /// Ends a service without warning and starts it again on the same address.
     func restart(_ service: String) async throws {
