@@ -3,6 +3,7 @@
 #
 #   localhost/heliograph-base    what an image of ours needs below it: a C library
 #   localhost/heliograph-tools   that, and Redis and HAProxy in the place of their official images
+#   localhost/heliograph-prometheus   and Prometheus in the place of its one
 #
 # No registry of images is needed for that, and podman alone runs it: `import` makes an image of an archive.
 set -euo pipefail
@@ -28,3 +29,5 @@ make heliograph-base essential
 # Nothing starts inside; the official image of Redis has its data in /data, which belongs to user 999.
 make heliograph-tools essential --include=redis-server,redis-tools,haproxy \
     --customize-hook='install -d -o 999 -g 999 "$1/data"'
+make heliograph-prometheus essential --include=prometheus \
+    --customize-hook='install -d -o 65534 -g 65534 "$1/prometheus"'

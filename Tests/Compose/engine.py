@@ -10,6 +10,10 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 
 
+class Impossible(Exception):
+    """Why nothing can be run here, in a sentence."""
+
+
 class Failure(Exception):
     """A promise of the stack that isn't kept, in a sentence."""
 
@@ -60,6 +64,11 @@ class Engine:
                     return name, compose
         return None, None
 
+    def obstacle(self, image):
+        """Why no container can be started here, as in most sandboxes; None where one can."""
+        outcome = subprocess.run([self.name, "run", "--rm", image, "true"], capture_output=True, text=True)
+        return None if outcome.returncode == 0 else outcome.stderr.strip()[-300:]
+
     def __call__(self, *arguments, **options):
         return run(self.name, *arguments, **options)
 
@@ -77,7 +86,13 @@ class Stack:
                    env=self.environment, cwd=ROOT / "compose", **options)
 
     def up(self, *arguments):
-        self.compose("up", "-d", *arguments)
+        # podman 4 can't list containers while an exec session of one of them is being removed, such as that of a probe.
+        for attempt in range(3):
+            try:
+                return self.compose("up", "-d", *arguments)
+            except Failure as failure:
+                if attempt == 2 or "podman ps" not in str(failure):
+                    raise
 
     def down(self):
         self.compose("down", "-v", "-t", "1", check=False)

@@ -9,7 +9,12 @@ struct JournalMetrics: Sendable {
     let backlog: Gauge
     let time: Histogram
 
-    init(_ registry: MetricsRegistry) {
+    /// - Parameter shards: of this node.
+    init(_ registry: MetricsRegistry, shards: Int) {
+        registry.gauge(
+            "rtm_messaging_shards",
+            "messaging.shards of this node. The nodes of an installation have the same number."
+        ).set(shards)
         leading = registry.gauge(
             "rtm_messaging_leading",
             "Shards that this node leads. The sum over all messaging nodes is messaging.shards.")

@@ -116,7 +116,7 @@ private struct Journals: Service {
             backlogMax: configuration[MessagingKeys.journalBacklogMax])
         let confirmation = JournalConfirmation(
             configuration[MessagingKeys.durability], lease: lease.milliseconds, shards: shards)
-        let metrics = JournalMetrics(context.metrics)
+        let metrics = JournalMetrics(context.metrics, shards: shards)
         let probes = (0..<shards).map { context.probe(shards == 1 ? "journal" : "journal \($0)") }
         self.node = node
         self.loop = loop
