@@ -17,6 +17,7 @@ private enum Decoded: Equatable {
     case response(UInt64, [UInt8])
     case failure(UInt64, RTMError)
     case push(UInt32, [UInt8])
+    case trace(ServiceLinkTrace)
     case heartbeat, heartbeatAck, unknown
     case goAway(ServiceLinkGoAway)
 
@@ -32,6 +33,7 @@ private enum Decoded: Equatable {
             case .response(let id, let body): .response(id, Array(body))
             case .failure(let id, let error): .failure(id, error)
             case .push(let method, let body): .push(method, Array(body))
+            case .trace(let trace): .trace(trace)
             case .heartbeat: .heartbeat
             case .heartbeatAck: .heartbeatAck
             case .unknown: .unknown
@@ -149,6 +151,19 @@ private enum Decoded: Equatable {
                 .push(.init()), .push(0, []),
                 {
                     ServiceLinkFrame.writePush(method: 0, body: Bytes([]), bodyLength: 0, into: &$0)
+                }
+            ),
+            (
+                .trace(
+                    .with {
+                        $0.traceHigh = .max
+                        $0.traceLow = 1 << 63
+                        $0.span = 7
+                    }),
+                .trace(ServiceLinkTrace(traceHigh: .max, traceLow: 1 << 63, span: 7)),
+                {
+                    let trace = ServiceLinkTrace(traceHigh: .max, traceLow: 1 << 63, span: 7)
+                    ServiceLinkFrame.write(trace, into: &$0)
                 }
             ),
             (.heartbeat(.init()), .heartbeat, { ServiceLinkFrame.writeHeartbeat(into: &$0) }),

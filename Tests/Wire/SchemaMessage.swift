@@ -133,6 +133,7 @@ extension SchemaMessage {
         SchemaMessage(Rtm_Service_ServiceLinkHeartbeat.self, rtm__service__service_link_heartbeat__unpack),
         SchemaMessage(
             Rtm_Service_ServiceLinkHeartbeatAck.self, rtm__service__service_link_heartbeat_ack__unpack),
+        SchemaMessage(Rtm_Service_ServiceLinkTrace.self, rtm__service__service_link_trace__unpack),
         SchemaMessage(Rtm_Service_ServiceLinkGoAway.self, rtm__service__service_link_go_away__unpack),
         SchemaMessage(Rtm_Service_ChannelKey.self, rtm__service__channel_key__unpack),
         SchemaMessage(Rtm_Service_AttachRequest.self, rtm__service__attach_request__unpack),

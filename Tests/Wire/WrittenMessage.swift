@@ -111,6 +111,7 @@ struct WrittenMessage: Sendable, CustomTestStringConvertible {
             WrittenMessage(ServiceLinkProof(proof: [1])),
             WrittenMessage(
                 ServiceLinkWelcome(version: 1, service: "s", incarnation: 2, proof: [1], shards: 3)),
+            WrittenMessage(ServiceLinkTrace(traceHigh: 1, traceLow: 2, span: 3)),
             WrittenMessage(ServiceLinkGoAway(.draining, "why")),
         ]
     }

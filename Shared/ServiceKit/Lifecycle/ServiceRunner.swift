@@ -15,6 +15,8 @@ package struct ServiceRunner: Sendable {
     private let metrics = MetricsRegistry()
     private let pages = AdminPageRegistry()
     private let admin: AdminServer
+    /// Nil where nothing is traced.
+    private let tracing: Tracing?
     private let started = StartedServices()
     private let notify: @Sendable (SystemdNotice) -> Void
 
@@ -38,6 +40,7 @@ package struct ServiceRunner: Sendable {
         self.readiness = readiness
         ProcessMetrics.declare(in: metrics, program: program.name)
         TurnMetrics(metrics).watch(eventLoopGroup)
+        tracing = Tracing(configuration, program: program.name, eventLoopGroup, metrics, logger)
         let pages = AdminPages(
             program: program.name, configuration: { live.present }, metrics: metrics,
             state: { lifecycle.state }, readiness: { readiness.snapshot }, others: self.pages)
@@ -89,6 +92,7 @@ package struct ServiceRunner: Sendable {
             if let deadline = await lifecycle.stopRequested() { await shutDown(by: deadline) }
             group.cancelAll()
         }
+        await tracing?.finish()
         await admin.stop()
         return lifecycle.drained()
     }
@@ -115,6 +119,7 @@ package struct ServiceRunner: Sendable {
 
     private func startServices() async throws {
         try await admin.start()
+        try await tracing?.start()
         for definition in program.services {
             let context = ServiceContext(
                 service: definition.name, configuration: live.present,

@@ -22,6 +22,10 @@ package final class ServiceLinkClient<Context> {
     private var counted = ServiceLinkCounters()
     private var isStopping = false
     private let refusal: ServiceLinkRefusal
+    /// The open requests that are traced, by their slots.
+    private var traced: [Int: Tracer.Call] = [:]
+    /// To which traced work the next push belongs.
+    private var arriving: ServiceLinkTrace?
     /// Why the link is not up; nil while it is up.
     package private(set) var downReason: ServiceLinkDownReason? = .notStarted
 
@@ -87,11 +91,12 @@ package final class ServiceLinkClient<Context> {
         guard let ticket = requests.open(context, timeout: timeout, now: now) else {
             throw refused(refusal.tooMany)
         }
+        if endOfTurn.tracer != nil { trace(ticket.slot, method, over: connection) }
         let isSent = connection.sendRequest(
             id: ticket.id, method: method, timeoutMilliseconds: ticket.timeoutMilliseconds, body: body,
             bodyLength: length)
         guard isSent else {
-            if let slot = requests.close(id: ticket.id) { _ = requests.take(slot) }
+            if let slot = requests.close(id: ticket.id) { takeUnsent(slot) }
             throw refused(refusal.notConnected)
         }
         counted.requests += 1
@@ -177,7 +182,10 @@ extension ServiceLinkClient: ServiceLinkConnectionOwner {
         case .push(let method, let body):
             guard machine.isUp else { return "a push before the welcome" }
             counted.pushesIn += 1
+            if arriving != nil { return tracedPush(method, body) }
             delegate?.push(self, method: method, body: body)
+        case .trace(let trace):
+            if endOfTurn.tracer != nil { arriving = trace }
         case .challenge(let challenge):
             guard let proof = machine.challenged(challenge) else { return "a challenge that is out of place" }
             _ = connection.sendProof(proof)
@@ -200,7 +208,13 @@ extension ServiceLinkClient: ServiceLinkConnectionOwner {
 
     private func complete(slot: Int, _ outcome: ServiceLinkOutcome) {
         let context = requests.take(slot)
-        delegate?.response(self, context, outcome)
+        guard !traced.isEmpty, let call = traced.removeValue(forKey: slot) else {
+            delegate?.response(self, context, outcome)
+            return
+        }
+        endOfTurn.tracer?.answered(call, error: outcome.failure) {
+            delegate?.response(self, context, outcome)
+        }
     }
 
     private func welcomed(_ welcome: ServiceLinkWelcome, on connection: ServiceLinkConnection) -> String? {
@@ -226,6 +240,7 @@ extension ServiceLinkClient: ServiceLinkConnectionOwner {
     func connectionLost(_ connection: ServiceLinkConnection, _ reason: ServiceLinkDownReason) {
         counted.add(connection.counters)
         self.connection = nil
+        arriving = nil
         log(reason)
         downReason = reason
         guard !isStopping else { return retire(wasUp: machine.stop()) }
@@ -254,6 +269,46 @@ extension ServiceLinkClient: ServiceLinkConnectionOwner {
         disconnectRequests()
         if wasUp { delegate?.linkDown(self, .shutDown) }
         delegate.take()?.linkRetired(self)
+    }
+}
+
+// MARK: - Traces
+
+extension ServiceLinkClient {
+    /// Says to the service that the request which follows belongs to traced work, if it does.
+    private func trace(_ slot: Int, _ method: UInt32, over connection: ServiceLinkConnection) {
+        let call = endOfTurn.tracer?.call(ServiceMethodName.of(method, in: configuration.service))
+        guard let call else { return }
+        traced[slot] = call
+        _ = connection.sendTrace(call.context)
+    }
+
+    private func takeUnsent(_ slot: Int) {
+        _ = requests.take(slot)
+        if let call = traced.removeValue(forKey: slot) {
+            endOfTurn.tracer?.answered(call, error: "notConnected") {}
+        }
+    }
+
+    private func tracedPush(_ method: UInt32, _ body: UnsafeRawBufferPointer) -> String? {
+        guard let trace = arriving.take(), let tracer = endOfTurn.tracer else { return nil }
+        let name = ServiceMethodName.of(method, in: configuration.service)
+        tracer.run(tracer.goOn(trace, name, .consumer)) {
+            delegate?.push(self, method: method, body: body)
+        }
+        return nil
+    }
+}
+
+extension ServiceLinkOutcome {
+    /// The name of what went wrong.
+    fileprivate var failure: String? {
+        switch self {
+        case .success: nil
+        case .failed(let error): "\(error.code)"
+        case .timedOut: "timedOut"
+        case .disconnected: "disconnected"
+        }
     }
 }
 

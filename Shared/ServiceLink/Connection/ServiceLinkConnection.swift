@@ -187,6 +187,10 @@ extension ServiceLinkConnection {
         }
     }
 
+    func sendTrace(_ trace: ServiceLinkTrace) -> Bool {
+        append(bytesMax: ServiceLinkFrame.overheadBytesMax) { ServiceLinkFrame.write(trace, into: &$0) }
+    }
+
     func sendHeartbeat() {
         appendSign { ServiceLinkFrame.writeHeartbeat(into: &$0) }
     }
@@ -315,7 +319,8 @@ extension ServiceLinkConnection {
         let envelope: ServiceLinkEnvelope
         do { envelope = try ServiceLinkEnvelope(decoding: frame) } catch { return refuse("\(error)") }
         switch envelope {
-        case .heartbeat where !isTrusted, .heartbeatAck where !isTrusted, .unknown where !isTrusted:
+        case .heartbeat where !isTrusted, .heartbeatAck where !isTrusted, .unknown where !isTrusted,
+            .trace where !isTrusted:
             refuse("a frame before the end of the handshake")
         case .heartbeat:
             appendSign { ServiceLinkFrame.writeHeartbeatAck(into: &$0) }
@@ -323,7 +328,7 @@ extension ServiceLinkConnection {
             break
         case .goAway(let goAway):
             close(.goneAway(goAway))
-        case .hello, .challenge, .proof, .welcome, .request, .response, .failure, .push:
+        case .hello, .challenge, .proof, .welcome, .request, .response, .failure, .push, .trace:
             if let fault = owner?.connection(self, received: envelope) { refuse(fault) }
         }
     }

@@ -38,6 +38,10 @@ package final class AcceptedServiceLink {
     private var handler: (any ServiceLinkHandler)?
     private var connection: ServiceLinkConnection?
     private var counted = ServiceLinkCounters()
+    /// What is traced of the requests that have no answer yet, by their ids.
+    private var traced: [UInt64: Tracer.Work] = [:]
+    /// To which traced work the next request or push belongs.
+    private var arriving: ServiceLinkTrace?
 
     init(
         id: UInt64, _ configuration: ServiceLinkServerConfiguration, registry: ServiceLinkRegistry,
@@ -82,12 +86,14 @@ package final class AcceptedServiceLink {
         guard let connection else { return }
         let length = body.encodedLength
         guard connection.fits(bodyLength: length) else { return fail(request, tooLong(length)) }
+        if !traced.isEmpty { answered(request) }
         guard connection.sendResponse(id: request, body: body, bodyLength: length) else { return }
         counted.responses += 1
     }
 
     package func fail(_ request: UInt64, _ error: RTMError) {
         eventLoop.assertInEventLoop()
+        if !traced.isEmpty { answered(request, error: "\(error.code)") }
         guard let connection, connection.sendFailure(id: request, error: error) else { return }
         counted.failures += 1
     }
@@ -98,6 +104,7 @@ package final class AcceptedServiceLink {
     package func push(_ method: UInt32, _ body: some WireEncodable) -> Bool {
         eventLoop.assertInEventLoop()
         let length = body.encodedLength
+        if endOfTurn.tracer != nil { traceNext() }
         guard let connection, machine.isOpen, connection.fits(bodyLength: length),
             connection.sendPush(method: method, body: body, bodyLength: length)
         else {
@@ -146,12 +153,19 @@ extension AcceptedServiceLink: ServiceLinkConnectionOwner {
         switch envelope {
         case .request(let id, let method, let timeoutMilliseconds, let body):
             counted.requests += 1
-            handler.request(
-                id, method: method, timeout: .milliseconds(Int64(timeoutMilliseconds)), body: body, from: self
-            )
+            let timeout = Duration.milliseconds(Int64(timeoutMilliseconds))
+            if arriving != nil {
+                tracedRequest(id, method) {
+                    handler.request(id, method: method, timeout: timeout, body: body, from: self)
+                }
+            } else {
+                handler.request(id, method: method, timeout: timeout, body: body, from: self)
+            }
         case .push(let method, let body):
             counted.pushesIn += 1
             handler.push(method: method, body: body, from: self)
+        case .trace(let trace):
+            if endOfTurn.tracer != nil { arriving = trace }
         default:
             return "a frame that only a called service sends"
         }
@@ -221,9 +235,36 @@ extension AcceptedServiceLink: ServiceLinkConnectionOwner {
         counted.add(connection.counters)
         self.connection = nil
         timer.cancel()
+        for request in Array(traced.keys) { answered(request, error: "disconnected") }
         registry.remove(self)
         logger.debug("link closed", metadata: ["reason": "\(reason)"])
         handler.take()?.linkClosed(self, reason)
+    }
+}
+
+// MARK: - Traces
+
+extension AcceptedServiceLink {
+    private func tracedRequest(_ id: UInt64, _ method: UInt32, _ body: () -> Void) {
+        guard let trace = arriving.take(), let tracer = endOfTurn.tracer else { return body() }
+        let name = ServiceMethodName.of(method, in: configuration.service)
+        let work = tracer.goOn(trace, name, .server)
+        tracer.run(work) {
+            // Until the answer, which may come later.
+            traced[id] = tracer.hold()
+            body()
+        }
+    }
+
+    private func answered(_ request: UInt64, error: String? = nil) {
+        guard let work = traced.removeValue(forKey: request) else { return }
+        endOfTurn.tracer?.release(work, error: error)
+    }
+
+    /// Says to the caller that the push which follows belongs to traced work, if it does.
+    private func traceNext() {
+        guard let trace = endOfTurn.tracer?.context, machine.isOpen else { return }
+        _ = connection?.sendTrace(trace)
     }
 }
 

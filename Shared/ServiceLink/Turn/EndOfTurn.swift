@@ -25,6 +25,8 @@ package final class EndOfTurn {
     private static let pauseMax = TimeAmount.microseconds(320)
 
     package let eventLoop: any EventLoop
+    /// Nil where nothing is traced.
+    package var tracer: Tracer?
     /// Hears how long each turn took, from its first work to its end. Without it no clock is read for that.
     package var turnEnded: ((TimeAmount) -> Void)?
     private var began: NIODeadline?

@@ -18,6 +18,7 @@ extension ServiceLinkEnvelope {
             case Schema.ServiceLinkFrame.request: envelope = try Self.readRequest(field.bytes)
             case Schema.ServiceLinkFrame.response: envelope = try Self.readResponse(field.bytes)
             case Schema.ServiceLinkFrame.push: envelope = try Self.readPush(field.bytes)
+            case Schema.ServiceLinkFrame.trace: envelope = .trace(try ServiceLinkTrace(scanning: field.bytes))
             case Schema.ServiceLinkFrame.heartbeat: envelope = try Self.readEmpty(field.bytes, .heartbeat)
             case Schema.ServiceLinkFrame.heartbeatAck:
                 envelope = try Self.readEmpty(field.bytes, .heartbeatAck)
@@ -128,6 +129,21 @@ extension ServiceLinkWelcome {
             case Fields.incarnation: incarnation = try field.uint64
             case Fields.proof: proof = Array(try field.bytes)
             case Fields.shards: shards = try field.uint32
+            default: break
+            }
+        }
+    }
+}
+
+extension ServiceLinkTrace {
+    fileprivate init(scanning bytes: UnsafeRawBufferPointer) throws(WireError) {
+        self.init(traceHigh: 0, traceLow: 0, span: 0)
+        var scanner = ProtobufScanner(bytes)
+        while let field = try scanner.next() {
+            switch field.number {
+            case Fields.traceHigh: traceHigh = try field.uint64
+            case Fields.traceLow: traceLow = try field.uint64
+            case Fields.span: span = try field.uint64
             default: break
             }
         }

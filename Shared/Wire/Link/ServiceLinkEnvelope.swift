@@ -14,6 +14,7 @@ package enum ServiceLinkEnvelope {
     case response(id: UInt64, body: UnsafeRawBufferPointer)
     indirect case failure(id: UInt64, error: RTMError)
     case push(method: UInt32, body: UnsafeRawBufferPointer)
+    indirect case trace(ServiceLinkTrace)
     case heartbeat
     case heartbeatAck
     indirect case goAway(ServiceLinkGoAway)
@@ -105,6 +106,29 @@ package struct ServiceLinkWelcome: WireMessage, Sendable, Hashable {
         sink.field(Fields.incarnation, incarnation)
         proof.withUnsafeBytes { sink.field(Fields.proof, WireText($0)) }
         sink.field(Fields.shards, shards)
+    }
+}
+
+/// To which traced work the request or push belongs that follows. It is a frame of its own, so that what
+/// isn't traced, which is nearly everything, has nothing more to write and to read.
+package struct ServiceLinkTrace: WireMessage, Sendable, Hashable {
+    package typealias Fields = Schema.ServiceLinkTrace
+    /// The two halves of the trace's number.
+    package var traceHigh: UInt64
+    package var traceLow: UInt64
+    /// The sender's span.
+    package var span: UInt64
+
+    package init(traceHigh: UInt64, traceLow: UInt64, span: UInt64) {
+        self.traceHigh = traceHigh
+        self.traceLow = traceLow
+        self.span = span
+    }
+
+    package func write(to sink: inout some FieldSink) {
+        sink.field(Fields.traceHigh, traceHigh)
+        sink.field(Fields.traceLow, traceLow)
+        sink.field(Fields.span, span)
     }
 }
 

@@ -56,6 +56,10 @@ package enum ServiceLinkFrame {
         FieldMessage(Schema.ServiceLinkFrame.welcome, welcome).encodeFrame(into: &buffer)
     }
 
+    package static func write(_ trace: ServiceLinkTrace, into buffer: inout ByteBuffer) {
+        FieldMessage(Schema.ServiceLinkFrame.trace, trace).encodeFrame(into: &buffer)
+    }
+
     package static func write(_ goAway: ServiceLinkGoAway, into buffer: inout ByteBuffer) {
         FieldMessage(Schema.ServiceLinkFrame.goAway, goAway).encodeFrame(into: &buffer)
     }

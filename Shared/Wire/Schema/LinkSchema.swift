@@ -13,6 +13,7 @@ extension Schema {
         package static var goAway: SchemaField<ServiceLinkGoAway> { SchemaField(8) }
         package static var challenge: SchemaField<ServiceLinkChallenge> { SchemaField(9) }
         package static var proof: SchemaField<ServiceLinkProof> { SchemaField(10) }
+        package static var trace: SchemaField<ServiceLinkTrace> { SchemaField(11) }
     }
 
     /// rtm.service.ServiceLinkHello
@@ -62,6 +63,13 @@ extension Schema {
     package enum ServiceLinkPush {
         package static var method: SchemaField<UInt32> { SchemaField(1) }
         package static var body: SchemaField<Bytes> { SchemaField(2) }
+    }
+
+    /// rtm.service.ServiceLinkTrace
+    package enum ServiceLinkTrace {
+        package static var traceHigh: SchemaField<UInt64> { SchemaField(1) }
+        package static var traceLow: SchemaField<UInt64> { SchemaField(2) }
+        package static var span: SchemaField<UInt64> { SchemaField(3) }
     }
 
     /// rtm.service.ServiceLinkHeartbeat

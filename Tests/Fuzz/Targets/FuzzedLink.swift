@@ -10,7 +10,7 @@ enum FuzzedLink {
         guard let envelope = try? ServiceLinkEnvelope(decoding: bytes) else { return }
         let facts = envelope.facts
         // protobuf-c merges a body that comes twice, the scan takes the last. Nobody writes two.
-        guard (1...10).reduce(0, { $0 + Fields.count($1, in: bytes) }) == 1,
+        guard (1...11).reduce(0, { $0 + Fields.count($1, in: bytes) }) == 1,
             let unpacked = rtm__service__service_link_frame__unpack(nil, bytes.count, start)
         else { return }
         defer { rtm__service__service_link_frame__free_unpacked(unpacked, nil) }
@@ -40,6 +40,7 @@ extension ServiceLinkEnvelope {
         case .response(let id, let body): ["response", "\(id)", WireText(body).hex]
         case .failure(let id, _): ["failure", "\(id)"]
         case .push(let method, let body): ["push", "\(method)", WireText(body).hex]
+        case .trace(let trace): ["trace", "\(trace.traceHigh)", "\(trace.traceLow)", "\(trace.span)"]
         case .heartbeat: ["heartbeat"]
         case .heartbeatAck: ["heartbeatAck"]
         case .goAway(let goAway): ["goAway", "\(goAway.reason)", goAway.text.cText]
@@ -70,6 +71,11 @@ extension Rtm__Service__ServiceLinkFrame {
         case RTM__SERVICE__SERVICE_LINK_FRAME__BODY_RESPONSE: response.pointee.facts
         case RTM__SERVICE__SERVICE_LINK_FRAME__BODY_PUSH:
             ["push", "\(push.pointee.method)", WireText(push.pointee.body.view).hex]
+        case RTM__SERVICE__SERVICE_LINK_FRAME__BODY_TRACE:
+            [
+                "trace", "\(trace.pointee.trace_high)", "\(trace.pointee.trace_low)",
+                "\(trace.pointee.span)",
+            ]
         case RTM__SERVICE__SERVICE_LINK_FRAME__BODY_HEARTBEAT: ["heartbeat"]
         case RTM__SERVICE__SERVICE_LINK_FRAME__BODY_HEARTBEAT_ACK: ["heartbeatAck"]
         case RTM__SERVICE__SERVICE_LINK_FRAME__BODY_GO_AWAY: go_away.pointee.facts

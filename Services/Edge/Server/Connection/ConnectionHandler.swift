@@ -137,7 +137,9 @@ final class ConnectionHandler: ChannelDuplexHandler {
     func received(_ frame: UnsafeRawBufferPointer) -> Bool {
         do throws(WireError) {
             let request = try ClientRequest(frame, in: loop.arena)
-            return perform(machine.received(request), request.id)
+            let action = machine.received(request)
+            guard let tracer = loop.endOfTurn.tracer else { return perform(action, request.id) }
+            return tracer.run(tracer.begin(action, request.id, of: session)) { perform(action, request.id) }
         } catch {
             disconnect(Disconnect(error))
             return true

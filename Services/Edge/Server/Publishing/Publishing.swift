@@ -39,6 +39,8 @@ final class Publishing {
     private var window = PublishWindow()
     /// Whose run it is.
     private var publisher: Session?
+    /// What is traced of the run: the work for the first of its publishes that is.
+    private var traced: Tracer.Work?
 
     init(
         messaging: MessagingClient<ServiceEvents>, history: HistoryAppends, sessions: Sessions,
@@ -67,6 +69,7 @@ final class Publishing {
                 run.begin(session.caller, requestID, type, request)
             }
             run.append(request.message)
+            if let tracer = endOfTurn.tracer, traced == nil { traced = tracer.hold() }
             if request.storeInHistory {
                 sendRun(history: HistoryCopy(request, session))
             } else if run.isFull {
@@ -82,6 +85,14 @@ final class Publishing {
 
     /// Sends what has gathered: before anything that must not overtake it, and at the end of a read.
     func sendRun(history: HistoryCopy? = nil) {
+        guard let tracer = endOfTurn.tracer else { return takeRun(history) }
+        let work = traced.take()
+        // The run may be that of an earlier request than the present one.
+        tracer.run(work) { takeRun(history) }
+        if let work { tracer.release(work) }
+    }
+
+    private func takeRun(_ history: HistoryCopy?) {
         guard let session = publisher.take() else { return }
         run.take { requestID, request in
             let pending = PendingPublish(

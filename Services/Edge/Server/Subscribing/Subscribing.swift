@@ -21,6 +21,8 @@ final class Subscribing {
     private var index = SubscriptionIndex()
     private var channelsReported = 0
     private var isScheduled = false
+    /// What is traced of the entries of this turn.
+    private var traced: [Tracer.Work] = []
 
     init(
         eventLoop: any EventLoop, endOfTurn: EndOfTurn, sessions: Sessions,
@@ -357,6 +359,7 @@ extension Subscribing: Flushable {
     /// Entries of this turn go to their subscribers at its end.
     func delivered(_ delivery: DeliveryPush) {
         index.gather(delivery)
+        if let work = endOfTurn.tracer?.hold() { traced.append(work) }
         guard !isScheduled else { return }
         isScheduled = true
         endOfTurn.schedule(self)
@@ -372,8 +375,17 @@ extension Subscribing: Flushable {
             if sampled == nil { sampled = batch.frames.withUnsafeReadableBytes(PublicationTime.first) }
         }
         metrics.delivered(deliveries)
+        if !traced.isEmpty { endTraces(deliveries) }
         if let sampled {
             metrics.deliveryWritten(after: Int64(clamping: wallClock()) - Int64(clamping: sampled))
         }
+    }
+
+    private func endTraces(_ deliveries: Int) {
+        for work in traced {
+            work.add("rtm.deliveries", "\(deliveries)")
+            endOfTurn.tracer?.release(work)
+        }
+        traced.removeAll()
     }
 }

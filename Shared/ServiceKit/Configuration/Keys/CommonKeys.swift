@@ -17,6 +17,16 @@ package enum CommonKeys {
         "shutdown.timeout", default: .seconds(20), in: .zero ... .seconds(600),
         "How long the whole shutdown may take; work that isn't finished by then is cut off.")
 
+    package static let tracingEndpoint = ConfigurationKey<HostPort?>.optionalAddress(
+        "tracing.endpoint",
+        "Address of a collector of OpenTelemetry, which gets traces as OTLP over HTTP in the clear: run it on "
+            + "the same machine. Unset, nothing is traced.")
+
+    package static let tracedPerMillion = ConfigurationKey<Int>.int(
+        "tracing.perMillion", default: 1_000, in: 0...1_000_000,
+        "How many of a million requests of clients an edge traces, chosen by chance. The other services go on "
+            + "with what an edge has begun.")
+
     /// Listed by the services that admit clients.
     package static let apps = ConfigurationKey<[AppRecord]>.records(
         "apps", default: [AppRecord(id: "dev")], countMax: 10_000,
@@ -28,6 +38,7 @@ package enum CommonKeys {
     static var ofEveryProgram: [KeyDeclaration] {
         [
             logLevel.declaration, logFormat.declaration, threads.declaration, shutdownTimeout.declaration,
+            tracingEndpoint.declaration, tracedPerMillion.declaration,
         ]
     }
 

@@ -367,6 +367,51 @@ void   rtm__service__service_link_push__free_unpacked
   assert(message->base.descriptor == &rtm__service__service_link_push__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
+void   rtm__service__service_link_trace__init
+                     (Rtm__Service__ServiceLinkTrace         *message)
+{
+  static const Rtm__Service__ServiceLinkTrace init_value = RTM__SERVICE__SERVICE_LINK_TRACE__INIT;
+  *message = init_value;
+}
+size_t rtm__service__service_link_trace__get_packed_size
+                     (const Rtm__Service__ServiceLinkTrace *message)
+{
+  assert(message->base.descriptor == &rtm__service__service_link_trace__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t rtm__service__service_link_trace__pack
+                     (const Rtm__Service__ServiceLinkTrace *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &rtm__service__service_link_trace__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t rtm__service__service_link_trace__pack_to_buffer
+                     (const Rtm__Service__ServiceLinkTrace *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &rtm__service__service_link_trace__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Rtm__Service__ServiceLinkTrace *
+       rtm__service__service_link_trace__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Rtm__Service__ServiceLinkTrace *)
+     protobuf_c_message_unpack (&rtm__service__service_link_trace__descriptor,
+                                allocator, len, data);
+}
+void   rtm__service__service_link_trace__free_unpacked
+                     (Rtm__Service__ServiceLinkTrace *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &rtm__service__service_link_trace__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
 void   rtm__service__service_link_heartbeat__init
                      (Rtm__Service__ServiceLinkHeartbeat         *message)
 {
@@ -502,7 +547,7 @@ void   rtm__service__service_link_go_away__free_unpacked
   assert(message->base.descriptor == &rtm__service__service_link_go_away__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
-static const ProtobufCFieldDescriptor rtm__service__service_link_frame__field_descriptors[10] =
+static const ProtobufCFieldDescriptor rtm__service__service_link_frame__field_descriptors[11] =
 {
   {
     "hello",
@@ -624,6 +669,18 @@ static const ProtobufCFieldDescriptor rtm__service__service_link_frame__field_de
     0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "trace",
+    11,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Rtm__Service__ServiceLinkFrame, body_case),
+    offsetof(Rtm__Service__ServiceLinkFrame, trace),
+    &rtm__service__service_link_trace__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned rtm__service__service_link_frame__field_indices_by_name[] = {
   8,   /* field[8] = challenge */
@@ -635,12 +692,13 @@ static const unsigned rtm__service__service_link_frame__field_indices_by_name[] 
   4,   /* field[4] = push */
   2,   /* field[2] = request */
   3,   /* field[3] = response */
+  10,   /* field[10] = trace */
   1,   /* field[1] = welcome */
 };
 static const ProtobufCIntRange rtm__service__service_link_frame__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 10 }
+  { 0, 11 }
 };
 const ProtobufCMessageDescriptor rtm__service__service_link_frame__descriptor =
 {
@@ -650,7 +708,7 @@ const ProtobufCMessageDescriptor rtm__service__service_link_frame__descriptor =
   "Rtm__Service__ServiceLinkFrame",
   "rtm.service",
   sizeof(Rtm__Service__ServiceLinkFrame),
-  10,
+  11,
   rtm__service__service_link_frame__field_descriptors,
   rtm__service__service_link_frame__field_indices_by_name,
   1,  rtm__service__service_link_frame__number_ranges,
@@ -1104,6 +1162,70 @@ const ProtobufCMessageDescriptor rtm__service__service_link_push__descriptor =
   rtm__service__service_link_push__field_indices_by_name,
   1,  rtm__service__service_link_push__number_ranges,
   (ProtobufCMessageInit) rtm__service__service_link_push__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor rtm__service__service_link_trace__field_descriptors[3] =
+{
+  {
+    "trace_high",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__ServiceLinkTrace, trace_high),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "trace_low",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__ServiceLinkTrace, trace_low),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "span",
+    3,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__ServiceLinkTrace, span),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned rtm__service__service_link_trace__field_indices_by_name[] = {
+  2,   /* field[2] = span */
+  0,   /* field[0] = trace_high */
+  1,   /* field[1] = trace_low */
+};
+static const ProtobufCIntRange rtm__service__service_link_trace__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 3 }
+};
+const ProtobufCMessageDescriptor rtm__service__service_link_trace__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "rtm.service.ServiceLinkTrace",
+  "ServiceLinkTrace",
+  "Rtm__Service__ServiceLinkTrace",
+  "rtm.service",
+  sizeof(Rtm__Service__ServiceLinkTrace),
+  3,
+  rtm__service__service_link_trace__field_descriptors,
+  rtm__service__service_link_trace__field_indices_by_name,
+  1,  rtm__service__service_link_trace__number_ranges,
+  (ProtobufCMessageInit) rtm__service__service_link_trace__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
 #define rtm__service__service_link_heartbeat__field_descriptors NULL

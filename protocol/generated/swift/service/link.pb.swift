@@ -173,6 +173,14 @@ package nonisolated struct Rtm_Service_ServiceLinkFrame: Sendable {
     set {body = .proof(newValue)}
   }
 
+  package var trace: Rtm_Service_ServiceLinkTrace {
+    get {
+      if case .trace(let v)? = body {return v}
+      return Rtm_Service_ServiceLinkTrace()
+    }
+    set {body = .trace(newValue)}
+  }
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package nonisolated enum OneOf_Body: Equatable, Sendable {
@@ -186,6 +194,7 @@ package nonisolated struct Rtm_Service_ServiceLinkFrame: Sendable {
     case goAway(Rtm_Service_ServiceLinkGoAway)
     case challenge(Rtm_Service_ServiceLinkChallenge)
     case proof(Rtm_Service_ServiceLinkProof)
+    case trace(Rtm_Service_ServiceLinkTrace)
 
   }
 
@@ -335,6 +344,26 @@ package nonisolated struct Rtm_Service_ServiceLinkPush: Sendable {
   package init() {}
 }
 
+/// The request or push that follows belongs to traced work. An end that doesn't trace ignores it.
+package nonisolated struct Rtm_Service_ServiceLinkTrace: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// the first 8 bytes of the trace's id
+  package var traceHigh: UInt64 = 0
+
+  /// the other 8
+  package var traceLow: UInt64 = 0
+
+  /// the sender's span, of which what follows is a part
+  package var span: UInt64 = 0
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+}
+
 package nonisolated struct Rtm_Service_ServiceLinkHeartbeat: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -380,7 +409,7 @@ nonisolated extension Rtm_Service_ServiceLinkGoAwayReason: SwiftProtobuf._ProtoN
 
 nonisolated extension Rtm_Service_ServiceLinkFrame: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".ServiceLinkFrame"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}hello\0\u{1}welcome\0\u{1}request\0\u{1}response\0\u{1}push\0\u{1}heartbeat\0\u{3}heartbeat_ack\0\u{3}go_away\0\u{1}challenge\0\u{1}proof\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}hello\0\u{1}welcome\0\u{1}request\0\u{1}response\0\u{1}push\0\u{1}heartbeat\0\u{3}heartbeat_ack\0\u{3}go_away\0\u{1}challenge\0\u{1}proof\0\u{1}trace\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -518,6 +547,19 @@ nonisolated extension Rtm_Service_ServiceLinkFrame: SwiftProtobuf.Message, Swift
           self.body = .proof(v)
         }
       }()
+      case 11: try {
+        var v: Rtm_Service_ServiceLinkTrace?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .trace(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .trace(v)
+        }
+      }()
       default: break
       }
     }
@@ -568,6 +610,10 @@ nonisolated extension Rtm_Service_ServiceLinkFrame: SwiftProtobuf.Message, Swift
     case .proof?: try {
       guard case .proof(let v)? = self.body else { preconditionFailure() }
       try visitor.visitSingularMessageField(value: v, fieldNumber: 10)
+    }()
+    case .trace?: try {
+      guard case .trace(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 11)
     }()
     case nil: break
     }
@@ -860,6 +906,46 @@ nonisolated extension Rtm_Service_ServiceLinkPush: SwiftProtobuf.Message, SwiftP
   package static func ==(lhs: Rtm_Service_ServiceLinkPush, rhs: Rtm_Service_ServiceLinkPush) -> Bool {
     if lhs.method != rhs.method {return false}
     if lhs.body != rhs.body {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Rtm_Service_ServiceLinkTrace: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".ServiceLinkTrace"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}trace_high\0\u{3}trace_low\0\u{1}span\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt64Field(value: &self.traceHigh) }()
+      case 2: try { try decoder.decodeSingularUInt64Field(value: &self.traceLow) }()
+      case 3: try { try decoder.decodeSingularUInt64Field(value: &self.span) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.traceHigh != 0 {
+      try visitor.visitSingularUInt64Field(value: self.traceHigh, fieldNumber: 1)
+    }
+    if self.traceLow != 0 {
+      try visitor.visitSingularUInt64Field(value: self.traceLow, fieldNumber: 2)
+    }
+    if self.span != 0 {
+      try visitor.visitSingularUInt64Field(value: self.span, fieldNumber: 3)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Rtm_Service_ServiceLinkTrace, rhs: Rtm_Service_ServiceLinkTrace) -> Bool {
+    if lhs.traceHigh != rhs.traceHigh {return false}
+    if lhs.traceLow != rhs.traceLow {return false}
+    if lhs.span != rhs.span {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

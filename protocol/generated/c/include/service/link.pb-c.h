@@ -24,6 +24,7 @@ typedef struct Rtm__Service__ServiceLinkWelcome Rtm__Service__ServiceLinkWelcome
 typedef struct Rtm__Service__ServiceLinkRequest Rtm__Service__ServiceLinkRequest;
 typedef struct Rtm__Service__ServiceLinkResponse Rtm__Service__ServiceLinkResponse;
 typedef struct Rtm__Service__ServiceLinkPush Rtm__Service__ServiceLinkPush;
+typedef struct Rtm__Service__ServiceLinkTrace Rtm__Service__ServiceLinkTrace;
 typedef struct Rtm__Service__ServiceLinkHeartbeat Rtm__Service__ServiceLinkHeartbeat;
 typedef struct Rtm__Service__ServiceLinkHeartbeatAck Rtm__Service__ServiceLinkHeartbeatAck;
 typedef struct Rtm__Service__ServiceLinkGoAway Rtm__Service__ServiceLinkGoAway;
@@ -61,7 +62,8 @@ typedef enum {
   RTM__SERVICE__SERVICE_LINK_FRAME__BODY_HEARTBEAT_ACK = 7,
   RTM__SERVICE__SERVICE_LINK_FRAME__BODY_GO_AWAY = 8,
   RTM__SERVICE__SERVICE_LINK_FRAME__BODY_CHALLENGE = 9,
-  RTM__SERVICE__SERVICE_LINK_FRAME__BODY_PROOF = 10
+  RTM__SERVICE__SERVICE_LINK_FRAME__BODY_PROOF = 10,
+  RTM__SERVICE__SERVICE_LINK_FRAME__BODY_TRACE = 11
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(RTM__SERVICE__SERVICE_LINK_FRAME__BODY__CASE)
 } Rtm__Service__ServiceLinkFrame__BodyCase;
 
@@ -80,6 +82,7 @@ struct  Rtm__Service__ServiceLinkFrame
     Rtm__Service__ServiceLinkGoAway *go_away;
     Rtm__Service__ServiceLinkChallenge *challenge;
     Rtm__Service__ServiceLinkProof *proof;
+    Rtm__Service__ServiceLinkTrace *trace;
   };
 };
 #define RTM__SERVICE__SERVICE_LINK_FRAME__INIT \
@@ -235,6 +238,30 @@ struct  Rtm__Service__ServiceLinkPush
 #define RTM__SERVICE__SERVICE_LINK_PUSH__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&rtm__service__service_link_push__descriptor) \
     , 0, {0,NULL} }
+
+
+/*
+ * The request or push that follows belongs to traced work. An end that doesn't trace ignores it.
+ */
+struct  Rtm__Service__ServiceLinkTrace
+{
+  ProtobufCMessage base;
+  /*
+   * the first 8 bytes of the trace's id
+   */
+  uint64_t trace_high;
+  /*
+   * the other 8
+   */
+  uint64_t trace_low;
+  /*
+   * the sender's span, of which what follows is a part
+   */
+  uint64_t span;
+};
+#define RTM__SERVICE__SERVICE_LINK_TRACE__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&rtm__service__service_link_trace__descriptor) \
+    , 0, 0, 0 }
 
 
 struct  Rtm__Service__ServiceLinkHeartbeat
@@ -421,6 +448,25 @@ Rtm__Service__ServiceLinkPush *
 void   rtm__service__service_link_push__free_unpacked
                      (Rtm__Service__ServiceLinkPush *message,
                       ProtobufCAllocator *allocator);
+/* Rtm__Service__ServiceLinkTrace methods */
+void   rtm__service__service_link_trace__init
+                     (Rtm__Service__ServiceLinkTrace         *message);
+size_t rtm__service__service_link_trace__get_packed_size
+                     (const Rtm__Service__ServiceLinkTrace   *message);
+size_t rtm__service__service_link_trace__pack
+                     (const Rtm__Service__ServiceLinkTrace   *message,
+                      uint8_t             *out);
+size_t rtm__service__service_link_trace__pack_to_buffer
+                     (const Rtm__Service__ServiceLinkTrace   *message,
+                      ProtobufCBuffer     *buffer);
+Rtm__Service__ServiceLinkTrace *
+       rtm__service__service_link_trace__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   rtm__service__service_link_trace__free_unpacked
+                     (Rtm__Service__ServiceLinkTrace *message,
+                      ProtobufCAllocator *allocator);
 /* Rtm__Service__ServiceLinkHeartbeat methods */
 void   rtm__service__service_link_heartbeat__init
                      (Rtm__Service__ServiceLinkHeartbeat         *message);
@@ -504,6 +550,9 @@ typedef void (*Rtm__Service__ServiceLinkResponse_Closure)
 typedef void (*Rtm__Service__ServiceLinkPush_Closure)
                  (const Rtm__Service__ServiceLinkPush *message,
                   void *closure_data);
+typedef void (*Rtm__Service__ServiceLinkTrace_Closure)
+                 (const Rtm__Service__ServiceLinkTrace *message,
+                  void *closure_data);
 typedef void (*Rtm__Service__ServiceLinkHeartbeat_Closure)
                  (const Rtm__Service__ServiceLinkHeartbeat *message,
                   void *closure_data);
@@ -528,6 +577,7 @@ extern const ProtobufCMessageDescriptor rtm__service__service_link_welcome__desc
 extern const ProtobufCMessageDescriptor rtm__service__service_link_request__descriptor;
 extern const ProtobufCMessageDescriptor rtm__service__service_link_response__descriptor;
 extern const ProtobufCMessageDescriptor rtm__service__service_link_push__descriptor;
+extern const ProtobufCMessageDescriptor rtm__service__service_link_trace__descriptor;
 extern const ProtobufCMessageDescriptor rtm__service__service_link_heartbeat__descriptor;
 extern const ProtobufCMessageDescriptor rtm__service__service_link_heartbeat_ack__descriptor;
 extern const ProtobufCMessageDescriptor rtm__service__service_link_go_away__descriptor;
