@@ -26,6 +26,27 @@ import Testing
         #expect(throws: RTMError.self) { try greet(&third, now: 20_001) }
     }
 
+    @Test("what an inbox had is there still when a journal that was lost has been written again")
+    func inboxAgain() throws {
+        var first = EmbeddedBroker(limits: .limits(), firstEpoch: 7)
+        first.keepJournal(settlingFor: 0, now: 1)
+        let attached = try first.attach(.init(link: 1, id: 1), to: inbox, after: nil, claim: 0, now: 1)
+        for now in 2...4 as ClosedRange<UInt64> { try greet(&first, now: now) }
+        var walk = MemoryWalk()
+        var batches: [ByteBuffer] = []
+        var isLast = false
+        while !isLast {
+            let part = first.part(&walk, now: 5)
+            batches.append(part.bytes)
+            isLast = part.isLast
+        }
+
+        var second = try successor(batches, now: 100)
+        try greet(&second, now: 101)
+        let page = try second.read(inbox, after: attached.position, now: 102)
+        #expect(page.entries.count == 4 && !page.gap)
+    }
+
     private func successor(_ batches: [ByteBuffer], now: UInt64) throws -> EmbeddedBroker {
         var replay = JournalReplay(limits: .limits(), firstEpoch: 7)
         for batch in batches {

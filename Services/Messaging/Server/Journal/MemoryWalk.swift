@@ -1,8 +1,9 @@
 import NIOCore
 import RTMWire
 
-/// How far a journal has been told again what is in memory: first the channels, partition by partition, then
-/// the entries, segment by segment.
+/// How far a journal has been told again what is in memory: first the channels without entries, partition by
+/// partition, then the entries, segment by segment, and then the claims to the channels that have entries. A
+/// claim that came before them would begin the channel, and they would be passed over.
 struct MemoryWalk {
     /// A part has about so many bytes, so that it takes a millisecond or less.
     private static let partBytes = 256 * 1024
@@ -10,6 +11,8 @@ struct MemoryWalk {
     private var partition = 0
     private var app = 0
     private var segment: UInt32 = 0
+    /// The next partition whose claims are told.
+    private var claims = 0
 
     /// The next part, as a batch.
     ///
@@ -21,20 +24,24 @@ struct MemoryWalk {
         if partition == 0 { batch.append(channels.heads(now: now, begin: begin)) }
         while !isOver(channels), batch.bytes.readableBytes < Self.partBytes {
             if partition < channels.partitions.count {
-                for channel in channels.partitions[partition].channels {
-                    let hasEntries = channels.apps[channel.app].tail.holds(channel.chain.newest)
-                    channel.tell(&batch, withRest: !hasEntries)
+                for channel in channels.partitions[partition].channels where !channels.holds(channel) {
+                    channel.tell(&batch)
                 }
                 partition += 1
-            } else {
+            } else if app < channels.apps.indices.count {
                 tellSegment(of: channels, &batch)
+            } else {
+                for channel in channels.partitions[claims].channels where channels.holds(channel) {
+                    channel.tell(&batch, withRest: false)
+                }
+                claims += 1
             }
         }
         return (batch.take(), isOver(channels))
     }
 
     private func isOver(_ channels: LogTable) -> Bool {
-        partition == channels.partitions.count && app >= channels.apps.indices.count
+        claims == channels.partitions.count
     }
 
     private mutating func tellSegment(of channels: LogTable, _ batch: inout JournalBatch) {
@@ -67,5 +74,11 @@ struct MemoryWalk {
                 ? tail.record(at: record.previous).offset : channel.chain.newestLost
             batch.append(entries)
         }
+    }
+}
+
+extension LogTable {
+    fileprivate func holds(_ channel: BrokerChannel) -> Bool {
+        apps[channel.app].tail.holds(channel.chain.newest)
     }
 }
