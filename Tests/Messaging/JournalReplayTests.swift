@@ -47,6 +47,22 @@ import Testing
         #expect(page.entries.count == 4 && !page.gap)
     }
 
+    @Test("who is online for longer than the journal reaches back is online for the next leader")
+    func onlineForLong() throws {
+        var first = EmbeddedBroker(limits: .limits(), firstEpoch: 7)
+        first.keepJournal(settlingFor: 0, now: 1)
+        _ = try first.attach(.init(link: 1, id: 1), to: inbox, after: nil, claim: 0, now: 1)
+        // This is cut off.
+        _ = first.takeJournal()
+        first.journalHeads(now: 1_000)
+        for now in stride(from: 5_000, through: 60_000, by: 5_000) {
+            try greet(&first, now: UInt64(now))
+            first.sweep(10, now: UInt64(now))
+        }
+        var second = try successor([first.takeJournal()], now: 60_100)
+        #expect(throws: Never.self) { try greet(&second, now: 60_200) }
+    }
+
     private func successor(_ batches: [ByteBuffer], now: UInt64) throws -> EmbeddedBroker {
         var replay = JournalReplay(limits: .limits(), firstEpoch: 7)
         for batch in batches {

@@ -18,8 +18,8 @@ struct BrokerJournal {
 
     mutating func note(_ claim: JournaledClaim) { batch?.append(claim) }
 
-    /// Channels that have nothing in memory are told again and again, so that a journal that is cut off at
-    /// its old end has each of them.
+    /// Channels that have nothing in memory, and inboxes that somebody holds, are told again and again, so
+    /// that a journal that is cut off at its old end has each of them.
     mutating func note(_ channel: BrokerChannel) {
         guard var batch = batch.take() else { return }
         channel.tell(&batch)

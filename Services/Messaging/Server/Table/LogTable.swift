@@ -294,12 +294,13 @@ extension LogTable {
 
     private mutating func sweep(_ place: ChannelPlace, now: UInt64, _ seen: (BrokerChannel) -> Void) {
         let channel = self[place]
-        guard !tail(of: place).holds(channel.chain.newest) else { return }
-        self[place].chain.forgetPublishers(now: now)
-        guard channel.interests.isEmpty,
+        let isSilent = !tail(of: place).holds(channel.chain.newest)
+        if isSilent { self[place].chain.forgetPublishers(now: now) }
+        guard isSilent, channel.interests.isEmpty,
             max(channel.chain.lastTimestamp, channel.leftAt) + limits.idleMax < now
         else {
-            guard channel.toldAt + Self.tellInterval < now else { return }
+            // Entries don't say who holds an inbox.
+            guard isSilent || channel.claim != nil, channel.toldAt + Self.tellInterval < now else { return }
             self[place].toldAt = now
             return seen(channel)
         }
