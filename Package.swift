@@ -154,7 +154,12 @@ let clients: [Target] = [
 ]
 
 let testing: [Target] = [
-    room("RTMTestSupport", "Tests/Support", ["RTMModel", "RTMAccessToken", "RTMClient"]),
+    room(
+        "RTMTestSupport", "Tests/Support",
+        [
+            "RTMModel", "RTMAccessToken", "RTMClient", "RTMRedis",
+            .product(name: "NIOCore", package: "swift-nio"),
+        ]),
     tests("Model", ["RTMModel", "RTMProtocol"]),
     tests("AccessToken", ["RTMModel", "RTMAccessToken"]),
     tests("Wire", ["RTMModel", "RTMWire", "RTMProtocol", "RTMProtocolC", "CProtobufC", protobuf] + nio),
@@ -164,7 +169,7 @@ let testing: [Target] = [
         "Messaging",
         [
             "RTMModel", "RTMWire", "RTMServiceLink", "RTMServiceKit", "RTMMessagingClient",
-            "RTMMessagingServer", "RTMProtocol", protobuf, logging,
+            "RTMMessagingServer", "RTMRedis", "RTMProtocol", protobuf, logging,
         ] + nio),
     tests(
         "Storage",
@@ -179,7 +184,7 @@ let testing: [Target] = [
             "RTMEdgeWebSocket", "RTMMessagingServer", "RTMProtocol", protobuf, logging,
             .product(name: "NIOEmbedded", package: "swift-nio"),
         ] + nio + webSocket),
-    tests("Redis", ["RTMRedis", "RTMServiceLink", logging] + nio),
+    tests("Redis", ["RTMModel", "RTMRedis", "RTMServiceLink", "RTMMessagingServer", logging] + nio),
     tests(
         "Presence",
         [
@@ -225,7 +230,7 @@ let testing: [Target] = [
         "Simulation",
         [
             "RTMModel", "RTMClient", "RTMProtocol", "RTMServiceLink", "RTMServiceKit", "RTMEdgeServer",
-            "RTMMessagingServer", "RTMPresenceServer", protobuf, logging,
+            "RTMMessagingServer", "RTMPresenceServer", "RTMRedis", protobuf, logging,
             .product(name: "NIOEmbedded", package: "swift-nio"),
         ] + nio),
     // Steps of a message, to be counted (`make bench`).

@@ -75,7 +75,7 @@ extension RedisClient {
         case .clusterDown, .loading: doubt()
         default: break
         }
-        switch trial.attempts.refused(redirection, now: eventLoop.now, random: .random(in: 0..<1)) {
+        switch trial.attempts.refused(redirection, now: eventLoop.now, random: configuration.random()) {
         case .send(let place): redirect(trial, to: place, isAsking: false)
         case .ask(let place): redirect(trial, to: place, isAsking: true)
         case .wait(let time):

@@ -126,17 +126,15 @@ package final class RedisClient {
         send(RedisCommand(script, keys: keys, arguments), done)
     }
 
-    /// Runs a script, and then asks the server that has done it, over the same connection: `WAIT`, for
+    /// Sends a command, and then asks the server that has done it, over the same connection: `WAIT`, for
     /// example.
     ///
-    /// - Parameter done: gets both answers; the second one is nil if the script has failed.
-    package func run(
-        _ script: RedisScript, keys: [String], _ arguments: [RedisArgument], thenAsk question: RedisCommand,
-        _ done: @escaping QuestionCompletion
+    /// - Parameter done: gets both answers; the second one is nil if the command has failed.
+    package func send(
+        _ command: RedisCommand, thenAsk question: RedisCommand, _ done: @escaping QuestionCompletion
     ) {
         eventLoop.assertInEventLoop()
         guard isUsable else { return done(.failure(.notConnected(downCause)), nil) }
-        let command = RedisCommand(script, keys: keys, arguments)
         guard !isCluster else { return attempt(command, thenAsk: question, done) }
         guard let only else { return done(.failure(.notConnected(downCause)), nil) }
         only.send(command) { outcome in
@@ -155,13 +153,15 @@ package final class RedisClient {
 
     // MARK: - Masters
 
+    private var now: NIODeadline { eventLoop.now }
+
     /// Looks several times a second whether something has to be asked.
     private func watch() {
         guard !isStopped else { return }
         if next != nil || slots.masters.contains(where: { connections[$0]?.isUp != true }) { doubt() }
-        perform(locator.passed(.now()))
+        perform(locator.passed(now))
         // After a while the next map counts all the same, and its masters are the cause.
-        if let next, .now() > nextIsWaitedFor { change(to: next) }
+        if let next, now > nextIsWaitedFor { change(to: next) }
         look()
         eventLoop.assumeIsolated().scheduleTask(in: .milliseconds(50)) { [self] in watch() }
     }
@@ -183,17 +183,17 @@ package final class RedisClient {
         ) { [self] outcome in
             guard !isStopped else { return }
             switch outcome {
-            case .success(let reply): perform(locator.answered(number, reply, now: .now()))
-            case .failure(let failure): perform(locator.failed(number, failure.words, now: .now()))
+            case .success(let reply): perform(locator.answered(number, reply, now: now))
+            case .failure(let failure): perform(locator.failed(number, failure.words, now: now))
             }
         }
     }
 
     /// The masters may be other ones by now.
-    func doubt() { locator.doubted(now: .now()) }
+    func doubt() { locator.doubted(now: now) }
 
     func moved(_ slot: Int, to master: RedisPlace) {
-        perform(locator.moved(slot, to: master, now: .now()))
+        perform(locator.moved(slot, to: master, now: now))
     }
 
     /// A node of a Cluster that hasn't heard of a failover yet names a master that is gone. So a map that
@@ -203,7 +203,7 @@ package final class RedisClient {
         let areUp = map.masters.map { connection(to: $0).isUp }
         guard isCluster, cause == nil, areUp.contains(false) else { return change(to: map) }
         next = map
-        nextIsWaitedFor = .now() + .init(configuration.commandTimeout)
+        nextIsWaitedFor = now + .init(configuration.commandTimeout)
         retireIdle()
     }
 

@@ -1,4 +1,5 @@
 import NIOCore
+import RTMRedis
 import RTMTestSupport
 import Testing
 
@@ -158,7 +159,8 @@ import Testing
 /// Two nodes, one Redis, and what may happen to them. Time is virtual.
 private struct JournalWorld {
     var random: SeededGenerator
-    var redis = ModelRedis()
+    var redis = SimulatedRedis(run: "0", scripts: JournalScripts.all)
+    private var runs = 0
     var nodes: [ModelNode]
     var now: UInt64 = 0
     /// What was told to others, in order.
@@ -172,13 +174,32 @@ private struct JournalWorld {
     private let limits: JournalLimits
     /// Calls on their way, with the time at which they arrive.
     private var calls: [(node: Int, at: UInt64, action: JournalAction)] = []
-    private var snapshots: [ModelRedis] = []
+    private var snapshots: [SimulatedRedis] = []
+    private let commands: [JournalCommands]
     private var isCalm = false
 
     init(seed: UInt64, _ limits: JournalLimits) {
         random = SeededGenerator(seed: seed)
         self.limits = limits
         nodes = [ModelNode(limits), ModelNode(limits)]
+        commands = (0..<2).map {
+            let names = JournalNames(prefix: "", of: .limits(), node: "\($0)", layout: "one shard")
+            return JournalCommands(names: names, lease: limits.lease, isConfirmed: false)
+        }
+        load()
+    }
+
+    /// Redis gets the scripts from whoever connects.
+    private mutating func load() {
+        for script in JournalScripts.all {
+            _ = redis.answer(RedisCommand("SCRIPT", "LOAD", .text(script.source)), now: now)
+        }
+    }
+
+    private mutating func restart() {
+        runs += 1
+        redis.restart(as: "\(runs)")
+        load()
     }
 
     var leaders: [Int] { nodes.indices.filter { nodes[$0].isLeading } }
@@ -210,17 +231,15 @@ private struct JournalWorld {
             nodes[index].sleepsUntil = now + UInt64.random(in: 0...2_000, using: &random)
         case 2:
             // Restarted, with everything it had.
-            redis.run += 1
+            restart()
         case 3:
-            redis.head = nil
-            redis.batches = []
-            if Bool.random(using: &random) { redis.run += 1 }
+            redis.empty()
+            if Bool.random(using: &random) { restart() }
         case 4:
             // Another server with older data.
             if let older = snapshots.last {
-                let run = redis.run + 1
                 redis = older
-                redis.run = run
+                restart()
             }
         case 5:
             let index = Int.random(in: 0..<2, using: &random)
@@ -327,14 +346,20 @@ private struct JournalWorld {
             nodes[index].machine.rewrite(ByteBuffer(bytes: part), isLast: true, now: now), at: index)
     }
 
+    private mutating func ask(_ command: RedisCommand) -> RedisReply? {
+        try? redis.answer(command, now: now).get()
+    }
+
     private mutating func carryOut(_ action: JournalAction, of index: Int) {
         // An answer may get lost, after the call was done.
         let isLost = !isCalm && Int.random(in: 0..<30, using: &random) == 0
         switch action {
         case .take(let token, let begins, let patience):
-            let answer = redis.take(
-                token, node: index, begins: begins, patience: patience, lease: limits.lease, epoch: now,
-                now: now)
+            let command = commands[index].take(
+                token, epoch: begins ? now : nil, secret: 7, patience: patience)
+            guard let reply = ask(command), let answer = JournalAnswer.Take(reply) else {
+                return faults.append("\(now): no answer to a take")
+            }
             if isLost { return nodes[index].machine.takeFailed(now: now) }
             if case .taken = answer { nodes[index].memory = [] }
             perform(nodes[index].machine.taken(answer, now: now), at: index)
@@ -343,7 +368,9 @@ private struct JournalWorld {
             if isLost {
                 return perform(nodes[index].machine.pageRead(nil, hasHeads: false, now: now), at: index)
             }
-            let page = redis.batches.filter { $0.number > after }.prefix(3)
+            let reply = ask(commands[index].read(after: after))
+            // A page of a few, so that there are several.
+            let page = (reply.flatMap { JournalPage($0)?.batches } ?? []).prefix(3)
             for batch in page {
                 for entry in batch.bytes where !nodes[index].memory.contains(entry) {
                     nodes[index].memory.append(entry)
@@ -352,20 +379,21 @@ private struct JournalWorld {
             let batches = page.map { (number: $0.number, bytes: $0.bytes.count) }
             perform(nodes[index].machine.pageRead(batches, hasHeads: true, now: now), at: index)
         case .append(let append):
-            let answer = redis.append(append, lease: limits.lease, now: now)
+            let answer = JournalAnswer.Append(redis.answer(commands[index].append(append), now: now))
             let heard = isLost ? JournalAnswer.Append.unknown : answer
             perform(
                 nodes[index].machine.appended(append, heard, now: now, random: token()), at: index)
         case .reinstate(let token, let before, let empties, let isWhole):
             guard let term = nodes[index].machine.term else { return }
-            let answer = redis.reinstate(
-                token, before: before, empties: empties, isWhole: isWhole, term, lease: limits.lease, now: now
-            )
+            let command = commands[index].reinstate(
+                token, before: before, empties: empties, isWhole: isWhole, term)
+            let answer = JournalAnswer.Reinstate(redis.answer(command, now: now))
             let heard = isLost ? JournalAnswer.Reinstate.unknown : answer
             let next = self.token()
             perform(nodes[index].machine.reinstated(heard, now: now, random: next), at: index)
         case .handOver(let token, let last, let heir):
-            let answer = redis.release(token, last: last, to: Int(heir) ?? 0, now: now)
+            let command = commands[index].release(token, last: last, to: heir)
+            let answer = JournalAnswer.HandOver(redis.answer(command, now: now))
             perform(nodes[index].machine.handedOver(isLost ? .unknown : answer, now: now), at: index)
         case .lead, .leadAnew, .release, .rewrite, .leave, .stay, .stepDown, .refuse: break
         }

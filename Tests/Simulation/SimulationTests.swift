@@ -23,7 +23,16 @@ struct SimulationTests {
         #expect(result.entries.count > 300, "seed \(seed)")
     }
 
-    /// One seed by itself, as a failure names it, in both scenes unless one is asked for.
+    @Test(
+        "the promises hold while messaging nodes and their Redis fail",
+        arguments: [1, 8, 12] as [UInt64])
+    func nodes(seed: UInt64) {
+        let result = Simulation.run(seed: seed, scene: .nodes)
+        #expect(result.findings.isEmpty, "\(result.report)")
+        #expect(result.entries.count > 500, "seed \(seed)")
+    }
+
+    /// One seed by itself, as a failure names it, in all scenes unless one is asked for.
     @Test("a chosen seed", .enabled(if: !environment("SEED").isEmpty, "make simulate SEED=1"))
     func chosen() throws {
         let seed = try #require(Self.environment("SEED").first)
@@ -59,10 +68,10 @@ struct SimulationTests {
         }
     }
 
-    /// Both, unless one is asked for.
+    /// All, unless one is asked for.
     private static var scenes: [Scene] {
         Scene(rawValue: ProcessInfo.processInfo.environment["SCENE"] ?? "").map { [$0] }
-            ?? [.messages, .presence]
+            ?? [.messages, .presence, .nodes]
     }
 
     /// A number, or a commit's hash, of which the first digits count.

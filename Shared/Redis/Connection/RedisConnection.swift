@@ -1,7 +1,6 @@
 import DequeModule
 import Logging
 import NIOCore
-import NIOPosix
 import RTMServiceLink
 
 /// Is told about a connection. All calls come on its event loop.
@@ -157,25 +156,9 @@ final class RedisConnection {
     private func connect() {
         attempt += 1
         let number = attempt
-        let handler = NIOLoopBound(RedisChannelHandler(self, attempt: number), eventLoop: eventLoop)
-        let configuration = self.configuration
-        let host = configuration.serverName ?? place.host
-        let bootstrap = ClientBootstrap(group: eventLoop)
-            .connectTimeout(.init(configuration.connectTimeout))
-            .channelInitializer { channel in
-                channel.eventLoop.makeCompletedFuture {
-                    if let tls = configuration.tls {
-                        try channel.pipeline.syncOperations.addHandler(tls.clientHandler(to: host))
-                    }
-                    try channel.pipeline.syncOperations.addHandler(handler.value)
-                }
-            }
-        let connected =
-            switch place {
-            case .tcp(let host, let port): bootstrap.connect(host: host, port: port)
-            case .unixSocket(let path): bootstrap.connect(unixDomainSocketPath: path)
-            }
-        connected.assumeIsolated().whenFailure { error in self.lost(number, "\(error)") }
+        configuration.dialer.dial(
+            place, configuration, for: RedisChannelHandler(self, attempt: number), on: eventLoop
+        ) { self.lost(number, $0) }
     }
 
     func opened(_ number: Int, _ channel: any Channel) {
@@ -276,7 +259,7 @@ final class RedisConnection {
         guard number == attempt else { return }
         lose(cause, failure)
         guard !isStopped, !isRetired else { return }
-        let wait = backoff.next(random: .random(in: 0..<1))
+        let wait = backoff.next(random: configuration.random())
         eventLoop.assumeIsolated().scheduleTask(in: .init(wait)) {
             if !self.isStopped, number + 1 == self.attempt { self.connect() }
         }
@@ -313,11 +296,11 @@ final class RedisConnection {
         eventLoop.assumeIsolated().scheduleTask(in: .milliseconds(100)) {
             guard number == self.attempt else { return }
             let limit = TimeAmount(self.configuration.commandTimeout)
-            if let first = self.open.first, first.sent + limit <= .now() {
+            if let first = self.open.first, first.sent + limit <= self.eventLoop.now {
                 return self.lost(
                     number, "no answer within \(self.configuration.commandTimeout)", .timedOut)
             }
-            if self.isUp, self.nextCheck <= .now() { self.check(number) }
+            if self.isUp, self.nextCheck <= self.eventLoop.now { self.check(number) }
             self.watch(number)
         }
     }

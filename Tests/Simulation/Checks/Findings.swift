@@ -17,12 +17,15 @@ protocol Check {
 enum Checks {
     /// All that a history breaks, in the order in which it did.
     ///
-    /// - Parameter presence: the presence timeout of all apps; nil where there is no presence service.
-    static func judge(_ entries: [Entry], presence: Duration?) -> [Finding] {
+    /// - Parameters:
+    ///   - presence: the presence timeout of all apps; nil where there is no presence service.
+    ///   - isOneAtATime: whether logs may never be lost.
+    static func judge(_ entries: [Entry], presence: Duration?, isOneAtATime: Bool = false) -> [Finding] {
         var checks: [any Check] = [
             CallCheck(), OrderCheck(), DeliveryCheck(hasPresence: presence != nil), SessionCheck(),
         ]
         if let presence { checks += [PresenceCheck(timeout: presence), MoodOrderCheck()] }
+        if isOneAtATime { checks.append(LossCheck()) }
         for entry in entries {
             for index in checks.indices { checks[index].observe(entry) }
         }

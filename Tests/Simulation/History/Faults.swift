@@ -11,8 +11,12 @@ final class Faults {
         case cutPresence, blockPresence, killPresence
 
         static func all(in scene: Scene) -> [Kind] {
-            allCases.filter {
-                scene == .presence || ![.cutPresence, .blockPresence, .killPresence].contains($0)
+            allCases.filter { kind in
+                switch kind {
+                case .cutPresence, .blockPresence, .killPresence: scene == .presence
+                case .killMessaging: scene != .nodes
+                default: true
+                }
             }
         }
     }
@@ -62,7 +66,7 @@ final class Faults {
         isOver = true
         installation.network.unblockAll()
         installation.network.weather = SimulatedNetwork.Weather()
-        installation.startMessaging()
+        for host in installation.messagingHosts { installation.startMessaging(host) }
         installation.startPresence()
         for host in installation.edgeHosts { installation.startEdge(host) }
         for number in disturbances.sorted() { installation.journal.record(.calm(number)) }
@@ -79,8 +83,8 @@ final class Faults {
             for edge in installation.edgeHosts { installation.network.cut(host, edge) }
         case .blockDevice: block(host, random.chance(1, in: 2) ? [edge] : installation.edgeHosts)
         case .cutService:
-            cut(edge, MessagingProcess.host)
-        case .blockService: blockService(edge, MessagingProcess.host)
+            cut(edge, messaging)
+        case .blockService: blockService(edge, messaging)
         case .killEdge: replaceEdge(edge) { self.installation.killEdge(edge, silently: $0) }
         case .drainEdge: replaceEdge(edge) { _ in self.installation.drainEdge(edge) }
         case .killMessaging: killMessaging()
@@ -94,8 +98,14 @@ final class Faults {
         }
     }
 
+    /// One of the nodes.
+    private var messaging: Host {
+        let hosts = installation.messagingHosts
+        return hosts.count == 1 ? hosts[0] : random.pick(hosts) ?? hosts[0]
+    }
+
     private func neighbourOfPresence(_ edge: Host) -> Host {
-        random.chance(1, in: 3) ? MessagingProcess.host : edge
+        random.chance(1, in: 3) ? messaging : edge
     }
 
     /// Says that services don't hear of each other; what it gives is to be called when they do again.
@@ -166,10 +176,10 @@ final class Faults {
 
     private func killMessaging() {
         let over = disturb("messaging")
-        installation.killMessaging(silently: random.chance(1, in: 3))
+        installation.killMessaging(MessagingProcess.host, silently: random.chance(1, in: 3))
         installation.world.after(random.milliseconds(0...anyOf(100, 5_000, 30_000))) {
             self.note("messaging starts")
-            self.installation.startMessaging()
+            self.installation.startMessaging(MessagingProcess.host)
             over()
         }
     }

@@ -9,6 +9,8 @@ enum Scene: String {
     case messages
     /// Who is in which channel.
     case presence
+    /// Logins, subscriptions and messages over several messaging nodes with journals in Redis.
+    case nodes
 }
 
 /// One history from its seed to its judgement.
@@ -39,15 +41,19 @@ enum Simulation {
         var size = Installation.Size()
         size.edges = random.number(in: 1...3)
         if scene == .presence { size.presence = presence(random) }
+        if scene == .nodes { size.company = company(random) }
         let installation = Installation(world, size)
         let workload = Workload(installation, scene)
         let faults = Faults(installation, scene)
+        let companyFaults = CompanyFaults(installation)
 
         faults.begin()
+        companyFaults?.begin()
         workload.begin()
         world.pass(.seconds(Int64(random.number(in: 30...240))))
 
         workload.end()
+        companyFaults?.end()
         faults.end()
         installation.journal.record(.healed)
         // The slowest that may still be under way: an attempt of a suspended link, every 30 s.
@@ -60,13 +66,19 @@ enum Simulation {
         for (_, device) in installation.devices where device.state != .idle { device.logout() }
         world.pass(.seconds(60))
         let journal = installation.journal
-        var findings = Checks.judge(journal.entries, presence: size.presence?.timeout)
+        var findings = Checks.judge(
+            journal.entries, presence: size.presence?.timeout,
+            isOneAtATime: companyFaults?.isOneAtATime ?? false)
         findings += installation.leftovers.map {
             Finding(time: world.elapsed, text: "\($0), and nobody is logged in")
         }
         installation.end()
         return Result(
             seed: seed, scene: scene, entries: journal.entries, hash: journal.hash, findings: findings)
+    }
+
+    private static func company(_ random: RandomStream) -> MessagingProcess.Company {
+        MessagingProcess.Company(nodes: random.number(in: 1...3), shards: random.number(in: 1...3))
     }
 
     private static func presence(_ random: RandomStream) -> Installation.Size.Presence {

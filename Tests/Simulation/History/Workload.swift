@@ -37,7 +37,7 @@ final class Workload {
         case .connected, .connecting, .disconnected, .suspended:
             guard let channel = random.pick(channels) else { return }
             switch scene {
-            case .messages: act(device, channel)
+            case .messages, .nodes: act(device, channel)
             case .presence: attend(device, channel)
             }
         }

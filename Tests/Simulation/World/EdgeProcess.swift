@@ -15,7 +15,7 @@ final class EdgeProcess {
     private var channels: [EmbeddedChannel] = []
     private var isDraining = false
 
-    init(_ host: Host, in network: SimulatedNetwork, random: RandomStream) {
+    init(_ host: Host, messaging: [Host], in network: SimulatedNetwork, random: RandomStream) {
         self.host = host
         self.network = network
         let world = network.world
@@ -25,7 +25,7 @@ final class EdgeProcess {
         var link = ServiceLinkConfiguration()
         link.random = { jitter.value.share() }
         let links = EdgeServiceLinks(
-            messaging: [.inProcess(SimulatedEndpoint(MessagingProcess.host, in: network, from: host))],
+            messaging: messaging.map { .inProcess(SimulatedEndpoint($0, in: network, from: host)) },
             presence: .inProcess(SimulatedEndpoint(PresenceProcess.host, in: network, from: host)),
             storage: .inProcess(SimulatedEndpoint(Host("storage"), in: network, from: host)),
             link: link, node: host.description)

@@ -13,6 +13,8 @@ final class Installation {
         var users = [2, 2, 1, 1, 1]
         /// Nil: there is no presence service.
         var presence: Presence?
+        /// Nil: there is one messaging node, without a journal.
+        var company: MessagingProcess.Company?
 
         struct Presence {
             var announce: AnnounceRules
@@ -27,7 +29,11 @@ final class Installation {
     let journal: Journal
     let edgeHosts: [Host]
     private(set) var edges: [Host: EdgeProcess] = [:]
-    private(set) var messaging: MessagingProcess?
+    let messagingHosts: [Host]
+    private(set) var messaging: [Host: MessagingProcess] = [:]
+    private(set) var redis: RedisProcess?
+    /// By shard, as it was last heard of.
+    private var epochs: [Int: UInt64] = [:]
     private(set) var presence: PresenceProcess?
     /// Living apps by their host, in order.
     private(set) var devices: [(host: Host, device: Device)] = []
@@ -40,7 +46,10 @@ final class Installation {
         network = SimulatedNetwork(world)
         journal = Journal(world)
         edgeHosts = (1...size.edges).map { Host("edge\($0)") }
-        startMessaging()
+        messagingHosts =
+            size.company.map { (1...$0.nodes).map { Host("messaging\($0)") } } ?? [MessagingProcess.host]
+        if size.company != nil { redis = RedisProcess(in: network, random: world.random("redis")) }
+        for host in messagingHosts { startMessaging(host) }
         startPresence()
         for host in edgeHosts { startEdge(host) }
         for (user, count) in size.users.enumerated() {
@@ -55,20 +64,44 @@ final class Installation {
 
     // MARK: Services
 
-    func startMessaging() {
-        guard messaging == nil else { return }
-        messaging = MessagingProcess(in: network, random: nextLife("messaging"))
+    func startMessaging(_ host: Host) {
+        guard messaging[host] == nil else { return }
+        messaging[host] = MessagingProcess(
+            host, size.company, in: network, random: nextLife("messaging")
+        ) { [unowned self] in heard($0) }
     }
 
-    func killMessaging(silently: Bool) {
-        guard let messaging = messaging.take() else { return }
-        journal.record(.messagingLost)
+    func killMessaging(_ host: Host, silently: Bool) {
+        guard let messaging = messaging.removeValue(forKey: host) else { return }
+        if size.company == nil { journal.record(.messagingLost) }
         messaging.kill(silently: silently)
+    }
+
+    /// Lets the others lead first.
+    func drainMessaging(_ host: Host) {
+        guard let node = messaging[host] else { return }
+        node.drain { [unowned self, weak node] in
+            guard let node, messaging[host] === node else { return }
+            journal.record(.fault("\(host) has drained"))
+            killMessaging(host, silently: false)
+        }
+    }
+
+    private func heard(_ news: MessagingJournals.News) {
+        switch news {
+        case .leads(let shard, let epoch):
+            let before = epochs.updateValue(epoch, forKey: shard)
+            guard let before, before != epoch else { return }
+            journal.record(.fault("shard \(shard) begins anew"))
+            journal.record(.messagingLost)
+        case .log(let line): journal.record(.fault(line))
+        }
     }
 
     func startPresence() {
         guard presence == nil, let rules = size.presence?.announce else { return }
-        presence = PresenceProcess(rules, in: network, random: nextLife("presence"))
+        presence = PresenceProcess(
+            rules, messaging: messagingHosts, in: network, random: nextLife("presence"))
     }
 
     func killPresence(silently: Bool) {
@@ -80,7 +113,8 @@ final class Installation {
     func startEdge(_ host: Host) {
         guard edges[host] == nil else { return }
         journal.record(.fault("\(host) starts"))
-        edges[host] = EdgeProcess(host, in: network, random: nextLife("edge"))
+        edges[host] = EdgeProcess(
+            host, messaging: messagingHosts, in: network, random: nextLife("edge"))
     }
 
     func killEdge(_ host: Host, silently: Bool) {
@@ -125,7 +159,7 @@ final class Installation {
     func end() {
         for (host, device) in devices { device.kill(host) }
         for host in edgeHosts { edges[host]?.kill(silently: true) }
-        messaging?.kill(silently: true)
+        for host in messagingHosts { messaging[host]?.kill(silently: true) }
         presence?.kill(silently: true)
         world.pass(.seconds(60))
         network.end()

@@ -1,47 +1,98 @@
 import Logging
 import NIOCore
+import RTMRedis
 import RTMServiceKit
 
 @testable import RTMMessagingServer
 @testable import RTMServiceLink
 
-/// One life of the messaging service: the real node behind the simulated network. Its logs die with it.
+/// One life of a messaging node: the real shards behind the simulated network. Without a journal its logs die
+/// with it.
 final class MessagingProcess {
+    /// The only node, where there is no journal.
     static let host = Host("messaging")
 
-    let node: MessagingShard
+    /// What several nodes share.
+    struct Company {
+        var nodes: Int
+        var shards: Int
+        /// How long a leader may be silent, in milliseconds.
+        var lease: UInt64 = 1_000
+        /// Their clients' limit for a command.
+        var commandTimeout = Duration.seconds(2)
+    }
+
+    let host: Host
+    private let shards: [MessagingShard]
     private let server: ServiceLinkServer
     private let network: SimulatedNetwork
     private let sweep: RepeatedTask
+    private var journals: MessagingJournals?
+    private var isDead = false
 
-    init(in network: SimulatedNetwork, random: RandomStream) {
+    init(
+        _ host: Host, _ company: Company?, in network: SimulatedNetwork, random: RandomStream,
+        heard: @escaping (MessagingJournals.News) -> Void = { _ in }
+    ) {
+        self.host = host
         self.network = network
         let world = network.world
+        let process = company.map { _ in ProcessLoop(world.loop) }
+        let loop: any EventLoop = process ?? world.loop
         let logger = Logger(label: "messaging") { _ in SwiftLogNoOpLogHandler() }
         let minutes: UInt64 = 60_000
-        let node = MessagingShard(
-            limits: .init(
-                partitionCount: 4, ageMax: 5 * minutes / 2, catchUpEntriesMax: 8_192,
-                catchUpBytesMax: 4 * 1024 * 1024, idleMax: 5 * minutes / 2, channelsMax: 1_000),
-            firstEpoch: random.next() >> 8, secret: random.next(),
-            metrics: MessagingMetrics(MetricsRegistry()), logger: logger,
-            clock: { world.utcMilliseconds })
-        self.node = node
-        let bound = NIOLoopBound(node, eventLoop: world.loop)
+        let limits = BrokerLimits(
+            partitionCount: 4 * (company?.shards ?? 1), ageMax: 5 * minutes / 2, catchUpEntriesMax: 8_192,
+            catchUpBytesMax: 4 * 1024 * 1024, idleMax: 5 * minutes / 2, channelsMax: 1_000)
+        let shards = (0..<(company?.shards ?? 1)).map { shard in
+            MessagingShard(
+                limits: company.map { limits.part(shard, among: $0.shards) } ?? limits,
+                firstEpoch: random.next() >> 8, secret: random.next(),
+                metrics: MessagingMetrics(MetricsRegistry()), logger: logger,
+                clock: { world.utcMilliseconds })
+        }
+        self.shards = shards
+        let bound = NIOLoopBound(shards, eventLoop: world.loop)
         var configuration = ServiceLinkServerConfiguration(service: "messaging")
         configuration.incarnation = random.next() | 1
-        server = ServiceLinkServer(configuration, links: world.loop, logger: logger) { _ in bound.value }
-        sweep = world.loop.scheduleRepeatedTask(initialDelay: .seconds(1), delay: .seconds(1)) { _ in
-            bound.value.sweep(1_000)
+        configuration.shards = shards.count
+        server = ServiceLinkServer(configuration, links: loop, logger: logger) { bound.value[$0.shard] }
+        sweep = loop.scheduleRepeatedTask(initialDelay: .seconds(1), delay: .seconds(1)) { _ in
+            for shard in bound.value { shard.sweep(1_000) }
         }
-        network.listen(Self.host) { [server] socket in
-            SocketTransport.open(socket, for: server.accept(on: world.loop))
+        if let company, let process {
+            journals = MessagingJournals(
+                of: shards, at: host, company, on: process, in: network, random: random, heard: heard)
+        }
+        network.listen(host) { [server] socket in
+            SocketTransport.open(socket, for: server.accept(on: loop))
         }
     }
 
     /// The process is gone, with all that it knew.
     func kill(silently: Bool) {
-        network.kill(Self.host, silently: silently)
+        isDead = true
+        network.kill(host, silently: silently)
         sweep.cancel()
+        journals?.end()
+    }
+
+    /// It stands still: nothing is read, and no timer is heard.
+    func pause() {
+        guard !isDead else { return }
+        network.pause(host)
+        journals?.loop.pause()
+    }
+
+    func goOn() {
+        guard !isDead else { return }
+        network.goOn(host)
+        journals?.loop.goOn()
+    }
+
+    /// Lets other nodes lead, and ends.
+    func drain(_ done: @escaping () -> Void) {
+        guard let journals else { return }
+        journals.loop.assumeIsolated().execute { journals.registry.shutdown(done) }
     }
 }

@@ -16,7 +16,9 @@ final class PresenceProcess {
     private let network: SimulatedNetwork
     private let sweep: RepeatedTask
 
-    init(_ announce: AnnounceRules, in network: SimulatedNetwork, random: RandomStream) {
+    init(
+        _ announce: AnnounceRules, messaging: [Host], in network: SimulatedNetwork, random: RandomStream
+    ) {
         self.network = network
         let world = network.world
         let logger = Logger(label: "presence") { _ in SwiftLogNoOpLogHandler() }
@@ -27,7 +29,7 @@ final class PresenceProcess {
         var link = ServiceLinkConfiguration()
         link.random = { jitter.value.share() }
         var settings = PresenceNode.Settings(
-            messaging: [.inProcess(SimulatedEndpoint(MessagingProcess.host, in: network, from: Self.host))],
+            messaging: messaging.map { .inProcess(SimulatedEndpoint($0, in: network, from: Self.host)) },
             link: link, states: rules.states, leaseTimeToLive: .milliseconds(rules.leaseTimeToLive))
         // Some snapshots come with the joins, and some have to be asked for.
         settings.snapshots.joinUsersMax = 3

@@ -56,8 +56,12 @@ final class SimulatedNetwork {
     let world: VirtualWorld
     private let random: RandomStream
     var weather = Weather()
+    /// Hosts at which the weather is always the usual one.
+    var sheltered: Set<Host> = []
     private var hosts: [Host: HostState] = [:]
     private var blocked: [Way: [() -> Void]] = [:]
+    /// What would happen in processes that stand still.
+    private var paused: [Host: [() -> Void]] = [:]
     private var sockets: [Host: [Socket]] = [:]
     private var paired: [Socket] = []
 
@@ -79,10 +83,20 @@ final class SimulatedNetwork {
     /// - Parameter silently: the whole machine is gone, so nobody resets its connections either.
     func kill(_ host: Host, silently: Bool) {
         hosts[host] = silently ? .dead : .refusing
+        paused[host] = nil
         for socket in sockets.removeValue(forKey: host) ?? [] {
             if !silently { transmit(.reset, from: socket) }
             socket.die()
         }
+    }
+
+    /// The host's process stands still: what arrives waits.
+    func pause(_ host: Host) { if paused[host] == nil { paused[host] = [] } }
+
+    func goOn(_ host: Host) { for task in paused.removeValue(forKey: host) ?? [] { task() } }
+
+    private func whenAwake(_ host: Host, _ task: @escaping () -> Void) {
+        if paused[host] == nil { task() } else { paused[host]?.append(task) }
     }
 
     /// The machine is back, and nothing runs on it yet.
@@ -122,7 +136,9 @@ final class SimulatedNetwork {
         sockets[from, default: []].append(near)
         let attempt = Attempt(done)
         world.after(timeout) {
-            if attempt.end(.failure(.timedOut)) { self.forget(near) }
+            self.whenAwake(from) {
+                if attempt.end(.failure(.timedOut)) { self.forget(near) }
+            }
         }
         send(over: Way(from: from, to: to)) {
             switch self.hosts[to] {
@@ -153,6 +169,7 @@ final class SimulatedNetwork {
         paired = []
         sockets = [:]
         blocked = [:]
+        paused = [:]
     }
 
     // MARK: Packets
@@ -193,17 +210,19 @@ final class SimulatedNetwork {
             blocked[way]?.append { self.send(over: way, arrive) }
             return
         }
-        world.loop.scheduleTask(deadline: arrival()) {
+        world.loop.scheduleTask(deadline: arrival(over: way)) {
             // What was under way when the way was blocked hasn't come through.
             if self.blocked[way] != nil {
                 self.blocked[way]?.append { self.send(over: way, arrive) }
             } else {
-                arrive()
+                self.whenAwake(way.to, arrive)
             }
         }
     }
 
-    private func arrival() -> NIODeadline {
+    private func arrival(over way: Way) -> NIODeadline {
+        let isSheltered = sheltered.contains(way.from) || sheltered.contains(way.to)
+        let weather = isSheltered ? Weather() : weather
         var microseconds = random.number(in: weather.delay)
         var resendAfter = 200_000
         while weather.lossPerMille > 0, random.chance(weather.lossPerMille, in: 1_000),

@@ -53,13 +53,13 @@ extension RedisClient {
     /// - Parameter done: is told, too, why the batch doesn't count although Redis has it; nil if it counts,
     ///   or if Redis doesn't have it.
     func append(
-        _ keys: [String], _ arguments: [RedisArgument], confirmedBy confirmation: JournalConfirmation,
+        _ command: RedisCommand, confirmedBy confirmation: JournalConfirmation,
         _ done: @escaping (Result<RedisReply, RedisFailure>, _ shortage: String?) -> Void
     ) {
         guard let question = confirmation.question else {
-            return run(JournalScripts.append, keys: keys, arguments) { done($0, nil) }
+            return send(command) { done($0, nil) }
         }
-        run(JournalScripts.append, keys: keys, arguments, thenAsk: question) { outcome, answer in
+        send(command, thenAsk: question) { outcome, answer in
             let isDone = JournalAnswer.Append(outcome) == .done
             done(outcome, isDone ? answer.flatMap(confirmation.shortage) : nil)
         }

@@ -32,19 +32,20 @@ protocol JournalKeeper: AnyObject {
 
 /// The journal of one shard in Redis: it does what `JournalMachine` says. It is confined to one event loop.
 final class RedisJournal {
-    /// Limit: batches that are read at once.
-    private static let pageCount: UInt64 = 32
     private static let tick = TimeAmount.milliseconds(25)
     /// How long a node that ends waits for Redis.
     private static let farewellTime = TimeAmount.seconds(3)
 
     private let client: RedisClient
     private let names: JournalNames
+    private let commands: JournalCommands
     private let eventLoop: any EventLoop
     private let probe: ReadinessProbe
     private let metrics: JournalMetrics
     private let confirmation: JournalConfirmation
     private let logger: Logger
+    /// Random numbers, of which none is 0.
+    private let makeRandom: () -> UInt64
     private var machine: JournalMachine
     private var keeper: (any JournalKeeper)?
     private var leader = ""
@@ -61,11 +62,14 @@ final class RedisJournal {
     /// - Parameter client: is shared with the journals of the other shards.
     init(
         _ client: RedisClient, names: JournalNames, limits: JournalLimits,
-        confirmation: JournalConfirmation, probe: ReadinessProbe,
-        metrics: JournalMetrics, logger: Logger
+        confirmation: JournalConfirmation, probe: ReadinessProbe, metrics: JournalMetrics, logger: Logger,
+        random: @escaping () -> UInt64 = { .random(in: 1...UInt64.max) }
     ) {
         self.client = client
         self.names = names
+        commands = JournalCommands(
+            names: names, lease: limits.lease, isConfirmed: confirmation.isNeeded)
+        makeRandom = random
         eventLoop = client.eventLoop
         self.probe = probe
         self.metrics = metrics
@@ -168,8 +172,8 @@ final class RedisJournal {
         machine.limits.retention = max(machine.limits.retention, 2 * milliseconds)
     }
 
-    private var now: UInt64 { NIODeadline.now().uptimeNanoseconds / 1_000_000 }
-    private var random: UInt64 { .random(in: 1...UInt64.max) }
+    private var now: UInt64 { eventLoop.now.uptimeNanoseconds / 1_000_000 }
+    private var random: UInt64 { makeRandom() }
 
     // MARK: - Actions
 
@@ -206,7 +210,7 @@ final class RedisJournal {
 
     private func take(_ token: UInt64, begins: Bool, _ patience: UInt64) {
         guard begins else { return take(token, epoch: nil, patience) }
-        client.send(RedisCommand("EXISTS", .text(names.head))) { [self] outcome in
+        client.send(commands.exists) { [self] outcome in
             guard case .success(let reply) = outcome else { return takeFailed(outcome) }
             guard reply.number == 0 else { return take(token, epoch: nil, patience) }
             askForEra { [self] epoch in take(token, epoch: epoch, patience) }
@@ -215,11 +219,7 @@ final class RedisJournal {
 
     private func askForEra(_ done: @escaping (_ firstEpoch: UInt64) -> Void) {
         guard mayHaveEra else { return done(JournalTerm.epoch(from: random)) }
-        let arguments: [RedisArgument] = [
-            RedisArgument(names.shard), RedisArgument(JournalTerm.epoch(from: random)), .text(names.node),
-            RedisArgument(limits.lease),
-        ]
-        client.run(JournalScripts.era, keys: [names.era], arguments) { [self] outcome in
+        client.send(commands.era(JournalTerm.epoch(from: random))) { [self] outcome in
             guard case .success(let reply) = outcome, reply.string != "wait" else {
                 return takeFailed(outcome)
             }
@@ -229,12 +229,8 @@ final class RedisJournal {
 
     /// - Parameter epoch: of the first partition, if a journal is to begin; nil if none is.
     private func take(_ token: UInt64, epoch: UInt64?, _ patience: UInt64) {
-        let arguments: [RedisArgument] = [
-            RedisArgument(token), .text(names.node), RedisArgument(limits.lease), .run,
-            RedisArgument(epoch != nil), RedisArgument(epoch ?? 0), RedisArgument(random),
-            .text(names.layout), RedisArgument(patience), RedisArgument(confirmation.isNeeded),
-        ]
-        client.run(JournalScripts.take, keys: [names.head], arguments) { [self] outcome in
+        let command = commands.take(token, epoch: epoch, secret: random, patience: patience)
+        client.send(command) { [self] outcome in
             guard case .success(let reply) = outcome, let answer = JournalAnswer.Take(reply) else {
                 return takeFailed(outcome)
             }
@@ -260,10 +256,7 @@ final class RedisJournal {
     }
 
     private func read(_ token: UInt64, after number: UInt64) {
-        let range = RedisCommand(
-            "XRANGE", .text(names.batches), .text("(\(number)-0"), "+", "COUNT",
-            RedisArgument(Self.pageCount))
-        client.send(range) { [self] outcome in
+        client.send(commands.read(after: number)) { [self] outcome in
             guard token == machine.token else { return }
             guard case .success(let reply) = outcome else {
                 report(outcome)
@@ -305,17 +298,12 @@ final class RedisJournal {
     }
 
     private func send(_ append: JournalAppend) {
-        let began = NIODeadline.now()
-        let arguments: [RedisArgument] = [
-            RedisArgument(append.token), RedisArgument(append.number), .run, RedisArgument(limits.lease),
-            RedisArgument(append.oldestKept), .buffer(append.bytes), RedisArgument(append.isWhole),
-        ]
-        client.append([names.head, names.batches], arguments, confirmedBy: confirmation) {
-            [self] outcome, shortage in
+        let began = eventLoop.now
+        client.append(commands.append(append), confirmedBy: confirmation) { [self] outcome, shortage in
             if append.bytes.readableBytes > 0 {
                 metrics.batches.increment()
                 metrics.bytes.increment(by: append.bytes.readableBytes)
-                metrics.time.observe(.nanoseconds((NIODeadline.now() - began).nanoseconds))
+                metrics.time.observe(.nanoseconds((eventLoop.now - began).nanoseconds))
             }
             // It is written once more until it counts.
             let answer = shortage == nil ? JournalAnswer.Append(outcome) : .unknown
@@ -331,14 +319,8 @@ final class RedisJournal {
 
     private func reinstate(_ token: UInt64, before: UInt64, empties: Bool, isWhole: Bool) {
         guard let term = machine.term else { return }
-        let arguments: [RedisArgument] = [
-            RedisArgument(token), RedisArgument(before), .text(names.node), RedisArgument(limits.lease), .run,
-            RedisArgument(empties), RedisArgument(isWhole), RedisArgument(term.term),
-            RedisArgument(term.epoch), RedisArgument(term.secret), .text(names.layout),
-            RedisArgument(confirmation.isNeeded),
-        ]
-        client.run(JournalScripts.reinstate, keys: [names.head, names.batches], arguments) {
-            [self] outcome in
+        let command = commands.reinstate(token, before: before, empties: empties, isWhole: isWhole, term)
+        client.send(command) { [self] outcome in
             let answer = JournalAnswer.Reinstate(outcome)
             if answer == .unknown { report(outcome) }
             collect()
@@ -347,8 +329,7 @@ final class RedisJournal {
     }
 
     private func handOver(_ token: UInt64, last: UInt64, to heir: String) {
-        let arguments: [RedisArgument] = [RedisArgument(token), RedisArgument(last), .run, .text(heir)]
-        client.run(JournalScripts.release, keys: [names.head], arguments) { [self] outcome in
+        client.send(commands.release(token, last: last, to: heir)) { [self] outcome in
             perform(machine.handedOver(JournalAnswer.HandOver(outcome), now: now))
         }
     }

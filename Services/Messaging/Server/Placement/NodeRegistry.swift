@@ -46,12 +46,12 @@ final class NodeRegistry {
     }
 
     private var eventLoop: any EventLoop { client.eventLoop }
-    private var now: UInt64 { NIODeadline.now().uptimeNanoseconds / 1_000_000 }
+    private var now: UInt64 { eventLoop.now.uptimeNanoseconds / 1_000_000 }
 
     private func register(for lease: UInt64) {
         guard client.isUsable else { return }
-        let arguments: [RedisArgument] = [.text(node), RedisArgument(lease), .text(layout)]
-        client.run(JournalScripts.register, keys: [key], arguments) { [self] outcome in
+        let command = JournalCommands.register(node, at: key, for: lease, layout: layout)
+        client.send(command) { [self] outcome in
             // Without an answer the list stays as it was; the journals say what is wrong with Redis.
             guard isRunning, let reply = (try? outcome.get())?.elements?.map({ $0.string ?? "" }) else {
                 return

@@ -1,0 +1,39 @@
+package import NIOCore
+import NIOPosix
+import RTMServiceLink
+
+/// Opens the channels of connections to Redis. The handler at the end of their pipeline hears that they are
+/// active, and everything else.
+package protocol RedisDialing: Sendable {
+    /// - Parameter failed: is called on the event loop if there is no channel.
+    func dial(
+        _ place: RedisPlace, _ configuration: RedisConfiguration, for handler: any ChannelInboundHandler,
+        on eventLoop: any EventLoop, failed: @escaping (_ cause: String) -> Void)
+}
+
+/// Opens sockets, with TLS if that is configured.
+struct RedisSocketDialer: RedisDialing {
+    func dial(
+        _ place: RedisPlace, _ configuration: RedisConfiguration, for handler: any ChannelInboundHandler,
+        on eventLoop: any EventLoop, failed: @escaping (_ cause: String) -> Void
+    ) {
+        let handler = NIOLoopBound(handler, eventLoop: eventLoop)
+        let host = configuration.serverName ?? place.host
+        let bootstrap = ClientBootstrap(group: eventLoop)
+            .connectTimeout(.init(configuration.connectTimeout))
+            .channelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    if let tls = configuration.tls {
+                        try channel.pipeline.syncOperations.addHandler(tls.clientHandler(to: host))
+                    }
+                    try channel.pipeline.syncOperations.addHandler(handler.value)
+                }
+            }
+        let connected =
+            switch place {
+            case .tcp(let host, let port): bootstrap.connect(host: host, port: port)
+            case .unixSocket(let path): bootstrap.connect(unixDomainSocketPath: path)
+            }
+        connected.assumeIsolated().whenFailure { failed("\($0)") }
+    }
+}

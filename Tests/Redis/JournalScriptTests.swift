@@ -1,0 +1,175 @@
+import NIOCore
+import RTMModel
+import RTMTestSupport
+import Testing
+
+@testable import RTMMessagingServer
+@testable import RTMRedis
+
+/// One contract for a real Redis with the scripts of messaging, and for the one that histories are made with:
+/// both answer the same. (Tests/README.md, Simulation.)
+@Suite("The scripts of the journal, real and simulated") struct JournalScriptTests {
+    @Test("both give the same answers to the same commands", arguments: 1...6 as ClosedRange<UInt64>)
+    func agreement(seed: UInt64) async throws {
+        let server = try RedisServerProcess()
+        defer { server.remove() }
+        try await server.isListening()
+        let place = RedisPlace.unixSocket(server.socket)
+        try await ClientHarness.with(.server(place), scripts: JournalScripts.all) { client in
+            try await client.isUp()
+            var pair = RedisPair(client, run: try await client.run())
+            var history = ScriptHistory(seed: seed)
+            for step in 0..<300 {
+                let command = history.next(pair.head)
+                try await pair.ask(command, "seed \(seed), step \(step)")
+            }
+            #expect(pair.kinds.count > 12, "seed \(seed) saw only \(pair.kinds.sorted())")
+        }
+    }
+}
+
+extension ClientHarness {
+    /// The run that the server names.
+    fileprivate func run() async throws -> String {
+        var facts = ServerFacts()
+        facts.read(try await send("INFO", "server").string ?? "")
+        return facts.run
+    }
+}
+
+/// A real server and a simulated one, which are asked the same.
+private struct RedisPair {
+    private let client: ClientHarness
+    private var simulated: SimulatedRedis
+    /// The first words of all answers.
+    private(set) var kinds: Set<String> = []
+
+    init(_ client: ClientHarness, run: String) {
+        self.client = client
+        simulated = SimulatedRedis(run: run, scripts: JournalScripts.all)
+        // As a server that cuts a stream off only where that is cheap.
+        simulated.uncutMax = 1_000
+    }
+
+    /// What is known of the journal.
+    var head: [String: String] { simulated[ScriptHistory.head] }
+
+    mutating func ask(_ command: RedisCommand, _ place: String) async throws {
+        let real: RedisReply
+        do {
+            real = try await client.send(command)
+        } catch RedisFailure.refused(let text) {
+            real = .error(text)
+        }
+        let own = ask(command)
+        kinds.insert("\(command.script?.name ?? "plain") \(real.kind)")
+        #expect(own.comparable == real.comparable, "\(place): \(command.content)")
+    }
+
+    /// The same bytes that a client writes.
+    private mutating func ask(_ command: RedisCommand) -> RedisReply {
+        var bytes = ByteBuffer()
+        command.encode(into: &bytes, run: simulated.run, hash: nil)
+        var words = RedisWords()
+        words.feed(bytes)
+        return simulated.answer(words.next() ?? [], now: WallClock.milliseconds())
+    }
+}
+
+extension RedisReply {
+    fileprivate var kind: String {
+        switch self {
+        case .array(let elements): elements.first?.kind ?? "nothing"
+        case .string: string.map { $0.count > 8 ? "text" : $0 } ?? "bytes"
+        case .integer(let number): "\(number)"
+        case .null: "null"
+        case .error(let text): String(text.prefix { $0 != " " })
+        }
+    }
+
+    /// Without what depends on the moment: a time of now, and for how long a lease goes on. The order of a
+    /// list of nodes means nothing.
+    fileprivate var comparable: RedisReply {
+        switch self {
+        case .string:
+            if let number, number > 1_000_000_000_000, number < 2_000_000_000_000 { return .text("a time") }
+            return self
+        case .integer(let number): return .integer(number > 1_000 ? (number + 50_000) / 100_000 : number)
+        case .array(let elements):
+            let comparables = elements.map(\.comparable)
+            guard elements.first?.string == "nodes" else { return .array(comparables) }
+            return .array(comparables.sorted { ($0.string ?? "") < ($1.string ?? "") })
+        case .null, .error: return self
+        }
+    }
+}
+
+/// What two nodes, and somebody who forgets things, may ask in any order: mostly what makes sense.
+private struct ScriptHistory {
+    static let head = "{p:journal:0}:head"
+    private static let layouts = ["two shards", "two shards", "two shards", "three shards"]
+    private var random: SeededGenerator
+    private var token: UInt64 = 1
+    private var last: UInt64 = 0
+
+    init(seed: UInt64) { random = SeededGenerator(seed: seed) }
+
+    /// - Parameter head: the present state, so that most of what is asked goes with it.
+    mutating func next(_ head: [String: String]) -> RedisCommand {
+        token = head["token"].flatMap { UInt64($0) } ?? token
+        last = head["last"].flatMap { UInt64($0) } ?? 0
+        let commands = self.commands(lease: random.chance(1, in: 2) ? 0 : 10_000_000)
+        switch Int.random(in: 0..<40, using: &random) {
+        case 0: return RedisCommand("HSET", .text(commands.names.head), "run", "another")
+        case 1: return RedisCommand("FLUSHALL")
+        case 2..<4: return commands.exists
+        case 4..<6: return commands.era(random.next() >> 20)
+        case 6..<12:
+            return commands.take(
+                random.next() >> 1, epoch: random.chance(2, in: 3) ? 77 : nil, secret: 88,
+                patience: number(0, 20_000_000))
+        case 12..<25: return append(commands)
+        case 25..<28: return commands.read(after: number(0, 0, last / 2, last))
+        case 28..<33: return reinstate(commands)
+        case 33..<36:
+            return commands.release(number(token, token, 1), last: number(last, last, 3), to: node())
+        default:
+            return JournalCommands.register(
+                node(), at: "nodes", for: number(0, 10_000_000), layout: layout())
+        }
+    }
+
+    private mutating func append(_ commands: JournalCommands) -> RedisCommand {
+        let number = self.number(last + 1, last + 1, last + 1, last, last + 2)
+        let isEmpty = random.chance(1, in: 5)
+        return commands.append(
+            JournalAppend(
+                token: self.number(token, token, token, token, 1), number: number,
+                bytes: isEmpty ? ByteBuffer() : ByteBuffer(bytes: random.bytes(upTo: 40) + [0, 13, 10]),
+                oldestKept: 1, isWhole: random.chance(2, in: 3)))
+    }
+
+    private mutating func reinstate(_ commands: JournalCommands) -> RedisCommand {
+        let before = number(token, token, token, 1)
+        let term = JournalTerm(
+            term: number(1_000, 5_000_000_000_000), follows: 1, epoch: 99, secret: 111)
+        return commands.reinstate(
+            random.next() >> 1, before: before, empties: random.chance(1, in: 2),
+            isWhole: random.chance(1, in: 2), term)
+    }
+
+    private mutating func commands(lease: UInt64) -> JournalCommands {
+        let limits = BrokerLimits(
+            ageMax: 1, catchUpEntriesMax: 1, catchUpBytesMax: 1, idleMax: 1, channelsMax: 1)
+        let names = JournalNames(prefix: "p:", of: limits, node: node(), layout: layout())
+        return JournalCommands(names: names, lease: lease, isConfirmed: random.chance(1, in: 3))
+    }
+
+    private mutating func node() -> String { random.chance(1, in: 2) ? "a" : "b" }
+
+    private mutating func layout() -> String { Self.layouts.randomElement(using: &random) ?? "" }
+
+    private mutating func number(_ numbers: UInt64...) -> UInt64 {
+        numbers.randomElement(using: &random) ?? 0
+    }
+}

@@ -1,0 +1,200 @@
+import NIOCore
+
+/// What happens to several messaging nodes and to their Redis.
+///
+/// In some seeds only one thing fails at a time, and the next one when the last is long over. Then nothing
+/// may be lost, and nobody may be told of a gap. In the others anything fails while anything else does.
+final class CompanyFaults {
+    enum Kind: CaseIterable {
+        case killNode, pauseNode, drainNode, killAll, restartAll
+        /// A node and Redis don't hear of each other; edges hear of both.
+        case blockRedis, cutRedis
+        case restartRedis, emptyRedis, rollBackRedis, failOverRedis, flushRedis, slowRedis, hangRedis
+    }
+
+    /// After the end of a fault, until a next one counts as another one: leases have ended, the journal is
+    /// written again, and shards have moved.
+    private static let aftermath = 20_000
+
+    private let installation: Installation
+    private let redis: RedisProcess
+    private let random: RandomStream
+    private let kinds: [Kind]
+    private let pace: Int
+    let isOneAtATime: Bool
+    private var isOver = false
+    private var lastNumber = 0
+    private var underWay: Set<Int> = []
+
+    init?(_ installation: Installation) {
+        guard let redis = installation.redis else { return nil }
+        self.installation = installation
+        self.redis = redis
+        let random = installation.world.random("company faults")
+        self.random = random
+        isOneAtATime = random.chance(2, in: 3)
+        // A network on which leases end by themselves would be one more thing that fails.
+        if isOneAtATime { installation.network.sheltered = [RedisProcess.host] }
+        let some = Kind.allCases.filter { _ in random.chance(1, in: 3) }
+        kinds = some.isEmpty ? Kind.allCases : some
+        pace = random.number(in: 2_000...15_000)
+    }
+
+    func begin() {
+        let described = kinds.map { "\($0)" }.joined(separator: ", ")
+        note("faults of messaging: \(described)" + (isOneAtATime ? ", one at a time" : ""))
+        installation.world.after(.seconds(5)) { self.next() }
+    }
+
+    private func next() {
+        installation.world.after(random.milliseconds(1...2 * pace)) {
+            guard !self.isOver else { return }
+            let isFree = !self.isOneAtATime || self.underWay.isEmpty
+            if isFree, let kind = self.random.pick(self.kinds) { self.strike(kind) }
+            self.next()
+        }
+    }
+
+    /// Nothing more happens, and what has happened is repaired.
+    func end() {
+        isOver = true
+        redis.start()
+        redis.cost = 20...200
+        for host in installation.messagingHosts {
+            installation.messaging[host]?.goOn()
+            installation.startMessaging(host)
+        }
+        for number in underWay.sorted() { installation.journal.record(.calm(-number)) }
+        underWay = []
+    }
+
+    private func note(_ what: String) { installation.journal.record(.fault(what)) }
+
+    /// What is to be called when it is over.
+    private func disturb(_ what: String) -> () -> Void {
+        lastNumber += 1
+        let number = lastNumber
+        underWay.insert(number)
+        installation.journal.record(.disturbed(-number, what))
+        return { [self] in
+            guard !isOver else { return }
+            installation.journal.record(.calm(-number))
+            installation.world.after(.milliseconds(Int64(Self.aftermath))) { self.underWay.remove(number) }
+        }
+    }
+
+    private func after(_ longest: Int..., do task: @escaping () -> Void) {
+        let most = random.pick(longest) ?? 0
+        installation.world.after(random.milliseconds(0...most)) { if !self.isOver { task() } }
+    }
+
+    // MARK: -
+
+    private func strike(_ kind: Kind) {
+        guard let host = random.pick(installation.messagingHosts) else { return }
+        switch kind {
+        case .killNode: kill([host])
+        case .killAll: kill(installation.messagingHosts)
+        case .pauseNode: pause(host)
+        case .drainNode: drain([host], disturb("\(host) is restarted"))
+        case .restartAll: drain(installation.messagingHosts, disturb("every node is restarted in turn"))
+        case .blockRedis: block(host)
+        case .cutRedis:
+            let over = disturb("\(host) loses its connections to Redis")
+            installation.network.cut(host, RedisProcess.host)
+            over()
+        case .restartRedis: restart("Redis is restarted", .withEverything)
+        case .emptyRedis: restart("Redis is restarted without its data", .empty)
+        case .rollBackRedis:
+            restart("Redis is rolled back", .older(milliseconds: random.number(in: 50...2_000)))
+        case .failOverRedis: failOver()
+        case .flushRedis:
+            let over = disturb("all data are deleted in Redis")
+            redis.flush()
+            over()
+        case .slowRedis:
+            let over = disturb("Redis is slow")
+            redis.cost = random.pick([5_000...30_000, 100_000...400_000]) ?? 5_000...30_000
+            after(2_000, 20_000) {
+                self.redis.cost = 20...200
+                over()
+            }
+        case .hangRedis: hang()
+        }
+    }
+
+    private func kill(_ hosts: [Host]) {
+        let over = disturb("killed: \(hosts)")
+        for host in hosts { installation.killMessaging(host, silently: random.chance(1, in: 3)) }
+        after(100, 5_000, 30_000) {
+            for host in hosts { self.installation.startMessaging(host) }
+            over()
+        }
+    }
+
+    private func pause(_ host: Host) {
+        guard let node = installation.messaging[host] else { return }
+        let over = disturb("\(host) stands still")
+        node.pause()
+        after(500, 3_000, 30_000) {
+            self.note("\(host) goes on")
+            node.goOn()
+            over()
+        }
+    }
+
+    /// One after the other, each comes back before the next one goes.
+    private func drain(_ hosts: [Host], _ over: @escaping () -> Void) {
+        guard let host = hosts.first else { return over() }
+        note("\(host) drains")
+        installation.drainMessaging(host)
+        // A drain has its limit; so long a process may take at most.
+        installation.world.after(random.milliseconds(4_000...6_000)) {
+            guard !self.isOver else { return }
+            self.installation.killMessaging(host, silently: false)
+            self.after(100, 5_000) {
+                self.installation.startMessaging(host)
+                self.installation.world.after(.seconds(5)) { self.drain(Array(hosts.dropFirst()), over) }
+            }
+        }
+    }
+
+    private func block(_ host: Host) {
+        let over = disturb("\(host) and Redis don't hear of each other")
+        let way = Way(from: host, to: RedisProcess.host)
+        let ways = random.pick([[way], [way.back], [way, way.back]]) ?? [way]
+        for way in ways { installation.network.block(way) }
+        after(500, 3_000, 30_000) {
+            for way in ways { self.installation.network.unblock(way) }
+            over()
+        }
+    }
+
+    private func restart(_ what: String, _ comeback: RedisProcess.Comeback) {
+        let over = disturb(what)
+        redis.kill(silently: false, comeback)
+        after(100, 3_000, 20_000) {
+            self.redis.start()
+            self.note("Redis is back")
+            over()
+        }
+    }
+
+    /// A replica that lags takes the place of a machine that is gone.
+    private func failOver() {
+        let over = disturb("Redis fails over")
+        redis.kill(silently: true, .older(milliseconds: random.number(in: 0...500)))
+        after(2_000, 10_000) {
+            self.redis.start()
+            self.note("another Redis is there")
+            over()
+        }
+    }
+
+    private func hang() {
+        let over = disturb("Redis doesn't answer")
+        let time = random.milliseconds(200...(random.pick([1_000, 5_000, 20_000]) ?? 1_000))
+        redis.hang(for: time)
+        installation.world.after(time) { over() }
+    }
+}

@@ -1,0 +1,102 @@
+import Logging
+import NIOCore
+import RTMRedis
+import RTMServiceKit
+
+@testable import RTMMessagingServer
+@testable import RTMServiceLink
+
+/// What a messaging node has in Redis, put together as a process puts it together.
+final class MessagingJournals {
+    /// What the world should know of a node.
+    enum News {
+        /// It leads a shard, whose first partition has this epoch.
+        case leads(shard: Int, epoch: UInt64)
+        case log(String)
+    }
+
+    let loop: ProcessLoop
+    let registry: NodeRegistry
+    private let client: RedisClient
+    private let shards: [MessagingShard]
+
+    init(
+        of shards: [MessagingShard], at host: Host, _ company: MessagingProcess.Company,
+        on loop: ProcessLoop, in network: SimulatedNetwork, random: RandomStream,
+        heard: @escaping (News) -> Void
+    ) {
+        self.loop = loop
+        self.shards = shards
+        let bound = NIOLoopBound(random, eventLoop: network.world.loop)
+        let node = "\(host)/" + String(random.next() >> 32, radix: 16)
+        let news = NIOLoopBound(heard, eventLoop: network.world.loop)
+        let logger = Logger(label: "\(host)") { label in
+            TextLogHandler(label: label, now: { "" }) { news.value(.log(String($0.dropLast()))) }
+        }
+        var redis = RedisConfiguration(.server(.tcp(host: RedisProcess.host.description, port: 1)))
+        redis.dialer = SimulatedRedisDialer(network, from: host)
+        redis.random = { bound.value.share() }
+        redis.commandTimeout = company.commandTimeout
+        client = RedisClient(redis, scripts: JournalScripts.all, on: loop, logger: logger)
+        let layout = "\(shards.count) shards of \(shards[0].limits.partitionCount) partitions"
+        let limits = JournalLimits(
+            lease: company.lease, retention: shards[0].limits.ageMax, bytesMax: 1 << 29, backlogMax: 1 << 23)
+        let probes = ReadinessRegistry(
+            logger: Logger(label: "silent") { _ in SwiftLogNoOpLogHandler() })
+        let metrics = JournalMetrics(MetricsRegistry(), shards: shards.count)
+        let confirmation = JournalConfirmation(.journal, lease: company.lease, shards: shards.count)
+        let client = client
+        let journals = shards.enumerated().map { number, shard in
+            RedisJournal(
+                client, names: JournalNames(prefix: "", of: shard.limits, node: node, layout: layout),
+                limits: limits, confirmation: confirmation, probe: probes.probe("journal \(number)"),
+                metrics: metrics, logger: logger,
+                random: { bound.value.next() | 1 })
+        }
+        registry = NodeRegistry(
+            client, prefix: "", node: node, layout: layout, journals: journals, lease: company.lease,
+            tell: { _ in })
+        let endOfTurn = EndOfTurn.shared(on: loop)
+        for (shard, journal) in zip(shards, journals) {
+            shard.lead = nil
+            shard.journal = JournalUse(redis: journal, endOfTurn: endOfTurn)
+            journal.start(keeper: WatchedKeeper(shard, heard))
+        }
+        registry.start()
+    }
+
+    /// The process is gone. What is let go here says nothing to anybody.
+    func end() {
+        loop.die()
+        client.shutdown()
+        for shard in shards { shard.journal = nil }
+    }
+}
+
+/// A shard, of which the world hears that it leads.
+private final class WatchedKeeper: JournalKeeper {
+    private let shard: MessagingShard
+    private let heard: (MessagingJournals.News) -> Void
+
+    init(_ shard: MessagingShard, _ heard: @escaping (MessagingJournals.News) -> Void) {
+        self.shard = shard
+        self.heard = heard
+    }
+
+    func journalLeads(_ term: JournalTerm, isAnew: Bool) {
+        heard(.leads(shard: shard.limits.shard, epoch: term.epoch))
+        shard.journalLeads(term, isAnew: isAnew)
+    }
+
+    func journalReads(_ term: JournalTerm) { shard.journalReads(term) }
+    func journalHas(_ batch: UnsafeRawBufferPointer) throws(JournalFault) { try shard.journalHas(batch) }
+    var journalHasHeads: Bool { shard.journalHasHeads }
+    func journalGathers() -> ByteBuffer { shard.journalGathers() }
+    func journalHasWritten(_ number: UInt64) { shard.journalHasWritten(number) }
+    func journalPart(isFirst: Bool) -> (bytes: ByteBuffer, isLast: Bool) {
+        shard.journalPart(isFirst: isFirst)
+    }
+    func journalLeaves() { shard.journalLeaves() }
+    func journalStays() { shard.journalStays() }
+    func journalEnded(_ reason: String) { shard.journalEnded(reason) }
+}

@@ -1,0 +1,140 @@
+import RTMRedis
+
+/// The rules of the scripts under Services/Messaging/Server/Scripts, line by line.
+extension SimulatedRedis {
+    mutating func execute(_ name: String, _ call: ScriptCall) -> RedisReply {
+        switch name {
+        case "append": append(call)
+        case "era": era(call)
+        case "register": register(call)
+        case "reinstate": reinstate(call)
+        case "release": release(call)
+        case "take": take(call)
+        default: .error("ERR the script \(name) isn't simulated")
+        }
+    }
+
+    private mutating func append(_ call: ScriptCall) -> RedisReply {
+        let (head, batches) = (call.keys[0], call.keys[1])
+        guard let token = get(head, "token") else { return .text("gone") }
+        guard token == call[1] else { return .text("ended") }
+        guard get(head, "run") == call[3] else { return .text("doubt") }
+        let (last, number) = (self.number(head, "last"), call.number(2))
+        let ends = "\(now + call.number(4))"
+        if last >= number {
+            set(head, ["until": ends, "whole": call[7]])
+            return .text(last == number ? "done" : "doubt")
+        }
+        guard last + 1 == number, !call.arguments[5].isEmpty else { return .text("doubt") }
+        guard stream(batches).last.map({ $0.number < number }) ?? true else {
+            return .error("ERR The ID specified in XADD is equal or smaller than the target stream top item")
+        }
+        var stream = removeStream(batches)
+        stream.append((number, call.arguments[5]))
+        let old = stream.prefix { $0.number < call.number(5) }.count
+        if old > uncutMax { stream.removeFirst(old) }
+        values[batches] = .stream(stream)
+        set(head, ["last": call[2], "until": ends, "whole": call[7]])
+        return .text("done")
+    }
+
+    private mutating func era(_ call: ScriptCall) -> RedisReply {
+        let key = call.keys[0]
+        if get(key, "era") == nil { set(key, ["era": call[2]]) }
+        if get(key, call[1]) == nil { set(key, [call[1]: "\(call[3]) \(now)"]) }
+        let had = (get(key, call[1]) ?? "").split(separator: " ")
+        guard had.count == 2, let at = UInt64(had[1]) else { return .error("ERR no time") }
+        if had[0] == call[3] { return .text(get(key, "era") ?? "") }
+        return .text(at + 2 * call.number(4) > now ? "wait" : "")
+    }
+
+    private mutating func register(_ call: ScriptCall) -> RedisReply {
+        let (key, node) = (call.keys[0], call[1])
+        let layout = get(key, "layout") ?? call[3]
+        var fields = self[key]
+        fields["layout"] = nil
+        fields = fields.filter { name, until in name != node && (UInt64(until) ?? 0) >= now }
+        var living = fields.keys.sorted()
+        fields["layout"] = get(key, "layout")
+        values[key] = fields.isEmpty ? nil : .hash(fields)
+        if layout != call[3], !living.isEmpty { return .texts("other", layout) }
+        set(key, ["layout": call[3]])
+        if call[2] != "0" {
+            set(key, [node: "\(now + call.number(2))"])
+            living.append(node)
+        }
+        return .array((["nodes"] + living).map { .text($0) })
+    }
+
+    private mutating func reinstate(_ call: ScriptCall) -> RedisReply {
+        let (head, batches) = (call.keys[0], call.keys[1])
+        let (token, last) = (get(head, "token"), get(head, "last"))
+        if let token, token != call[2], token != call[1] { return .texts("ended") }
+        set(
+            head,
+            [
+                "term": call[8], "token": call[1], "node": call[3], "until": "\(now + call.number(4))",
+                "run": call[5], "epoch": call[9], "secret": call[10], "layout": call[11], "heir": "",
+                "doubt": "", "whole": call[6] == "1" ? call[7] : "0", "confirms": call[12],
+            ])
+        guard call[6] == "1" || token == nil else { return .texts("done", last ?? "") }
+        values[batches] = nil
+        set(head, ["last": "0"])
+        return .texts("done", "0")
+    }
+
+    private mutating func release(_ call: ScriptCall) -> RedisReply {
+        let head = call.keys[0]
+        guard get(head, "token") == call[1], get(head, "last") == call[2], get(head, "run") == call[3] else {
+            return .integer(0)
+        }
+        set(head, ["until": "\(now)", "heir": call[4]])
+        return .integer(1)
+    }
+
+    private mutating func take(_ call: ScriptCall) -> RedisReply {
+        let head = call.keys[0]
+        let (token, node, lease, run) = (call[1], call[2], call.number(3), call[4])
+        guard let term = get(head, "term") else {
+            guard call[5] == "1" else { return .texts("empty") }
+            set(
+                head,
+                [
+                    "term": "\(now)", "token": token, "node": node, "until": "\(now + lease)", "run": run,
+                    "last": "0", "whole": "1", "epoch": call[6], "secret": call[7], "layout": call[8],
+                    "heir": "", "confirms": call[10],
+                ])
+            return .texts("taken", "\(now)", "0", "1", call[6], call[7], "\(now)")
+        }
+        let layout = get(head, "layout") ?? ""
+        guard layout == call[8] else { return .texts("other", layout) }
+        let ends = number(head, "until") + (get(head, "heir") == node ? 0 : call.number(9))
+        guard ends <= now else { return held(head, until: ends) }
+        let isSameRun = get(head, "run") == run
+        if !isSameRun {
+            if (get(head, "doubt") ?? "").isEmpty { set(head, ["doubt": "\(now)"]) }
+            let ends = number(head, "doubt") + 2 * lease
+            guard ends <= now else { return held(head, until: ends) }
+        }
+        let next = "\(max(number(head, "term") + 1, now))"
+        let isKept = isSameRun || get(head, "confirms") == "1"
+        let whole = isKept ? get(head, "whole") ?? "0" : "0"
+        set(
+            head,
+            [
+                "term": next, "token": token, "node": node, "until": "\(now + lease)", "run": run,
+                "whole": whole, "heir": "", "doubt": "", "confirms": call[10],
+            ])
+        return .texts(
+            "taken", next, get(head, "last") ?? "", whole, get(head, "epoch") ?? "",
+            get(head, "secret") ?? "", term)
+    }
+
+    private func held(_ head: String, until ends: UInt64) -> RedisReply {
+        .array([.text("held"), .text(get(head, "node") ?? ""), .integer(Int(ends - now))])
+    }
+
+    private func number(_ key: String, _ field: String) -> UInt64 {
+        get(key, field).flatMap { UInt64($0) } ?? 0
+    }
+}
