@@ -106,7 +106,8 @@ sanitize: setup
 # Two of each service but storage: every process is restarted in turn under load.
 rolling: setup
 	swift build --build-tests
-	$(run_tests) --filter 'IntegrationTests.RollingTests'
+	ROLLING_TIMELINE=$(abspath .build/rolling.csv) $(run_tests) --filter 'IntegrationTests.RollingTests'
+	Tests/Benchmarks/rolling/plot.sh .build/rolling.csv docs/rolling.png
 
 # Without COMMIT the oldest one that today's programs may run beside (docs/operations/upgrade.md).
 test-mixed: SETUP := tests

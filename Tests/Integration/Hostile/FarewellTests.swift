@@ -32,7 +32,8 @@ import Testing
     func refused() async throws {
         try await RunningSystem.with(.standalone, edge: ["--edge-connections-max", "1"]) { system in
             let first = try await RawConnection.open(system.address("edge"))
-            try await first.hello()
+            // Somebody who hasn't logged in would make room.
+            try await first.enter("alice")
             for number in 0..<40 {
                 let other = try await RawConnection.open(system.address("edge"))
                 try? await other.logIn("mallory")

@@ -61,10 +61,13 @@ final class RollingInstallation: Sendable {
 
     /// Stops each process and starts it again, and waits until it is ready before the next one: messaging,
     /// presence, storage, the edges.
-    func restartAll(between: () async throws -> Void) async throws {
+    func restartAll(
+        _ timeline: RollingTimeline? = nil, between: () async throws -> Void
+    ) async throws {
         try await between()
         for number in members.withLock({ $0.indices }) {
             let member = members.withLock { $0[number] }
+            timeline?.stops(member.process.name)
             member.process.signal(SIGTERM)
             #expect(try await member.process.exit() == 0)
             let fresh = try await member.start()
@@ -72,6 +75,18 @@ final class RollingInstallation: Sendable {
             try await isReady(fresh)
             try await between()
         }
+    }
+
+    /// What each edge that answers has counted, by its process.
+    func edgeCounters() async -> [Int32: RollingTimeline.EdgeCounters] {
+        var counters: [Int32: RollingTimeline.EdgeCounters] = [:]
+        for process in members.withLock({ $0.map(\.process) }) where process.name == "rtm-edge" {
+            guard let admin = try? await process.listening()["admin"],
+                let page = try? await system.get("http://\(admin)/metrics")
+            else { continue }
+            counters[process.pid] = RollingTimeline.EdgeCounters(page.body)
+        }
+        return counters
     }
 
     private func isReady(_ process: ServiceProcess) async throws {

@@ -9,10 +9,12 @@ final class RollingLoad: Sendable {
     private let clients: [ChaosRTMClient]
     private let published = Shared([DeliveryRecord.Published]())
     private let isOver = Shared(false)
+    private let timeline: RollingTimeline?
 
     /// - Parameter clients: some of each edge.
-    init(_ clients: [ChaosRTMClient]) async throws {
+    init(_ clients: [ChaosRTMClient], _ timeline: RollingTimeline? = nil) async throws {
         self.clients = clients
+        self.timeline = timeline
         for client in clients { try await client.start(channels: Self.channels) }
     }
 
@@ -64,7 +66,9 @@ final class RollingLoad: Sendable {
         for number in 0... where !isOver.present {
             let channel = Self.channels[number % Self.channels.count]
             let text = "\(client.user) \(number)"
+            let start = ContinuousClock.now
             let outcome = await client.publish(text, to: channel)
+            timeline?.published(in: ContinuousClock.now - start)
             published.withLock {
                 $0.append(.init(text: text, publisher: client.user, channel: channel, outcome: outcome))
             }

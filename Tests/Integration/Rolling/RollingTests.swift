@@ -19,8 +19,12 @@ import Testing
             // A subscribe to a shard that moves just then would be refused.
             try await system.isShared(4)
             try await system.ready()
-            let load = try await RollingLoad(installation.clients(12))
-            try await load.run { try await installation.restartAll { try await load.flows() } }
+            let timeline = RollingTimeline()
+            let load = try await RollingLoad(installation.clients(12), timeline)
+            try await timeline.watching(installation.edgeCounters) {
+                try await load.run { try await installation.restartAll(timeline) { try await load.flows() } }
+            }
+            try timeline.write()
             load.judge()
             await load.close()
         }
