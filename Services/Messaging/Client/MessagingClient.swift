@@ -50,9 +50,9 @@ package final class MessagingClient<Caller: MessagingCaller> {
     }
 
     package var addresses: String { shards.addressList }
-    /// Whether this channel can be called.
-    package func isUp(_ channel: ChannelKey) -> Bool { shards.isUp(channel) }
-    package func isUp(_ channel: ChannelView) -> Bool { shards.links(to: channel).isUp }
+    /// How long this channel could not be called; nil if it can.
+    package func outage(of channel: ChannelKey) -> Duration? { shards.links(to: channel).outage }
+    package func outage(of channel: ChannelView) -> Duration? { shards.links(to: channel).outage }
 
     package func start(caller: Caller) {
         self.caller = caller

@@ -1,4 +1,5 @@
 package import Logging
+import NIOCore
 package import RTMModel
 package import RTMServiceLink
 package import RTMWire
@@ -28,6 +29,9 @@ package final class MessagingLinks<Call> {
     /// Nil while no node says that it leads.
     package private(set) var leader: ServiceLinkClient<Call>?
     private var term: UInt64 = 0
+    /// Since when no node leads. It has no meaning while one does.
+    private var leaderlessSince: NIODeadline
+    private let endOfTurn: EndOfTurn
     /// Who leads when the link to the leader before has ended.
     private var next: (link: ServiceLinkClient<Call>, term: UInt64)?
     private let makeLink: (ServiceLinkAddress) -> ServiceLinkClient<Call>
@@ -48,9 +52,15 @@ package final class MessagingLinks<Call> {
         }
         all = addresses.map(makeLink)
         self.timeout = timeout
+        self.endOfTurn = endOfTurn
+        leaderlessSince = endOfTurn.now
     }
 
     @inlinable package var isUp: Bool { leader?.isUp ?? false }
+    /// How long no node has led; nil if one does.
+    package var outage: Duration? {
+        isUp ? nil : .nanoseconds((endOfTurn.now - leaderlessSince).nanoseconds)
+    }
 
     /// Throws, without having sent anything, when no node leads or too many requests are open.
     @inlinable
@@ -112,6 +122,7 @@ package final class MessagingLinks<Call> {
             return .replaced
         }
         leader = all.first { $0.isUp && $0.incarnation == link.incarnation }
+        leaderlessSince = endOfTurn.now
         return leader == nil ? .down : .replaced
     }
 }

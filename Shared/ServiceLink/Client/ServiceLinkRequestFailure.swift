@@ -8,6 +8,15 @@ package enum ServiceLinkRequestFailure: Error, Sendable, Hashable {
     case timedOut
     /// The link was lost before an answer came. The request may have been done.
     case disconnected
+
+    /// Whether it failed only because this process isn't, or is no longer, the one to ask.
+    package var isOfLink: Bool {
+        switch self {
+        case .disconnected: true
+        case .refused(let error): error.code == .notConnected
+        case .timedOut: false
+        }
+    }
 }
 
 extension ServiceLinkOutcome {

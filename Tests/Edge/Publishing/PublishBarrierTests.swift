@@ -10,9 +10,9 @@ struct PublishBarrierTests {
     @Test("wait until the earliest of those has come again (M-25)")
     func order() {
         var barrier = PublishBarrier()
-        func admits(_ sequence: UInt64) -> Bool { barrier.admits(sequence, now: start) }
+        func admits(_ sequence: UInt64) -> Bool { barrier.wait(of: sequence, now: start) == nil }
         #expect(admits(4))
-        for sequence in [6, 5, 7] as [UInt64] { barrier.refused(sequence, now: start) }
+        for sequence in [6, 5, 7] as [UInt64] { barrier.refused(sequence, pause: .zero, now: start) }
         for sequence in [8, 6, 9] as [UInt64] { #expect(!admits(sequence)) }
         for sequence in [5, 6, 7, 8] as [UInt64] { #expect(admits(sequence)) }
     }
@@ -20,26 +20,37 @@ struct PublishBarrierTests {
     @Test("wait anew when it is refused once more")
     func again() {
         var barrier = PublishBarrier()
-        func admits(_ sequence: UInt64) -> Bool { barrier.admits(sequence, now: start) }
-        barrier.refused(5, now: start)
+        func admits(_ sequence: UInt64) -> Bool { barrier.wait(of: sequence, now: start) == nil }
+        barrier.refused(5, pause: .zero, now: start)
         #expect(admits(5))
-        barrier.refused(5, now: start)
+        barrier.refused(5, pause: .zero, now: start)
         #expect(!admits(6))
     }
 
     @Test("don't wait for long for a client that doesn't repeat them, and those without sequence never")
     func impatience() {
         var barrier = PublishBarrier()
-        func admits(_ sequence: UInt64, _ now: NIODeadline) -> Bool { barrier.admits(sequence, now: now) }
-        barrier.refused(5, now: start)
+        func admits(_ sequence: UInt64, _ now: NIODeadline) -> Bool {
+            barrier.wait(of: sequence, now: now) == nil
+        }
+        barrier.refused(5, pause: .zero, now: start)
         #expect(admits(0, start))
         let late = start + PublishBarrier.timeout
-        barrier.refused(6, now: late - .seconds(1))
+        barrier.refused(6, pause: .zero, now: late - .seconds(1))
         #expect(!admits(6, late - .nanoseconds(1)))
         #expect(admits(6, late))
         #expect(admits(7, start), "then it is over")
-        barrier.refused(9, now: late)
+        barrier.refused(9, pause: .zero, now: late)
         #expect(!admits(10, late))
         #expect(admits(6, late))
+    }
+
+    @Test("are told to come when the awaited one does, or a moment later")
+    func wait() {
+        var barrier = PublishBarrier()
+        barrier.refused(5, pause: .milliseconds(300), now: start)
+        #expect(barrier.wait(of: 6, now: start + .milliseconds(100)) == .milliseconds(200))
+        #expect(barrier.wait(of: 6, now: start + .milliseconds(299)) == .milliseconds(20))
+        #expect(barrier.wait(of: 6, now: start + .milliseconds(400)) == .milliseconds(20))
     }
 }

@@ -134,7 +134,7 @@ extension EdgeLoop {
         _ connection: any SessionConnection, _ login: ClientRequest.Login
     ) throws(RTMError) -> Session {
         let inbox = ChannelView(appID: login.appID, type: .user, name: login.userID)
-        return try logins.makeSession(connection, login, isMessagingUp: messaging.isUp(inbox))
+        return try logins.makeSession(connection, login, isMessagingUp: messaging.outage(of: inbox) == nil)
     }
 
     /// The oldest connection without a login makes room for a newcomer.

@@ -9,26 +9,33 @@ import NIOCore
 /// The barrier waits for that only as long as an answer and a request can be under way.
 struct PublishBarrier {
     static let timeout: TimeAmount = .seconds(2)
+    /// The awaited one may be on its way.
+    private static let waitMin: TimeAmount = .milliseconds(20)
 
     /// The sequence of the earliest publish that was refused; 0 if none is awaited.
     private var awaited: UInt64 = 0
     private var until = NIODeadline.distantPast
+    /// When the client comes with it again.
+    private var returnsAt = NIODeadline.distantPast
 
     /// A publish that can be sent again was refused for the moment. Publishes behind the awaited one don't
     /// prolong the time, or a client that doesn't repeat that one would be refused for ever.
-    mutating func refused(_ sequence: UInt64, now: NIODeadline) {
+    ///
+    /// - Parameter pause: after which the client was told to send it again.
+    mutating func refused(_ sequence: UInt64, pause: TimeAmount, now: NIODeadline) {
         guard awaited == 0 || sequence <= awaited || now >= until else { return }
         awaited = sequence
-        until = now + Self.timeout
+        returnsAt = now + pause
+        until = returnsAt + Self.timeout
     }
 
-    /// Whether a publish may pass, because no refused publish has to come before it.
-    mutating func admits(_ sequence: UInt64, now: NIODeadline) -> Bool {
-        guard awaited != 0, sequence != 0 else { return true }
+    /// How long a publish has to wait, because a refused one has to come before it; nil if it may pass.
+    mutating func wait(of sequence: UInt64, now: NIODeadline) -> TimeAmount? {
+        guard awaited != 0, sequence != 0 else { return nil }
         guard sequence > awaited, now < until else {
             awaited = 0
-            return true
+            return nil
         }
-        return false
+        return max(returnsAt - now, Self.waitMin)
     }
 }

@@ -25,9 +25,6 @@ final class Publishing {
         let sentAt: NIODeadline
     }
 
-    /// A link that was lost is back after some tenths of a second, unless messaging is away.
-    private static let repeatAfter: Duration = .milliseconds(200)
-
     private let messaging: MessagingClient<ServiceEvents>
     private let history: HistoryAppends
     private let sessions: Sessions
@@ -77,7 +74,7 @@ final class Publishing {
             }
             return true
         } catch {
-            if error.isForNow { session.publishRefused(request.sequence, now: endOfTurn.now) }
+            if error.isForNow { session.publishRefused(request.sequence, error, now: endOfTurn.now) }
             session.answer(requestID, error)
             return false
         }
@@ -171,20 +168,21 @@ extension Publishing {
     private func checkOrder(
         _ session: Session, _ request: ClientRequest.Publish, _ continues: Bool
     ) throws(RTMError) {
-        guard continues || isMessagingUp(session, request) else {
-            throw .messagingUnreachable(.channelPublishMessageFailed)
+        if !continues, let outage = outage(of: request, session) {
+            throw .messagingUnreachable(.channelPublishMessageFailed, for: outage)
         }
-        let isInTurn = session.publishBarrier.admits(request.sequence, now: endOfTurn.now)
-        guard !isInTurn else { return }
+        guard let wait = session.publishBarrier.wait(of: request.sequence, now: endOfTurn.now) else { return }
         throw RTMError(
             .channelPublishMessageFailed, "an earlier message could not be published yet",
-            retryAfter: Self.repeatAfter)
+            retryAfter: .nanoseconds(wait.nanoseconds))
     }
 
-    private func isMessagingUp(_ session: Session, _ request: ClientRequest.Publish) -> Bool {
+    /// For how long the channel's log could not be called; nil if it can.
+    private func outage(of request: ClientRequest.Publish, _ session: Session) -> Duration? {
         session.appID.withWireText { appID in
-            messaging.isUp(
-                ChannelView(appID: appID, type: request.channelType ?? .none, name: request.channel))
+            let channel = ChannelView(
+                appID: appID, type: request.channelType ?? .none, name: request.channel)
+            return messaging.outage(of: channel)
         }
     }
 
@@ -288,12 +286,13 @@ extension Publishing {
 
     private func error(of pending: PendingPublish, _ failure: ServiceLinkRequestFailure) -> RTMError {
         var error = RTMError(failure, .channelPublishMessageFailed, timeout: .channelPublishMessageTimeout)
-        if failure == .disconnected, pending.sequence != 0 { error.retryAfter = Self.repeatAfter }
+        // Whether it was done is known once it is sent again.
+        if failure.isOfLink, pending.sequence != 0 { error.retryAfter = MessagingOutage.shortestPause }
         return error
     }
 
     private func refuse(_ pending: PendingPublish, _ error: RTMError) {
-        if error.isForNow { pending.session.publishRefused(pending.sequence, now: endOfTurn.now) }
+        if error.isForNow { pending.session.publishRefused(pending.sequence, error, now: endOfTurn.now) }
         for place in 0..<UInt64(pending.count) {
             pending.session.answer(pending.requestID &+ place, error)
         }
@@ -314,7 +313,8 @@ extension RTMError {
 }
 
 extension Session {
-    fileprivate func publishRefused(_ sequence: UInt64, now: NIODeadline) {
-        if instance != 0, sequence != 0 { publishBarrier.refused(sequence, now: now) }
+    fileprivate func publishRefused(_ sequence: UInt64, _ error: RTMError, now: NIODeadline) {
+        guard instance != 0, sequence != 0, let pause = error.retryAfter else { return }
+        publishBarrier.refused(sequence, pause: TimeAmount(pause), now: now)
     }
 }

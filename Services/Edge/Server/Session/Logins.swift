@@ -76,7 +76,7 @@ final class Logins {
             appID: login.appID.string, userID: userID, token: login.token.string, nowMilliseconds: wallClock()
         )
         try sharedRates.login(userID, of: application, now: endOfTurn.now)
-        guard isMessagingUp else { throw .messagingUnreachable(.loginNoServerResources) }
+        guard isMessagingUp else { throw .messagingUnreachable(.loginNoServerResources, for: nil) }
         try sharedRates.sessions.enter(application)
         let appPublishes = publishes(of: application)
         let subscriptions = SubscriptionsAtLogin(login, channelsMax: application.subscriptionsMax)

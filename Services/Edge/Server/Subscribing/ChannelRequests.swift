@@ -82,7 +82,7 @@ final class ChannelRequests {
                 .invalidParameter, "the feature set \(wish.features.rawValue) has unknown features")
         }
         let key = session.channel(name.string, wish.type ?? .none)
-        guard subscribing.isPossible(key) else { throw .messagingUnreachable(.channelSubscribeFailed) }
+        try subscribing.checkIsPossible(key, .channelSubscribeFailed)
         try checkRoom(for: key, of: session)
         if let expiresAt { accept(key.name, until: expiresAt, session) }
         return key

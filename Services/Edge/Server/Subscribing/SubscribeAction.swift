@@ -86,8 +86,4 @@ struct PageQuestion: Hashable {
 extension RTMError {
     static let unsubscribedMeanwhile = RTMError(
         .channelSubscribeFailed, "the channel was unsubscribed before the subscribe was done")
-
-    static func messagingUnreachable(_ code: ErrorCode) -> RTMError {
-        RTMError(code, "the messaging service can't be reached at present", retryAfter: .seconds(1))
-    }
 }

@@ -62,12 +62,15 @@ struct SubscribeRequest {
 
     /// The error that the client gets if messaging didn't do its part.
     func error(_ failure: ServiceLinkRequestFailure) -> RTMError {
-        switch channel.type {
-        case .none: RTMError(failure, .storageOperationFailed, timeout: .storageOperationTimeout)
-        case .stream: RTMError(failure, .channelJoinFailed, timeout: .channelJoinFailed)
-        case .message, .user, .topics, .topic:
-            RTMError(failure, .channelSubscribeFailed, timeout: .channelSubscribeTimeout)
-        }
+        var error =
+            switch channel.type {
+            case .none: RTMError(failure, .storageOperationFailed, timeout: .storageOperationTimeout)
+            case .stream: RTMError(failure, .channelJoinFailed, timeout: .channelJoinFailed)
+            case .message, .user, .topics, .topic:
+                RTMError(failure, .channelSubscribeFailed, timeout: .channelSubscribeTimeout)
+            }
+        if failure.isOfLink { error.retryAfter = MessagingOutage.shortestPause }
+        return error
     }
 }
 

@@ -71,8 +71,10 @@ final class Subscribing {
 // MARK: - What clients ask
 
 extension Subscribing {
-    /// The channel's log can be called, so that a subscribe has a chance.
-    func isPossible(_ channel: ChannelKey) -> Bool { messaging.isUp(channel) }
+    /// A subscribe has a chance only while the channel's log can be called.
+    func checkIsPossible(_ channel: ChannelKey, _ code: ErrorCode) throws(RTMError) {
+        if let outage = messaging.outage(of: channel) { throw .messagingUnreachable(code, for: outage) }
+    }
 
     /// The login is answered when messages reach the user, so that "logged in" means "reachable".
     ///

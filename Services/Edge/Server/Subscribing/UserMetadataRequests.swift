@@ -41,7 +41,7 @@ final class UserMetadataRequests {
     private func enter(
         _ key: ChannelKey, of session: Session, _ requestID: UInt64, _ after: StreamPosition?
     ) throws(RTMError) {
-        guard subscribing.isPossible(key) else { throw .messagingUnreachable(.storageOperationFailed) }
+        try subscribing.checkIsPossible(key, .storageOperationFailed)
         try checkRoom(for: key, of: session)
         subscribing.enter(
             SubscribeRequest(
