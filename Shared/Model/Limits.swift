@@ -23,6 +23,8 @@ public enum Limits {
     public static let topicMessageBytesMax = 1024
     /// Stream channels that one client may have joined (L-25).
     public static let joinedStreamChannelsMax = 100
+    /// How an error names that limit.
+    package static let joinedStreamChannelsName = "joined stream channels"
     /// Topics that one client may publish in one stream channel (L-27).
     public static let joinedTopicsMax = 8
     /// Topics of one stream channel that one client may be subscribed to (L-28).

@@ -176,6 +176,7 @@ private final class Decoders {
         unpack(SnapshotRequest.self, bytes)
         unpack(SnapshotResponse.self, bytes) { $0.frames.touch() }
         unpack(SessionPush.self, bytes)
+        unpack(Ban.self, bytes)
         scan(WriteMetadata.self, bytes)
         scan(MetadataTarget.self, bytes)
         scan(MetadataItem.self, bytes)

@@ -179,5 +179,6 @@ extension SchemaMessage {
         SchemaMessage(Rtm_Service_SnapshotRequest.self, rtm__service__snapshot_request__unpack),
         SchemaMessage(Rtm_Service_SnapshotResponse.self, rtm__service__snapshot_response__unpack),
         SchemaMessage(Rtm_Service_SessionPush.self, rtm__service__session_push__unpack),
+        SchemaMessage(Rtm_Service_Ban.self, rtm__service__ban__unpack),
     ]
 }

@@ -207,6 +207,8 @@ struct WrittenMessage: Sendable, CustomTestStringConvertible {
             WrittenMessage(SnapshotRequest(channel: key, metadata: true, locks: true)),
             WrittenMessage(SnapshotResponse(frames: x)),
             WrittenMessage(SessionPush(caller: caller, change: .left, channel: key)),
+            WrittenMessage(
+                Ban(appID: "a", userID: "u", untilMilliseconds: 1, reason: "r", endsSession: true)),
         ]
     }
 }

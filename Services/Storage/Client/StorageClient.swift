@@ -26,10 +26,14 @@ package protocol StorageCaller: AnyObject {
     func storageGranted(_ push: LockGrantedPush)
     /// The response's frames are valid during the call.
     func storageSnapshot(_ snapshot: Snapshot, _ outcome: Result<SnapshotResponse, ServiceLinkRequestFailure>)
+    /// An operator shuts a user out or ends a session, or lets the user in again. When the link comes up,
+    /// all bans arrive, and behind them one without a user.
+    func storageBanned(_ ban: Ban)
 }
 
 extension StorageCaller {
     package func storageIsUnreachable(_ reason: ServiceLinkDownReason) {}
+    package func storageBanned(_ ban: Ban) {}
 }
 
 /// Typed calls to storage over one link. Every call has exactly one outcome.
@@ -101,9 +105,12 @@ package final class StorageClient<Caller: StorageCaller>: ServiceClient {
     }
 
     package func push(_ link: ServiceLinkClient<Open>, method: UInt32, body: UnsafeRawBufferPointer) {
-        guard method == StorageMethod.lockGranted, let push = try? LockGrantedPush(scanning: body) else {
-            return
+        switch method {
+        case StorageMethod.lockGranted:
+            if let push = try? LockGrantedPush(scanning: body) { calls.caller?.storageGranted(push) }
+        case StorageMethod.banned:
+            if let ban = try? Ban(body, in: calls.arena) { calls.caller?.storageBanned(ban) }
+        default: break
         }
-        calls.caller?.storageGranted(push)
     }
 }

@@ -18,6 +18,7 @@ package enum StorageDefinition {
         rules: ServiceLinkKeys.rules(listen: StorageKeys.listen) + [StorageKeys.messaging.rule],
         check: ServiceLinkConfiguration.problem,
         commands: StorageCommands.all(data: StorageKeys.data)
+            + OperatorCommands.all(listen: StorageKeys.listen)
     ) { context in
         let configuration = context.configuration
         let data = configuration[StorageKeys.data]
@@ -118,7 +119,10 @@ private struct StorageDatabase: Service {
                 health: { failure in
                     if let failure { probe.notReady(failure.reason) } else { probe.ready() }
                 }))
-        try await loop.submit { core.value.outbox.start(on: loop) }.get()
+        try await loop.submit {
+            core.value.outbox.start(on: loop)
+            core.value.node.start()
+        }.get()
         loop.scheduleRepeatedTask(initialDelay: .zero, delay: Self.cleaningInterval) { _ in
             core.value.node.cleanUp()
         }

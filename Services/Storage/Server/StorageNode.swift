@@ -16,6 +16,7 @@ final class StorageNode {
     private let outbox: Outbox
     private let arena = DecodeArena()
     private var links: [UInt64: AcceptedServiceLink] = [:]
+    private var bans = BanList()
     /// The ticket of the last caller that asked for a lock.
     private var lastTicket: UInt64 = 0
 
@@ -37,6 +38,7 @@ extension StorageNode: ServiceLinkHandler {
     func linkOpened(_ link: AcceptedServiceLink) {
         links[link.id] = link
         metrics.links.add(1)
+        for ban in bans.announcement { link.push(StorageMethod.banned, ban) }
         logger.info("link opened", metadata: ["node": "\(link.peerNode)"])
     }
 
@@ -59,6 +61,10 @@ extension StorageNode: ServiceLinkHandler {
             case StorageMethod.snapshot:
                 let request = try SnapshotRequest(body, in: arena)
                 try read(.snapshot(request), id, link)
+            case StorageMethod.ban:
+                let ban = try Ban(body, in: arena)
+                try NameRule.user.check(ban.userID.utf8)
+                try write(.ban(ban), .storageNotAvailable, nil, id, link)
             default: throw RTMError(.serviceNotSupport, "storage has no method \(method)")
             }
         } catch let error as RTMError {
@@ -157,6 +163,7 @@ extension StorageNode {
             }
         }
         for settled in outcome.settled { report(settled) }
+        for ban in outcome.bans { tell(ban) }
         if let failure = outcome.failure { metrics.failures[.init(cause: failure.kind)].increment() }
         if let expired = outcome.expired { expireHistory(after: expired) }
         if let size = outcome.size { metrics.report(size) }
@@ -174,7 +181,14 @@ extension StorageNode {
         case .historyAppended:
             metrics.historyStored.increment()
             link.respond(to: request, NoContent())
+        case .banned: link.respond(to: request, NoContent())
         }
+    }
+
+    /// Every edge hears it, because nobody knows where the user is (S-4).
+    private func tell(_ ban: Ban) {
+        bans.take(ban, nowMilliseconds: WallClock.milliseconds())
+        for link in links.values { link.push(StorageMethod.banned, ban) }
     }
 
     private func report(_ settled: LockStep.Settled) {
@@ -222,6 +236,9 @@ extension StorageNode {
 // MARK: - Time
 
 extension StorageNode {
+    /// Learns who is shut out. Links that are open already hear it then.
+    func start() { _ = threads.writes.put(StorageWrite(.listBans)) }
+
     /// Limit: messages removed in one write, so that no other write waits long behind it.
     private static let expiredMax = 500
     /// Limit: channels visited in one write. Each visit may read a page of the file, which then displaces

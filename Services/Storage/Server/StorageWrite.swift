@@ -15,6 +15,10 @@ struct StorageWrite: Sendable {
         case announced([ClosedRange<UInt64>])
         case removeExpiredHistory(limit: Int)
         case removeUnusedChannels(limit: Int)
+        /// An operator shuts a user out, ends a session, or lets a user in again (S-4).
+        case ban(Ban)
+        /// Reports who is shut out, once at the start.
+        case listBans
     }
 
     let work: Work
@@ -40,6 +44,7 @@ struct WriteOutcome: Sendable {
         /// The caller waits in line for a lock.
         case waiting(ticket: UInt64)
         case historyAppended
+        case banned
     }
 
     struct Answered: Sendable {
@@ -52,6 +57,8 @@ struct WriteOutcome: Sendable {
     var settled: [LockStep.Settled] = []
     /// The events in their order.
     var events: [OutboxEvent] = []
+    /// What operators asked for, or all bans if they were listed.
+    var bans: [Ban] = []
     /// How many messages were removed, if the group removed expired ones.
     var expired: Int?
     /// How large the store is, if the group removed expired messages, which it does once a second.

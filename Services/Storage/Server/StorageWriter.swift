@@ -107,6 +107,8 @@ struct StorageWriter<Store: WritableStore> {
             outcome.expired = try store.removeExpired(by: try expiryTime(now), limit: limit)
             outcome.size = try store.size()
         case .removeUnusedChannels(let limit): try store.removeUnusedChannels(limit: limit)
+        case .ban(let ban): try self.ban(ban, write, now)
+        case .listBans: try listBans(now)
         }
     }
 
@@ -159,7 +161,9 @@ struct StorageWriter<Store: WritableStore> {
             case .metadata: refuse(write, failure, .storageNotAvailable)
             case .lock: refuse(write, failure, .lockOperationFailed)
             case .history: refuse(write, failure, .historyOperationFailed)
-            case .session, .linkLost, .announced, .removeExpiredHistory, .removeUnusedChannels: break
+            case .ban: refuse(write, failure, .storageNotAvailable)
+            case .session, .linkLost, .announced, .removeExpiredHistory, .removeUnusedChannels, .listBans:
+                break
             }
         }
     }
@@ -217,6 +221,7 @@ extension WriteOutcome {
         answers += other.answers
         settled += other.settled
         events += other.events
+        bans += other.bans
         expired = other.expired ?? expired
         size = other.size ?? size
         failure = other.failure ?? failure

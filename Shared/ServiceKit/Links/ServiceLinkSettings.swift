@@ -29,6 +29,13 @@ extension ServiceLinkConfiguration {
         }
     }
 
+    /// Reads the settings once, for a command that ends soon.
+    package init(_ configuration: Configuration) throws {
+        self.init()
+        secret = ServiceLinkSecret(configuration[ServiceLinkKeys.secret]?.revealed ?? "")
+        tls = try Self.contexts(configuration) { try TextFile.read($0) }.map(ServiceLinkTLS.init)
+    }
+
     /// What is wrong with the files of TLS between services; nil if they can be used.
     @Sendable package static func problem(
         _ configuration: Configuration, _ read: (String) throws -> String

@@ -20,6 +20,7 @@ package struct Disconnect: ServerFrameBody, Sendable, Hashable {
         case loginRefused = 3505
         case tokenExpired = 3506
         case superseded = 3507
+        case kicked = 3508
     }
 
     package var code: Code

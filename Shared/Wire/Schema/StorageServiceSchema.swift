@@ -42,4 +42,13 @@ extension Schema {
         package static var change: SchemaField<Enumeration> { SchemaField(2) }
         package static var channel: SchemaField<ChannelKey> { SchemaField(3) }
     }
+
+    /// rtm.service.Ban
+    package enum Ban {
+        package static var appId: SchemaField<String> { SchemaField(1) }
+        package static var userId: SchemaField<String> { SchemaField(2) }
+        package static var untilMs: SchemaField<UInt64> { SchemaField(3) }
+        package static var reason: SchemaField<String> { SchemaField(4) }
+        package static var endsSession: SchemaField<Bool> { SchemaField(5) }
+    }
 }

@@ -1,4 +1,5 @@
 import RTMModel
+import RTMServiceKit
 import RTMTestSupport
 import Testing
 
@@ -34,6 +35,36 @@ struct AdmissionTests {
     @Test("an unknown app is -10003, whatever else is wrong", arguments: ["", "Open", "open\u{0}", "x"])
     func unknownApp(_ appID: String) {
         #expect(refusal(appID, "", "nonsense")?.code.rawValue == -10003)
+    }
+
+    @Test(
+        "S-4, C-2: a service that is switched off for an app lets nobody in, or nobody into stream channels")
+    func services() throws {
+        func app(_ service: AppService) -> Application {
+            Application(
+                id: "\(service)", certificate: nil, subscriptionsMax: 50, rates: .unlimited, service: service)
+        }
+        let admission = Admission([app(.all), app(.messages), app(.none)])
+        func login(_ id: String) throws(RTMError) -> Application {
+            try admission.admit(appID: id, userID: "anna", token: "", nowMilliseconds: 0).application
+        }
+        #expect(throws: Never.self) {
+            try login("all").checkJoin("c", "", userID: "anna", nowMilliseconds: 0)
+        }
+        let error = #expect(throws: RTMError.self) {
+            try login("messages").checkJoin("c", "", userID: "anna", nowMilliseconds: 0)
+        }
+        #expect(error?.code == .channelNotAvailable)
+        #expect(refusedCode { () throws(RTMError) in try login("none") } == .loginNotAuthorized)
+    }
+
+    private func refusedCode(_ body: () throws(RTMError) -> Application) -> ErrorCode? {
+        do {
+            _ = try body()
+            return nil
+        } catch {
+            return error.code
+        }
     }
 
     @Test(

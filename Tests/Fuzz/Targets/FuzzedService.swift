@@ -29,5 +29,6 @@ enum FuzzedService {
         try RoundTrip.unpacked(SnapshotRequest.self, bytes)
         try RoundTrip.unpacked(SnapshotResponse.self, bytes)
         try RoundTrip.unpacked(SessionPush.self, bytes)
+        try RoundTrip.unpacked(Ban.self, bytes)
     }
 }

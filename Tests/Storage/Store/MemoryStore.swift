@@ -5,7 +5,7 @@ import RTMWire
 
 /// Another engine, which keeps everything in dictionaries. The rules must do the same over it as over SQLite.
 final class MemoryStore {
-    private struct State {
+    fileprivate struct State {
         var counter: UInt64 = 0
         var sets: [ChannelKey: MetadataSet] = [:]
         var locks: [ChannelKey: [String: LockTable.Lock]] = [:]
@@ -13,10 +13,11 @@ final class MemoryStore {
         var usages: [String: AppUsage] = [:]
         var events: [OutboxEvent] = []
         var expiryClock: UInt64?
+        var bans: [Ban] = []
     }
 
     let source: UInt64
-    private var state = State()
+    fileprivate var state = State()
     private var committed = State()
 
     init(source: UInt64) { self.source = source }
@@ -53,6 +54,8 @@ extension MemoryStore: WritableStore {
         kept.waiters = []
         state.locks[channel, default: [:]][lock.name] = kept
     }
+
+    var bans: MemoryBans { MemoryBans(store: self) }
 
     func removeLock(_ name: String, of channel: ChannelKey) { state.locks[channel]?[name] = nil }
 
@@ -132,4 +135,21 @@ extension HistorySelection {
         }
         return found
     }
+}
+
+struct MemoryBans: BanStore {
+    fileprivate let store: MemoryStore
+
+    func all() -> [Ban] { store.state.bans }
+
+    func save(_ ban: Ban) {
+        remove(ban.userID, of: ban.appID)
+        store.state.bans.append(ban)
+    }
+
+    func remove(_ userID: String, of appID: String) {
+        store.state.bans.removeAll { $0.userID == userID && $0.appID == appID }
+    }
+
+    func removeEnded(by now: UInt64) { store.state.bans.removeAll { $0.untilMilliseconds <= now } }
 }

@@ -11,16 +11,18 @@ final class Calls {
     private let presence: PresenceClient<ServiceEvents>
     private let storage: StorageClient<ServiceEvents>
     private let locks: Locks
+    private let subscribing: Subscribing
     private let metrics: EdgeMetrics
     private let endOfTurn: EndOfTurn
 
     init(
         presence: PresenceClient<ServiceEvents>, storage: StorageClient<ServiceEvents>, locks: Locks,
-        metrics: EdgeMetrics, endOfTurn: EndOfTurn
+        subscribing: Subscribing, metrics: EdgeMetrics, endOfTurn: EndOfTurn
     ) {
         self.presence = presence
         self.storage = storage
         self.locks = locks
+        self.subscribing = subscribing
         self.metrics = metrics
         self.endOfTurn = endOfTurn
     }
@@ -30,6 +32,7 @@ final class Calls {
         do throws(RTMError) {
             try session.rates.call(call, session.application.rates, now: endOfTurn.now)
             try session.check(call)
+            try checkJoined(call, session)
             context.lock = try locks.begin(call, of: session)
         } catch {
             return context.refuse(error, metrics)
@@ -39,6 +42,14 @@ final class Calls {
         case .presence: presence.call(request, context: context)
         case .metadata, .locks, .history: storage.call(request, context: context)
         }
+    }
+
+    /// The metadata of a stream channel are for those who have joined it (D-15).
+    private func checkJoined(_ call: ClientCall, _ session: Session) throws(RTMError) {
+        guard call.channelType == .stream, call.kind.service == .metadata else { return }
+        let channel = session.channel(call.target.string, .stream)
+        guard !subscribing.isSubscribed(session.key, to: channel) else { return }
+        throw RTMError(.storageNotSubscribe, "stream channel \"\(channel.name)\" is not joined")
     }
 
     func presenceAnswered(

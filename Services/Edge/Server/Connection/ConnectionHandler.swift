@@ -331,10 +331,11 @@ extension ChannelHandlerContext? {
 }
 
 extension SessionEnd {
-    /// Everything but a logout and a takeover counts as a loss, also the end of a token (S-51).
+    /// Everything but a logout, a takeover and what an operator ends counts as a loss, also the end of a
+    /// token (S-51).
     fileprivate init(_ code: Disconnect.Code) {
         switch code {
-        case .loggedOut: self = .loggedOut
+        case .loggedOut, .kicked: self = .loggedOut
         case .superseded: self = .superseded
         default: self = .lost
         }

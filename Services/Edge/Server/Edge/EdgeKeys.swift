@@ -241,7 +241,8 @@ extension Application {
             tokenLifeMax: configuration[EdgeKeys.tokenLifeMax],
             policies: ForeignPolicies(
                 userMetadata: configuration[EdgeKeys.userMetadataWriters],
-                locks: configuration[EdgeKeys.lockRevokers]))
+                locks: configuration[EdgeKeys.lockRevokers]),
+            service: record.service ?? .all)
     }
 }
 

@@ -90,20 +90,23 @@ final class EdgeLoop {
             messaging: messaging, history: history, sessions: sessions, subscribing: subscribing,
             sharedRates: sharedRates, metrics: metrics, endOfTurn: endOfTurn)
         calls = Calls(
-            presence: presence, storage: storage, locks: locks, metrics: metrics, endOfTurn: endOfTurn)
+            presence: presence, storage: storage, locks: locks, subscribing: subscribing, metrics: metrics,
+            endOfTurn: endOfTurn)
         channelRequests = ChannelRequests(
             subscribing: subscribing, memberships: memberships, locks: locks, endOfTurn: endOfTurn,
             eventLoop: eventLoop, wallClock: wallClock)
         userMetadataRequests = UserMetadataRequests(subscribing: subscribing, endOfTurn: endOfTurn)
+        let bannedUsers = BannedUsers(sessions: sessions, wallClock: wallClock)
         logins = Logins(
             configuration, sessions: sessions, metrics: metrics, endOfTurn: endOfTurn, wallClock: wallClock,
-            number: number, sharedRates: sharedRates)
+            number: number, sharedRates: sharedRates, bannedUsers: bannedUsers)
         tokenRenewals = TokenRenewals(
             logins: logins, subscribing: subscribing, metrics: metrics, endOfTurn: endOfTurn,
             wallClock: wallClock)
         events = ServiceEvents(
             subscribing: subscribing, snapshots: snapshots, publishing: publishing, history: history,
-            memberships: memberships, calls: calls, locks: locks, reachability: reachability)
+            memberships: memberships, calls: calls, locks: locks, bannedUsers: bannedUsers,
+            reachability: reachability)
         canaries = reportCanary.map { [messaging] report in
             Canaries(
                 over: messaging, context: { .canary(shard: $0) }, name: "loop \(number)", on: eventLoop,

@@ -16,6 +16,7 @@ final class ServiceEvents {
     private let memberships: Memberships
     private let calls: Calls
     private let locks: Locks
+    private let bannedUsers: BannedUsers
     private let reachability: Reachability
     /// Whether every channel can be called.
     private var isMessagingWhole = false
@@ -24,7 +25,8 @@ final class ServiceEvents {
 
     init(
         subscribing: Subscribing, snapshots: SnapshotReads, publishing: Publishing, history: HistoryAppends,
-        memberships: Memberships, calls: Calls, locks: Locks, reachability: Reachability
+        memberships: Memberships, calls: Calls, locks: Locks, bannedUsers: BannedUsers,
+        reachability: Reachability
     ) {
         self.subscribing = subscribing
         self.snapshots = snapshots
@@ -33,6 +35,7 @@ final class ServiceEvents {
         self.memberships = memberships
         self.calls = calls
         self.locks = locks
+        self.bannedUsers = bannedUsers
         self.reachability = reachability
     }
 }
@@ -147,6 +150,7 @@ extension ServiceEvents: PresenceCaller {
 extension ServiceEvents: StorageCaller {
     func storageIsUp() {
         reachability.changed(.storage, isUp: true)
+        bannedUsers.listBegins()
         locks.storageIsUp()
     }
 
@@ -171,6 +175,8 @@ extension ServiceEvents: StorageCaller {
     }
 
     func storageGranted(_ push: LockGrantedPush) { locks.granted(push) }
+
+    func storageBanned(_ ban: Ban) { bannedUsers.received(ban) }
 
     func storageSnapshot(_ id: SubscribeID, _ outcome: Result<SnapshotResponse, ServiceLinkRequestFailure>) {
         snapshots.snapshotRead(id, outcome)

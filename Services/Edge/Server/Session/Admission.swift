@@ -1,5 +1,6 @@
 import RTMAccessToken
 import RTMModel
+import RTMServiceKit
 import RTMWire
 
 /// An app that this installation serves. All of its sessions refer to one value, which is about as large as
@@ -16,10 +17,13 @@ final class Application: Sendable {
     /// How long a token lives at most, counted from its issue; zero means that there is no limit (L-50).
     let tokenLifeMax: Duration
     let policies: ForeignPolicies
+    /// What of the system is switched on for the app (S-4).
+    let service: AppService
 
     init(
         id: String, certificate: String?, subscriptionsMax: Int, rates: ApplicationRates,
-        sessionsMax: Int = 0, tokenLifeMax: Duration = .zero, policies: ForeignPolicies = ForeignPolicies()
+        sessionsMax: Int = 0, tokenLifeMax: Duration = .zero, policies: ForeignPolicies = ForeignPolicies(),
+        service: AppService = .all
     ) {
         self.id = id
         self.certificate = certificate
@@ -28,6 +32,7 @@ final class Application: Sendable {
         self.sessionsMax = sessionsMax
         self.tokenLifeMax = tokenLifeMax
         self.policies = policies
+        self.service = service
     }
 
     /// What the credential gives to the user. For an app with a certificate that is the grant of a token; for
@@ -69,6 +74,9 @@ struct Admission: Sendable {
     ) throws(RTMError) -> (application: Application, grant: TokenGrant?) {
         guard let application = applications[appID] else {
             throw RTMError(.invalidAppId, "this server has no app \"\(appID.prefix(64))\"")
+        }
+        guard application.service != .none else {
+            throw RTMError(.loginNotAuthorized, "the service is switched off for app \"\(appID)\"")
         }
         try NameRule.user.check(userID.utf8)
         let grant = try application.grant(for: token, userID: userID, nowMilliseconds: nowMilliseconds)

@@ -1,5 +1,6 @@
 import NIOCore
 import RTMModel
+import RTMServiceKit
 import RTMServiceLink
 import RTMWire
 
@@ -16,11 +17,12 @@ final class Logins {
     /// This loop's parts of what the apps may publish.
     private var publishes: [String: AppPublishShare] = [:]
     private var sessionIDs: SessionIDSource
+    private let bannedUsers: BannedUsers
 
     /// - Parameter number: a random number, which no other loop of any edge has.
     init(
         _ configuration: EdgeConfiguration, sessions: Sessions, metrics: EdgeMetrics, endOfTurn: EndOfTurn,
-        wallClock: @escaping () -> UInt64, number: UInt64, sharedRates: SharedRates
+        wallClock: @escaping () -> UInt64, number: UInt64, sharedRates: SharedRates, bannedUsers: BannedUsers
     ) {
         self.configuration = configuration
         self.sessions = sessions
@@ -28,6 +30,7 @@ final class Logins {
         self.endOfTurn = endOfTurn
         self.wallClock = wallClock
         self.sharedRates = sharedRates
+        self.bannedUsers = bannedUsers
         admission = Admission(configuration.applications)
         sessionIDs = SessionIDSource(prefix: number)
     }
@@ -36,6 +39,11 @@ final class Logins {
     func take(_ applications: [Application]) {
         admission = Admission(applications)
         publishes = [:]
+        let off = Set(applications.filter { $0.service == .none }.map(\.id))
+        guard !off.isEmpty else { return }
+        for session in Array(sessions.all) where off.contains(session.appID) {
+            session.connection?.disconnect(Disconnect(.kicked, "the service was switched off"))
+        }
     }
 
     /// The session's app as it is configured now; as it was at the login if it has been removed since.
@@ -75,6 +83,7 @@ final class Logins {
         let (application, grant) = try admission.admit(
             appID: login.appID.string, userID: userID, token: login.token.string, nowMilliseconds: wallClock()
         )
+        try bannedUsers.check(userID, of: application.id)
         try sharedRates.login(userID, of: application, now: endOfTurn.now)
         guard isMessagingUp else { throw .messagingUnreachable(.loginNoServerResources, for: nil) }
         try sharedRates.sessions.enter(application)

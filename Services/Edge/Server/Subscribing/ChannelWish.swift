@@ -56,7 +56,7 @@ struct SubscriptionLimit {
         switch type {
         case .stream:
             (countMax, code, noun) = (
-                Limits.joinedStreamChannelsMax, .channelJoinFailed, "joined stream channels"
+                Limits.joinedStreamChannelsMax, .channelJoinFailed, Limits.joinedStreamChannelsName
             )
         case .topic:
             (countMax, code, noun) = (

@@ -1,5 +1,6 @@
 import RTMAccessToken
 import RTMModel
+import RTMServiceKit
 import RTMWire
 
 /// Who may join a stream channel (C-2).
@@ -12,6 +13,9 @@ extension Application {
     func checkJoin(
         _ channel: String, _ credential: String, userID: String, nowMilliseconds: UInt64
     ) throws(RTMError) -> UInt64? {
+        guard service == .all else {
+            throw RTMError(.channelNotAvailable, "stream channels are switched off for app \"\(id)\"")
+        }
         guard let certificate else {
             _ = try grant(for: credential, userID: userID, nowMilliseconds: nowMilliseconds)
             return nil

@@ -137,5 +137,15 @@ enum SQLiteSchema {
             FROM history JOIN channels ON channels.id = history.channel WHERE true GROUP BY app
             ON CONFLICT (app) DO UPDATE SET history_bytes = excluded.history_bytes;
         """,
+        """
+        -- Users who may not log in.
+        CREATE TABLE bans (
+            app TEXT NOT NULL,
+            user TEXT NOT NULL,
+            until_ms INTEGER NOT NULL,
+            reason TEXT NOT NULL,
+            PRIMARY KEY (app, user)
+        ) STRICT, WITHOUT ROWID;
+        """,
     ]
 }

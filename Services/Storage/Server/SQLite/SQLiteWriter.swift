@@ -35,6 +35,8 @@ final class SQLiteWriter: WritableStore {
 
     func close() { connection.close() }
 
+    var bans: SQLiteBans { SQLiteBans(connection: connection) }
+
     // MARK: Transactions
 
     func begin() throws(StoreFailure) {

@@ -55,8 +55,20 @@ protocol WritableStore: AnyObject {
     /// revision, which has to go on (D-10).
     func removeUnusedChannels(limit: Int) throws(StoreFailure)
 
+    associatedtype Bans: BanStore
+    var bans: Bans { get }
+
     func queue(_ event: OutboxEvent) throws(StoreFailure)
     func removeEvents(_ sequences: [ClosedRange<UInt64>]) throws(StoreFailure)
+}
+
+/// The users who may not log in.
+protocol BanStore {
+    func all() throws(StoreFailure) -> [Ban]
+    func save(_ ban: Ban) throws(StoreFailure)
+    func remove(_ userID: String, of appID: String) throws(StoreFailure)
+    /// Removes what has ended by `now`.
+    func removeEnded(by now: UInt64) throws(StoreFailure)
 }
 
 /// The reading half, which one thread uses. Within `snapshot` it sees one committed state.

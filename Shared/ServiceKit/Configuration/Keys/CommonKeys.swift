@@ -33,7 +33,8 @@ package enum CommonKeys {
         "The apps whose clients may log in; with a certificate only tokens signed with it are accepted, and "
             + "id and certificate are 32 hexadecimal digits each; subscriptionsMax replaces "
             + "edge.subscriptions.max for the app, sessionsMax edge.sessions.perAppMax, the rates those of "
-            + "edge.rates, and historyRetention storage.history.retention.")
+            + "edge.rates, and historyRetention storage.history.retention; service switches everything off for the "
+            + "app (none), or stream channels alone (messages).")
 
     static var ofEveryProgram: [KeyDeclaration] {
         [
@@ -76,6 +77,8 @@ package struct AppRecord: ConfigurationRecord, Hashable {
     package var sessionsMax: Int?
     /// Replaces `storage.history.retention` for the app. Unset: the value for every app.
     package var historyRetention: RetentionPeriod?
+    /// What is switched on for the app. Unset: everything.
+    package var service: AppService?
 
     package init(id: String, certificate: Secret? = nil, subscriptionsMax: Int? = nil) {
         self.id = id
@@ -92,6 +95,7 @@ package struct AppRecord: ConfigurationRecord, Hashable {
         + laterRates.map { RecordField($0.name, .int(0...1_000_000)) }
         + counts.map { RecordField($0.name, .int(0...10_000_000)) }
         + bytes.map { RecordField($0.name, .byteSize(0...1 << 40)) }
+        + [RecordField("service", .choice(AppService.allCases.map(\.rawValue)))]
 
     private static var rates: [(name: String, path: WritableKeyPath<AppRecord, Int?>)] {
         [
@@ -127,6 +131,7 @@ package struct AppRecord: ConfigurationRecord, Hashable {
         if case .choice(let period)? = record["historyRetention"] {
             historyRetention = RetentionPeriod(rawValue: period)
         }
+        if case .choice(let service)? = record["service"] { self.service = AppService(rawValue: service) }
         for (name, path) in Self.rates + Self.laterRates + Self.counts {
             if case .int(let rate)? = record[name] { self[keyPath: path] = rate }
         }
@@ -140,6 +145,7 @@ package struct AppRecord: ConfigurationRecord, Hashable {
         if let certificate { record["certificate"] = .secret(certificate) }
         if let subscriptionsMax { record["subscriptionsMax"] = .int(subscriptionsMax) }
         if let historyRetention { record["historyRetention"] = .choice(historyRetention.rawValue) }
+        if let service { record["service"] = .choice(service.rawValue) }
         for (name, path) in Self.rates + Self.laterRates + Self.counts {
             if let rate = self[keyPath: path] { record[name] = .int(rate) }
         }

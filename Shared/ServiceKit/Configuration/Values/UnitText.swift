@@ -3,7 +3,7 @@
 ///
 /// Each value has one written form, the one with the largest unit that divides the value, so a printed value
 /// can be read back.
-enum UnitText {
+package enum UnitText {
     private static let durations: [(unit: String, value: Duration)] = [
         ("d", .seconds(86_400)), ("h", .seconds(3_600)), ("m", .seconds(60)), ("s", .seconds(1)),
         ("ms", .milliseconds(1)), ("us", .microseconds(1)),
@@ -13,7 +13,7 @@ enum UnitText {
         ("TiB", 1 << 40), ("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10), ("B", 1),
     ]
 
-    static func duration(_ text: String) throws(ValueRefusal) -> Duration {
+    package static func duration(_ text: String) throws(ValueRefusal) -> Duration {
         let (digits, unit) = split(text)
         // Limit: twelve digits keep the product with every unit far from an overflow.
         guard let count = Int64(digits), digits.count <= 12 else {
@@ -26,7 +26,7 @@ enum UnitText {
         return scale.value * count
     }
 
-    static func duration(_ value: Duration) -> String {
+    package static func duration(_ value: Duration) -> String {
         guard value != .zero else { return "0s" }
         for (unit, scale) in durations {
             let count = Int64(value / scale)

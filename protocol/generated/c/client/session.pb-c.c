@@ -1581,7 +1581,7 @@ const ProtobufCMessageDescriptor rtm__client__disconnect__descriptor =
   (ProtobufCMessageInit) rtm__client__disconnect__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCEnumValue rtm__client__disconnect_code__enum_values_by_number[15] =
+static const ProtobufCEnumValue rtm__client__disconnect_code__enum_values_by_number[16] =
 {
   { "DISCONNECT_UNSPECIFIED", "RTM__CLIENT__DISCONNECT_CODE__DISCONNECT_UNSPECIFIED", 0 },
   { "DISCONNECT_DRAINING", "RTM__CLIENT__DISCONNECT_CODE__DISCONNECT_DRAINING", 3000 },
@@ -1598,17 +1598,19 @@ static const ProtobufCEnumValue rtm__client__disconnect_code__enum_values_by_num
   { "DISCONNECT_LOGIN_REFUSED", "RTM__CLIENT__DISCONNECT_CODE__DISCONNECT_LOGIN_REFUSED", 3505 },
   { "DISCONNECT_TOKEN_EXPIRED", "RTM__CLIENT__DISCONNECT_CODE__DISCONNECT_TOKEN_EXPIRED", 3506 },
   { "DISCONNECT_SUPERSEDED", "RTM__CLIENT__DISCONNECT_CODE__DISCONNECT_SUPERSEDED", 3507 },
+  { "DISCONNECT_KICKED", "RTM__CLIENT__DISCONNECT_CODE__DISCONNECT_KICKED", 3508 },
 };
 static const ProtobufCIntRange rtm__client__disconnect_code__value_ranges[] = {
-{0, 0},{3000, 1},{3500, 8},{3504, 11},{0, 15}
+{0, 0},{3000, 1},{3500, 8},{3504, 11},{0, 16}
 };
-static const ProtobufCEnumValueIndex rtm__client__disconnect_code__enum_values_by_name[15] =
+static const ProtobufCEnumValueIndex rtm__client__disconnect_code__enum_values_by_name[16] =
 {
   { "DISCONNECT_DRAINING", 1 },
   { "DISCONNECT_FRAME_TOO_LARGE", 10 },
   { "DISCONNECT_HANDSHAKE_TIMEOUT", 6 },
   { "DISCONNECT_HEARTBEAT_TIMEOUT", 3 },
   { "DISCONNECT_INTERNAL", 5 },
+  { "DISCONNECT_KICKED", 15 },
   { "DISCONNECT_LOGGED_OUT", 8 },
   { "DISCONNECT_LOGIN_REFUSED", 12 },
   { "DISCONNECT_PROTOCOL_ERROR", 9 },
@@ -1627,9 +1629,9 @@ const ProtobufCEnumDescriptor rtm__client__disconnect_code__descriptor =
   "DisconnectCode",
   "Rtm__Client__DisconnectCode",
   "rtm.client",
-  15,
+  16,
   rtm__client__disconnect_code__enum_values_by_number,
-  15,
+  16,
   rtm__client__disconnect_code__enum_values_by_name,
   4,
   rtm__client__disconnect_code__value_ranges,

@@ -277,6 +277,51 @@ void   rtm__service__session_push__free_unpacked
   assert(message->base.descriptor == &rtm__service__session_push__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
+void   rtm__service__ban__init
+                     (Rtm__Service__Ban         *message)
+{
+  static const Rtm__Service__Ban init_value = RTM__SERVICE__BAN__INIT;
+  *message = init_value;
+}
+size_t rtm__service__ban__get_packed_size
+                     (const Rtm__Service__Ban *message)
+{
+  assert(message->base.descriptor == &rtm__service__ban__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t rtm__service__ban__pack
+                     (const Rtm__Service__Ban *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &rtm__service__ban__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t rtm__service__ban__pack_to_buffer
+                     (const Rtm__Service__Ban *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &rtm__service__ban__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Rtm__Service__Ban *
+       rtm__service__ban__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Rtm__Service__Ban *)
+     protobuf_c_message_unpack (&rtm__service__ban__descriptor,
+                                allocator, len, data);
+}
+void   rtm__service__ban__free_unpacked
+                     (Rtm__Service__Ban *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &rtm__service__ban__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
 static const ProtobufCFieldDescriptor rtm__service__append_history_request__field_descriptors[6] =
 {
   {
@@ -661,7 +706,97 @@ const ProtobufCMessageDescriptor rtm__service__session_push__descriptor =
   (ProtobufCMessageInit) rtm__service__session_push__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCEnumValue rtm__service__storage_method__enum_values_by_number[6] =
+static const ProtobufCFieldDescriptor rtm__service__ban__field_descriptors[5] =
+{
+  {
+    "app_id",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__Ban, app_id),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "user_id",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__Ban, user_id),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "until_ms",
+    3,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__Ban, until_ms),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "reason",
+    4,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__Ban, reason),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "ends_session",
+    5,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_BOOL,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__Ban, ends_session),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned rtm__service__ban__field_indices_by_name[] = {
+  0,   /* field[0] = app_id */
+  4,   /* field[4] = ends_session */
+  3,   /* field[3] = reason */
+  2,   /* field[2] = until_ms */
+  1,   /* field[1] = user_id */
+};
+static const ProtobufCIntRange rtm__service__ban__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 5 }
+};
+const ProtobufCMessageDescriptor rtm__service__ban__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "rtm.service.Ban",
+  "Ban",
+  "Rtm__Service__Ban",
+  "rtm.service",
+  sizeof(Rtm__Service__Ban),
+  5,
+  rtm__service__ban__field_descriptors,
+  rtm__service__ban__field_indices_by_name,
+  1,  rtm__service__ban__number_ranges,
+  (ProtobufCMessageInit) rtm__service__ban__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCEnumValue rtm__service__storage_method__enum_values_by_number[8] =
 {
   { "STORAGE_NONE", "RTM__SERVICE__STORAGE_METHOD__STORAGE_NONE", 0 },
   { "STORAGE_APPEND_HISTORY", "RTM__SERVICE__STORAGE_METHOD__STORAGE_APPEND_HISTORY", 1 },
@@ -669,13 +804,17 @@ static const ProtobufCEnumValue rtm__service__storage_method__enum_values_by_num
   { "STORAGE_SNAPSHOT", "RTM__SERVICE__STORAGE_METHOD__STORAGE_SNAPSHOT", 3 },
   { "STORAGE_LOCK_GRANTED", "RTM__SERVICE__STORAGE_METHOD__STORAGE_LOCK_GRANTED", 4 },
   { "STORAGE_SESSION", "RTM__SERVICE__STORAGE_METHOD__STORAGE_SESSION", 5 },
+  { "STORAGE_BAN", "RTM__SERVICE__STORAGE_METHOD__STORAGE_BAN", 6 },
+  { "STORAGE_BANNED", "RTM__SERVICE__STORAGE_METHOD__STORAGE_BANNED", 7 },
 };
 static const ProtobufCIntRange rtm__service__storage_method__value_ranges[] = {
-{0, 0},{0, 6}
+{0, 0},{0, 8}
 };
-static const ProtobufCEnumValueIndex rtm__service__storage_method__enum_values_by_name[6] =
+static const ProtobufCEnumValueIndex rtm__service__storage_method__enum_values_by_name[8] =
 {
   { "STORAGE_APPEND_HISTORY", 1 },
+  { "STORAGE_BAN", 6 },
+  { "STORAGE_BANNED", 7 },
   { "STORAGE_CALL", 2 },
   { "STORAGE_LOCK_GRANTED", 4 },
   { "STORAGE_NONE", 0 },
@@ -689,9 +828,9 @@ const ProtobufCEnumDescriptor rtm__service__storage_method__descriptor =
   "StorageMethod",
   "Rtm__Service__StorageMethod",
   "rtm.service",
-  6,
+  8,
   rtm__service__storage_method__enum_values_by_number,
-  6,
+  8,
   rtm__service__storage_method__enum_values_by_name,
   1,
   rtm__service__storage_method__value_ranges,

@@ -68,6 +68,9 @@ package nonisolated enum Rtm_Client_DisconnectCode: SwiftProtobuf.Enum, Swift.Ca
 
   /// the user has logged in elsewhere and has not logged out there; the newer session stays (S-10)
   case disconnectSuperseded // = 3507
+
+  /// an operator has ended the session
+  case disconnectKicked // = 3508
   case UNRECOGNIZED(Int)
 
   package init() {
@@ -91,6 +94,7 @@ package nonisolated enum Rtm_Client_DisconnectCode: SwiftProtobuf.Enum, Swift.Ca
     case 3505: self = .disconnectLoginRefused
     case 3506: self = .disconnectTokenExpired
     case 3507: self = .disconnectSuperseded
+    case 3508: self = .disconnectKicked
     default: self = .UNRECOGNIZED(rawValue)
     }
   }
@@ -112,6 +116,7 @@ package nonisolated enum Rtm_Client_DisconnectCode: SwiftProtobuf.Enum, Swift.Ca
     case .disconnectLoginRefused: return 3505
     case .disconnectTokenExpired: return 3506
     case .disconnectSuperseded: return 3507
+    case .disconnectKicked: return 3508
     case .UNRECOGNIZED(let i): return i
     }
   }
@@ -133,6 +138,7 @@ package nonisolated enum Rtm_Client_DisconnectCode: SwiftProtobuf.Enum, Swift.Ca
     .disconnectLoginRefused,
     .disconnectTokenExpired,
     .disconnectSuperseded,
+    .disconnectKicked,
   ]
 
 }
@@ -462,7 +468,7 @@ package nonisolated struct Rtm_Client_Disconnect: Sendable {
 fileprivate nonisolated let _protobuf_package = "rtm.client"
 
 nonisolated extension Rtm_Client_DisconnectCode: SwiftProtobuf._ProtoNameProviding {
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0DISCONNECT_UNSPECIFIED\0\u{2}x.DISCONNECT_DRAINING\0\u{1}DISCONNECT_SLOW_CONSUMER\0\u{1}DISCONNECT_HEARTBEAT_TIMEOUT\0\u{1}DISCONNECT_TOO_MANY_CONNECTIONS\0\u{1}DISCONNECT_INTERNAL\0\u{1}DISCONNECT_HANDSHAKE_TIMEOUT\0\u{1}DISCONNECT_RATE_EXCEEDED\0\u{2}n\u{7}DISCONNECT_LOGGED_OUT\0\u{1}DISCONNECT_PROTOCOL_ERROR\0\u{1}DISCONNECT_FRAME_TOO_LARGE\0\u{2}\u{2}DISCONNECT_VERSION_UNSUPPORTED\0\u{1}DISCONNECT_LOGIN_REFUSED\0\u{1}DISCONNECT_TOKEN_EXPIRED\0\u{1}DISCONNECT_SUPERSEDED\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0DISCONNECT_UNSPECIFIED\0\u{2}x.DISCONNECT_DRAINING\0\u{1}DISCONNECT_SLOW_CONSUMER\0\u{1}DISCONNECT_HEARTBEAT_TIMEOUT\0\u{1}DISCONNECT_TOO_MANY_CONNECTIONS\0\u{1}DISCONNECT_INTERNAL\0\u{1}DISCONNECT_HANDSHAKE_TIMEOUT\0\u{1}DISCONNECT_RATE_EXCEEDED\0\u{2}n\u{7}DISCONNECT_LOGGED_OUT\0\u{1}DISCONNECT_PROTOCOL_ERROR\0\u{1}DISCONNECT_FRAME_TOO_LARGE\0\u{2}\u{2}DISCONNECT_VERSION_UNSUPPORTED\0\u{1}DISCONNECT_LOGIN_REFUSED\0\u{1}DISCONNECT_TOKEN_EXPIRED\0\u{1}DISCONNECT_SUPERSEDED\0\u{1}DISCONNECT_KICKED\0")
 }
 
 nonisolated extension Rtm_Client_Hello: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {

@@ -45,6 +45,12 @@ package nonisolated enum Rtm_Service_StorageMethod: SwiftProtobuf.Enum, Swift.Ca
 
   /// push SessionPush, edge to storage
   case storageSession // = 5
+
+  /// request Ban, from an operator's program
+  case storageBan // = 6
+
+  /// push Ban, storage to every link: those that hold when it opens, then each that is asked for
+  case storageBanned // = 7
   case UNRECOGNIZED(Int)
 
   package init() {
@@ -59,6 +65,8 @@ package nonisolated enum Rtm_Service_StorageMethod: SwiftProtobuf.Enum, Swift.Ca
     case 3: self = .storageSnapshot
     case 4: self = .storageLockGranted
     case 5: self = .storageSession
+    case 6: self = .storageBan
+    case 7: self = .storageBanned
     default: self = .UNRECOGNIZED(rawValue)
     }
   }
@@ -71,6 +79,8 @@ package nonisolated enum Rtm_Service_StorageMethod: SwiftProtobuf.Enum, Swift.Ca
     case .storageSnapshot: return 3
     case .storageLockGranted: return 4
     case .storageSession: return 5
+    case .storageBan: return 6
+    case .storageBanned: return 7
     case .UNRECOGNIZED(let i): return i
     }
   }
@@ -83,6 +93,8 @@ package nonisolated enum Rtm_Service_StorageMethod: SwiftProtobuf.Enum, Swift.Ca
     .storageSnapshot,
     .storageLockGranted,
     .storageSession,
+    .storageBan,
+    .storageBanned,
   ]
 
 }
@@ -297,12 +309,36 @@ package nonisolated struct Rtm_Service_SessionPush: Sendable {
   fileprivate var _channel: Rtm_Service_ChannelKey? = nil
 }
 
+/// A user who may not log in for a while, or whose session ends now.
+package nonisolated struct Rtm_Service_Ban: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  package var appID: String = String()
+
+  package var userID: String = String()
+
+  /// UTC; the user may log in from then on. 0 = at once, which lifts a ban
+  package var untilMs: UInt64 = 0
+
+  /// one sentence for the user
+  package var reason: String = String()
+
+  /// the user's session ends
+  package var endsSession: Bool = false
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+}
+
 // MARK: - Code below here is support for the SwiftProtobuf runtime.
 
 fileprivate nonisolated let _protobuf_package = "rtm.service"
 
 nonisolated extension Rtm_Service_StorageMethod: SwiftProtobuf._ProtoNameProviding {
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0STORAGE_NONE\0\u{1}STORAGE_APPEND_HISTORY\0\u{1}STORAGE_CALL\0\u{1}STORAGE_SNAPSHOT\0\u{1}STORAGE_LOCK_GRANTED\0\u{1}STORAGE_SESSION\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0STORAGE_NONE\0\u{1}STORAGE_APPEND_HISTORY\0\u{1}STORAGE_CALL\0\u{1}STORAGE_SNAPSHOT\0\u{1}STORAGE_LOCK_GRANTED\0\u{1}STORAGE_SESSION\0\u{1}STORAGE_BAN\0\u{1}STORAGE_BANNED\0")
 }
 
 nonisolated extension Rtm_Service_SessionChange: SwiftProtobuf._ProtoNameProviding {
@@ -560,6 +596,56 @@ nonisolated extension Rtm_Service_SessionPush: SwiftProtobuf.Message, SwiftProto
     if lhs._caller != rhs._caller {return false}
     if lhs.change != rhs.change {return false}
     if lhs._channel != rhs._channel {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Rtm_Service_Ban: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".Ban"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}app_id\0\u{3}user_id\0\u{3}until_ms\0\u{1}reason\0\u{3}ends_session\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.appID) }()
+      case 2: try { try decoder.decodeSingularStringField(value: &self.userID) }()
+      case 3: try { try decoder.decodeSingularUInt64Field(value: &self.untilMs) }()
+      case 4: try { try decoder.decodeSingularStringField(value: &self.reason) }()
+      case 5: try { try decoder.decodeSingularBoolField(value: &self.endsSession) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.appID.isEmpty {
+      try visitor.visitSingularStringField(value: self.appID, fieldNumber: 1)
+    }
+    if !self.userID.isEmpty {
+      try visitor.visitSingularStringField(value: self.userID, fieldNumber: 2)
+    }
+    if self.untilMs != 0 {
+      try visitor.visitSingularUInt64Field(value: self.untilMs, fieldNumber: 3)
+    }
+    if !self.reason.isEmpty {
+      try visitor.visitSingularStringField(value: self.reason, fieldNumber: 4)
+    }
+    if self.endsSession != false {
+      try visitor.visitSingularBoolField(value: self.endsSession, fieldNumber: 5)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Rtm_Service_Ban, rhs: Rtm_Service_Ban) -> Bool {
+    if lhs.appID != rhs.appID {return false}
+    if lhs.userID != rhs.userID {return false}
+    if lhs.untilMs != rhs.untilMs {return false}
+    if lhs.reason != rhs.reason {return false}
+    if lhs.endsSession != rhs.endsSession {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

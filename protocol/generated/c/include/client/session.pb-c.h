@@ -97,7 +97,11 @@ typedef enum _Rtm__Client__DisconnectCode {
   /*
    * the user has logged in elsewhere and has not logged out there; the newer session stays (S-10)
    */
-  RTM__CLIENT__DISCONNECT_CODE__DISCONNECT_SUPERSEDED = 3507
+  RTM__CLIENT__DISCONNECT_CODE__DISCONNECT_SUPERSEDED = 3507,
+  /*
+   * an operator has ended the session
+   */
+  RTM__CLIENT__DISCONNECT_CODE__DISCONNECT_KICKED = 3508
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(RTM__CLIENT__DISCONNECT_CODE)
 } Rtm__Client__DisconnectCode;
 

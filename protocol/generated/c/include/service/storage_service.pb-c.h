@@ -25,6 +25,7 @@ typedef struct Rtm__Service__LockGrantedPush Rtm__Service__LockGrantedPush;
 typedef struct Rtm__Service__SnapshotRequest Rtm__Service__SnapshotRequest;
 typedef struct Rtm__Service__SnapshotResponse Rtm__Service__SnapshotResponse;
 typedef struct Rtm__Service__SessionPush Rtm__Service__SessionPush;
+typedef struct Rtm__Service__Ban Rtm__Service__Ban;
 
 
 /* --- enums --- */
@@ -50,7 +51,15 @@ typedef enum _Rtm__Service__StorageMethod {
   /*
    * push SessionPush, edge to storage
    */
-  RTM__SERVICE__STORAGE_METHOD__STORAGE_SESSION = 5
+  RTM__SERVICE__STORAGE_METHOD__STORAGE_SESSION = 5,
+  /*
+   * request Ban, from an operator's program
+   */
+  RTM__SERVICE__STORAGE_METHOD__STORAGE_BAN = 6,
+  /*
+   * push Ban, storage to every link: those that hold when it opens, then each that is asked for
+   */
+  RTM__SERVICE__STORAGE_METHOD__STORAGE_BANNED = 7
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(RTM__SERVICE__STORAGE_METHOD)
 } Rtm__Service__StorageMethod;
 typedef enum _Rtm__Service__SessionChange {
@@ -184,6 +193,32 @@ struct  Rtm__Service__SessionPush
     , NULL, RTM__SERVICE__SESSION_CHANGE__SESSION_CHANGE_UNSPECIFIED, NULL }
 
 
+/*
+ * A user who may not log in for a while, or whose session ends now.
+ */
+struct  Rtm__Service__Ban
+{
+  ProtobufCMessage base;
+  char *app_id;
+  char *user_id;
+  /*
+   * UTC; the user may log in from then on. 0 = at once, which lifts a ban
+   */
+  uint64_t until_ms;
+  /*
+   * one sentence for the user
+   */
+  char *reason;
+  /*
+   * the user's session ends
+   */
+  protobuf_c_boolean ends_session;
+};
+#define RTM__SERVICE__BAN__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&rtm__service__ban__descriptor) \
+    , (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, 0, (char *)protobuf_c_empty_string, 0 }
+
+
 /* Rtm__Service__AppendHistoryRequest methods */
 void   rtm__service__append_history_request__init
                      (Rtm__Service__AppendHistoryRequest         *message);
@@ -298,6 +333,25 @@ Rtm__Service__SessionPush *
 void   rtm__service__session_push__free_unpacked
                      (Rtm__Service__SessionPush *message,
                       ProtobufCAllocator *allocator);
+/* Rtm__Service__Ban methods */
+void   rtm__service__ban__init
+                     (Rtm__Service__Ban         *message);
+size_t rtm__service__ban__get_packed_size
+                     (const Rtm__Service__Ban   *message);
+size_t rtm__service__ban__pack
+                     (const Rtm__Service__Ban   *message,
+                      uint8_t             *out);
+size_t rtm__service__ban__pack_to_buffer
+                     (const Rtm__Service__Ban   *message,
+                      ProtobufCBuffer     *buffer);
+Rtm__Service__Ban *
+       rtm__service__ban__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   rtm__service__ban__free_unpacked
+                     (Rtm__Service__Ban *message,
+                      ProtobufCAllocator *allocator);
 /* --- per-message closures --- */
 
 typedef void (*Rtm__Service__AppendHistoryRequest_Closure)
@@ -318,6 +372,9 @@ typedef void (*Rtm__Service__SnapshotResponse_Closure)
 typedef void (*Rtm__Service__SessionPush_Closure)
                  (const Rtm__Service__SessionPush *message,
                   void *closure_data);
+typedef void (*Rtm__Service__Ban_Closure)
+                 (const Rtm__Service__Ban *message,
+                  void *closure_data);
 
 /* --- services --- */
 
@@ -332,6 +389,7 @@ extern const ProtobufCMessageDescriptor rtm__service__lock_granted_push__descrip
 extern const ProtobufCMessageDescriptor rtm__service__snapshot_request__descriptor;
 extern const ProtobufCMessageDescriptor rtm__service__snapshot_response__descriptor;
 extern const ProtobufCMessageDescriptor rtm__service__session_push__descriptor;
+extern const ProtobufCMessageDescriptor rtm__service__ban__descriptor;
 
 PROTOBUF_C__END_DECLS
 

@@ -1,0 +1,28 @@
+import RTMWire
+
+/// The users who are shut out, as each edge hears of them when its link opens. Pure.
+struct BanList {
+    private struct User: Hashable {
+        let appID: String
+        let userID: String
+    }
+
+    private var bans: [User: Ban] = [:]
+    /// With so many bans those that have ended are removed, so that the list stays as long as what storage
+    /// keeps, or twice that.
+    private var countMax = Self.countMaxAtFirst
+    static let countMaxAtFirst = 1_000
+
+    var count: Int { bans.count }
+
+    /// All bans, and behind them one without a user, which says that there are no others.
+    var announcement: [Ban] { Array(bans.values) + [Ban(appID: "", userID: "", endsSession: false)] }
+
+    mutating func take(_ ban: Ban, nowMilliseconds: UInt64) {
+        if bans.count >= countMax {
+            bans = bans.filter { $0.value.untilMilliseconds > nowMilliseconds }
+            countMax = max(Self.countMaxAtFirst, 2 * bans.count)
+        }
+        bans[User(appID: ban.appID, userID: ban.userID)] = ban.untilMilliseconds > 0 ? ban : nil
+    }
+}

@@ -1,0 +1,70 @@
+import RTMModel
+import RTMWire
+import Testing
+
+@testable import RTMEdgeServer
+
+/// Who is shut out, as an edge knows it (S-4).
+struct BanTableTests {
+    private var table = BanTable()
+
+    private func ban(_ user: String, until: UInt64, ends: Bool = true) -> Ban {
+        Ban(appID: "a", userID: user, untilMilliseconds: until, reason: "spam", endsSession: ends)
+    }
+
+    private mutating func take(_ ban: Ban, at now: UInt64 = 0) -> Bool {
+        table.take(ban, nowMilliseconds: now)
+    }
+
+    private func refusal(_ user: String, at now: UInt64, app: String = "a") -> RTMError? {
+        do {
+            try table.check(user, of: app, nowMilliseconds: now)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    @Test("S-4: a user who is shut out is refused without a time to wait, until the ban ends")
+    mutating func refused() {
+        #expect(refusal("bob", at: 0) == nil)
+        #expect(take(ban("bob", until: 5_000)) == true)
+        let error = refusal("bob", at: 1_000)
+        #expect(error?.code == .loginRejected && error?.retryAfter == nil)
+        #expect(error?.reason == "user \"bob\" may not log in for 4 s: spam")
+        #expect(refusal("bob", at: 5_000) == nil)
+        #expect(refusal("carol", at: 1_000) == nil)
+        #expect(refusal("bob", at: 1_000, app: "b") == nil)
+    }
+
+    @Test("S-4: a ban can be lifted, and an end of a session shuts nobody out")
+    mutating func lifted() {
+        _ = take(ban("bob", until: 5_000))
+        #expect(take(ban("bob", until: 0, ends: false)) == true)
+        #expect(refusal("bob", at: 1_000) == nil)
+        #expect(take(ban("bob", until: 0)) == true, "the session is to end")
+        #expect(refusal("bob", at: 1_000) == nil && table.count == 0)
+    }
+
+    @Test("S-4: bans that have ended don't stay in memory")
+    mutating func ended() {
+        for number in 0..<BanTable.countMaxAtFirst {
+            _ = take(ban("bob\(number)", until: 5_000))
+        }
+        _ = take(ban("carol", until: 9_000), at: 5_000)
+        #expect(table.count == 1)
+    }
+
+    @Test("S-4: what storage repeats when its link is back is no news, and what it doesn't repeat is over")
+    mutating func lists() {
+        _ = take(ban("bob", until: 5_000))
+        _ = take(ban("carol", until: 5_000))
+        table.listBegins()
+        #expect(take(ban("bob", until: 5_000)) == false)
+        #expect(take(ban("dave", until: 6_000)) == true)
+        #expect(refusal("carol", at: 1_000) != nil, "the list isn't over yet")
+        #expect(take(Ban(appID: "", userID: "", endsSession: false)) == false)
+        #expect(refusal("carol", at: 1_000) == nil)
+        #expect(refusal("bob", at: 1_000) != nil && refusal("dave", at: 1_000) != nil)
+    }
+}
