@@ -30,7 +30,7 @@ public final class RTMClient: Sendable {
     let link: NIOLoopBoundBox<Link>
     let hub: EventHub
     let requestIDs: RequestIDs
-    #if canImport(Network)
+    #if canImport(Network) || canImport(Glibc)
         private let networkPath: NetworkPath
     #endif
 
@@ -56,8 +56,8 @@ public final class RTMClient: Sendable {
         self.requestIDs = requestIDs
         let box = NIOLoopBoundBox<Link>.makeBoxSendingValue(link, eventLoop: eventLoop)
         self.link = box
-        #if canImport(Network)
-            networkPath = NetworkPath { eventLoop.execute { box.value.session.networkChanged() } }
+        #if canImport(Network) || canImport(Glibc)
+            networkPath = NetworkPath(eventLoop, box)
         #endif
     }
 
@@ -107,7 +107,7 @@ public final class RTMClient: Sendable {
     /// logged in connects anew at once and resumes what is under way (T7). A client that waits for its next
     /// attempt makes it now. In `idle` and `failed` nothing happens.
     ///
-    /// On Apple platforms the client notices changes of the network by itself.
+    /// On Apple platforms and on Linux the client notices changes of the network by itself.
     public func networkChanged() {
         eventLoop.execute { [link] in link.value.session.networkChanged() }
     }

@@ -42,7 +42,7 @@ struct JSONTests {
                 == #"{"event":"linkState","currentState":"connected","previousState":"connecting","#
                 + #""serviceType":"message","operation":"reconnected","reasonCode":"reconnectSuccess","#
                 + #""reason":"back","affectedChannels":["a","b"],"unrestoredChannels":[],"#
-                + #""unrestoredUsers":[],"isResumed":true,"timestamp":5}"#)
+                + #""forbiddenChannels":[],"unrestoredUsers":[],"isResumed":true,"timestamp":5}"#)
     }
 
     @Test("S-50: a token that is about to expire says what is left of it")

@@ -51,6 +51,7 @@ struct StorageCommandTests {
         let user: MetadataGetCommand = try parse("metadata", "get", "user", "bob", "status")
         #expect(user.target.target == .user("bob") && user.keys == ["status"])
         #expect(isRefused("metadata", "get", "user", "bob", "--stream"))
+        #expect(isRefused("metadata", "get", "channel", "lobby", "--join-token", "t"))
         #expect(isRefused("metadata", "watch", "channel", "bob", "--stream"))
     }
 

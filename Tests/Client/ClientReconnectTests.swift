@@ -107,7 +107,9 @@ struct ClientReconnectTests {
         }
     }
 
-    @Test func `S-18: the event of the return names affected and unrestored channels`() async throws {
+    @Test func `S-18, A-16: the event of the return names affected, unrestored and forbidden channels`()
+        async throws
+    {
         try await withClient { client, edge in
             var events = client.events().makeAsyncIterator()
             try await client.subscribe(to: "a")
@@ -122,7 +124,7 @@ struct ClientReconnectTests {
             #expect(change?.operation == .reconnected)
             #expect(change?.isResumed == false)
             #expect(change?.affectedChannels == ["a", "b"])
-            #expect(change?.unrestoredChannels == ["b"])
+            #expect(change?.unrestoredChannels == ["b"] && change?.forbiddenChannels == ["b"])
             #expect(
                 await code { try await client.unsubscribe(from: "b") }
                     == .channelNotSubscribed)

@@ -15,12 +15,20 @@ struct RestorationProgressTests {
 
     @Test func `S-17: what is missing beside the channels makes a return incomplete`() {
         var progress = RestorationProgress()
-        progress.failed(channel: "lobby")
+        progress.failed(channel: "lobby", .channelSubscribeFailed)
         #expect(!progress.isIncomplete, "channels are named by themselves")
         progress.failed(user: "bob")
         #expect(progress.isIncomplete)
         progress = RestorationProgress()
         progress.hasInboxGap = true
         #expect(progress.isIncomplete)
+    }
+
+    @Test func `A-16: of the channels that don't come back those are marked that the token doesn't allow`() {
+        var progress = RestorationProgress()
+        progress.failed(channel: "lobby", .channelSubscribeFailed)
+        progress.failed(channel: "vault", .channelSubscribePermissionDenied)
+        #expect(progress.unrestoredChannels == ["lobby", "vault"])
+        #expect(progress.forbiddenChannels == ["vault"])
     }
 }

@@ -48,6 +48,9 @@ final class ServerConnection: ChannelInboundHandler {
         self.receiver = receiver
     }
 
+    var localAddress: SocketAddress? { context?.channel.localAddress }
+    var remoteAddress: SocketAddress? { context?.channel.remoteAddress }
+
     var isBacklogged: Bool { bytesInWrites + outbound.readableBytes > Self.unsentBytesMax }
 
     /// Sends a frame together with everything else that is sent in this turn. After the end this does

@@ -9,12 +9,19 @@ public struct LockDetail: Sendable, Hashable {
     public var ttl: Duration
     /// The fencing token of the latest acquisition. It grows with each acquisition and is 0 before the first.
     public var fencingToken: UInt64
+    /// When this was so, in milliseconds since 1970 by the server's clock: the time of the event, or of the
+    /// answer that listed the lock.
+    public var timestampMilliseconds: UInt64
 
-    public init(name: String, owner: String? = nil, ttl: Duration = .seconds(10), fencingToken: UInt64 = 0) {
+    public init(
+        name: String, owner: String? = nil, ttl: Duration = .seconds(10), fencingToken: UInt64 = 0,
+        timestampMilliseconds: UInt64 = 0
+    ) {
         self.name = name
         self.owner = owner
         self.ttl = ttl
         self.fencingToken = fencingToken
+        self.timestampMilliseconds = timestampMilliseconds
     }
 }
 

@@ -83,10 +83,10 @@ extension LockKey {
 }
 
 extension LockDetail {
-    init(_ lock: Rtm_Client_LockDetail) {
+    init(_ lock: Rtm_Client_LockDetail, at timestampMilliseconds: UInt64) {
         self.init(
             name: lock.name, owner: lock.owner.isEmpty ? nil : lock.owner, ttl: .seconds(Int64(lock.ttlS)),
-            fencingToken: lock.fencingToken)
+            fencingToken: lock.fencingToken, timestampMilliseconds: timestampMilliseconds)
     }
 }
 

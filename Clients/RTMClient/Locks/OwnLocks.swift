@@ -146,15 +146,17 @@ final class OwnLocks {
     /// Tells the app which locks it lost while the connection was away (K-12).
     func announceLost() {
         let lost = Dictionary(grouping: ledger.takeLost()) { $0.key.place }
+        let now = link.time.milliseconds
         for (place, claims) in lost.sorted(by: { $0.key < $1.key }) {
             let details = claims.map {
                 LockDetail(
                     name: $0.key.name, owner: link.configuration.userID,
-                    ttl: $0.ttl ?? .seconds(Limits.lockTTL.lowerBound), fencingToken: $0.token)
+                    ttl: $0.ttl ?? .seconds(Limits.lockTTL.lowerBound), fencingToken: $0.token,
+                    timestampMilliseconds: now)
             }
             let event = LockEvent(
                 kind: .expired, channelType: place.channelType, channelName: place.channel, locks: details,
-                timestampMilliseconds: link.time.milliseconds)
+                timestampMilliseconds: now)
             link.events.emit(.lock(event))
         }
     }
@@ -211,10 +213,11 @@ final class OwnLocks {
         let type = ChannelType(snapshot.channelType)
         let label = UserChannel(type: type, name: snapshot.channel).label
         guard link.subscriptions.table.begin(.locks, of: label, at: snapshot.revision) else { return }
+        let now = link.time.milliseconds
         show(
             LockEvent(
                 kind: .snapshot, channelType: type, channelName: snapshot.channel,
-                locks: snapshot.locks.map(LockDetail.init), timestampMilliseconds: link.time.milliseconds))
+                locks: snapshot.locks.map { LockDetail($0, at: now) }, timestampMilliseconds: now))
     }
 
     func received(_ event: Rtm_Client_LockEvent, in publication: Rtm_Client_Publication) {
@@ -226,7 +229,8 @@ final class OwnLocks {
         show(
             LockEvent(
                 kind: kind, channelType: ChannelType(publication.channelType), channelName: channel,
-                locks: [LockDetail(event.lock)], timestampMilliseconds: publication.timestampMs))
+                locks: [LockDetail(event.lock, at: publication.timestampMs)],
+                timestampMilliseconds: publication.timestampMs))
     }
 
     private func show(_ event: LockEvent) {

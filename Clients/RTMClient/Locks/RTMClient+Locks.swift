@@ -95,9 +95,12 @@ extension RTMClient {
         var request = Rtm_Client_GetLocks()
         request.channelType = Rtm_Client_ChannelType(type)
         request.channel = channel
-        return try await call(.getLocks, .getLocks(request)) { body in
-            guard case .locks(let locks) = body else { return nil }
-            return locks.locks.map(LockDetail.init)
+        let body = ClientBody.getLocks(request)
+        return try await perform(.getLocks) { link, completion in
+            link.requests.call(completion, body) { [unowned link] body in
+                guard case .locks(let locks) = body else { return nil }
+                return locks.locks.map { LockDetail($0, at: link.time.milliseconds) }
+            }
         }
     }
 

@@ -11,7 +11,9 @@ final class FrameRouter: FrameReceiver {
     init(_ link: Link) { self.link = link }
 
     func opened(_ socket: ServerConnection) {
-        if isPresent(socket) { link.opening.begin() }
+        guard isPresent(socket) else { return }
+        link.route.opened(from: socket.localAddress, to: socket.remoteAddress)
+        link.opening.begin()
     }
 
     func heard(_ socket: ServerConnection) {

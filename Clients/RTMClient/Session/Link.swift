@@ -28,6 +28,7 @@ final class Link {
 
     var machine: LinkStateMachine
     var connection: LinkConnection?
+    var route = NetworkRoute()
     var time: ServerTime
     /// The reason of the latest change of the link state.
     private(set) var lastReason = LinkStateReason.unknown
@@ -152,14 +153,21 @@ extension Link {
                 "from": "\(change.previous)", "to": "\(change.current)", "reason": "\(change.reasonCode)",
                 "cause": "\(change.reason)",
             ])
-        let unrestoredUsers = connection?.restoration.unrestoredUsers.sorted() ?? []
         events.emit(
             .linkState(
                 LinkStateEvent(
                     change, subscribedChannels: subscriptions.table.channels,
-                    unrestoredUsers: unrestoredUsers, timestampMilliseconds: time.milliseconds)))
+                    restoration: connection?.restoration, timestampMilliseconds: time.milliseconds)))
         if change.current != .connecting { waitingCalls.releaseAll() }
     }
+
+    #if canImport(Glibc)
+        /// Addresses or routes of this machine have changed (T7).
+        func routesChanged() {
+            guard state != .idle, state != .failed, !isClosed else { return }
+            if route.isChanged(to: RouteLookup.source(towards: route.targets)) { session.networkChanged() }
+        }
+    #endif
 
     /// The present connection is of no more use.
     func end(_ loss: LinkLoss) {

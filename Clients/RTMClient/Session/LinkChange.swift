@@ -14,9 +14,9 @@ struct LinkChange: Sendable, Hashable {
 }
 
 extension LinkStateEvent {
-    /// - Parameter unrestoredUsers: shown when the link is connected again.
+    /// - Parameter restoration: what could not be brought back, shown when the link is connected again.
     init(
-        _ change: LinkChange, subscribedChannels: [String], unrestoredUsers: [String],
+        _ change: LinkChange, subscribedChannels: [String], restoration: RestorationProgress?,
         timestampMilliseconds: UInt64
     ) {
         // Channels that end with this change are affected, too (S-18).
@@ -26,8 +26,11 @@ extension LinkStateEvent {
             reasonCode: change.reasonCode, reason: change.reason,
             affectedChannels: change.listsChannels ? affected : [],
             unrestoredChannels: change.unrestoredChannels,
-            unrestoredUsers: change.current == .connected ? unrestoredUsers : [],
             isResumed: change.isResumed, timestampMilliseconds: timestampMilliseconds)
+        if let restoration, change.current == .connected {
+            unrestoredUsers = restoration.unrestoredUsers.sorted()
+            forbiddenChannels = restoration.forbiddenChannels.sorted()
+        }
         connectionFailure = change.connectionFailure
     }
 }

@@ -1,3 +1,5 @@
+import RTMModel
+
 /// The connection of the present attempt or session. What belongs to a connection alone ends with it.
 struct LinkConnection {
     let attempt: UInt64
@@ -24,6 +26,8 @@ struct RestorationProgress: Equatable {
     private var unanswered = 0
     /// Channels that the server refused.
     private(set) var unrestoredChannels: [String] = []
+    /// Those of them that the token doesn't allow.
+    private(set) var forbiddenChannels: [String] = []
     /// Channels that go on behind a gap.
     private(set) var interruptedChannels: [String] = []
     /// Users whose metadata the server refused to deliver again.
@@ -39,7 +43,10 @@ struct RestorationProgress: Equatable {
 
     mutating func end() { unanswered -= 1 }
 
-    mutating func failed(channel: String) { unrestoredChannels.append(channel) }
+    mutating func failed(channel: String, _ code: ErrorCode) {
+        unrestoredChannels.append(channel)
+        if code == .channelSubscribePermissionDenied { forbiddenChannels.append(channel) }
+    }
 
     mutating func interrupted(channel: String) { interruptedChannels.append(channel) }
 

@@ -23,6 +23,9 @@ public struct LinkStateEvent: Sendable, Hashable {
     /// subscription, which has ended then, or the subscription goes on behind a ``RTMEvent/gap(_:)``.
     /// Normally there are none.
     public var unrestoredChannels: [String]
+    /// Those of `unrestoredChannels` that the token, which is another one since, doesn't allow to subscribe
+    /// to.
+    public var forbiddenChannels: [String] = []
     /// Users whose metadata are not followed any more, because the server refused that at a reconnect.
     /// Normally there are none.
     public var unrestoredUsers: [String]

@@ -21,15 +21,17 @@ extension RTMClient {
             try NameRule.channel.check(channel.utf8)
             if let token { try Credential.check(token) }
         }
-        _ = try await perform(.join, of: .channel(channel)) { link, completion in
+        let membership = try await perform(.join, of: .channel(channel)) { link, completion in
             link.streams.join(
                 channel, token: token ?? "", features: features.subtracting(.message), completion)
         }
-        let handle = streamChannel(channel)
+        var handle = streamChannel(channel)
         do {
-            _ = try await perform(.join) { link, completion in
+            let topics = try await perform(.join) { link, completion in
                 link.streams.followTopics(of: channel, completion)
             }
+            handle.unavailableFeatures = membership.unavailableFeatures.union(
+                topics.unavailableFeatures.intersection(.presence))
         } catch {
             // A join without topics would be half a join.
             try? await handle.leave()

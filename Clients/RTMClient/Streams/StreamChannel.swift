@@ -18,6 +18,9 @@ public import RTMModel
 public struct StreamChannel: Sendable {
     let client: RTMClient
     public let name: String
+    /// What could not be had when the channel was joined: presence, on which the topics depend, metadata or
+    /// locks. Each begins with a snapshot as soon as it is available. Empty for a handle that no join made.
+    public internal(set) var unavailableFeatures: SubscriptionFeatures = []
 
     /// Leaves the channel. Others learn that this user's topics are over, then that it has left (C-4).
     ///

@@ -199,7 +199,7 @@ final class Subscriptions {
             link.events.emit(
                 .streamChannelEnded(StreamChannelEndedEvent(channelName: place.name, error: error)))
         case .topics, .topic: break
-        case .message, .user, .none: link.connection?.restoration.failed(channel: place.name)
+        case .message, .user, .none: link.connection?.restoration.failed(channel: place.name, error.code)
         }
         link.opening.restorationEnded()
     }

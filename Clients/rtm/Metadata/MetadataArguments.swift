@@ -16,7 +16,14 @@ struct MetadataTargetArguments: ParsableArguments {
     @Flag(help: "The channel is a stream channel.")
     var stream = false
 
+    @Option(
+        help: .init(
+            "Token with an rtc service for the stream channel, for an app with a certificate.",
+            valueName: "token"))
+    var joinToken: String?
+
     func validate() throws {
+        if joinToken != nil, !stream { throw ValidationError("--join-token needs --stream") }
         if stream, kind == .user { throw ValidationError("--stream needs a channel") }
     }
 
@@ -25,6 +32,14 @@ struct MetadataTargetArguments: ParsableArguments {
         switch kind {
         case .channel: [.channel(name)]
         case .user: name.isEmpty ? [] : [.user(name)]
+        }
+    }
+
+    /// Works while this user is in the stream channel: its metadata are for those who have joined it (D-15).
+    func joined<Value>(_ client: RTMClient, _ work: () async throws -> Value) async throws -> Value {
+        guard stream else { return try await work() }
+        return try await client.withStreamChannel(name, token: joinToken, features: .quiet) { _ in
+            try await work()
         }
     }
 

@@ -15,7 +15,9 @@ struct MetadataGetCommand: AsyncParsableCommand {
     func run() async throws {
         try await common.run {
             try await common.withClient(common.settings(), naming: target.names) { client in
-                var metadata = try await client.metadata(of: target.target)
+                var metadata = try await target.joined(client) {
+                    try await client.metadata(of: target.target)
+                }
                 if !keys.isEmpty { metadata.items.removeAll { !keys.contains($0.key) } }
                 try await show(metadata, common.output)
             }

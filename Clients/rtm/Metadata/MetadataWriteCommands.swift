@@ -99,7 +99,7 @@ extension CommonOptions {
     ) async throws {
         try await run {
             try await withClient(settings(), naming: target.names) { client in
-                let revision = try await work(client)
+                let revision = try await target.joined(client) { try await work(client) }
                 try await output.result(
                     "ok, major revision \(revision)", ["result": "ok", "majorRevision": .number(revision)])
             }

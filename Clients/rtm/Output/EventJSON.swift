@@ -157,6 +157,7 @@ extension LinkStateEvent {
             "reason": .string(reason),
             "affectedChannels": .strings(affectedChannels),
             "unrestoredChannels": .strings(unrestoredChannels),
+            "forbiddenChannels": .strings(forbiddenChannels),
             "unrestoredUsers": .strings(unrestoredUsers),
             "isResumed": JSON(booleanLiteral: isResumed),
             "timestamp": .number(timestampMilliseconds),

@@ -1,5 +1,20 @@
-// Changes of the network on Apple platforms (T7). The device knows that its way to the network changed long
-// before a heartbeat stays out. On other platforms the app may say so with `RTMClient.networkChanged`.
+// Changes of the network (T7). The device knows that its way to the network changed long before a heartbeat
+// stays out. Where it can't be asked, the app may say so with `RTMClient.networkChanged`.
+
+import NIOCore
+
+#if canImport(Glibc)
+    /// Watches the network for one client, for as long as it lives.
+    final class NetworkPath: Sendable {
+        private let listener: UInt64
+
+        init(_ eventLoop: any EventLoop, _ link: NIOLoopBoundBox<Link>) {
+            listener = RouteNotices.shared.add { eventLoop.execute { link.value.routesChanged() } }
+        }
+
+        deinit { RouteNotices.shared.remove(listener) }
+    }
+#endif
 
 #if canImport(Network)
     import Dispatch
@@ -10,12 +25,13 @@
     final class NetworkPath: Sendable {
         private let monitor = NWPathMonitor()
 
-        /// - Parameter changed: called when another interface is preferred, or when there is one again.
-        init(changed: @escaping @Sendable () -> Void) {
+        /// The client hears it when another interface is preferred, or when there is one again.
+        init(_ eventLoop: any EventLoop, _ link: NIOLoopBoundBox<Link>) {
             let preferred = PreferredInterface()
             monitor.pathUpdateHandler = { path in
                 let name = path.status == .satisfied ? path.availableInterfaces.first?.name : nil
-                if preferred.isChanged(to: name) { changed() }
+                guard preferred.isChanged(to: name) else { return }
+                eventLoop.execute { link.value.session.networkChanged() }
             }
             monitor.start(queue: DispatchQueue(label: "rtm.network-path"))
         }
