@@ -27,6 +27,19 @@ public protocol AgoraRtmClientDelegate: AnyObject {
     /// A token expires within 30 seconds: the token of the login if `channel` is nil or empty, otherwise the
     /// token of a stream channel.
     func rtmKit(_ rtmKit: AgoraRtmClientKit, tokenPrivilegeWillExpire channel: String?)
+
+    /// A token expires within 30 seconds, or a return to the servers with another token has ended
+    /// subscriptions that it doesn't allow. It follows `tokenPrivilegeWillExpire`.
+    func rtmKit(_ rtmKit: AgoraRtmClientKit, didReceiveTokenEvent event: AgoraRtmTokenEvent)
+
+    /// The link event in the words of earlier versions, which follows each `didReceiveLinkStateEvent` (S-24).
+    /// Write `didReceiveLinkStateEvent` instead.
+    ///
+    /// - Parameter channelName: the stream channel whose link it is; empty for the link of the client.
+    func rtmKit(
+        _ kit: AgoraRtmClientKit, channel channelName: String,
+        connectionChangedToState state: AgoraRtmClientConnectionState,
+        reason: AgoraRtmClientConnectionChangeReason)
 }
 
 extension AgoraRtmClientDelegate {
@@ -37,4 +50,10 @@ extension AgoraRtmClientDelegate {
     public func rtmKit(_ rtmKit: AgoraRtmClientKit, didReceiveLockEvent event: AgoraRtmLockEvent) {}
     public func rtmKit(_ rtmKit: AgoraRtmClientKit, didReceiveTopicEvent event: AgoraRtmTopicEvent) {}
     public func rtmKit(_ rtmKit: AgoraRtmClientKit, tokenPrivilegeWillExpire channel: String?) {}
+    public func rtmKit(_ rtmKit: AgoraRtmClientKit, didReceiveTokenEvent event: AgoraRtmTokenEvent) {}
+    public func rtmKit(
+        _ kit: AgoraRtmClientKit, channel channelName: String,
+        connectionChangedToState state: AgoraRtmClientConnectionState,
+        reason: AgoraRtmClientConnectionChangeReason
+    ) {}
 }

@@ -59,6 +59,13 @@ extension AgoraRtmClientKit {
         await perform("renewToken", Self.renewToken(token))
     }
 
+    /// Says that the device's network changed. A client that is logged in connects anew at once, and one that
+    /// waits for its next attempt makes it now (T7). On Apple platforms and on Linux the client notices most
+    /// changes by itself. This method is an addition to the API.
+    public func networkChanged() {
+        begin("networkChanged", nil) { client in client.networkChanged() }
+    }
+
     private static func login(_ token: String?) -> Call<Void> {
         { client in try await client.login(token: token.flatMap { $0.isEmpty ? nil : $0 }) }
     }

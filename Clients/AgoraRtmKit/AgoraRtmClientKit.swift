@@ -128,6 +128,8 @@ extension AgoraRtmClientKit {
         case .linkState(let change):
             let event = AgoraRtmLinkStateEvent(change)
             delegates.notify { $0.rtmKit(self, didReceiveLinkStateEvent: event) }
+            deliverInEarlierWords(change)
+            if let event = AgoraRtmTokenEvent(change) { deliver(event) }
             if change.serviceType == .message { deliver(streams.linkChanged(change)) }
         case .topic(let event):
             let event = AgoraRtmTopicEvent(event)
@@ -139,11 +141,26 @@ extension AgoraRtmClientKit {
             delegates.notify { $0.rtmKit(self, didReceivePresenceEvent: event) }
         case .tokenWillExpire(let notice):
             delegates.notify { $0.rtmKit(self, tokenPrivilegeWillExpire: notice.channelName) }
+            deliver(AgoraRtmTokenEvent(notice))
         case .gap, .undecryptable, .overflow:
             // This API has no event for these. The log has the gap and what can't be decrypted (E-4), and
             // after a reconnect the channel is in `unrestoredChannels`. This client's events don't overflow,
             // they are dropped by its own line.
             break
+        }
+    }
+
+    private func deliver(_ event: AgoraRtmTokenEvent) {
+        delegates.notify { $0.rtmKit(self, didReceiveTokenEvent: event) }
+    }
+
+    /// The callback of earlier versions (S-24).
+    private func deliverInEarlierWords(_ change: LinkStateEvent) {
+        let channel = change.serviceType == .stream ? change.affectedChannels.first ?? "" : ""
+        let state = AgoraRtmClientConnectionState(change)
+        let reason = AgoraRtmClientConnectionChangeReason(change.reasonCode)
+        delegates.notify {
+            $0.rtmKit(self, channel: channel, connectionChangedToState: state, reason: reason)
         }
     }
 

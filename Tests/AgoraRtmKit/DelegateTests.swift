@@ -88,12 +88,61 @@ struct DelegateTests {
         #expect(delegate.heard == ["connecting", "errorOutOfService"])
     }
 
-    @Test("a login's token that will expire is told without a channel (S-50)")
+    @Test("a login's token that will expire is told without a channel, and as an event (S-50)")
     func tokenWillExpire() {
         let delegate = Recorder()
         kit.addDelegate(delegate)
         kit.deliver(.tokenWillExpire(TokenWillExpireEvent(remaining: .seconds(30))))
-        #expect(delegate.heard == ["token of nil"])
+        #expect(delegate.heard == ["token of nil", "willExpire []"])
+        kit.deliver(.tokenWillExpire(TokenWillExpireEvent(remaining: .seconds(30), channelName: "room")))
+        #expect(delegate.heard.suffix(2) == ["token of room", "willExpire []"])
+    }
+
+    @Test("a return with a token that allows less says which channels are over (A-16)")
+    func readPermissionRevoked() {
+        let delegate = Recorder()
+        kit.addDelegate(delegate)
+        var change = LinkStateEvent(
+            currentState: .connected, previousState: .connecting, operation: .reconnected,
+            reasonCode: .reconnectSuccess, reason: "back", unrestoredChannels: ["hall", "vault"],
+            timestampMilliseconds: 1)
+        kit.deliver(.linkState(change))
+        change.forbiddenChannels = ["vault"]
+        kit.deliver(.linkState(change))
+        #expect(delegate.heard == ["connected", "connected", "readPermissionRevoked [vault]"])
+    }
+
+    @Test("each link event follows in the words of earlier versions (S-24)")
+    func earlierWords() {
+        let delegate = EarlierRecorder()
+        kit.addDelegate(delegate)
+        func change(
+            _ state: RTMLinkState, _ operation: LinkOperation, _ reason: LinkStateReason,
+            of channel: String? = nil
+        ) {
+            kit.deliver(
+                .linkState(
+                    LinkStateEvent(
+                        currentState: state, previousState: .idle,
+                        serviceType: channel == nil ? .message : .stream, operation: operation,
+                        reasonCode: reason, reason: "", affectedChannels: channel.map { [$0] } ?? ["lobby"],
+                        timestampMilliseconds: 1)))
+        }
+        change(.connecting, .login, .login)
+        change(.connected, .login, .loginSuccess)
+        change(.disconnected, .serverTimeout, .connectionError)
+        change(.connecting, .autoReconnect, .autoReconnect)
+        change(.connected, .reconnected, .reconnectSuccess)
+        change(.failed, .serverReject, .kickedOutByServer)
+        change(.connected, .join, .joinSuccess, of: "room")
+        change(.idle, .logout, .logout)
+        #expect(
+            delegate.heard == [
+                " connecting changedConnecting", " connected changedLoginSuccess",
+                " reconnecting changedInterrupted", " reconnecting changedConnecting",
+                " connected changedRejoinSuccess", " failed changedBannedByServer",
+                "room connected changedJoinSuccess", " disconnected changedLogout",
+            ])
     }
 
     @Test("after destroy nobody hears anything (S-9)")
@@ -166,5 +215,25 @@ private final class Recorder: NSObject, AgoraRtmClientDelegate, Sendable {
 
     func rtmKit(_ rtmKit: AgoraRtmClientKit, tokenPrivilegeWillExpire channel: String?) {
         hear("token of \(channel ?? "nil")")
+    }
+
+    func rtmKit(_ rtmKit: AgoraRtmClientKit, didReceiveTokenEvent event: AgoraRtmTokenEvent) {
+        let channels = event.affectedResources.messageChannels.joined(separator: " ")
+        hear("\(event.eventType) [\(channels)]")
+    }
+}
+
+/// Records what it hears in the words of earlier versions.
+private final class EarlierRecorder: NSObject, AgoraRtmClientDelegate, Sendable {
+    private let contents = Mutex<[String]>([])
+
+    var heard: [String] { contents.withLock { $0 } }
+
+    func rtmKit(
+        _ kit: AgoraRtmClientKit, channel channelName: String,
+        connectionChangedToState state: AgoraRtmClientConnectionState,
+        reason: AgoraRtmClientConnectionChangeReason
+    ) {
+        contents.withLock { $0.append("\(channelName) \(state) \(reason)") }
     }
 }

@@ -51,6 +51,15 @@ struct EventTests {
         #expect(event.affectedChannels == ["a", "b"] && event.unrestoredChannels == ["b"])
     }
 
+    @Test("the event of a token says whose it is, and how long it lives (S-50)")
+    func token() {
+        let login = AgoraRtmTokenEvent(TokenWillExpireEvent(remaining: .milliseconds(29_950)))
+        #expect(login.eventType == .willExpire && login.affectedResources.messageChannels == [])
+        #expect(login.reason.contains("the login expires in 30 s") && login.timestamp > 0)
+        let room = AgoraRtmTokenEvent(TokenWillExpireEvent(remaining: .seconds(5), channelName: "room"))
+        #expect(room.reason.contains("stream channel 'room' expires in 5 s"))
+    }
+
     @Test("missing presence is told as errorOutOfService (P-7)")
     func presenceUnavailable() {
         let event = AgoraRtmPresenceEvent(

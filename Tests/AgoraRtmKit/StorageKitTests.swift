@@ -157,7 +157,7 @@ struct StorageKitTests {
     func badArguments() async throws {
         let kit = try makeKit()
         func setting(
-            _ data: AgoraRtmMetadata?, _ type: AgoraRtmChannelType = .message, lock: String? = nil
+            _ data: AgoraRtmMetadata, _ type: AgoraRtmChannelType = .message, lock: String? = nil
         ) async -> AgoraRtmErrorCode? {
             await kit.setChannelMetadata(
                 channelName: "c", channelType: type, data: data, options: nil, lock: lock
@@ -165,7 +165,9 @@ struct StorageKitTests {
         }
         let missing = AgoraRtmMetadataItem()
         missing.key = "k"
-        #expect(await setting(nil) == .storageInvalidMetadataInstance, "D-12")
+        let destroyed = Self.metadata([Self.item])
+        destroyed.isDestroyed = true
+        #expect(await setting(destroyed) == .storageInvalidMetadataInstance, "D-12")
         #expect(await setting(Self.metadata(nil)) == .storageInvalidMetadataItem, "D-12")
         #expect(await setting(Self.metadata([missing])) == .storageInvalidValue, "D-13")
         missing.value = ""
@@ -253,13 +255,16 @@ struct StorageKitTests {
             let event = AgoraRtmLockEvent(
                 LockEvent(
                     kind: kind, channelType: .message, channelName: "lobby",
-                    locks: [LockDetail(name: "l", owner: "bob", ttl: .seconds(30)), LockDetail(name: "m")],
-                    timestampMilliseconds: 5))
+                    locks: [
+                        LockDetail(name: "l", owner: "bob", ttl: .seconds(30), timestampMilliseconds: 5),
+                        LockDetail(name: "m"),
+                    ], timestampMilliseconds: 5))
             #expect(event.eventType == type && event.channelType == .message)
             #expect(event.channelName == "lobby" && event.timestamp == 5)
             #expect(event.lockDetailList.map(\.lockName) == ["l", "m"])
             #expect(event.lockDetailList.map(\.owner) == ["bob", ""])
             #expect(event.lockDetailList.map(\.ttl) == [30, 10])
+            #expect(event.lockDetailList.map(\.timestamp) == [5, 0])
         }
     }
 

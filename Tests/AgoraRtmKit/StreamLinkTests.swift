@@ -32,12 +32,54 @@ import Testing
             table.linkChanged(change(.disconnected)).map(text)
                 == ["connected-connecting autoReconnect autoReconnect"])
         #expect(table.linkChanged(change(.connecting)) == [])
-        #expect(table.linkChanged(change(.suspended)) == [])
         #expect(
             table.linkChanged(change(.connected)).map(text)
                 == ["connecting-connected reconnected reconnectSuccess"])
         #expect(text(table.left("room", at: 3)) == "connected-idle leave leave")
         #expect(table.linkChanged(change(.failed)) == [])
+    }
+
+    @Test("S-31: after a loss beyond the resume window the channel is joined again")
+    mutating func rejoin() {
+        _ = table.join("room", at: 1)
+        _ = table.joined("room", at: 2)
+        _ = table.linkChanged(change(.disconnected))
+        _ = table.linkChanged(change(.suspended))
+        _ = table.linkChanged(change(.connecting))
+        let events = table.linkChanged(change(.connected))
+        #expect(events.map(text) == ["connecting-connected reconnected rejoin"])
+        #expect(events.map(\.isResumed) == [false])
+        _ = table.linkChanged(change(.disconnected))
+        let next = table.linkChanged(change(.connected))
+        #expect(next.map(text) == ["connecting-connected reconnected reconnectSuccess"])
+        #expect(next.map(\.isResumed) == [true])
+    }
+
+    @Test("S-31: what a join asked for and didn't get is named, and the state stays")
+    mutating func lacks() {
+        _ = table.join("room", at: 1)
+        _ = table.joined("room", at: 2)
+        #expect(
+            text(table.lacks(.presence, "room", at: 3)) == "connected-connected join presenceNotReady")
+        #expect(
+            text(table.lacks(.metadata, "room", at: 3)) == "connected-connected join storageNotAvailable")
+        #expect(text(table.lacks(.lock, "room", at: 3)) == "connected-connected join lockNotAvailable")
+        #expect(table.lacks(.quiet, "room", at: 3) == nil)
+        #expect(table.lacks(.presence, "hall", at: 3) == nil, "it isn't joined")
+    }
+
+    @Test("S-31, L-25: too many joined channels have a reason of their own; a full channel hasn't")
+    mutating func limits() {
+        let tooMany = RTMError(
+            .channelJoinFailed, "no", limit: .init(name: Limits.joinedStreamChannelsName, value: 100))
+        _ = table.join("room", at: 1)
+        #expect(
+            text(table.joinFailed("room", tooMany, at: 2))
+                == "connecting-failed join channelInstanceExceedLimitation")
+        let full = RTMError(
+            .channelJoinFailed, "no", limit: .init(name: "users in a channel", value: 1000))
+        _ = table.join("room", at: 3)
+        #expect(text(table.joinFailed("room", full, at: 4)) == "connecting-failed join joinFailed")
     }
 
     @Test("S-30, S-31: a join that fails, and a link that ends for good, are failed; only a new join helps")

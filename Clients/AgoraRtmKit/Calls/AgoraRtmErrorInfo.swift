@@ -1,16 +1,17 @@
 import RTMModel
 
-// Safety: NSError is Sendable already, and what this class adds is constant.
-/// Why a call failed. As an `NSError` it has the domain ``domainName``, the code `errorCode.rawValue`, and
-/// `reason` as its localized description.
+// Safety: a plain holder of values. The kit makes it, hands it over once and keeps no reference;
+// who shares one between threads must not change it any more, as with every object of this API.
+/// Why a call failed. As an `NSError` it has the domain ``domainName``, the number of the error code that it
+/// was made with, and `reason` as its localized description.
 public final class AgoraRtmErrorInfo: NSError, LocalizedError, @unchecked Sendable {
     public static let domainName = "AgoraRtmKit"
 
-    public let errorCode: AgoraRtmErrorCode
+    public var errorCode: AgoraRtmErrorCode
     /// The call that failed, for example `publish`.
-    public let operation: String
+    public var operation: String
     /// The reason in one sentence for a person. The wording may change, so don't parse it.
-    public let reason: String
+    public var reason: String
 
     public init(errorCode: AgoraRtmErrorCode, operation: String, reason: String) {
         self.errorCode = errorCode

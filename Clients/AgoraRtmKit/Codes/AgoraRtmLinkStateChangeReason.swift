@@ -2,8 +2,8 @@ import RTMClient
 
 /// Why the link state changed.
 ///
-/// Some reasons belong to stream channels, which this version doesn't have, or to checks that are made before
-/// a login. No event carries them.
+/// Some belong to stream channels, whose links only the compatible API shows. Some no event carries, because
+/// nothing here can be in that state.
 public enum AgoraRtmLinkStateChangeReason: Int, Sendable, Hashable, CaseIterable {
     /// 0: no cause is known. No event carries it.
     case unknown = 0
@@ -36,15 +36,17 @@ public enum AgoraRtmLinkStateChangeReason: Int, Sendable, Hashable, CaseIterable
     /// 10: the client has logged in again and restored its subscriptions. Reported with
     /// ``AgoraRtmLinkState/connected``.
     case reconnectSuccess = 10
-    /// 11: the app joins a stream channel. Not reported by this version.
+    /// 11: the app joins a stream channel. Reported with ``AgoraRtmLinkState/connecting``.
     case join = 11
-    /// 12: the app has joined a stream channel. Not reported by this version.
+    /// 12: the app has joined a stream channel. Reported with ``AgoraRtmLinkState/connected``.
     case joinSuccess = 12
-    /// 13: joining a stream channel failed. Not reported by this version.
+    /// 13: joining a stream channel failed for a reason without a name. Reported with
+    /// ``AgoraRtmLinkState/failed``.
     case joinFailed = 13
-    /// 14: the client joins a stream channel again by itself. Not reported by this version.
+    /// 14: a stream channel was joined again after a loss beyond the resume window. Reported with
+    /// ``AgoraRtmLinkState/connected``.
     case rejoin = 14
-    /// 15: the app left a stream channel. Not reported by this version.
+    /// 15: the app left a stream channel. Reported with ``AgoraRtmLinkState/idle``.
     case leave = 15
     /// 16: the token is malformed, forged, or made for another user. Reported with
     /// ``AgoraRtmLinkState/failed``.
@@ -55,23 +57,24 @@ public enum AgoraRtmLinkStateChangeReason: Int, Sendable, Hashable, CaseIterable
     /// 18: the token belongs to another app than the one that logs in. Reported with
     /// ``AgoraRtmLinkState/failed``.
     case inconsistentAppId = 18
-    /// 19: the name of a stream channel is not allowed. Not reported by this version.
+    /// 19: the name of a stream channel is not allowed. Reported with ``AgoraRtmLinkState/failed``.
     case invalidChannelName = 19
     /// 20: the server does not allow the user id. Reported with ``AgoraRtmLinkState/failed``.
     case invalidUserId = 20
-    /// 21: the client is not initialized. Not reported by this version, whose clients are checked when they
-    /// are created.
+    /// 21: the client is not initialized. No event carries it: clients are checked when they are created.
     case notInitialized = 21
-    /// 22: a stream channel has no connection to the messaging service. Not reported by this version.
+    /// 22: a stream channel was joined without a link to the servers. Reported with
+    /// ``AgoraRtmLinkState/failed``.
     case rtmServiceNotConnected = 22
-    /// 23: the app has joined too many stream channels. Not reported by this version.
+    /// 23: the app has joined too many stream channels. Reported with ``AgoraRtmLinkState/failed``.
     case channelInstanceExceedLimitation = 23
     /// 24: the server refused the login because of a rate that no waiting is announced for. Reported with
     /// ``AgoraRtmLinkState/failed``.
     case operationRateExceedLimitation = 24
-    /// 25: a stream channel is in an error state. Not reported by this version.
+    /// 25: a stream channel is in an error state. No event carries it: a channel is joined, or it isn't.
     case channelInErrorState = 25
-    /// 26: a stream channel has no connection to the presence service. Not reported by this version.
+    /// 26: a stream channel has no connection to presence. No event carries it: the servers connect to
+    /// presence, and `presenceNotReady` says that they can't.
     case presenceNotConnected = 26
     /// 27: the same user logged in elsewhere, and the newer login wins. Reported with
     /// ``AgoraRtmLinkState/failed``.
@@ -85,7 +88,8 @@ public enum AgoraRtmLinkStateChangeReason: Int, Sendable, Hashable, CaseIterable
     /// ``AgoraRtmLinkState/disconnected``, and with ``AgoraRtmLinkState/suspended`` when a later attempt
     /// fails.
     case connectionError = 30
-    /// 31: the presence service is not ready for a stream channel. Not reported by this version.
+    /// 31: a stream channel is joined, and presence isn't available yet. Reported with
+    /// ``AgoraRtmLinkState/connected``.
     case presenceNotReady = 31
     /// 32: the device's network changed, or the app said so. Reported with
     /// ``AgoraRtmLinkState/disconnected``.
@@ -93,11 +97,13 @@ public enum AgoraRtmLinkStateChangeReason: Int, Sendable, Hashable, CaseIterable
     /// 33: the server does not speak this client's version of the protocol, or the service is switched off.
     /// Reported with ``AgoraRtmLinkState/failed``.
     case serviceNotSupported = 33
-    /// 34: the installation has no stream channels. Not reported by this version.
+    /// 34: the app has no stream channels. Reported with ``AgoraRtmLinkState/failed``.
     case streamChannelNotAvailable = 34
-    /// 35: the installation has no storage. Not reported by this version.
+    /// 35: a stream channel is joined, and metadata aren't available yet. Reported with
+    /// ``AgoraRtmLinkState/connected``.
     case storageNotAvailable = 35
-    /// 36: the installation has no locks. Not reported by this version.
+    /// 36: a stream channel is joined, and locks aren't available yet. Reported with
+    /// ``AgoraRtmLinkState/connected``.
     case lockNotAvailable = 36
     /// 37: this user logs in too often. Reported with ``AgoraRtmLinkState/failed`` if the app called `login`;
     /// a session that comes back by itself waits instead.

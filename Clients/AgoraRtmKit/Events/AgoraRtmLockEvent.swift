@@ -21,7 +21,7 @@ public final class AgoraRtmLockDetail: NSObject, @unchecked Sendable {
     public var owner = ""
     /// For how many seconds the owner keeps the lock after it went offline: 10…300 (L-40).
     public var ttl: Int32 = 0
-    /// When it happened, in milliseconds since 1970.
+    /// When this was so, in milliseconds since 1970: the time of the event, or of the answer of `getLocks`.
     public var timestamp: UInt64 = 0
 
     override public init() { super.init() }

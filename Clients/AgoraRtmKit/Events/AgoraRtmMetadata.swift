@@ -6,6 +6,8 @@ public final class AgoraRtmMetadata: NSObject, @unchecked Sendable {
     /// revision.
     public var majorRevision: Int64 = -1
     public var items: [AgoraRtmMetadataItem]?
+    /// The app has called ``destroy()``.
+    var isDestroyed = false
 
     override public init() { super.init() }
 

@@ -1,5 +1,6 @@
-// The names of earlier versions, so that sources with these names still compile. No value of these types is
-// ever delivered: link states come as `AgoraRtmLinkStateEvent` (S-24).
+// The names of earlier versions. Each link event is also delivered in these words (S-24).
+
+import RTMClient
 
 /// The connection state of earlier versions. See ``AgoraRtmLinkState``.
 public enum AgoraRtmClientConnectionState: Int, Sendable {
@@ -42,7 +43,8 @@ public enum AgoraRtmClientConnectionChangeReason: Int, Sendable {
     case changedPresenceNotReady = 10003
 }
 
-/// The presence changes of earlier versions. See ``AgoraRtmPresenceEventType``.
+/// The presence changes of earlier versions, which no call and no event has. See
+/// ``AgoraRtmPresenceEventType``.
 public enum AgoraRtmPresenceType: Int, Sendable {
     case remoteJoinChannel = 0
     case remoteLeaveChannel = 1
@@ -50,4 +52,54 @@ public enum AgoraRtmPresenceType: Int, Sendable {
     case remoteJoinTopic = 3
     case remoteLeaveTopic = 4
     case selfJoinChannel = 5
+}
+
+extension AgoraRtmClientConnectionState {
+    /// A link that is lost is reconnecting until it is back or has failed; these words have no difference
+    /// between the wait and the attempt.
+    init(_ change: LinkStateEvent) {
+        self =
+            switch change.currentState {
+            case .idle: .disconnected
+            case .connecting: change.operation == .autoReconnect ? .reconnecting : .connecting
+            case .connected: .connected
+            case .disconnected, .suspended: .reconnecting
+            case .failed: .failed
+            }
+    }
+}
+
+extension AgoraRtmClientConnectionChangeReason {
+    /// The nearest of the earlier reasons; the later ones are finer.
+    init(_ reason: LinkStateReason) {
+        self =
+            switch reason {
+            case .unknown, .login, .relogin, .join, .autoReconnect: .changedConnecting
+            case .loginSuccess: .changedLoginSuccess
+            case .logout: .changedLogout
+            case .joinSuccess: .changedJoinSuccess
+            case .rejoin, .reconnectSuccess: .changedRejoinSuccess
+            case .leave: .changedLeaveChannel
+            case .connectionError: .changedInterrupted
+            case .keepAliveTimeout: .changedKeepAliveTimeout
+            case .networkChange: .changedClientIpAddressChanged
+            case .reconnectTimeout: .changedChangedLost
+            case .kickedOutByServer: .changedBannedByServer
+            case .sameUidLogin: .changedSameUidLogin
+            case .invalidToken: .changedInvalidToken
+            case .tokenExpired: .changedTokenExpired
+            case .inconsistentAppId: .changedInconsistentAppId
+            case .invalidChannelName: .changedInvalidChannelName
+            case .loginNotAuthorized: .changedInvalidAppId
+            case .presenceNotReady, .presenceNotConnected: .changedPresenceNotReady
+            case .streamChannelNotAvailable: .changedStreamChannelNotAvailable
+            case .loginTimeout, .joinFailed, .channelInstanceExceedLimitation, .channelInErrorState,
+                .rtmServiceNotConnected:
+                .changedJoinFailed
+            case .loginRejected, .loginTooFrequent, .invalidUserId, .notInitialized,
+                .operationRateExceedLimitation, .serviceNotSupported, .storageNotAvailable,
+                .lockNotAvailable:
+                .changedRejectedByServer
+            }
+    }
 }

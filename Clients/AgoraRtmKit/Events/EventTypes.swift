@@ -58,5 +58,6 @@ public enum AgoraRtmTopicEventType: Int, Sendable {
 /// What a token event reports.
 public enum AgoraRtmTokenEventTokenType: Int, Sendable {
     case willExpire = 1
+    /// A token that came with a return to the servers doesn't allow what was subscribed.
     case readPermissionRevoked = 2
 }

@@ -17,6 +17,27 @@ extension AgoraRtmMessageEvent {
     }
 }
 
+extension AgoraRtmTokenEvent {
+    /// A token is about to expire (S-50).
+    convenience init(_ notice: TokenWillExpireEvent) {
+        self.init()
+        let whose = notice.channelName.map { "stream channel '\($0)'" } ?? "the login"
+        let seconds = Int((notice.remaining / .seconds(1)).rounded())
+        reason = "the token of \(whose) expires in \(seconds) s: it is time for renewToken"
+        timestamp = UInt64(Date().timeIntervalSince1970 * 1000)
+    }
+
+    /// A return has ended subscriptions. Nil if it hasn't.
+    convenience init?(_ change: LinkStateEvent) {
+        guard !change.forbiddenChannels.isEmpty else { return nil }
+        self.init()
+        eventType = .readPermissionRevoked
+        reason = "the token doesn't allow to subscribe to channels that were subscribed"
+        affectedResources.messageChannels = change.forbiddenChannels
+        timestamp = change.timestampMilliseconds
+    }
+}
+
 extension AgoraRtmLinkStateEvent {
     /// The state is what it was, and events of these channels are missing.
     convenience init(_ dropped: DroppedEvents, state: RTMLinkState) {

@@ -2,19 +2,19 @@ import RTMClient
 import RTMModel
 
 extension AgoraRtmLockDetail {
-    convenience init(_ lock: LockDetail, timestamp: UInt64 = 0) {
+    convenience init(_ lock: LockDetail) {
         self.init()
         lockName = lock.name
         owner = lock.owner ?? ""
         ttl = Int32(clamping: lock.ttl.components.seconds)
-        self.timestamp = timestamp
+        timestamp = lock.timestampMilliseconds
     }
 }
 
 extension AgoraRtmGetLocksResponse {
     convenience init(_ locks: [LockDetail]) {
         self.init()
-        lockDetailList = locks.map { AgoraRtmLockDetail($0) }
+        lockDetailList = locks.map(AgoraRtmLockDetail.init)
     }
 }
 
@@ -24,9 +24,7 @@ extension AgoraRtmLockEvent {
         channelType = AgoraRtmChannelType(event.channelType)
         channelName = event.channelName
         eventType = AgoraRtmLockEventType(event.kind)
-        lockDetailList = event.locks.map {
-            AgoraRtmLockDetail($0, timestamp: event.timestampMilliseconds)
-        }
+        lockDetailList = event.locks.map(AgoraRtmLockDetail.init)
         timestamp = event.timestampMilliseconds
     }
 }

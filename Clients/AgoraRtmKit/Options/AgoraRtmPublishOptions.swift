@@ -7,5 +7,10 @@ public final class AgoraRtmPublishOptions: NSObject {
     /// Whether the message is stored for later queries (M-27).
     public var storeInHistory = false
 
+    /// The time of the media that a message belongs to, from earlier versions. It never had an effect outside
+    /// of topics, and those have options of their own.
+    @available(*, deprecated, message: "topics have it: AgoraRtmTopicMessageOptions.sendTs")
+    public var sendTs: UInt64 = 0
+
     override public init() { super.init() }
 }

@@ -7,7 +7,7 @@ import RTMModel
 /// A channel need not be subscribed to be asked about. Every call has two forms that do the same, see
 /// ``AgoraRtmClientKit``.
 public final class AgoraRtmPresence: NSObject, Sendable {
-    private let kit: AgoraRtmClientKit
+    let kit: AgoraRtmClientKit
 
     init(_ kit: AgoraRtmClientKit) { self.kit = kit }
 
@@ -30,7 +30,8 @@ public final class AgoraRtmPresence: NSObject, Sendable {
         channelName: String, channelType: AgoraRtmChannelType, options: AgoraRtmPresenceOptions?,
         completion completionBlock: AgoraRtmWhoNowBlock? = nil
     ) {
-        kit.begin("whoNow", needs: .message, completionBlock, Self.users(channelName, channelType, options))
+        kit.begin(
+            "whoNow", needs: .message, completionBlock, Self.whoNow(channelName, channelType, options))
     }
 
     /// See ``whoNow(channelName:channelType:options:completion:)``.
@@ -38,7 +39,7 @@ public final class AgoraRtmPresence: NSObject, Sendable {
     public func whoNow(
         channelName: String, channelType: AgoraRtmChannelType, options: AgoraRtmPresenceOptions?
     ) async -> (AgoraRtmWhoNowResponse?, AgoraRtmErrorInfo?) {
-        await kit.perform("whoNow", needs: .message, Self.users(channelName, channelType, options))
+        await kit.perform("whoNow", needs: .message, Self.whoNow(channelName, channelType, options))
     }
 
     /// The newer name of ``whoNow(channelName:channelType:options:completion:)``.
@@ -48,7 +49,8 @@ public final class AgoraRtmPresence: NSObject, Sendable {
         completion completionBlock: AgoraRtmGetOnlineUsersBlock? = nil
     ) {
         kit.begin(
-            "getOnlineUsers", needs: .message, completionBlock, Self.users(channelName, channelType, options))
+            "getOnlineUsers", needs: .message, completionBlock,
+            Self.onlineUsers(channelName, channelType, options))
     }
 
     /// See ``getOnlineUsers(channelName:channelType:options:completion:)``.
@@ -56,7 +58,8 @@ public final class AgoraRtmPresence: NSObject, Sendable {
     public func getOnlineUsers(
         channelName: String, channelType: AgoraRtmChannelType, options: AgoraRtmGetOnlineUsersOptions?
     ) async -> (AgoraRtmGetOnlineUsersResponse?, AgoraRtmErrorInfo?) {
-        await kit.perform("getOnlineUsers", needs: .message, Self.users(channelName, channelType, options))
+        await kit.perform(
+            "getOnlineUsers", needs: .message, Self.onlineUsers(channelName, channelType, options))
     }
 
     /// ``getOnlineUsers(channelName:channelType:options:completion:)`` as the vendor's header spells it.
@@ -86,13 +89,13 @@ public final class AgoraRtmPresence: NSObject, Sendable {
     ///   ``whoNow(channelName:channelType:options:completion:)``.
     @preconcurrency
     public func whereNow(userId: String, completion completionBlock: AgoraRtmWhereNowBlock? = nil) {
-        kit.begin("whereNow", needs: .message, completionBlock, Self.channels(userId))
+        kit.begin("whereNow", needs: .message, completionBlock, Self.whereNow(userId))
     }
 
     /// See ``whereNow(userId:completion:)``.
     @discardableResult
     public func whereNow(userId: String) async -> (AgoraRtmWhereNowResponse?, AgoraRtmErrorInfo?) {
-        await kit.perform("whereNow", needs: .message, Self.channels(userId))
+        await kit.perform("whereNow", needs: .message, Self.whereNow(userId))
     }
 
     /// The newer name of ``whereNow(userId:completion:)``.
@@ -100,7 +103,7 @@ public final class AgoraRtmPresence: NSObject, Sendable {
     public func getUserChannels(
         userId: String, completion completionBlock: AgoraRtmGetUserChannelsBlock? = nil
     ) {
-        kit.begin("getUserChannels", needs: .message, completionBlock, Self.channels(userId))
+        kit.begin("getUserChannels", needs: .message, completionBlock, Self.userChannels(userId))
     }
 
     /// See ``getUserChannels(userId:completion:)``.
@@ -108,36 +111,38 @@ public final class AgoraRtmPresence: NSObject, Sendable {
     public func getUserChannels(
         userId: String
     ) async -> (AgoraRtmGetUserChannelsResponse?, AgoraRtmErrorInfo?) {
-        await kit.perform("getUserChannels", needs: .message, Self.channels(userId))
+        await kit.perform("getUserChannels", needs: .message, Self.userChannels(userId))
     }
 
     // The options are read here, in the caller's thread, because the app may change its object as soon as the
     // call returns.
 
-    private static func users<Response: AgoraRtmWhoNowResponse>(
+    private static func whoNow(
         _ channelName: String, _ channelType: AgoraRtmChannelType, _ options: AgoraRtmPresenceOptions?
-    ) -> AgoraRtmClientKit.Call<Response> {
-        let includeUserID = options?.includeUserId ?? true
-        let includeState = options?.includeState ?? false
-        let page = options?.page ?? ""
+    ) -> AgoraRtmClientKit.Call<AgoraRtmWhoNowResponse> {
+        let question = OnlineUsersQuestion(options)
         return { client in
-            let response = Response()
-            try await response.fill(
-                client.whoNow(
-                    in: channelName, type: channelType.kind, includeUserID: includeUserID,
-                    includeState: includeState, page: page))
-            return response
+            AgoraRtmWhoNowResponse(try await question.ask(client, channelName, channelType))
         }
     }
 
-    private static func channels<Response: AgoraRtmWhereNowResponse>(
-        _ userId: String
-    ) -> AgoraRtmClientKit.Call<Response> {
-        { client in
-            let response = Response()
-            try await response.fill(client.whereNow(userId))
-            return response
+    private static func onlineUsers(
+        _ channelName: String, _ channelType: AgoraRtmChannelType, _ options: AgoraRtmGetOnlineUsersOptions?
+    ) -> AgoraRtmClientKit.Call<AgoraRtmGetOnlineUsersResponse> {
+        let question = OnlineUsersQuestion(options)
+        return { client in
+            AgoraRtmGetOnlineUsersResponse(try await question.ask(client, channelName, channelType))
         }
+    }
+
+    private static func whereNow(_ userId: String) -> AgoraRtmClientKit.Call<AgoraRtmWhereNowResponse> {
+        { client in AgoraRtmWhereNowResponse(try await client.whereNow(userId)) }
+    }
+
+    private static func userChannels(
+        _ userId: String
+    ) -> AgoraRtmClientKit.Call<AgoraRtmGetUserChannelsResponse> {
+        { client in AgoraRtmGetUserChannelsResponse(try await client.whereNow(userId)) }
     }
 }
 

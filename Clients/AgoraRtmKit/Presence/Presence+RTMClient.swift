@@ -45,8 +45,44 @@ extension AgoraRtmUserState {
     }
 }
 
+/// What `whoNow` and `getOnlineUsers` ask for, read while the app's object can't change.
+struct OnlineUsersQuestion: Sendable {
+    private let includeUserID: Bool
+    private let includeState: Bool
+    private let page: String
+
+    /// Without options users without states, from the first page (P-37).
+    init(_ options: AgoraRtmPresenceOptions?) {
+        let options = options ?? AgoraRtmPresenceOptions()
+        (includeUserID, includeState, page) = (options.includeUserId, options.includeState, options.page)
+    }
+
+    init(_ options: AgoraRtmGetOnlineUsersOptions?) {
+        let options = options ?? AgoraRtmGetOnlineUsersOptions()
+        (includeUserID, includeState, page) = (options.includeUserId, options.includeState, options.page)
+    }
+
+    func ask(
+        _ client: RTMClient, _ channelName: String, _ channelType: AgoraRtmChannelType
+    ) async throws(RTMError) -> OnlineUsersPage {
+        try await client.whoNow(
+            in: channelName, type: channelType.kind, includeUserID: includeUserID,
+            includeState: includeState, page: page)
+    }
+}
+
 extension AgoraRtmWhoNowResponse {
-    func fill(_ page: OnlineUsersPage) {
+    convenience init(_ page: OnlineUsersPage) {
+        self.init()
+        totalOccupancy = Int32(clamping: page.total)
+        userStateList = page.users.map(AgoraRtmUserState.init)
+        nextPage = page.nextPage
+    }
+}
+
+extension AgoraRtmGetOnlineUsersResponse {
+    convenience init(_ page: OnlineUsersPage) {
+        self.init()
         totalOccupancy = Int32(clamping: page.total)
         userStateList = page.users.map(AgoraRtmUserState.init)
         nextPage = page.nextPage
@@ -54,14 +90,26 @@ extension AgoraRtmWhoNowResponse {
 }
 
 extension AgoraRtmWhereNowResponse {
-    func fill(_ channels: [UserChannel]) {
+    convenience init(_ channels: [UserChannel]) {
+        self.init()
         totalChannel = Int32(clamping: channels.count)
-        self.channels = channels.map { channel in
-            let info = AgoraRtmChannelInfo()
-            info.channelName = channel.name
-            info.channelType = AgoraRtmChannelType(channel.type)
-            return info
-        }
+        self.channels = channels.map(AgoraRtmChannelInfo.init)
+    }
+}
+
+extension AgoraRtmGetUserChannelsResponse {
+    convenience init(_ channels: [UserChannel]) {
+        self.init()
+        totalChannel = Int32(clamping: channels.count)
+        self.channels = channels.map(AgoraRtmChannelInfo.init)
+    }
+}
+
+extension AgoraRtmChannelInfo {
+    fileprivate convenience init(_ channel: UserChannel) {
+        self.init()
+        channelName = channel.name
+        channelType = AgoraRtmChannelType(channel.type)
     }
 }
 

@@ -1,7 +1,7 @@
 // Safety: a plain holder of values. The kit makes it, hands it over once and keeps no reference;
 // who shares one between threads must not change it any more, as with every object of this API.
 /// The users of a channel, one page of them.
-public class AgoraRtmWhoNowResponse: NSObject, @unchecked Sendable {
+public final class AgoraRtmWhoNowResponse: NSObject, @unchecked Sendable {
     /// The length of `userStateList`, or the number of users in the channel if no users were asked for (P-32,
     /// P-33).
     public var totalOccupancy: Int32 = 0
@@ -10,29 +10,45 @@ public class AgoraRtmWhoNowResponse: NSObject, @unchecked Sendable {
     /// The `page` for the options of the next call; nil after the last page.
     public var nextPage: String?
 
-    override public required init() { super.init() }
+    override public init() { super.init() }
 }
 
 // Safety: a plain holder of values. The kit makes it, hands it over once and keeps no reference;
 // who shares one between threads must not change it any more, as with every object of this API.
 /// The users of a channel, one page of them.
-public final class AgoraRtmGetOnlineUsersResponse: AgoraRtmWhoNowResponse, @unchecked Sendable {}
+public final class AgoraRtmGetOnlineUsersResponse: NSObject, @unchecked Sendable {
+    /// The length of `userStateList`, or the number of users in the channel if no users were asked for (P-32,
+    /// P-33).
+    public var totalOccupancy: Int32 = 0
+    /// The users in the order of their ids; at most 100.
+    public var userStateList: [AgoraRtmUserState] = []
+    /// The `page` for the options of the next call; nil after the last page.
+    public var nextPage: String?
 
-// Safety: a plain holder of values. The kit makes it, hands it over once and keeps no reference;
-// who shares one between threads must not change it any more, as with every object of this API.
-/// The channels that a user is in.
-public class AgoraRtmWhereNowResponse: NSObject, @unchecked Sendable {
-    public var totalChannel: Int32 = 0
-    /// The channels by type and name. The list is empty for a user who is offline or unknown (P-36).
-    public var channels: [AgoraRtmChannelInfo] = []
-
-    override public required init() { super.init() }
+    override public init() { super.init() }
 }
 
 // Safety: a plain holder of values. The kit makes it, hands it over once and keeps no reference;
 // who shares one between threads must not change it any more, as with every object of this API.
 /// The channels that a user is in.
-public final class AgoraRtmGetUserChannelsResponse: AgoraRtmWhereNowResponse, @unchecked Sendable {}
+public final class AgoraRtmWhereNowResponse: NSObject, @unchecked Sendable {
+    public var totalChannel: Int32 = 0
+    /// The channels by type and name. The list is empty for a user who is offline or unknown (P-36).
+    public var channels: [AgoraRtmChannelInfo] = []
+
+    override public init() { super.init() }
+}
+
+// Safety: a plain holder of values. The kit makes it, hands it over once and keeps no reference;
+// who shares one between threads must not change it any more, as with every object of this API.
+/// The channels that a user is in.
+public final class AgoraRtmGetUserChannelsResponse: NSObject, @unchecked Sendable {
+    public var totalChannel: Int32 = 0
+    /// The channels by type and name. The list is empty for a user who is offline or unknown (P-36).
+    public var channels: [AgoraRtmChannelInfo] = []
+
+    override public init() { super.init() }
+}
 
 // Safety: a plain holder of values. The kit makes it, hands it over once and keeps no reference;
 // who shares one between threads must not change it any more, as with every object of this API.

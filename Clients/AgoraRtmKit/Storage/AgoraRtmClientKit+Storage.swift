@@ -4,7 +4,7 @@ extension AgoraRtmClientKit {
     /// See ``AgoraRtmStorage/setChannelMetadata(channelName:channelType:data:options:lock:completion:)``.
     @preconcurrency
     public func setChannelMetadata(
-        channelName: String, channelType: AgoraRtmChannelType, data: AgoraRtmMetadata?,
+        channelName: String, channelType: AgoraRtmChannelType, data: AgoraRtmMetadata,
         options: AgoraRtmMetadataOptions?, lock: String?,
         completion completionBlock: AgoraRtmOperationBlock? = nil
     ) {
@@ -16,7 +16,7 @@ extension AgoraRtmClientKit {
     /// See ``AgoraRtmStorage/setChannelMetadata(channelName:channelType:data:options:lock:completion:)``.
     @discardableResult
     public func setChannelMetadata(
-        channelName: String, channelType: AgoraRtmChannelType, data: AgoraRtmMetadata?,
+        channelName: String, channelType: AgoraRtmChannelType, data: AgoraRtmMetadata,
         options: AgoraRtmMetadataOptions?, lock: String?
     ) async -> (AgoraRtmCommonResponse?, AgoraRtmErrorInfo?) {
         await AgoraRtmStorage(self).setChannelMetadata(
@@ -26,7 +26,7 @@ extension AgoraRtmClientKit {
     /// See ``AgoraRtmStorage/updateChannelMetadata(channelName:channelType:data:options:lock:completion:)``.
     @preconcurrency
     public func updateChannelMetadata(
-        channelName: String, channelType: AgoraRtmChannelType, data: AgoraRtmMetadata?,
+        channelName: String, channelType: AgoraRtmChannelType, data: AgoraRtmMetadata,
         options: AgoraRtmMetadataOptions?, lock: String?,
         completion completionBlock: AgoraRtmOperationBlock? = nil
     ) {
@@ -38,7 +38,7 @@ extension AgoraRtmClientKit {
     /// See ``AgoraRtmStorage/updateChannelMetadata(channelName:channelType:data:options:lock:completion:)``.
     @discardableResult
     public func updateChannelMetadata(
-        channelName: String, channelType: AgoraRtmChannelType, data: AgoraRtmMetadata?,
+        channelName: String, channelType: AgoraRtmChannelType, data: AgoraRtmMetadata,
         options: AgoraRtmMetadataOptions?, lock: String?
     ) async -> (AgoraRtmCommonResponse?, AgoraRtmErrorInfo?) {
         await AgoraRtmStorage(self).updateChannelMetadata(
@@ -48,7 +48,7 @@ extension AgoraRtmClientKit {
     /// See ``AgoraRtmStorage/removeChannelMetadata(channelName:channelType:data:options:lock:completion:)``.
     @preconcurrency
     public func removeChannelMetadata(
-        channelName: String, channelType: AgoraRtmChannelType, data: AgoraRtmMetadata?,
+        channelName: String, channelType: AgoraRtmChannelType, data: AgoraRtmMetadata,
         options: AgoraRtmMetadataOptions?, lock: String?,
         completion completionBlock: AgoraRtmOperationBlock? = nil
     ) {
@@ -60,7 +60,7 @@ extension AgoraRtmClientKit {
     /// See ``AgoraRtmStorage/removeChannelMetadata(channelName:channelType:data:options:lock:completion:)``.
     @discardableResult
     public func removeChannelMetadata(
-        channelName: String, channelType: AgoraRtmChannelType, data: AgoraRtmMetadata?,
+        channelName: String, channelType: AgoraRtmChannelType, data: AgoraRtmMetadata,
         options: AgoraRtmMetadataOptions?, lock: String?
     ) async -> (AgoraRtmCommonResponse?, AgoraRtmErrorInfo?) {
         await AgoraRtmStorage(self).removeChannelMetadata(
@@ -89,7 +89,7 @@ extension AgoraRtmClientKit {
     /// See ``AgoraRtmStorage/setUserMetadata(userId:data:options:completion:)``.
     @preconcurrency
     public func setUserMetadata(
-        userId: String, data: AgoraRtmMetadata?, options: AgoraRtmMetadataOptions?,
+        userId: String, data: AgoraRtmMetadata, options: AgoraRtmMetadataOptions?,
         completion completionBlock: AgoraRtmOperationBlock? = nil
     ) {
         AgoraRtmStorage(self).setUserMetadata(
@@ -99,7 +99,7 @@ extension AgoraRtmClientKit {
     /// See ``AgoraRtmStorage/setUserMetadata(userId:data:options:completion:)``.
     @discardableResult
     public func setUserMetadata(
-        userId: String, data: AgoraRtmMetadata?, options: AgoraRtmMetadataOptions?
+        userId: String, data: AgoraRtmMetadata, options: AgoraRtmMetadataOptions?
     ) async -> (AgoraRtmCommonResponse?, AgoraRtmErrorInfo?) {
         await AgoraRtmStorage(self).setUserMetadata(userId: userId, data: data, options: options)
     }
@@ -107,7 +107,7 @@ extension AgoraRtmClientKit {
     /// See ``AgoraRtmStorage/updateUserMetadata(userId:data:options:completion:)``.
     @preconcurrency
     public func updateUserMetadata(
-        userId: String, data: AgoraRtmMetadata?, options: AgoraRtmMetadataOptions?,
+        userId: String, data: AgoraRtmMetadata, options: AgoraRtmMetadataOptions?,
         completion completionBlock: AgoraRtmOperationBlock? = nil
     ) {
         AgoraRtmStorage(self).updateUserMetadata(
@@ -117,7 +117,7 @@ extension AgoraRtmClientKit {
     /// See ``AgoraRtmStorage/updateUserMetadata(userId:data:options:completion:)``.
     @discardableResult
     public func updateUserMetadata(
-        userId: String, data: AgoraRtmMetadata?, options: AgoraRtmMetadataOptions?
+        userId: String, data: AgoraRtmMetadata, options: AgoraRtmMetadataOptions?
     ) async -> (AgoraRtmCommonResponse?, AgoraRtmErrorInfo?) {
         await AgoraRtmStorage(self).updateUserMetadata(userId: userId, data: data, options: options)
     }
@@ -125,7 +125,7 @@ extension AgoraRtmClientKit {
     /// See ``AgoraRtmStorage/removeUserMetadata(userId:data:options:completion:)``.
     @preconcurrency
     public func removeUserMetadata(
-        userId: String, data: AgoraRtmMetadata?, options: AgoraRtmMetadataOptions?,
+        userId: String, data: AgoraRtmMetadata, options: AgoraRtmMetadataOptions?,
         completion completionBlock: AgoraRtmOperationBlock? = nil
     ) {
         AgoraRtmStorage(self).removeUserMetadata(
@@ -135,7 +135,7 @@ extension AgoraRtmClientKit {
     /// See ``AgoraRtmStorage/removeUserMetadata(userId:data:options:completion:)``.
     @discardableResult
     public func removeUserMetadata(
-        userId: String, data: AgoraRtmMetadata?, options: AgoraRtmMetadataOptions?
+        userId: String, data: AgoraRtmMetadata, options: AgoraRtmMetadataOptions?
     ) async -> (AgoraRtmCommonResponse?, AgoraRtmErrorInfo?) {
         await AgoraRtmStorage(self).removeUserMetadata(userId: userId, data: data, options: options)
     }

@@ -19,9 +19,10 @@ public final class AgoraRtmStorage: NSObject, Sendable {
     ///   - lock: the write needs this user to own this lock of the channel; nil or empty means that no lock
     ///     is checked (D-20).
     ///   - completionBlock: gets `.storageOutdatedRevision` (-12014), `.storageLockNotAcquired` (-12008) if
-    ///     this user doesn't own the lock, `.storageInvalidMetadataInstance` (-12016) without a metadata
-    ///     object, `.storageInvalidMetadataItem` (-12003) without items, `.storageInvalidKey` (-12009),
-    ///     `.storageKeyLengthOverflow` (-12011), `.storageInvalidValue` (-12010) for an item without a value,
+    ///     this user doesn't own the lock, `.storageInvalidMetadataInstance` (-12016) for a metadata object
+    ///     that was destroyed, `.storageInvalidMetadataItem` (-12003) without items, `.storageInvalidKey`
+    ///     (-12009), `.storageKeyLengthOverflow` (-12011), `.storageInvalidValue` (-12010) for an item
+    ///     without a value, `.storageNotSubscribe` (-12015) for a stream channel that isn't joined (D-15),
     ///     `.storageValueLengthOverflow` (-12012) for more than 16 KB, `.storageMetadataLengthOverflow`
     ///     (-12006) if the set would have more than 16 KB, `.storageDuplicateKey` (-12013),
     ///     `.storageInvalidRevision` (-12005), `.storageInvalidLockName` (-12007), `.invalidChannelName`
@@ -30,7 +31,7 @@ public final class AgoraRtmStorage: NSObject, Sendable {
     ///     `.storageNotAvailable` (-12019).
     @preconcurrency
     public func setChannelMetadata(
-        channelName: String, channelType: AgoraRtmChannelType, data: AgoraRtmMetadata?,
+        channelName: String, channelType: AgoraRtmChannelType, data: AgoraRtmMetadata,
         options: AgoraRtmMetadataOptions?, lock: String?,
         completion completionBlock: AgoraRtmOperationBlock? = nil
     ) {
@@ -42,7 +43,7 @@ public final class AgoraRtmStorage: NSObject, Sendable {
     /// See ``setChannelMetadata(channelName:channelType:data:options:lock:completion:)``.
     @discardableResult
     public func setChannelMetadata(
-        channelName: String, channelType: AgoraRtmChannelType, data: AgoraRtmMetadata?,
+        channelName: String, channelType: AgoraRtmChannelType, data: AgoraRtmMetadata,
         options: AgoraRtmMetadataOptions?, lock: String?
     ) async -> (AgoraRtmCommonResponse?, AgoraRtmErrorInfo?) {
         await kit.perform(
@@ -55,7 +56,7 @@ public final class AgoraRtmStorage: NSObject, Sendable {
     /// ``setChannelMetadata(channelName:channelType:data:options:lock:completion:)``.
     @preconcurrency
     public func updateChannelMetadata(
-        channelName: String, channelType: AgoraRtmChannelType, data: AgoraRtmMetadata?,
+        channelName: String, channelType: AgoraRtmChannelType, data: AgoraRtmMetadata,
         options: AgoraRtmMetadataOptions?, lock: String?,
         completion completionBlock: AgoraRtmOperationBlock? = nil
     ) {
@@ -67,7 +68,7 @@ public final class AgoraRtmStorage: NSObject, Sendable {
     /// See ``updateChannelMetadata(channelName:channelType:data:options:lock:completion:)``.
     @discardableResult
     public func updateChannelMetadata(
-        channelName: String, channelType: AgoraRtmChannelType, data: AgoraRtmMetadata?,
+        channelName: String, channelType: AgoraRtmChannelType, data: AgoraRtmMetadata,
         options: AgoraRtmMetadataOptions?, lock: String?
     ) async -> (AgoraRtmCommonResponse?, AgoraRtmErrorInfo?) {
         await kit.perform(
@@ -80,7 +81,7 @@ public final class AgoraRtmStorage: NSObject, Sendable {
     /// ``setChannelMetadata(channelName:channelType:data:options:lock:completion:)``.
     @preconcurrency
     public func removeChannelMetadata(
-        channelName: String, channelType: AgoraRtmChannelType, data: AgoraRtmMetadata?,
+        channelName: String, channelType: AgoraRtmChannelType, data: AgoraRtmMetadata,
         options: AgoraRtmMetadataOptions?, lock: String?,
         completion completionBlock: AgoraRtmOperationBlock? = nil
     ) {
@@ -92,7 +93,7 @@ public final class AgoraRtmStorage: NSObject, Sendable {
     /// See ``removeChannelMetadata(channelName:channelType:data:options:lock:completion:)``.
     @discardableResult
     public func removeChannelMetadata(
-        channelName: String, channelType: AgoraRtmChannelType, data: AgoraRtmMetadata?,
+        channelName: String, channelType: AgoraRtmChannelType, data: AgoraRtmMetadata,
         options: AgoraRtmMetadataOptions?, lock: String?
     ) async -> (AgoraRtmCommonResponse?, AgoraRtmErrorInfo?) {
         await kit.perform(
@@ -132,7 +133,7 @@ public final class AgoraRtmStorage: NSObject, Sendable {
     /// - Parameter userId: the user; empty means this user.
     @preconcurrency
     public func setUserMetadata(
-        userId: String, data: AgoraRtmMetadata?, options: AgoraRtmMetadataOptions?,
+        userId: String, data: AgoraRtmMetadata, options: AgoraRtmMetadataOptions?,
         completion completionBlock: AgoraRtmOperationBlock? = nil
     ) {
         kit.begin(
@@ -143,7 +144,7 @@ public final class AgoraRtmStorage: NSObject, Sendable {
     /// See ``setUserMetadata(userId:data:options:completion:)``.
     @discardableResult
     public func setUserMetadata(
-        userId: String, data: AgoraRtmMetadata?, options: AgoraRtmMetadataOptions?
+        userId: String, data: AgoraRtmMetadata, options: AgoraRtmMetadataOptions?
     ) async -> (AgoraRtmCommonResponse?, AgoraRtmErrorInfo?) {
         await kit.perform(
             "setUserMetadata", needs: .message, Self.write(.set, .user(userId), data, options))
@@ -153,7 +154,7 @@ public final class AgoraRtmStorage: NSObject, Sendable {
     /// (-12014) and nothing is written (D-3). See ``setUserMetadata(userId:data:options:completion:)``.
     @preconcurrency
     public func updateUserMetadata(
-        userId: String, data: AgoraRtmMetadata?, options: AgoraRtmMetadataOptions?,
+        userId: String, data: AgoraRtmMetadata, options: AgoraRtmMetadataOptions?,
         completion completionBlock: AgoraRtmOperationBlock? = nil
     ) {
         kit.begin(
@@ -164,7 +165,7 @@ public final class AgoraRtmStorage: NSObject, Sendable {
     /// See ``updateUserMetadata(userId:data:options:completion:)``.
     @discardableResult
     public func updateUserMetadata(
-        userId: String, data: AgoraRtmMetadata?, options: AgoraRtmMetadataOptions?
+        userId: String, data: AgoraRtmMetadata, options: AgoraRtmMetadataOptions?
     ) async -> (AgoraRtmCommonResponse?, AgoraRtmErrorInfo?) {
         await kit.perform(
             "updateUserMetadata", needs: .message, Self.write(.update, .user(userId), data, options))
@@ -175,7 +176,7 @@ public final class AgoraRtmStorage: NSObject, Sendable {
     /// ``setUserMetadata(userId:data:options:completion:)``.
     @preconcurrency
     public func removeUserMetadata(
-        userId: String, data: AgoraRtmMetadata?, options: AgoraRtmMetadataOptions?,
+        userId: String, data: AgoraRtmMetadata, options: AgoraRtmMetadataOptions?,
         completion completionBlock: AgoraRtmOperationBlock? = nil
     ) {
         kit.begin(
@@ -186,7 +187,7 @@ public final class AgoraRtmStorage: NSObject, Sendable {
     /// See ``removeUserMetadata(userId:data:options:completion:)``.
     @discardableResult
     public func removeUserMetadata(
-        userId: String, data: AgoraRtmMetadata?, options: AgoraRtmMetadataOptions?
+        userId: String, data: AgoraRtmMetadata, options: AgoraRtmMetadataOptions?
     ) async -> (AgoraRtmCommonResponse?, AgoraRtmErrorInfo?) {
         await kit.perform(
             "removeUserMetadata", needs: .message, Self.write(.remove, .user(userId), data, options))
@@ -268,7 +269,7 @@ public final class AgoraRtmStorage: NSObject, Sendable {
     // returns.
 
     private static func write(
-        _ action: MetadataDraft.Action, _ target: MetadataTarget, _ data: AgoraRtmMetadata?,
+        _ action: MetadataDraft.Action, _ target: MetadataTarget, _ data: AgoraRtmMetadata,
         _ options: AgoraRtmMetadataOptions?, lock: String? = nil
     ) -> AgoraRtmClientKit.Call<Void> {
         let draft = Result { () throws(RTMError) in try MetadataDraft(action, data, options, lock: lock)

@@ -10,15 +10,15 @@ struct MetadataDraft: Sendable {
     private var items: [MetadataChange] = []
     private var options = MetadataWriteOptions()
 
-    /// - Throws: `.storageInvalidMetadataInstance` (-12016) without a metadata object (D-12),
+    /// - Throws: `.storageInvalidMetadataInstance` (-12016) for an object that was destroyed (D-12),
     ///   `.storageInvalidRevision` (-12005) for a revision that is neither -1 nor positive (D-8),
     ///   `.storageInvalidValue` (-12010) for an item without a value that is to be written (D-13).
     init(
-        _ action: Action, _ data: AgoraRtmMetadata?, _ options: AgoraRtmMetadataOptions?,
+        _ action: Action, _ data: AgoraRtmMetadata, _ options: AgoraRtmMetadataOptions?,
         lock: String? = nil
     ) throws(RTMError) {
-        guard let data else {
-            throw RTMError(.storageInvalidMetadataInstance, "there is no metadata object")
+        guard !data.isDestroyed else {
+            throw RTMError(.storageInvalidMetadataInstance, "the metadata object was destroyed")
         }
         self.options.majorRevision = try data.majorRevision.comparedRevision()
         self.options.recordsTimestamp = options?.recordTs ?? false

@@ -26,7 +26,10 @@ public final class AgoraRtmStreamChannel: NSObject, Sendable {
     /// - Parameter completionBlock: gets `.invalidToken` (-10005), `.tokenExpired` (-10009) or
     ///   `.loginInconsistentAppId` (-10016) for a bad token, `.channelJoinFailed` (-11007) for a token that
     ///   is for something else, for too many channels (L-25) or users (L-26), `.duplicateOperation` (-10017)
-    ///   if the channel is joined or a join is under way, `.notLogin` (-10002), `.notConnected` (-10025).
+    ///   if the channel is joined, `.channelJoinCanceled` (-11034) if a newer join or a leave has replaced
+    ///   this one, `.notLogin` (-10002), `.notConnected` (-10025), or `.channelPresenceNotReady` (-11032):
+    ///   then the channel is joined all the same, and presence and topics begin with a snapshot as soon as
+    ///   they are available.
     @preconcurrency
     public func join(
         _ option: AgoraRtmJoinChannelOption, completion completionBlock: AgoraRtmOperationBlock? = nil
@@ -47,16 +50,31 @@ public final class AgoraRtmStreamChannel: NSObject, Sendable {
         let features = option.features.subscriptionFeatures
         return call { [self] client, channel throws(RTMError) in
             show { $0.join(channelName, at: $1) }
-            do throws(RTMError) {
-                _ = try await client.join(channel.name, token: token, features: features)
-                show { $0.joined(channelName, at: $1) }
-            } catch {
-                // What is joined stays joined, and a newer join goes on.
-                if error.code != .duplicateOperation, error.code != .channelJoinCanceled {
-                    show { $0.joinFailed(channelName, error, at: $1) }
-                }
-                throw error
+            let missing = try await joined(channel.name, token, features, by: client)
+            for feature in [SubscriptionFeatures.presence, .metadata, .lock] where missing.contains(feature) {
+                show { $0.lacks(feature, channelName, at: $1) }
             }
+            guard !missing.contains(.presence) else {
+                throw RTMError(
+                    .channelPresenceNotReady, "the channel is joined, but presence is not available yet")
+            }
+        }
+    }
+
+    /// - Returns: what can't be had for the moment.
+    private func joined(
+        _ name: String, _ token: String?, _ features: SubscriptionFeatures, by client: RTMClient
+    ) async throws(RTMError) -> SubscriptionFeatures {
+        do throws(RTMError) {
+            let handle = try await client.join(name, token: token, features: features)
+            show { $0.joined(channelName, at: $1) }
+            return handle.unavailableFeatures
+        } catch {
+            // What is joined stays joined, and a newer join goes on.
+            if error.code != .duplicateOperation, error.code != .channelJoinCanceled {
+                show { $0.joinFailed(channelName, error, at: $1) }
+            }
+            throw error
         }
     }
 

@@ -9,6 +9,8 @@ struct StreamLinkTable {
         var state = RTMLinkState.idle
         /// The app has joined, and has not left since.
         var isJoined = false
+        /// The link of the client has been lost for longer than the resume window.
+        var isSuspended = false
     }
 
     private var links: [String: Standing] = [:]
@@ -22,6 +24,18 @@ struct StreamLinkTable {
     mutating func joined(_ channel: String, at time: UInt64) -> LinkStateEvent? {
         links[channel]?.isJoined = true
         return change(channel, to: .connected, .join, .joinSuccess, "joined", at: time)
+    }
+
+    /// The channel is joined, and something that belongs to it can't be had for the moment. The state stays
+    /// what it is.
+    func lacks(_ feature: SubscriptionFeatures, _ channel: String, at time: UInt64) -> LinkStateEvent? {
+        guard let state = links[channel]?.state, let reason = LinkStateReason(lacking: feature) else {
+            return nil
+        }
+        return LinkStateEvent(
+            currentState: state, previousState: state, serviceType: .stream, operation: .join,
+            reasonCode: reason, reason: "joined, but something isn't available yet: \(reason)",
+            affectedChannels: [channel], timestampMilliseconds: time)
     }
 
     mutating func joinFailed(_ channel: String, _ error: RTMError, at time: UInt64) -> LinkStateEvent? {
@@ -43,9 +57,14 @@ struct StreamLinkTable {
             let time = change.timestampMilliseconds
             switch change.currentState {
             case .connected:
+                // After a longer loss others saw the user time out, and see the user join (S-31).
+                let isResumed = links[channel]?.isSuspended == false
+                links[channel]?.isSuspended = false
                 return self.change(
-                    channel, to: .connected, .reconnected, .reconnectSuccess, change.reason, at: time)
+                    channel, to: .connected, .reconnected, isResumed ? .reconnectSuccess : .rejoin,
+                    change.reason, isResumed: isResumed, at: time)
             case .connecting, .disconnected, .suspended:
+                if change.currentState == .suspended { links[channel]?.isSuspended = true }
                 return self.change(
                     channel, to: .connecting, .autoReconnect, .autoReconnect, change.reason, at: time)
             case .failed, .idle:
@@ -59,7 +78,7 @@ struct StreamLinkTable {
 
     private mutating func change(
         _ channel: String, to state: RTMLinkState, _ operation: LinkOperation, _ code: LinkStateReason,
-        _ reason: String, at time: UInt64
+        _ reason: String, isResumed: Bool = false, at time: UInt64
     ) -> LinkStateEvent? {
         var link = links[channel] ?? Standing()
         guard link.state != state else { return nil }
@@ -69,7 +88,7 @@ struct StreamLinkTable {
         return LinkStateEvent(
             currentState: state, previousState: previous, serviceType: .stream, operation: operation,
             reasonCode: code, reason: reason, affectedChannels: [channel],
-            isResumed: operation == .reconnected, timestampMilliseconds: time)
+            isResumed: isResumed, timestampMilliseconds: time)
     }
 }
 
@@ -84,8 +103,20 @@ extension LinkStateReason {
             case .invalidChannelName: .invalidChannelName
             case .notLogin, .notConnected: .rtmServiceNotConnected
             case .channelNotAvailable: .streamChannelNotAvailable
+            case .channelJoinFailed where error.limit?.name == Limits.joinedStreamChannelsName:
+                .channelInstanceExceedLimitation
             default: .joinFailed
             }
+    }
+
+    /// What a join asked for and didn't get; nil for what is no feature of its own.
+    fileprivate init?(lacking feature: SubscriptionFeatures) {
+        switch feature {
+        case .presence: self = .presenceNotReady
+        case .metadata: self = .storageNotAvailable
+        case .lock: self = .lockNotAvailable
+        default: return nil
+        }
     }
 }
 

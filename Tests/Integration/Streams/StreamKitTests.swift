@@ -104,6 +104,64 @@ import Testing
         }
     }
 
+    @Test("D-15: the metadata of a stream channel are for those who have joined it, also for rtm metadata")
+    func metadata() async throws {
+        try await RunningSystem.with(.standalone) { system in
+            let anna = try kit(system, "anna", Listener())
+            _ = await anna.login(nil)
+            let data = AgoraRtmMetadata()
+            data.items = [AgoraRtmMetadataItem(key: "topic", value: "tea")]
+            func write() async -> AgoraRtmErrorCode? {
+                await anna.setChannelMetadata(
+                    channelName: "room", channelType: .stream, data: data, options: nil, lock: nil
+                ).1?.errorCode
+            }
+            #expect(await write() == .storageNotSubscribe)
+            let early = await anna.getChannelMetadata(channelName: "room", channelType: .stream)
+            #expect(early.1?.errorCode == .storageNotSubscribe)
+            let room = try anna.createStreamChannel("room")
+            let (_, joined) = await room.join(AgoraRtmJoinChannelOption())
+            #expect(joined == nil)
+            #expect(await write() == nil)
+            let (response, _) = await anna.getChannelMetadata(channelName: "room", channelType: .stream)
+            #expect(response?.data?.items?.map(\.value) == ["tea"])
+            let locks = await anna.getLocks(channelName: "room", channelType: .stream)
+            #expect(locks.1 == nil)
+            let shown = try await system.run("metadata", "get", "channel", "room", "--stream")
+            #expect(shown.status == 0 && shown.output.contains { $0.hasPrefix("topic=tea") })
+            _ = await room.leave()
+            #expect(await write() == .storageNotSubscribe)
+            anna.destroy()
+        }
+    }
+
+    @Test("S-31: what a join asked for and can't have is named, and the channel is joined")
+    func lacking() async throws {
+        try await RunningSystem.with(.fourProcesses) { system in
+            let listener = Listener()
+            let anna = try kit(system, "anna", listener)
+            _ = await anna.login(nil)
+            try await system.process("rtm-storage").kill9()
+            try await eventually("the edge knows that storage is away") {
+                let answer = await anna.getChannelMetadata(channelName: "x", channelType: .message)
+                return answer.1?.errorCode == .storageNotAvailable
+            }
+            let room = try anna.createStreamChannel("room")
+            let option = AgoraRtmJoinChannelOption()
+            option.features = [.presence, .metadata, .lock]
+            let (response, error) = await room.join(option)
+            #expect(response != nil && error == nil)
+            try await eventually("both are named") { listener.heard.withLock { $0.count } >= 4 }
+            let changes = listener.heard.withLock { $0 }.filter { $0.contains("-conne") }
+            #expect(
+                changes == [
+                    "idle-connecting join", "connecting-connected joinSuccess",
+                    "connected-connected storageNotAvailable", "connected-connected lockNotAvailable",
+                ])
+            anna.destroy()
+        }
+    }
+
     @Test("rtm stream: one publishes the lines of a topic, another one hears them and ends after --count")
     func commands() async throws {
         try await RunningSystem.with(.standalone) { system in
