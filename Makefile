@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 
 release := .build/release
-swift_folders := Package.swift Shared Services Clients Tests
+swift_folders := Package.swift Shared Services Clients TestKit Samples Tests
 
 timed := ^(Integration|ServiceKit|ServiceLink|Redis|Presence|Client|AgoraRtmKit|AgoraRtmKitMainActor|AgoraRtmKitSamples)Tests
 alone := (Chaos|Rolling|Mixed|KilledEdge|Holder|HostileCrowd)Tests

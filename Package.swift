@@ -153,6 +153,33 @@ let clients: [Target] = [
         path: "Clients/rtm", swiftSettings: strict),
 ]
 
+let testKit: [Target] = [
+    room(
+        "RTMTestKit", "TestKit",
+        [
+            "RTMClient", "RTMModel", "RTMProtocol", "RTMAccessToken", "RTMServiceLink", "RTMServiceKit",
+            "RTMEdgeServer", "RTMMessagingServer", "RTMPresenceServer", "RTMStorageServer", protobuf,
+            logging, .product(name: "NIOCore", package: "swift-nio"),
+            .product(name: "NIOEmbedded", package: "swift-nio"),
+        ])
+]
+
+/// They see what an app sees: nothing but the public API.
+let samples: [Target] = [
+    .target(
+        name: "ChatSample", dependencies: ["RTMClient"], path: "Samples/Chat/Model", packageAccess: false,
+        swiftSettings: strict),
+    .target(
+        name: "BotSample", dependencies: ["RTMClient"], path: "Samples/Bot/Model", packageAccess: false,
+        swiftSettings: strict),
+    .executableTarget(
+        name: "sample-bot", dependencies: ["BotSample", "RTMClient"], path: "Samples/Bot/Main",
+        packageAccess: false, swiftSettings: strict),
+    .testTarget(
+        name: "SamplesTests", dependencies: ["ChatSample", "BotSample", "RTMClient", "RTMTestKit"],
+        path: "Samples/Tests", packageAccess: false, swiftSettings: strict),
+]
+
 let testing: [Target] = [
     room(
         "RTMTestSupport", "Tests/Support",
@@ -230,9 +257,10 @@ let testing: [Target] = [
         "Simulation",
         [
             "RTMModel", "RTMClient", "RTMProtocol", "RTMServiceLink", "RTMServiceKit", "RTMEdgeServer",
-            "RTMMessagingServer", "RTMPresenceServer", "RTMRedis", protobuf, logging,
+            "RTMMessagingServer", "RTMPresenceServer", "RTMRedis", "RTMTestKit", protobuf, logging,
             .product(name: "NIOEmbedded", package: "swift-nio"),
         ] + nio),
+    tests("TestKit", ["RTMTestKit", "RTMClient", "RTMModel", "AgoraRtmKit"]),
     // Steps of a message, to be counted (`make bench`).
     .executableTarget(
         name: "rtm-microbench",
@@ -275,6 +303,7 @@ let package = Package(
     products: [
         .library(name: "AgoraRTM", targets: ["AgoraRtmKit"]),
         .library(name: "RTMClient", targets: ["RTMClient"]),
+        .library(name: "RTMTestKit", targets: ["RTMTestKit"]),
         .executable(name: "rtm", targets: ["rtm"]),
         .executable(name: "rtm-edge", targets: ["rtm-edge"]),
         .executable(name: "rtm-messaging", targets: ["rtm-messaging"]),
@@ -292,5 +321,5 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-argument-parser.git", from: "1.8.0"),
         .package(url: "https://github.com/jpsim/Yams.git", from: "6.2.0"),
     ],
-    targets: shared + services + clients + testing
+    targets: shared + services + clients + testKit + samples + testing
 )

@@ -30,8 +30,11 @@ public final class RTMClient: Sendable {
     let link: NIOLoopBoundBox<Link>
     let hub: EventHub
     let requestIDs: RequestIDs
+    /// Nil in the real world.
+    let watch: (any ClientWatch)?
     #if canImport(Network) || canImport(Glibc)
-        private let networkPath: NetworkPath
+        /// Nil where there is no real network.
+        private let networkPath: NetworkPath?
     #endif
 
     /// Checks the configuration and sends nothing (S-0c).
@@ -44,25 +47,38 @@ public final class RTMClient: Sendable {
     public init(_ configuration: Configuration) throws(RTMError) {
         try configuration.check()
         self.configuration = configuration
-        let eventLoop = configuration.eventLoopGroup.next()
+        let surroundings = Surroundings.of(configuration)
+        let eventLoop = surroundings?.eventLoop ?? configuration.eventLoopGroup.next()
         let hub = EventHub()
         let requestIDs = RequestIDs()
-        let dialer = try Dialer(
-            to: configuration.servers, tls: configuration.tls, proxy: configuration.proxy,
-            timeout: configuration.requestTimeout, eventLoop: eventLoop)
-        let link = Link(configuration, dialer: dialer, hub: hub, requestIDs: requestIDs, eventLoop: eventLoop)
+        let link: Link
+        if let surroundings {
+            link = Link(
+                configuration, dialer: SurroundingsDialer(surroundings: surroundings), hub: hub,
+                requestIDs: requestIDs, eventLoop: eventLoop, clock: surroundings.clock,
+                random: surroundings.random)
+        } else {
+            let dialer = try Dialer(
+                to: configuration.servers, tls: configuration.tls, proxy: configuration.proxy,
+                timeout: configuration.requestTimeout, eventLoop: eventLoop)
+            link = Link(
+                configuration, dialer: dialer, hub: hub, requestIDs: requestIDs, eventLoop: eventLoop)
+        }
         self.eventLoop = eventLoop
         self.hub = hub
         self.requestIDs = requestIDs
         let box = NIOLoopBoundBox<Link>.makeBoxSendingValue(link, eventLoop: eventLoop)
         self.link = box
+        watch = surroundings?.watch
         #if canImport(Network) || canImport(Glibc)
-            networkPath = NetworkPath(eventLoop, box)
+            networkPath = surroundings == nil ? NetworkPath(eventLoop, box) : nil
         #endif
+        watch?.joined(WatchedClient(hub: hub, link: box))
     }
 
     deinit {
         eventLoop.execute { [link] in link.value.session.close(nil) }
+        watch?.left(WatchedClient(hub: hub, link: link))
     }
 
     /// The state of the link at this moment.
@@ -141,7 +157,12 @@ public final class RTMClient: Sendable {
     /// Calls that are under way, and every later call, throw `.instanceAlreadyReleased` (-10018).
     public func close() async {
         await withCheckedContinuation { continuation in
-            eventLoop.execute { [link] in link.value.session.close(continuation) }
+            eventLoop.execute { [link, watch] in
+                watch?.began()
+                link.value.session.close(continuation)
+            }
         }
+        watch?.answered()
+        watch?.resumed()
     }
 }

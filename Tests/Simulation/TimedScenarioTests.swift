@@ -7,6 +7,7 @@ import RTMModel
 import Testing
 
 @testable import RTMPresenceServer
+@testable import RTMTestKit
 
 @Suite("Timed scenarios of an installation")
 struct TimedScenarioTests {

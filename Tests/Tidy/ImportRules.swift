@@ -64,6 +64,11 @@ struct ImportRules {
             "NIOSSL", "NIOHTTP1", "NIOWebSocket", "Network", "Crypto",
         ],
         "Clients/AgoraRtmKit": ["RTMClient", "RTMModel", "Logging", "DequeModule"],
+        "TestKit": [
+            "RTMClient", "RTMModel", "RTMProtocol", "RTMAccessToken", "RTMServiceLink", "RTMServiceKit",
+            "RTMEdgeServer", "RTMMessagingServer", "RTMPresenceServer", "RTMStorageServer", "SwiftProtobuf",
+            "Logging", "NIOCore", "NIOEmbedded",
+        ],
         "Clients/rtm": ["RTMClient", "RTMModel", "RTMAccessToken", "Logging", "ArgumentParser"],
     ])
 

@@ -27,7 +27,7 @@ enum SourceTree {
 
     /// The product: everything that isn't a test.
     static let sources = swift.filter { file in
-        ["Shared/", "Services/", "Clients/"].contains { file.path.hasPrefix($0) }
+        ["Shared/", "Services/", "Clients/", "TestKit/"].contains { file.path.hasPrefix($0) }
     }
 
     static let tests = swift.filter { $0.path.hasPrefix("Tests/") }

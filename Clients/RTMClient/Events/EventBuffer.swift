@@ -22,6 +22,9 @@ final class EventBuffer: EventSink {
         for waiter in waiters { waiter.continuation.resume(returning: nil) }
     }
 
+    /// How often somebody began to wait for an event, if nobody waits now.
+    var waitsOfBusyReader: UInt64? { contents.withLock { $0.waitsOfBusyReader } }
+
     func next() async -> RTMEvent? {
         let id: UInt64
         switch contents.withLock({ $0.begin() }) {
@@ -73,6 +76,10 @@ extension EventBuffer {
         private var cancelled: Set<UInt64> = []
 
         init(capacity: Int) { self.capacity = capacity }
+
+        var waitsOfBusyReader: UInt64? {
+            lastWaiterID > 0 && waiters.isEmpty && !isFinished ? lastWaiterID : nil
+        }
 
         /// - Returns: the waiter that takes the event. Without one the event is kept.
         mutating func append(_ event: RTMEvent) -> Waiter? {

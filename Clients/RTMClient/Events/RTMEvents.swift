@@ -110,6 +110,13 @@ final class EventHub: Sendable {
         for consumer in consumers { consumer.buffer.append(event) }
     }
 
+    /// Readers that have begun to read and don't wait at the moment.
+    var busyReaders: [WatchedClient.Reader] {
+        contents.withLock { $0.consumers }.compactMap { id, buffer in
+            (buffer as? EventBuffer)?.waitsOfBusyReader.map { .init(id: id, waits: $0) }
+        }
+    }
+
     func finish() {
         let consumers = contents.withLock { contents in
             contents.isFinished = true

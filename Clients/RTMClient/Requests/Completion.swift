@@ -49,6 +49,16 @@ struct Completion<Value: Sendable>: Sendable {
     }
 
     func fail(_ code: ErrorCode, _ reason: String) { fail(RTMError(code, reason)) }
+
+    /// Tells the watch of a test world, if there is one.
+    func watched(by watch: (any ClientWatch)?) -> Completion {
+        guard let watch else { return self }
+        watch.began()
+        return Completion(id: id, operation: operation) { result in
+            watch.answered()
+            self.complete(result)
+        }
+    }
 }
 
 extension Completion where Value == Void {
@@ -106,7 +116,10 @@ extension RTMClient {
         _ start: @escaping @Sendable (Link, Completion<Answer>) -> Void
     ) async throws(RTMError) -> Answer {
         let id = requestIDs.next()
+        let watch = watch
+        defer { watch?.resumed() }
         return try await link.perform(operation, id: id) { link, completion in
+            let completion = completion.watched(by: watch)
             link.waitingCalls.start(completion, subject) { start(link, completion) }
         } cancel: {
             $0.session.cancel(id)

@@ -13,13 +13,12 @@ import RTMWire
 /// service repeats the appends that were under way, and messaging recognises a repetition by its source and
 /// sequence.
 final class Outbox {
-    /// How long messaging may take, and how soon it is asked again. Acknowledged events are removed from the
-    /// store in groups at this interval.
+    /// How long messaging may take.
     private static let timeout = Duration.seconds(10)
-    private static let interval = TimeAmount.milliseconds(100)
 
     private let appender: MessagingAppender<Outbox>
-    private let threads: StorageThreads
+    private let queues: StorageQueues
+    private let interval: TimeAmount
     private let metrics: StorageMetrics
     private let probe: ReadinessProbe
     private let logger: Logger
@@ -27,13 +26,17 @@ final class Outbox {
     private var run = ByteBuffer()
     private var timer: RepeatedTask?
 
+    /// - Parameter interval: how soon messaging is asked again. Acknowledged events are removed from the
+    ///   store in groups at this interval.
     init(
-        to messaging: [ServiceLinkAddress], _ link: ServiceLinkConfiguration, threads: StorageThreads,
-        metrics: StorageMetrics, probe: ReadinessProbe, endOfTurn: EndOfTurn, logger: Logger
+        to messaging: [ServiceLinkAddress], _ link: ServiceLinkConfiguration, queues: StorageQueues,
+        metrics: StorageMetrics, probe: ReadinessProbe, endOfTurn: EndOfTurn, logger: Logger,
+        interval: TimeAmount = .milliseconds(100)
     ) {
+        self.interval = interval
         appender = MessagingAppender(
             to: messaging, link, node: "storage", timeout: Self.timeout, endOfTurn: endOfTurn, logger: logger)
-        self.threads = threads
+        self.queues = queues
         self.metrics = metrics
         self.probe = probe
         self.logger = logger
@@ -42,7 +45,7 @@ final class Outbox {
     func start(on eventLoop: any EventLoop) {
         probe.notReady("no connection to messaging at \(appender.addresses)")
         let bound = NIOLoopBound(self, eventLoop: eventLoop)
-        timer = eventLoop.scheduleRepeatedTask(initialDelay: Self.interval, delay: Self.interval) { _ in
+        timer = eventLoop.scheduleRepeatedTask(initialDelay: interval, delay: interval) { _ in
             bound.value.tick()
         }
         appender.start(caller: self)
@@ -76,7 +79,7 @@ final class Outbox {
     private func work() {
         if let fetch = schedule.nextFetch() {
             let work = StorageRead.Work.events(after: fetch.after, limit: fetch.limit)
-            if !threads.reads.put(StorageRead(work: work, link: 0, request: 0)) { schedule.fetched(nil) }
+            if !queues.reads.put(StorageRead(work: work, link: 0, request: 0)) { schedule.fetched(nil) }
         }
         while appender.isPartlyUp, let run = schedule.next() { send(run) }
         metrics.outboxWaiting.set(schedule.count)
@@ -102,7 +105,7 @@ final class Outbox {
     private func removeAcknowledged() {
         let ranges = schedule.takeAcknowledged()
         guard !ranges.isEmpty else { return }
-        if !threads.writes.put(StorageWrite(.announced(ranges))) { schedule.putBack(ranges) }
+        if !queues.writes.put(StorageWrite(.announced(ranges))) { schedule.putBack(ranges) }
     }
 }
 

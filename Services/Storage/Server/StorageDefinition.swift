@@ -68,10 +68,10 @@ package enum StorageDefinition {
         let probe = context.probe("messaging")
         let core = try await loop.submit {
             let outbox = Outbox(
-                to: messaging, link, threads: threads, metrics: metrics, probe: probe,
+                to: messaging, link, queues: threads.queues, metrics: metrics, probe: probe,
                 endOfTurn: .shared(on: loop), logger: context.logger)
             let node = StorageNode(
-                threads: threads, retention: rules.retention, outbox: outbox, metrics: metrics,
+                queues: threads.queues, retention: rules.retention, outbox: outbox, metrics: metrics,
                 logger: context.logger)
             return NIOLoopBound((node: node, outbox: outbox), eventLoop: loop)
         }.get()

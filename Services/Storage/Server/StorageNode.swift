@@ -10,7 +10,7 @@ import RTMWire
 final class StorageNode {
     private let logger: Logger
     private let metrics: StorageMetrics
-    private let threads: StorageThreads
+    private let queues: StorageQueues
     /// Counts for what is stored from now on.
     var retention: HistoryRetention
     private let outbox: Outbox
@@ -21,10 +21,10 @@ final class StorageNode {
     private var lastTicket: UInt64 = 0
 
     init(
-        threads: StorageThreads, retention: HistoryRetention, outbox: Outbox, metrics: StorageMetrics,
+        queues: StorageQueues, retention: HistoryRetention, outbox: Outbox, metrics: StorageMetrics,
         logger: Logger
     ) {
-        self.threads = threads
+        self.queues = queues
         self.retention = retention
         self.outbox = outbox
         self.metrics = metrics
@@ -45,7 +45,7 @@ extension StorageNode: ServiceLinkHandler {
     func linkClosed(_ link: AcceptedServiceLink, _ reason: ServiceLinkDownReason) {
         links[link.id] = nil
         metrics.links.add(-1)
-        _ = threads.writes.put(StorageWrite(.linkLost, link: link.id), mayOverfill: true)
+        _ = queues.writes.put(StorageWrite(.linkLost, link: link.id), mayOverfill: true)
         logger.info("link closed", metadata: ["node": "\(link.peerNode)", "reason": "\(reason)"])
     }
 
@@ -76,7 +76,7 @@ extension StorageNode: ServiceLinkHandler {
 
     func push(method: UInt32, body: UnsafeRawBufferPointer, from link: AcceptedServiceLink) {
         guard method == StorageMethod.session, let push = try? SessionPush(body, in: arena) else { return }
-        _ = threads.writes.put(StorageWrite(.session(push), link: link.id), mayOverfill: true)
+        _ = queues.writes.put(StorageWrite(.session(push), link: link.id), mayOverfill: true)
     }
 
     private func refuse(_ id: UInt64, _ error: RTMError, _ link: AcceptedServiceLink) {
@@ -134,12 +134,12 @@ extension StorageNode: ServiceLinkHandler {
         _ link: AcceptedServiceLink
     ) throws(RTMError) {
         let write = StorageWrite(work, caller: caller, link: link.id, request: id)
-        guard threads.writes.put(write) else { throw overfull(code, threads.writes.countMax) }
+        guard queues.writes.put(write) else { throw overfull(code, queues.writes.countMax) }
     }
 
     private func read(_ work: StorageRead.Work, _ id: UInt64, _ link: AcceptedServiceLink) throws(RTMError) {
         let read = StorageRead(work: work, link: link.id, request: id)
-        guard threads.reads.put(read) else { throw overfull(work.failureCode, threads.reads.countMax) }
+        guard queues.reads.put(read) else { throw overfull(work.failureCode, queues.reads.countMax) }
     }
 
     private func overfull(_ code: ErrorCode, _ countMax: Int) -> RTMError {
@@ -237,7 +237,7 @@ extension StorageNode {
 
 extension StorageNode {
     /// Learns who is shut out. Links that are open already hear it then.
-    func start() { _ = threads.writes.put(StorageWrite(.listBans)) }
+    func start() { _ = queues.writes.put(StorageWrite(.listBans)) }
 
     /// Limit: messages removed in one write, so that no other write waits long behind it.
     private static let expiredMax = 500
@@ -249,12 +249,12 @@ extension StorageNode {
     /// service calls it once a second.
     func cleanUp() {
         expireHistory()
-        _ = threads.writes.put(StorageWrite(.removeUnusedChannels(limit: Self.searchedMax)))
+        _ = queues.writes.put(StorageWrite(.removeUnusedChannels(limit: Self.searchedMax)))
     }
 
     /// Asks for the removal of expired messages (H-11). Reads leave them out even before that.
     private func expireHistory() {
-        _ = threads.writes.put(StorageWrite(.removeExpiredHistory(limit: Self.expiredMax)))
+        _ = queues.writes.put(StorageWrite(.removeExpiredHistory(limit: Self.expiredMax)))
     }
 
     private func expireHistory(after removed: Int) {

@@ -10,15 +10,13 @@ final class StorageThreads: Sendable {
     private static let groupMax = 1_024
     /// Limit: reads that share one snapshot.
     private static let readsMax = 64
-    /// How often a store that has failed is tried again.
 
     struct Stores: Sendable {
         let openWriter: @Sendable () throws(StoreFailure) -> any WritableStore
         let openReader: @Sendable () throws(StoreFailure) -> any ReadableStore
     }
 
-    let writes: WorkQueue<StorageWrite>
-    let reads: WorkQueue<StorageRead>
+    let queues: StorageQueues
     private let stores: Stores
     private let readers: Int
     private let rules: StorageRules
@@ -30,8 +28,7 @@ final class StorageThreads: Sendable {
         self.readers = readers
         self.rules = rules
         self.metrics = metrics
-        writes = WorkQueue(countMax: queueMax)
-        reads = WorkQueue(countMax: queueMax, threads: readers)
+        queues = StorageQueues(countMax: queueMax, readers: readers)
     }
 
     /// Receives what the threads report, on the threads themselves.
@@ -56,8 +53,8 @@ final class StorageThreads: Sendable {
 
     /// Finishes the queued work and closes the store.
     func stop() async {
-        writes.close()
-        reads.close()
+        queues.writes.close()
+        queues.reads.close()
         await withCheckedContinuation { done in
             ended.notify(queue: .global()) { done.resume() }
         }
@@ -95,7 +92,7 @@ final class StorageThreads: Sendable {
         started()
         var health = StoreHealth()
         listener.health(nil)
-        while let group = writes.take(countMax: Self.groupMax, until: Self.wake(writer, health)) {
+        while let group = queues.writes.take(countMax: Self.groupMax, until: Self.wake(writer, health)) {
             if health.isProofDue(.present) {
                 let failure = writer.prove()
                 if health.proven(failure, .present) { listener.health(failure) }
@@ -124,12 +121,24 @@ final class StorageThreads: Sendable {
     private func read(_ listener: Listener, _ started: () -> Void) throws(StoreFailure) {
         let store = try stores.openReader()
         started()
-        while let group = reads.take(countMax: Self.readsMax, until: .distantFuture) {
+        while let group = queues.reads.take(countMax: Self.readsMax, until: .distantFuture) {
             let outcomes = store.run(group, now: WallClock.milliseconds())
             metrics.reads.increment(by: outcomes.count)
             listener.read(outcomes)
         }
         store.close()
+    }
+}
+
+/// What waits for the store.
+struct StorageQueues: Sendable {
+    let writes: WorkQueue<StorageWrite>
+    let reads: WorkQueue<StorageRead>
+
+    /// - Parameter heard: called when there is work again.
+    init(countMax: Int, readers: Int, heard: (@Sendable () -> Void)? = nil) {
+        writes = WorkQueue(countMax: countMax, heard: heard)
+        reads = WorkQueue(countMax: countMax, threads: readers, heard: heard)
     }
 }
 

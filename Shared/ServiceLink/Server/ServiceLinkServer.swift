@@ -58,7 +58,11 @@ package final class ServiceLinkServer: Sendable {
         endpoint.listen(.init(links: links) { self.accept(on: $0) })
     }
 
-    /// The receiver of a caller's transport, for tests that bring a transport of their own.
+    /// The receiver of a caller's transport, for those who bring a transport of their own.
+    package func receiver(on eventLoop: any EventLoop) -> any ServiceLinkTransportReceiver {
+        accept(on: eventLoop)
+    }
+
     func accept(on eventLoop: any EventLoop) -> ServiceLinkConnection {
         let link = AcceptedServiceLink(
             id: registry.makeID(), configuration, registry: registry, on: eventLoop, logger: logger,

@@ -1,11 +1,13 @@
 import RTMClient
 import RTMModel
 
+@testable import RTMTestKit
+
 /// An acknowledged message reaches every subscriber that is connected or comes back in time, and what a
 /// subscriber doesn't get it is told of: no hole without a gap, no gap without a cause, nothing that wasn't
 /// subscribed.
 struct DeliveryCheck: Check {
-    /// What is older than this logs don't keep (`MessagingProcess`).
+    /// What is older than this logs don't keep (`MessagingNodeProcess`).
     private static let logAge = Duration.seconds(150)
     /// So long an app may take to notice that it is cut off.
     private static let noticedWithin = Duration.seconds(30)

@@ -1,6 +1,8 @@
 import RTMClient
 import RTMModel
 
+@testable import RTMTestKit
+
 /// What subscribers are told of each other: nobody stays who is gone, nobody is said to be gone who isn't,
 /// everything once, and in the end what was told is what is so (P-1 to P-6, P-30, S-42 to S-44).
 ///

@@ -1,5 +1,7 @@
 import RTMModel
 
+@testable import RTMTestKit
+
 /// What one app saw of one channel, or of its inbox, from the beginning of a subscription to its end.
 struct Stream {
     enum Item {

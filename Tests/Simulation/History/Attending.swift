@@ -1,6 +1,8 @@
 import RTMClient
 import RTMModel
 
+@testable import RTMTestKit
+
 /// What the apps of a history about presence do: they come into channels and go, visibly or not, look at each
 /// other or don't, and show how they feel.
 extension Workload {

@@ -1,5 +1,7 @@
 import NIOCore
 
+@testable import RTMTestKit
+
 /// What happens to several messaging nodes and to their Redis.
 ///
 /// In some seeds only one thing fails at a time, and the next one when the last is long over. Then nothing

@@ -1,5 +1,7 @@
 import NIOCore
 
+@testable import RTMTestKit
+
 /// What happens to an installation: processes are killed and come back, ways are blocked and open again,
 /// connections break, apps die.
 ///
@@ -176,10 +178,10 @@ final class Faults {
 
     private func killMessaging() {
         let over = disturb("messaging")
-        installation.killMessaging(MessagingProcess.host, silently: random.chance(1, in: 3))
+        installation.killMessaging(MessagingNodeProcess.host, silently: random.chance(1, in: 3))
         installation.world.after(random.milliseconds(0...anyOf(100, 5_000, 30_000))) {
             self.note("messaging starts")
-            self.installation.startMessaging(MessagingProcess.host)
+            self.installation.startMessaging(MessagingNodeProcess.host)
             over()
         }
     }

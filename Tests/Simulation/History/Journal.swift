@@ -4,6 +4,8 @@
 import RTMClient
 import RTMModel
 
+@testable import RTMTestKit
+
 /// One app on one device: a user may have several.
 struct DeviceID: Hashable, Comparable, CustomStringConvertible {
     let number: Int

@@ -2,6 +2,7 @@ import NIOCore
 import RTMClient
 
 @testable import RTMPresenceServer
+@testable import RTMTestKit
 
 /// What a history is about.
 enum Scene: String {
@@ -77,8 +78,8 @@ enum Simulation {
             seed: seed, scene: scene, entries: journal.entries, hash: journal.hash, findings: findings)
     }
 
-    private static func company(_ random: RandomStream) -> MessagingProcess.Company {
-        MessagingProcess.Company(nodes: random.number(in: 1...3), shards: random.number(in: 1...3))
+    private static func company(_ random: RandomStream) -> MessagingNodeProcess.Company {
+        MessagingNodeProcess.Company(nodes: random.number(in: 1...3), shards: random.number(in: 1...3))
     }
 
     private static func presence(_ random: RandomStream) -> Installation.Size.Presence {

@@ -2,6 +2,8 @@ import NIOCore
 import RTMClient
 import RTMModel
 
+@testable import RTMTestKit
+
 /// What the apps do, one small thing after another, as the seed has it.
 final class Workload {
     private let installation: Installation

@@ -4,6 +4,7 @@ import RTMProtocol
 import SwiftProtobuf
 
 @testable import RTMClient
+@testable import RTMTestKit
 
 /// One life of an app: a real client, whose calls and events go into the journal.
 final class Device {

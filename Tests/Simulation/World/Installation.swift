@@ -4,6 +4,7 @@ import NIOCore
 import RTMModel
 
 @testable import RTMPresenceServer
+@testable import RTMTestKit
 
 final class Installation {
     /// How many of what there are.
@@ -14,7 +15,7 @@ final class Installation {
         /// Nil: there is no presence service.
         var presence: Presence?
         /// Nil: there is one messaging node, without a journal.
-        var company: MessagingProcess.Company?
+        var company: MessagingNodeProcess.Company?
 
         struct Presence {
             var announce: AnnounceRules
@@ -30,7 +31,7 @@ final class Installation {
     let edgeHosts: [Host]
     private(set) var edges: [Host: EdgeProcess] = [:]
     let messagingHosts: [Host]
-    private(set) var messaging: [Host: MessagingProcess] = [:]
+    private(set) var messaging: [Host: MessagingNodeProcess] = [:]
     private(set) var redis: RedisProcess?
     /// By shard, as it was last heard of.
     private var epochs: [Int: UInt64] = [:]
@@ -47,7 +48,7 @@ final class Installation {
         journal = Journal(world)
         edgeHosts = (1...size.edges).map { Host("edge\($0)") }
         messagingHosts =
-            size.company.map { (1...$0.nodes).map { Host("messaging\($0)") } } ?? [MessagingProcess.host]
+            size.company.map { (1...$0.nodes).map { Host("messaging\($0)") } } ?? [MessagingNodeProcess.host]
         if size.company != nil { redis = RedisProcess(in: network, random: world.random("redis")) }
         for host in messagingHosts { startMessaging(host) }
         startPresence()
@@ -66,7 +67,7 @@ final class Installation {
 
     func startMessaging(_ host: Host) {
         guard messaging[host] == nil else { return }
-        messaging[host] = MessagingProcess(
+        messaging[host] = MessagingNodeProcess(
             host, size.company, in: network, random: nextLife("messaging")
         ) { [unowned self] in heard($0) }
     }

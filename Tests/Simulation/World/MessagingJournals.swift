@@ -5,6 +5,7 @@ import RTMServiceKit
 
 @testable import RTMMessagingServer
 @testable import RTMServiceLink
+@testable import RTMTestKit
 
 /// What a messaging node has in Redis, put together as a process puts it together.
 final class MessagingJournals {
@@ -21,7 +22,7 @@ final class MessagingJournals {
     private let shards: [MessagingShard]
 
     init(
-        of shards: [MessagingShard], at host: Host, _ company: MessagingProcess.Company,
+        of shards: [MessagingShard], at host: Host, _ company: MessagingNodeProcess.Company,
         on loop: ProcessLoop, in network: SimulatedNetwork, random: RandomStream,
         heard: @escaping (News) -> Void
     ) {

@@ -4,6 +4,7 @@ import RTMRedis
 import RTMTestSupport
 
 @testable import RTMMessagingServer
+@testable import RTMTestKit
 
 /// The Redis of an installation: a server at the network that answers one command after the other. It can
 /// come back with other data than it had.

@@ -15,11 +15,15 @@ final class WorkQueue<Work: Sendable>: Sendable {
     private let threads: Int
     private let state = Mutex(State())
     private let wake = DispatchSemaphore(value: 0)
+    private let heard: (@Sendable () -> Void)?
 
-    /// - Parameter threads: how many threads take work out.
-    init(countMax: Int, threads: Int = 1) {
+    /// - Parameters:
+    ///   - threads: how many threads take work out.
+    ///   - heard: called when there is work again, for those who don't wait in `take`.
+    init(countMax: Int, threads: Int = 1, heard: (@Sendable () -> Void)? = nil) {
         self.countMax = countMax
         self.threads = threads
+        self.heard = heard
     }
 
     var count: Int { state.withLock { $0.waiting.count } }
@@ -36,7 +40,10 @@ final class WorkQueue<Work: Sendable>: Sendable {
             state.waiting.append(work)
             return (true, state.waiting.count == 1)
         }
-        if wasEmpty { wake.signal() }
+        if wasEmpty {
+            wake.signal()
+            heard?()
+        }
         return isTaken
     }
 

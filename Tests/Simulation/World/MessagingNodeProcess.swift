@@ -5,10 +5,11 @@ import RTMServiceKit
 
 @testable import RTMMessagingServer
 @testable import RTMServiceLink
+@testable import RTMTestKit
 
 /// One life of a messaging node: the real shards behind the simulated network. Without a journal its logs die
 /// with it.
-final class MessagingProcess {
+final class MessagingNodeProcess {
     /// The only node, where there is no journal.
     static let host = Host("messaging")
 

@@ -1,25 +1,38 @@
-// Where a simulated installation lives: one event loop whose time passes only when it is told to, and one
-// seed that every random number comes from. Nothing else may decide what happens, so that a seed is a
-// history that can be had again.
+// Where an installation of a test lives: one event loop whose time passes only when it is told to, and one
+// seed that every random number comes from.
 
 import NIOCore
 import NIOEmbedded
-import RTMTestSupport
+
+/// Random numbers that can be had again. (SplitMix64.)
+struct SeededRandom: RandomNumberGenerator, Sendable {
+    private var state: UInt64
+
+    init(seed: UInt64) { state = seed }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9e37_79b9_7f4a_7c15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
+        return mixed ^ (mixed >> 31)
+    }
+}
 
 /// Random numbers of one part of the world. Parts draw from streams of their own: that one of them asks once
 /// more must not change what all others do.
 final class RandomStream: RandomNumberGenerator {
-    private var generator: SeededGenerator
+    private var generator: SeededRandom
 
     init(seed: UInt64, _ name: String) {
         // FNV-1a: the library's own hashing differs from process to process.
         let hash = name.utf8.reduce(UInt64(0xcbf2_9ce4_8422_2325)) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
-        generator = SeededGenerator(seed: seed ^ hash)
+        generator = SeededRandom(seed: seed ^ hash)
     }
 
     func next() -> UInt64 { generator.next() }
 
-    func chance(_ part: Int, in whole: Int) -> Bool { generator.chance(part, in: whole) }
+    func chance(_ part: Int, in whole: Int) -> Bool { Int.random(in: 0..<whole, using: &generator) < part }
 
     func number(in range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &generator) }
 
@@ -32,7 +45,7 @@ final class RandomStream: RandomNumberGenerator {
 
 /// The virtual time and the seed.
 final class VirtualWorld {
-    /// The clock on the wall when a history begins.
+    /// The clock on the wall when a world begins.
     static let startMilliseconds: UInt64 = 1_800_000_000_000
 
     /// The time of the world at which its wall clock showed this.

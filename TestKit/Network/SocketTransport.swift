@@ -1,6 +1,5 @@
 import NIOCore
-
-@testable import RTMServiceLink
+import RTMServiceLink
 
 /// A service link over the simulated network.
 final class SocketTransport: ServiceLinkTransport {

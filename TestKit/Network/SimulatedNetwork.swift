@@ -63,6 +63,10 @@ final class SimulatedNetwork {
     /// What would happen in processes that stand still.
     private var paused: [Host: [() -> Void]] = [:]
     private var sockets: [Host: [Socket]] = [:]
+    /// How much longer packets from and to a host take.
+    var delays: [Host: TimeAmount] = [:]
+    /// Packets that will arrive, unless their way is blocked then.
+    private(set) var packetsUnderWay = 0
     private var paired: [Socket] = []
 
     init(_ world: VirtualWorld) {
@@ -210,7 +214,9 @@ final class SimulatedNetwork {
             blocked[way]?.append { self.send(over: way, arrive) }
             return
         }
+        packetsUnderWay += 1
         world.loop.scheduleTask(deadline: arrival(over: way)) {
+            self.packetsUnderWay -= 1
             // What was under way when the way was blocked hasn't come through.
             if self.blocked[way] != nil {
                 self.blocked[way]?.append { self.send(over: way, arrive) }
@@ -231,7 +237,9 @@ final class SimulatedNetwork {
             microseconds += resendAfter
             resendAfter *= 2
         }
-        let due = Int((world.loop.now + .microseconds(Int64(microseconds))).uptimeNanoseconds / 1_000)
+        let extra = delays.isEmpty ? .zero : delays[way.from, default: .zero] + delays[way.to, default: .zero]
+        let arrival = world.loop.now + .microseconds(Int64(microseconds)) + extra
+        let due = Int(arrival.uptimeNanoseconds / 1_000)
         let grain = max(1, weather.grain)
         return .uptimeNanoseconds(UInt64((due + grain - 1) / grain * grain) * 1_000)
     }

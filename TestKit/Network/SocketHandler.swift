@@ -13,11 +13,14 @@ final class SocketHandler: ChannelOutboundHandler {
     private init(_ socket: Socket) { self.socket = socket }
 
     /// Connects a pipeline that ends in `handler` with a socket.
+    ///
+    /// - Parameter between: stands between the two.
     @discardableResult
-    static func attach(_ handler: any ChannelHandler, to socket: Socket, on loop: EmbeddedEventLoop) throws
-        -> EmbeddedChannel
-    {
-        let channel = EmbeddedChannel(handlers: [SocketHandler(socket), handler], loop: loop)
+    static func attach(
+        _ handler: any ChannelHandler, to socket: Socket, between: [any ChannelHandler] = [],
+        on loop: EmbeddedEventLoop
+    ) throws -> EmbeddedChannel {
+        let channel = EmbeddedChannel(handlers: [SocketHandler(socket)] + between + [handler], loop: loop)
         channel.connect(to: try SocketAddress(ipAddress: "192.0.2.1", port: 1), promise: nil)
         socket.open(
             onBytes: { bytes in

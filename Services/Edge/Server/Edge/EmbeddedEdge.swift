@@ -1,0 +1,81 @@
+package import Logging
+package import NIOCore
+package import RTMServiceKit
+package import RTMServiceLink
+
+/// An edge of one event loop and without sockets: whoever makes it brings the connections, the time and the
+/// chance. Worlds with a virtual clock have such edges.
+package final class EmbeddedEdge {
+    let loop: EdgeLoop
+
+    /// What an edge meets, and what a world of its own decides.
+    package struct Surroundings {
+        let eventLoop: any EventLoop
+        let wallClock: () -> UInt64
+        let random: any RandomNumberGenerator
+        let logger: Logger
+
+        /// - Parameter wallClock: the time in milliseconds (UTC).
+        package init(
+            eventLoop: any EventLoop, wallClock: @escaping () -> UInt64, random: any RandomNumberGenerator,
+            logger: Logger
+        ) {
+            self.eventLoop = eventLoop
+            self.wallClock = wallClock
+            self.random = random
+            self.logger = logger
+        }
+    }
+
+    /// Where the edge finds the services.
+    package struct Services {
+        let messaging: [ServiceLinkAddress]
+        let presence: ServiceLinkAddress
+        let storage: ServiceLinkAddress
+        let link: ServiceLinkConfiguration
+
+        package init(
+            messaging: [ServiceLinkAddress], presence: ServiceLinkAddress, storage: ServiceLinkAddress,
+            link: ServiceLinkConfiguration
+        ) {
+            self.messaging = messaging
+            self.presence = presence
+            self.storage = storage
+            self.link = link
+        }
+    }
+
+    package convenience init(
+        _ configuration: Configuration, named name: String, _ services: Services, in place: Surroundings
+    ) {
+        self.init(EdgeConfiguration(configuration), named: name, services, in: place)
+    }
+
+    init(
+        _ configuration: EdgeConfiguration, named name: String, _ services: Services, in place: Surroundings
+    ) {
+        let metrics = MetricsRegistry()
+        let probe = ReadinessRegistry(logger: place.logger).probe("messaging")
+        loop = EdgeLoop(
+            eventLoop: place.eventLoop, configuration: configuration,
+            links: EdgeServiceLinks(
+                messaging: services.messaging, presence: services.presence, storage: services.storage,
+                link: services.link, node: name),
+            metrics: EdgeMetrics(metrics),
+            reachability: Reachability(loops: 1, messaging: probe, metrics: metrics), logger: place.logger,
+            wallClock: place.wallClock, random: place.random)
+    }
+
+    package func start() { loop.start() }
+
+    /// The process is gone.
+    package func stop() { loop.stop() }
+
+    /// Sends everybody away, as before an update, and stops.
+    package func drain(_ drained: EventLoopPromise<Void>) { loop.drain(drained) }
+
+    /// The end of the pipeline of one more connection.
+    package func makeConnection() -> any ChannelHandler {
+        ConnectionHandler(loop: loop, isOnSocket: false)
+    }
+}
