@@ -28,7 +28,7 @@ help:
 	@echo 'make simulate  what SEED=1 makes happen; SCENE=presence for one scene, TRACE=FILE writes it down'
 	@echo 'make format    format all Swift files'
 	@echo 'make generate  write protocol/generated and Shared/Wire/Schema from protocol/schema'
-	@echo 'make compatibility  write docs/compatibility.md from docs/ledger'
+	@echo 'make compatibility  write docs/compatibility.md from Clients/Ledger'
 	@echo 'make fuzz      inputs from libFuzzer for every decoder, 5 minutes each; SECONDS_EACH=20 for a look'
 	@echo 'make rolling   every process restarted in turn under load, and nothing lost'
 	@echo 'make test-mixed  programs of an earlier commit beside those of today, under load; COMMIT=… says which'

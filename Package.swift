@@ -144,10 +144,16 @@ let clients: [Target] = [
         "RTMClient", "Clients/RTMClient",
         ["RTMModel", "RTMProtocol", protobuf, crypto, nioSSL, logging, collections, heap] + nio + webSocket),
     room("AgoraRtmKit", "Clients/AgoraRtmKit", ["RTMClient", "RTMModel", logging, collections]),
+    // The table that docs/compatibility.md is made of travels in the binary.
+    .target(
+        name: "RTMLedger", path: "Clients/Ledger", exclude: ["introduction.md"],
+        resources: ["configuration", "calls", "options", "data", "events", "responses"].map {
+            .embedInCode("\($0).txt")
+        }, swiftSettings: strict),
     .executableTarget(
         name: "rtm",
         dependencies: [
-            "RTMClient", "RTMModel", "RTMAccessToken", logging,
+            "RTMClient", "RTMModel", "RTMAccessToken", "RTMLedger", logging,
             .product(name: "ArgumentParser", package: "swift-argument-parser"),
         ],
         path: "Clients/rtm", swiftSettings: strict),
@@ -225,7 +231,7 @@ let testing: [Target] = [
             "RTMModel", "RTMClient", "RTMProtocol", protobuf, crypto, logging,
             .product(name: "NIOEmbedded", package: "swift-nio"),
         ] + nio + webSocket),
-    tests("AgoraRtmKit", ["AgoraRtmKit", "RTMClient", "RTMModel"]),
+    tests("AgoraRtmKit", ["AgoraRtmKit", "RTMClient", "RTMModel", "RTMLedger"]),
     // Code that belongs to the main actor by default, as that of new apps does.
     .testTarget(
         name: "AgoraRtmKitMainActorTests",
@@ -243,7 +249,7 @@ let testing: [Target] = [
     tests(
         "CLI",
         [
-            "rtm", "RTMClient", "RTMModel", "RTMAccessToken",
+            "rtm", "RTMClient", "RTMModel", "RTMAccessToken", "RTMLedger",
             .product(name: "ArgumentParser", package: "swift-argument-parser"),
         ]),
     tests("Tidy", []),

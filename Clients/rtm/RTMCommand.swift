@@ -39,7 +39,7 @@ struct RTMCommand: AsyncParsableCommand {
             SubscribeCommand.self, PublishCommand.self, SendCommand.self, ChatCommand.self, PingCommand.self,
             PresenceCommand.self, MetadataCommand.self, LockCommand.self, HistoryCommand.self,
             StreamCommand.self, BenchCommand.self, TokenCommand.self,
-            ContextCommand.self,
+            ContextCommand.self, DoctorCommand.self,
         ])
 
     static func main() async {

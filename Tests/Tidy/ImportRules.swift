@@ -69,7 +69,10 @@ struct ImportRules {
             "RTMEdgeServer", "RTMMessagingServer", "RTMPresenceServer", "RTMStorageServer", "SwiftProtobuf",
             "Logging", "NIOCore", "NIOEmbedded",
         ],
-        "Clients/rtm": ["RTMClient", "RTMModel", "RTMAccessToken", "Logging", "ArgumentParser"],
+        "Clients/Ledger": [],
+        "Clients/rtm": [
+            "RTMClient", "RTMModel", "RTMAccessToken", "RTMLedger", "Logging", "ArgumentParser",
+        ],
     ])
 
     private static let calling: Set<String> = ["RTMModel", "RTMWire", "RTMServiceLink", "Logging", "NIOCore"]

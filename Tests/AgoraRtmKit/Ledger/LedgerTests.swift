@@ -1,11 +1,15 @@
 import AgoraRtmKit
 import Foundation
+import RTMLedger
 import RTMTestSupport
 import Testing
 
 /// The ledger has every member of the API and no other, and docs/compatibility.md is made of it.
 @Suite("The ledger")
 struct LedgerTests {
+    static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+        .appending(path: "../../..").standardizedFileURL
+
     /// What every class and every enum has by itself, and nobody calls by its name.
     private static let inherited: Set = [
         "func hash(into: inout Hasher)", "var hashValue: Int", "init?(rawValue: Int)",
@@ -13,7 +17,7 @@ struct LedgerTests {
 
     @Test("every member of the ledger is there, and nothing else is", .ends(withinMinutes: 2))
     func members() throws {
-        let ledger = try Ledger.read()
+        let ledger = try Ledger.house()
         let graph = try SymbolGraph.extract("AgoraRtmKit")
         #expect(graph.members.count > 70, "the compiler was asked for the right module")
         for entry in ledger.entries {
@@ -21,20 +25,20 @@ struct LedgerTests {
             #expect(listed.count == entry.members.count, "\(entry.name) has a member twice")
             let present = graph.members[entry.name] ?? []
             for missing in listed.subtracting(present).sorted() {
-                Issue.record("\(entry.name) lacks a member of docs/ledger: \(missing)")
+                Issue.record("\(entry.name) lacks a member of Clients/Ledger: \(missing)")
             }
             for extra in present.subtracting(listed).subtracting(Self.inherited).sorted() {
-                Issue.record("docs/ledger lacks a member of \(entry.name): \(extra)")
+                Issue.record("Clients/Ledger lacks a member of \(entry.name): \(extra)")
             }
         }
         for type in Set(graph.members.keys).subtracting(ledger.entries.map(\.name)).sorted() {
-            Issue.record("docs/ledger lacks \(type)")
+            Issue.record("Clients/Ledger lacks \(type)")
         }
     }
 
     @Test("each call with a block has its form with await, with the same labels and the same response")
     func forms() throws {
-        let ledger = try Ledger.read()
+        let ledger = try Ledger.house()
         let graph = try SymbolGraph.extract("AgoraRtmKit")
         let form = #/^(?<name>func \w+)\((?<labels>.*?)(, )?(completion|_): AgoraRtm(?<block>\w+)Block\?\)$/#
         var calls = 0
@@ -81,7 +85,7 @@ struct LedgerTests {
 
     @Test("the cases of the enums have the numbers of the ledger")
     func rawValues() throws {
-        for entry in try Ledger.read().entries where entry.kind == "enum" {
+        for entry in try Ledger.house().entries where entry.kind == "enum" {
             let name = try #require(Self.enums[entry.name], "\(entry.name) is in the table of this test")
             for member in entry.members {
                 let parts = member.declaration.dropFirst("case ".count).split(separator: " = ")
@@ -96,7 +100,7 @@ struct LedgerTests {
 
     @Test("what has no effect, or differs, says why; so does every choice")
     func reasons() throws {
-        for entry in try Ledger.read().entries {
+        for entry in try Ledger.house().entries {
             #expect(!entry.text.isEmpty, "\(entry.name)")
             for member in entry.members {
                 #expect(member.text.hasSuffix("."), "\(entry.name) \(member.declaration)")
@@ -107,9 +111,9 @@ struct LedgerTests {
     @Test("docs/compatibility.md is what the ledger says; `make compatibility` writes it")
     func document() throws {
         let introduction = try String(
-            contentsOf: Ledger.root.appending(path: "docs/ledger/introduction.md"), encoding: .utf8)
-        let file = Ledger.root.appending(path: "docs/compatibility.md")
-        let expected = try Ledger.read().document(introduction)
+            contentsOf: Self.root.appending(path: "Clients/Ledger/introduction.md"), encoding: .utf8)
+        let file = Self.root.appending(path: "docs/compatibility.md")
+        let expected = try Ledger.house().document(introduction)
         if ProcessInfo.processInfo.environment["WRITE_COMPATIBILITY"] == "1" {
             try Data(expected.utf8).write(to: file)
         }

@@ -8,6 +8,10 @@ struct SymbolGraph {
     /// The same of calls that are waited for with `await`.
     private(set) var asyncCalls: [String: Set<String>] = [:]
 
+    struct Failure: Error, CustomStringConvertible {
+        let description: String
+    }
+
     private struct File: Decodable {
         let symbols: [Symbol]
     }
@@ -67,7 +71,7 @@ struct SymbolGraph {
         let complaints = errors.fileHandleForReading.readDataToEndOfFile()
         process.waitUntilExit()
         guard process.terminationStatus == 0 else {
-            throw Ledger.Mistake(
+            throw Failure(
                 description: "no symbol graph of \(module): \(String(decoding: complaints, as: UTF8.self))")
         }
         return try SymbolGraph(Data(contentsOf: output.appending(path: "\(module).symbols.json")))

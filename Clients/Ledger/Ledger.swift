@@ -1,10 +1,10 @@
 import Foundation
 
-/// The table of everything that `import AgoraRtmKit` offers, member by member: docs/ledger. Its head says how
-/// a line is written.
-struct Ledger {
+/// The table of everything that `import AgoraRtmKit` offers, member by member: the texts beside this file. A
+/// line is a mark, a declaration and a sentence.
+package struct Ledger: Sendable {
     /// How a member stands to the vendor's documents.
-    enum Mark: Character, CaseIterable {
+    package enum Mark: Character, CaseIterable, Sendable {
         case same = "="
         case choice = "?"
         case differs = "!"
@@ -13,7 +13,7 @@ struct Ledger {
         case idle = "-"
 
         /// How the document calls it.
-        var word: String {
+        package var word: String {
             switch self {
             case .same: ""
             case .choice: "our choice"
@@ -25,38 +25,44 @@ struct Ledger {
         }
     }
 
-    struct Member: Hashable {
-        let mark: Mark
+    package struct Member: Hashable, Sendable {
+        package let mark: Mark
         /// As Swift writes it, without the names that only the inside sees, and without defaults. Both forms
         /// of a call are one member, in the form with a block.
-        let declaration: String
-        let text: String
+        package let declaration: String
+        package let text: String
+
+        package init(mark: Mark, declaration: String, text: String) {
+            self.mark = mark
+            self.declaration = declaration
+            self.text = text
+        }
     }
 
-    struct Entry {
+    package struct Entry: Sendable {
         /// `class`, `struct`, `enum`, `protocol`, or `module` for what stands outside of types.
-        let kind: String
-        let name: String
-        var text = ""
-        var members: [Member] = []
+        package let kind: String
+        package let name: String
+        package fileprivate(set) var text = ""
+        package fileprivate(set) var members: [Member] = []
     }
 
-    struct Section {
-        let title: String
-        var entries: [Entry] = []
+    package struct Section: Sendable {
+        package let title: String
+        package fileprivate(set) var entries: [Entry] = []
     }
 
-    struct Mistake: Error, CustomStringConvertible {
-        let description: String
+    package struct Mistake: Error, CustomStringConvertible {
+        package let description: String
     }
 
-    private(set) var sections: [Section] = []
+    package private(set) var sections: [Section] = []
 
-    var entries: [Entry] { sections.flatMap(\.entries) }
-    var members: [Member] { entries.flatMap(\.members) }
+    package var entries: [Entry] { sections.flatMap(\.entries) }
+    package var members: [Member] { entries.flatMap(\.members) }
 
     /// Reads the files one after the other.
-    init(_ files: [String]) throws {
+    package init(_ files: [String]) throws {
         for line in files.flatMap({ $0.split(separator: "\n") }) { try read(String(line)) }
     }
 
@@ -91,25 +97,25 @@ struct Ledger {
 }
 
 extension Ledger {
-    static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-        .appending(path: "../../..").standardizedFileURL
+    private static let texts = [
+        PackageResources.configuration_txt, PackageResources.calls_txt, PackageResources.options_txt,
+        PackageResources.data_txt, PackageResources.events_txt, PackageResources.responses_txt,
+    ]
 
-    /// The ledger of this repository.
-    static func read() throws -> Ledger {
-        let folder = root.appending(path: "docs/ledger")
-        let files = try FileManager.default.contentsOfDirectory(atPath: folder.path).filter {
-            $0.hasSuffix(".txt")
-        }
-        return try Ledger(
-            files.sorted().map { try String(contentsOf: folder.appending(path: $0), encoding: .utf8) })
+    /// The ledger of this version.
+    package static func house() throws -> Ledger {
+        try Ledger(texts.map { String(decoding: $0, as: UTF8.self) })
     }
+}
 
-    // MARK: The document
+// MARK: - The document
 
+extension Ledger {
     /// docs/compatibility.md: an introduction, and a table for each type.
-    func document(_ introduction: String) -> String {
-        // The page lies one folder above the ledger.
-        let introduction = introduction.trimmingCharacters(in: .newlines).replacing("](../", with: "](")
+    package func document(_ introduction: String) -> String {
+        // The page lies in another folder.
+        let introduction = introduction.trimmingCharacters(in: .newlines)
+            .replacing("](../../docs/", with: "](").replacing("](.)", with: "](../Clients/Ledger)")
         var lines = [introduction, "", counts]
         for section in sections {
             lines += ["", "## \(section.title)"]
