@@ -40,7 +40,9 @@ final class EmbeddedLink {
 
         init(_ loop: EmbeddedEventLoop) { self.loop = loop }
 
-        func dial(_ server: ServerAddress, for receiver: any FrameReceiver) -> ServerConnection {
+        func dial(
+            _ server: ServerAddress, over interface: String?, for receiver: any FrameReceiver
+        ) -> ServerConnection {
             let connection = ServerConnection(eventLoop: loop, receiver: receiver)
             latest = connection
             return connection

@@ -50,6 +50,7 @@ private struct Walk {
         case 2: link.logout()
         case 3: link.cancelLogin(lastLogin)
         case 7: link.networkChanged()
+        case 8: link.changePath()
         case 4: link.lose()
         case 5: link.lose(.heartbeatTimeout)
         case 6:
@@ -81,7 +82,7 @@ private struct Walk {
             }
         }
         seenChanges = link.changes.count
-        #expect(link.changes.last.map(\.change.current) ?? .idle == link.state)
+        #expect(link.changes.last.map(\.change.current) ?? .idle == link.machine.shownState)
         let waits = [.connecting, .disconnected, .suspended].contains(link.state)
         #expect((link.machine.deadline != nil) == waits)
         if link.state == .connected { #expect(link.machine.pendingLogin == nil) }

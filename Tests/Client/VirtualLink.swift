@@ -58,6 +58,10 @@ struct VirtualLink {
 
     mutating func networkChanged() { perform(machine.networkChanged(now: now)) }
 
+    mutating func changePath() {
+        perform(machine.changePath(to: machine.server, reason: "stalled", now: now))
+    }
+
     mutating func cancelLogin(_ id: UInt64) {
         perform(machine.cancelLogin(id, error: .cancelled(.login)))
     }
@@ -83,6 +87,9 @@ struct VirtualLink {
             case .completeLogin(let id, let error):
                 completions.append(Completed(at: elapsed, login: id, error: error))
             case .connect(let number, let server): connect(number, server)
+            case .takeOver(let number, _):
+                others.append(action)
+                connect(number, machine.server)
             default: others.append(action)
             }
         }

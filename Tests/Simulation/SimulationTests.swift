@@ -32,6 +32,13 @@ struct SimulationTests {
         #expect(result.entries.count > 500, "seed \(seed)")
     }
 
+    @Test("N-5: the promises hold for apps with a second path", arguments: Array(1...8) + [1004] as [UInt64])
+    func paths(seed: UInt64) {
+        let result = Simulation.run(seed: seed, scene: .paths)
+        #expect(result.findings.isEmpty, "\(result.report)")
+        #expect(result.entries.count > 500, "seed \(seed)")
+    }
+
     /// One seed by itself, as a failure names it, in all scenes unless one is asked for.
     @Test("a chosen seed", .enabled(if: !environment("SEED").isEmpty, "make simulate SEED=1"))
     func chosen() throws {
@@ -71,7 +78,7 @@ struct SimulationTests {
     /// All, unless one is asked for.
     private static var scenes: [Scene] {
         Scene(rawValue: ProcessInfo.processInfo.environment["SCENE"] ?? "").map { [$0] }
-            ?? [.messages, .presence, .nodes]
+            ?? [.messages, .presence, .nodes, .paths]
     }
 
     /// A number, or a commit's hash, of which the first digits count.

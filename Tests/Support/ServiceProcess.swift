@@ -20,17 +20,20 @@ package final class ServiceProcess: Sendable {
         into: ["PATH": "/usr/bin:/bin"]
     ) { $0[$1] = ProcessInfo.processInfo.environment[$1] }
 
-    /// - Parameter programs: the folder with the executable.
+    /// - Parameters:
+    ///   - programs: the folder with the executable.
+    ///   - entrance: a command that runs the program, with its arguments; empty for none.
     package init(
         _ name: String, _ arguments: [String], directory: URL, environment: [String: String] = [:],
-        programs: URL = executables
+        programs: URL = executables, entrance: [String] = []
     ) throws {
         self.name = name
         output = directory.appending(path: "\(name)-\(UUID().uuidString).log")
         try Data().write(to: output)
         let process = Process()
-        process.executableURL = programs.appending(path: name)
-        process.arguments = arguments
+        let program = programs.appending(path: name)
+        process.executableURL = entrance.isEmpty ? program : URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments = entrance.isEmpty ? arguments : entrance + [program.path] + arguments
         process.currentDirectoryURL = directory
         process.environment = Self.inherited.merging(environment) { $1 }
         process.standardInput = FileHandle.nullDevice

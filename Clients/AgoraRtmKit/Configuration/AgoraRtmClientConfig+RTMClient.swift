@@ -20,6 +20,7 @@ extension AgoraRtmClientConfig {
             servers: accessPoints.servers, appID: appId, userID: userId)
         configuration.tls = accessPoints.tls
         configuration.proxy = try proxyConfig?.proxy()
+        configuration.secondPath = secondPath
         configuration.heartbeatInterval = .seconds(heartbeatInterval)
         configuration.presenceTimeout = .seconds(presenceTimeout)
         if reconnectTimeout > 0 {

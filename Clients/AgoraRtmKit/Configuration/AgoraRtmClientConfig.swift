@@ -1,3 +1,5 @@
+import RTMClient
+
 /// How a client behaves. `AgoraRtmClientKit.init` copies everything, so later changes have no effect on that
 /// client.
 ///
@@ -9,7 +11,9 @@ public final class AgoraRtmClientConfig: NSObject {
     public var userId: String
     /// With `false` the user id must be the decimal text of a number from 1 to 4294967295 (L-3).
     public var useStringUserId: Bool
-    /// Accepted without effect: it concerns only stream channels (N-5).
+    /// Whether the client keeps a second connection over another interface of the device, or to another one
+    /// of the servers, and goes on over it when the first one stalls (N-5). Nothing is missed or comes twice,
+    /// and the link stays connected.
     public var multipath: Bool
     /// With `true` the client contacts none but the servers that are named to it. Here it does so in any
     /// case: it knows only those of ``privateConfig``, and the proxy. So both values behave the same (N-10).
@@ -29,8 +33,14 @@ public final class AgoraRtmClientConfig: NSObject {
     public var areaCode: AgoraRtmAreaCode
     /// The proxy between the client and its servers; nil means none (N-1).
     public var proxyConfig: AgoraRtmProxyConfig?
-    /// Both values behave the same (N-4).
-    public var protocolType: AgoraRtmProtocolType
+    /// A `tcpUdp` that the app sets asks for a second connection as ``multipath`` does, over the same
+    /// interface: to another one of the servers (N-4). While nobody sets it, there is none.
+    public var protocolType: AgoraRtmProtocolType {
+        get { chosenProtocol ?? .tcpUdp }
+        set { chosenProtocol = newValue }
+    }
+    /// Nil until the app sets one.
+    private var chosenProtocol: AgoraRtmProtocolType?
     /// Without it the client logs nothing.
     public var logConfig: AgoraRtmLogConfig?
     /// How messages, states and metadata values are encrypted between clients. Nil means not at all.
@@ -56,7 +66,7 @@ public final class AgoraRtmClientConfig: NSObject {
         reconnectTimeout: UInt32 = 0,
         areaCode: AgoraRtmAreaCode = .GLOB,
         proxyConfig: AgoraRtmProxyConfig? = nil,
-        protocolType: AgoraRtmProtocolType = .tcpUdp,
+        protocolType: AgoraRtmProtocolType? = nil,
         logConfig: AgoraRtmLogConfig? = nil,
         encryptionConfig: AgoraRtmEncryptionConfig? = nil,
         privateConfig: AgoraRtmPrivateConfig? = nil,
@@ -72,10 +82,16 @@ public final class AgoraRtmClientConfig: NSObject {
         self.reconnectTimeout = reconnectTimeout
         self.areaCode = areaCode
         self.proxyConfig = proxyConfig
-        self.protocolType = protocolType
+        chosenProtocol = protocolType
         self.logConfig = logConfig
         self.encryptionConfig = encryptionConfig
         self.privateConfig = privateConfig
         self.callbackQueue = callbackQueue
+    }
+
+    /// The second connection of the client below.
+    var secondPath: SecondPath? {
+        if multipath { return .otherInterface() }
+        return chosenProtocol == .tcpUdp ? .otherServer : nil
     }
 }

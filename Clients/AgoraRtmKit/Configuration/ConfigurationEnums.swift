@@ -26,9 +26,11 @@ public struct AgoraRtmAreaCode: OptionSet, Sendable, Hashable {
     public static let GLOB = AgoraRtmAreaCode(rawValue: 0xFFFF_FFFF)
 }
 
-/// How messages travel. Both values behave the same here: over one TCP connection (N-4).
+/// How messages travel (N-4).
 public enum AgoraRtmProtocolType: Int, Sendable {
+    /// Over one connection, with a second one ready. Both use TCP here.
     case tcpUdp = 0
+    /// Over one connection.
     case tcpOnly = 1
 }
 

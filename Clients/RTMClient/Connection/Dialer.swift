@@ -6,7 +6,12 @@ import RTMModel
 /// Opens connections to edges.
 protocol Dialing {
     /// Begins to connect. The receiver hears how that ends. `close()` on the result gives it up.
-    func dial(_ server: ServerAddress, for receiver: any FrameReceiver) -> ServerConnection
+    ///
+    /// - Parameter interface: the name of the interface to connect over; `nil` leaves it to the routes of the
+    ///   device.
+    func dial(
+        _ server: ServerAddress, over interface: String?, for receiver: any FrameReceiver
+    ) -> ServerConnection
 }
 
 /// Opens sockets over TCP or WebSocket, with TLS where the configuration or the address asks for it, and
@@ -57,11 +62,15 @@ struct Dialer: Dialing, Sendable {
         }
     }
 
-    func dial(_ server: ServerAddress, for receiver: any FrameReceiver) -> ServerConnection {
+    func dial(
+        _ server: ServerAddress, over interface: String?, for receiver: any FrameReceiver
+    ) -> ServerConnection {
         let handler = ServerConnection(eventLoop: eventLoop, receiver: receiver)
         let bound = NIOLoopBound(handler, eventLoop: eventLoop)
         let tls = server.hasTLS(tls) ? tlsContext : nil
-        let route = Route(server: server, tls: tls, serverName: serverName(of: server), connection: bound)
+        let route = Route(
+            server: server, interface: interface, tls: tls, serverName: serverName(of: server),
+            connection: bound)
         switch proxy {
         case nil: dial(server.host, server.port, route, "\(server)")
         case .relay(let host, let port)?: dial(host, port, route, "the relay \(host):\(port)")
@@ -75,7 +84,7 @@ struct Dialer: Dialing, Sendable {
         let connected =
             bootstrap
             .channelInitializer { channel in
-                channel.eventLoop.makeCompletedFuture { try route.addHandlers(to: channel) }
+                route.bind(channel).flatMapThrowing { try route.addHandlers(to: channel) }
             }
             .connect(host: host, port: port)
         connected.whenSuccess { route.upgradeIfNeeded($0) }
@@ -88,7 +97,7 @@ struct Dialer: Dialing, Sendable {
         _ host: String, _ port: Int, _ credentials: RTMClient.ProxyCredentials?, _ route: Route
     ) {
         let proxy = "the proxy \(RTMClient.Proxy.http(host: host, port: port))"
-        let connected = bootstrap.connect(host: host, port: port)
+        let connected = bootstrap.channelInitializer { route.bind($0) }.connect(host: host, port: port)
         connected.whenFailure { route.failed("\(proxy) can't be reached", $0) }
         connected.whenSuccess { channel in
             guard route.connection.value.upgrades(channel) else { return }
@@ -115,9 +124,15 @@ struct Dialer: Dialing, Sendable {
 /// How the frames of one connection get onto its channel.
 private struct Route: Sendable {
     let server: ServerAddress
+    let interface: String?
     let tls: NIOSSLContext?
     let serverName: String?
     let connection: NIOLoopBound<ServerConnection>
+
+    func bind(_ channel: any Channel) -> EventLoopFuture<Void> {
+        guard let interface else { return channel.eventLoop.makeSucceededVoidFuture() }
+        return InterfaceBinding.bind(channel, to: interface)
+    }
 
     func addHandlers(to channel: any Channel) throws {
         let pipeline = channel.pipeline.syncOperations

@@ -69,6 +69,11 @@ final class ServerConnection: ChannelInboundHandler {
         if !isReading { eventLoop.assumeIsolated().execute { self.flush() } }
     }
 
+    /// What comes from now on is for another receiver.
+    func hand(to receiver: any FrameReceiver) {
+        if !isEnded { self.receiver = receiver }
+    }
+
     /// Closes the connection at once, behind what was sent in this turn. The receiver hears no more.
     func close() {
         flush()

@@ -20,7 +20,7 @@ final class ServerProbe: FrameReceiver {
         _ completion: Completion<PingReply>
     ) {
         self.completion = completion
-        connection = dialer.dial(server, for: self)
+        connection = dialer.dial(server, over: nil, for: self)
         timer = eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(timeout)) {
             self.finish(.failure(Self.failure("\(server) did not answer within \(timeout)")))
         }

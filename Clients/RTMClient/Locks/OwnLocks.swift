@@ -212,6 +212,9 @@ final class OwnLocks {
     func received(_ snapshot: Rtm_Client_Locks) {
         let type = ChannelType(snapshot.channelType)
         let label = UserChannel(type: type, name: snapshot.channel).label
+        // After a change of the path (N-5) a snapshot of what was shown is no news.
+        let isKnown = link.subscriptions.table.revision(.locks, of: label) == snapshot.revision
+        if isKnown, link.connection?.isSecondPath == true { return }
         guard link.subscriptions.table.begin(.locks, of: label, at: snapshot.revision) else { return }
         let now = link.time.milliseconds
         show(

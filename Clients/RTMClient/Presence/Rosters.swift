@@ -74,7 +74,7 @@ final class Rosters {
             position: StreamPosition(snapshot.position),
             users: place.type == .topics ? users : link.encryption?.open(users, in: place) ?? users,
             more: snapshot.more, timestampMilliseconds: link.time.milliseconds)
-        change(channel) { $0.received(page) }
+        change(channel, showsSame: link.connection?.isSecondPath != true) { $0.received(page) }
         guard !page.more, let members = rosters[channel]?.members else { return }
         link.ownStates.restore(in: channel, shown: members[link.configuration.userID])
     }
@@ -96,9 +96,14 @@ final class Rosters {
         watchers.publish(rosters.values[index].members, changes, in: channel.label)
     }
 
-    private func change(_ channel: String, _ change: (inout ChannelRoster) -> ChannelRoster.Outcome) {
+    /// - Parameter showsSame: whether a snapshot is shown that brings nothing new.
+    private func change(
+        _ channel: String, showsSame: Bool = true, _ change: (inout ChannelRoster) -> ChannelRoster.Outcome
+    ) {
         guard let index = rosters.index(forKey: channel) else { return }
+        let known = rosters.values[index].members
         let outcome = change(&rosters.values[index])
+        if !showsSame, outcome.changes == [.replaced], known == rosters.values[index].members { return }
         for event in outcome.events { emit(event, of: channel) }
         watchers.publish(rosters.values[index].members, outcome.changes, in: channel)
     }

@@ -8,6 +8,9 @@ protocol Request {
     /// The call that the request belongs to, with its name and its error codes.
     var operation: Operation { get }
 
+    /// What to send again when the path changes, if that does no harm; otherwise the request is lost.
+    var repetition: ClientBody? { get }
+
     /// The server granted the request.
     ///
     /// - Returns: false if no such answer belongs to this request. Then `refused` is called.
@@ -32,5 +35,7 @@ protocol Request {
 typealias LateAnswer = (ServerBody) -> Void
 
 extension Request {
+    var repetition: ClientBody? { nil }
+
     func isPutOff(by refusal: Rtm_Client_Error) -> Bool { false }
 }

@@ -20,6 +20,11 @@ struct RequestTable {
     /// The request with this id, which stays in the table.
     subscript(id: UInt64) -> (any Request)? { requests[id] }
 
+    /// The requests that may be sent again on another path, the oldest first.
+    var repetitions: [(id: UInt64, body: ClientBody)] {
+        requests.compactMap { id, request in request.repetition.map { (id, $0) } }.sorted { $0.id < $1.id }
+    }
+
     /// - Parameter deadline: `nil` for a request that may wait as long as the connection lives.
     mutating func add(_ id: UInt64, _ request: some Request, deadline: Instant?) {
         requests[id] = request

@@ -169,6 +169,14 @@ final class Requests {
         for (id, request) in table.takeAll(except: kept) { lose(id, request, reason) }
     }
 
+    /// The requests that may be sent again on another path. Their time goes on.
+    var repeatable: Set<UInt64> { Set(table.repetitions.map(\.id)) }
+
+    /// The client is logged in on another path. This comes before anything new is asked there.
+    func askAgain() {
+        for (id, body) in table.repetitions { send(id) { $0.body = body } }
+    }
+
     /// The session is over, so that nothing is sent again.
     func sessionEnded(_ reason: String) {
         lateAnswers = [:]

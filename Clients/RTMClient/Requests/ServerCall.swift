@@ -17,6 +17,7 @@ import RTMProtocol
 /// A call of the app.
 struct ServerCall<Answer: Sendable>: Request {
     let completion: Completion<Answer>
+    let repetition: ClientBody?
     /// Finds the result in an answer, or returns `nil` if the answer doesn't fit the call.
     let result: (ServerBody) -> Answer?
 
@@ -41,6 +42,7 @@ struct ServerCall<Answer: Sendable>: Request {
 /// A call that the link makes for itself.
 struct InternalCall: Request {
     let operation: Operation
+    let repetition: ClientBody?
     /// The body of an answer may be that of another kind of request.
     let complete: (Result<ServerBody, RTMError>) -> Void
 
@@ -65,7 +67,8 @@ extension Requests {
         _ completion: Completion<Answer>, _ body: ClientBody, result: @escaping (ServerBody) -> Answer?
     ) {
         guard isReady(for: completion) else { return }
-        ask(ServerCall(completion: completion, result: result), id: completion.id) { $0.body = body }
+        let call = ServerCall(completion: completion, repetition: body.repetition, result: result)
+        ask(call, id: completion.id) { $0.body = body }
     }
 
     /// Sends a call of the link's own on the present connection.
@@ -73,7 +76,21 @@ extension Requests {
         _ operation: Operation, _ body: ClientBody,
         complete: @escaping (Result<ServerBody, RTMError>) -> Void
     ) {
-        ask(InternalCall(operation: operation, complete: complete)) { $0.body = body }
+        let call = InternalCall(operation: operation, repetition: body.repetition, complete: complete)
+        ask(call) { $0.body = body }
+    }
+}
+
+extension ClientBody {
+    /// Questions, and states that are set as they were. What else there is may have another effect when it is
+    /// done twice.
+    fileprivate var repetition: ClientBody? {
+        switch self {
+        case .heartbeat, .whoNow, .whereNow, .getState, .setState, .removeState, .getMetadata, .getLocks,
+            .getHistory:
+            self
+        default: nil
+        }
     }
 }
 

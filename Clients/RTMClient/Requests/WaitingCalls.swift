@@ -45,9 +45,11 @@ final class WaitingCalls {
 
     /// Whether a call has to wait for the link. Those about the session itself don't need it to be connected,
     /// and what is given up is given up without a connection, too (S-16). But an unsubscribe must not
-    /// overtake the subscribe before it.
+    /// overtake the subscribe before it. While the path changes, nothing may overtake what is sent again.
     private func waits(_ operation: Operation, _ subject: Subject?) -> Bool {
         switch operation {
+        case _ where link.isChangingPath:
+            operation != .login && operation != .logout && calls.count < Self.callsMax
         case .login, .logout, .renewToken, .ping: false
         case .unsubscribe, .leave, .unsubscribeUserMetadata, .releaseLock:
             calls.count < 2 * Self.callsMax && calls.contains { $0.subject == subject }

@@ -52,7 +52,10 @@ final class FrameRouter: FrameReceiver {
             // A code that this version doesn't know is retried, as are all that are not known to be fatal.
             link.end(.loginRefused(RTMError(error, unknownCode: .loginNoServerResources)))
         case .some(let body):
-            if case .heartbeatAck = body { link.connection?.heartbeat?.answered(frame.requestID) }
+            if case .heartbeatAck = body {
+                link.connection?.heartbeat?.answered(frame.requestID)
+                link.standby?.answered(frame.requestID)
+            }
             link.requests.answered(frame.requestID, body)
         case nil: link.logger.debug("ignored a frame of a kind that only newer servers know")
         }

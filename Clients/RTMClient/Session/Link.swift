@@ -50,6 +50,8 @@ final class Link {
     private(set) lazy var metadata = MetadataFeed(self)
     private(set) lazy var followedUsers = FollowedUsers(self)
     private(set) lazy var locks = OwnLocks(self)
+    /// `nil` if the client has no second path.
+    private(set) lazy var standby = Standby(self)
 
     init(
         _ configuration: RTMClient.Configuration, dialer: any Dialing, hub: EventHub, requestIDs: RequestIDs,
@@ -78,6 +80,8 @@ final class Link {
     var now: Instant { time.now }
     var state: RTMLinkState { machine.state }
     var isClosed: Bool { session.isClosed }
+    /// The app knows nothing of the connection that is being made (N-5).
+    var isChangingPath: Bool { machine.shownState != machine.state }
     /// Why a call that needs a session fails.
     var notLoggedIn: RTMError {
         RTMError(.notLogin, state == .failed ? "not logged in: \(lastCause)" : "not logged in")
@@ -99,6 +103,8 @@ extension Link {
         switch action {
         case .announce(let change): announce(change)
         case .connect(let attempt, let server): connect(attempt: attempt, to: configuration.servers[server])
+        case .takeOver(let attempt, let reason): takeOver(attempt, reason: reason)
+        case .pathChanged: pathChanged()
         case .disconnect(let reason): disconnect(reason: reason)
         case .sayGoodbye: sayGoodbye()
         case .reauthenticate(let id, let token): session.reauthenticate(id, token: token)
@@ -109,7 +115,13 @@ extension Link {
 
     private func connect(attempt: UInt64, to server: ServerAddress) {
         logger.debug("connecting", metadata: ["server": "\(server)", "attempt": "\(attempt)"])
-        connection = LinkConnection(attempt: attempt, socket: dialer.dial(server, for: FrameRouter(self)))
+        connection = LinkConnection(attempt: attempt, socket: dial(server, over: nil, for: FrameRouter(self)))
+    }
+
+    func dial(
+        _ server: ServerAddress, over interface: String?, for receiver: any FrameReceiver
+    ) -> ServerConnection {
+        dialer.dial(server, over: interface, for: receiver)
     }
 
     private func disconnect(reason: String) {
@@ -159,6 +171,7 @@ extension Link {
                     change, subscribedChannels: subscriptions.table.channels,
                     restoration: connection?.restoration, timestampMilliseconds: time.milliseconds)))
         if change.current != .connecting { waitingCalls.releaseAll() }
+        standby?.linkChanged(isConnected: change.current == .connected)
     }
 
     #if canImport(Glibc)
@@ -172,7 +185,34 @@ extension Link {
     /// The present connection is of no more use.
     func end(_ loss: LinkLoss) {
         guard let attempt = connection?.attempt else { return }
+        if let standby, standby.replaces(loss) { return changePath(loss.text) }
         perform(machine.connectionEnded(attempt: attempt, loss, now: now, random: &random))
+    }
+}
+
+// MARK: - The second path
+
+extension Link {
+    /// The session goes on over the connection that stands by.
+    func changePath(_ reason: String) {
+        guard let server = standby?.server else { return }
+        logger.debug("changing the path", metadata: ["cause": "\(reason)"])
+        perform(machine.changePath(to: server, reason: reason, now: now))
+    }
+
+    /// What may be asked twice is asked again, so that the app notices nothing of the change.
+    private func takeOver(_ attempt: UInt64, reason: String) {
+        guard let socket = standby?.take()?.hand(to: FrameRouter(self)) else { return }
+        takeSocket()?.close()
+        connection = LinkConnection(attempt: attempt, socket: socket, isSecondPath: true)
+        requests.connectionLost(reason, keeping: messages.connectionLost().union(requests.repeatable))
+        opening.logIn()
+    }
+
+    private func pathChanged() {
+        logger.debug("the path is changed")
+        waitingCalls.releaseAll()
+        standby?.linkChanged(isConnected: true)
     }
 }
 
@@ -182,7 +222,7 @@ extension Link {
     func armTimer() {
         let deadlines = [
             machine.deadline, requests.deadline, connection?.deadline, session.deadline,
-            waitingCalls.deadline,
+            waitingCalls.deadline, standby?.deadline,
         ]
         timer.arm(for: deadlines.lazy.compactMap { $0 }.min(), now: now) { self.timerFired() }
     }
@@ -199,6 +239,7 @@ extension Link {
         tryAgain()
         session.endGoodbyes(now: now)
         waitingCalls.expire(now: now)
+        standby?.timerFired()
         armTimer()
     }
 
@@ -209,6 +250,7 @@ extension Link {
         case .beat:
             let id = requests.tell { $0.heartbeat = .init() }
             connection?.heartbeat?.sent(id, now: now)
+            standby?.sent(id)
         }
     }
 

@@ -18,6 +18,11 @@ enum LinkAction: Sendable, Equatable {
     case announce(LinkChange)
     /// Open a connection to the server with this index and log in. Reports about it carry the number.
     case connect(attempt: UInt64, server: Int)
+    /// Drop the present connection, go on over the one that stands by, and log in there. Reports about it
+    /// carry the number.
+    case takeOver(attempt: UInt64, reason: String)
+    /// The session goes on over another path, as if nothing had happened.
+    case pathChanged
     /// Drop the present connection at once. Calls in flight on it fail.
     case disconnect(reason: String)
     /// Send Logout on the present connection and let it end by itself.

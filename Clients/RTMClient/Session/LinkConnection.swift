@@ -4,6 +4,8 @@ import RTMModel
 struct LinkConnection {
     let attempt: UInt64
     let socket: ServerConnection
+    /// The session came here from another path, and the app knows nothing of that (N-5).
+    var isSecondPath = false
     /// The id of the Login that was sent on it, or 0 before that.
     var loginRequest: UInt64 = 0
     /// The subscriptions that the Login carried; nil before that, and when the server has answered.

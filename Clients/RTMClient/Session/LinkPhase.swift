@@ -26,6 +26,11 @@ enum LinkPhase {
         }
     }
 
+    /// As the app knows it: a change of the path is none of the link.
+    var shownState: RTMLinkState {
+        if case .connecting(_, let outage) = self, outage.isPathChange { .connected } else { state }
+    }
+
     /// When something has to be done although nothing happens.
     ///
     /// - Parameter reconnectTimeout: `nil` means never to give up (T17).

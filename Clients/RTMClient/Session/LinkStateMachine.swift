@@ -22,7 +22,7 @@ struct LinkStateMachine: Sendable {
     private var phase = LinkPhase.idle
     private var lastAttempt: UInt64 = 0
     /// The server of the last attempt. A server that worked is tried first the next time.
-    private var server = 0
+    private(set) var server = 0
     /// The login call that waits for its completion (S-13).
     private(set) var pendingLogin: UInt64?
     private var credential = Credential()
@@ -30,6 +30,8 @@ struct LinkStateMachine: Sendable {
     init(_ parameters: Parameters) { self.parameters = parameters }
 
     var state: RTMLinkState { phase.state }
+    /// The state as the app knows it.
+    var shownState: RTMLinkState { phase.shownState }
 
     /// A session was lost, and an attempt to take it up again is under way.
     var isComingBack: Bool {
@@ -174,6 +176,10 @@ extension LinkStateMachine {
         isIncomplete: Bool = false, now: Instant
     ) -> [Action] {
         guard case .connecting(let attempt, let outage) = phase, attempt.number == number else { return [] }
+        if outage.isPathChange, unrestoredChannels.isEmpty {
+            phase = .connected(number)
+            return [.pathChanged] + completeLogin(nil)
+        }
         let change: Action
         if outage.wasConnected || pendingLogin == nil {
             // The link is resumed if it is back within the window, however long the last attempt took, and
@@ -199,11 +205,23 @@ extension LinkStateMachine {
         switch phase {
         case .connected(number):
             return connectedEnded(loss, now: now, random: &random)
+        case .connecting(let attempt, let outage) where attempt.number == number && outage.isPathChange:
+            return connectedEnded(loss, now: now, random: &random)
         case .connecting(let attempt, let outage) where attempt.number == number:
             return attemptEnded(attempt, outage, loss, now: now, random: &random)
         default:
             return []
         }
+    }
+
+    /// The session goes on over a connection to this server that is open already (N-5).
+    mutating func changePath(to server: Int, reason: String, now: Instant) -> [Action] {
+        guard case .connected = phase else { return [] }
+        self.server = server
+        var outage = newOutage(wasConnected: true, since: now)
+        outage.isPathChange = true
+        _ = begin(outage, serversTried: 1, now: now)
+        return [.takeOver(attempt: lastAttempt, reason: reason)]
     }
 
     private mutating func connectedEnded(
@@ -271,7 +289,7 @@ extension LinkStateMachine {
             guard now >= attempt.deadline else { return [] }
             let what = attempt.isRestoring ? "restoring the subscriptions" : "connecting and logging in"
             let loss = LinkLoss.connectionError("\(what) took more than \(parameters.attemptTimeout)")
-            return attemptEnded(attempt, outage, loss, now: now, random: &random)
+            return connectionEnded(attempt: attempt.number, loss, now: now, random: &random)
         case .disconnected(let outage):
             if isToGiveUp(outage, now: now) { return giveUp(outage) }
             if now >= outage.suspendAt { return suspend(outage, now: now, random: &random) }
@@ -388,7 +406,7 @@ extension LinkStateMachine {
         _ connectionFailure: ConnectionFailure? = nil,
         isResumed: Bool = false, listsChannels: Bool = false, unrestoredChannels: [String] = []
     ) -> Action {
-        let previous = state
+        let previous = phase.shownState
         phase = next
         return .announce(
             LinkChange(

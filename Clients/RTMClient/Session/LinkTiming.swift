@@ -20,6 +20,8 @@ package struct LinkTiming: Sendable, Hashable {
     package var refreshPause: Duration = .seconds(2)
     /// Replaces the heartbeat interval of the configuration and of the server.
     package var heartbeatInterval: Duration?
+    /// The times of a client with a second path.
+    package var paths = PathTiming()
 
     package init() {}
 }

@@ -13,6 +13,11 @@ final class SessionOpening {
     /// Hello and Login leave in one write, so that a login costs one round trip.
     func begin() {
         link.requests.tell { $0.hello = .current }
+        logIn()
+    }
+
+    /// On a connection that has said Hello.
+    func logIn() {
         var login = login
         let offer = LoginOffer(
             channels: link.subscriptions.table.restorations, users: link.followedUsers.table.restorations,
@@ -56,9 +61,11 @@ final class SessionOpening {
         let timing = link.configuration.timing
         let seconds =
             answer.heartbeatIntervalS > 0 ? answer.heartbeatIntervalS : link.configuration.heartbeatSeconds
+        var interval = timing.heartbeatInterval ?? .seconds(seconds)
+        // A stalled path is to be noticed soon.
+        if link.standby != nil { interval = min(interval, timing.paths.beat) }
         return HeartbeatSchedule(
-            interval: timing.heartbeatInterval ?? .seconds(seconds), answerWithin: timing.heartbeatAnswer,
-            now: link.now)
+            interval: interval, answerWithin: timing.heartbeatAnswer, now: link.now)
     }
 
     /// Restores what the session had (S-19). Locks come before the channels, so that the app hears what
@@ -69,6 +76,7 @@ final class SessionOpening {
         taken: (channels: [LoginOffer.Item], users: [LoginOffer.Item]), rates: Rtm_Client_PublishRates?
     ) {
         link.messages.sendLostAgain()
+        if link.connection?.isSecondPath == true { link.requests.askAgain() }
         link.messages.pace(rates)
         link.locks.restore()
         link.subscriptions.restore(taken: taken.channels)

@@ -87,7 +87,10 @@ package struct WatchedClient: Sendable {
 struct SurroundingsDialer: Dialing {
     let surroundings: Surroundings
 
-    func dial(_ server: ServerAddress, for receiver: any FrameReceiver) -> ServerConnection {
+    /// Such a world has no interfaces of a device: a second path leads to another server.
+    func dial(
+        _ server: ServerAddress, over interface: String?, for receiver: any FrameReceiver
+    ) -> ServerConnection {
         let connection = ServerConnection(eventLoop: surroundings.eventLoop, receiver: receiver)
         surroundings.dial(server, connection) { connection.connectFailed($0) }
         return connection

@@ -10,6 +10,7 @@ final class MetadataFeed {
 
     func received(_ metadata: Rtm_Client_Metadata) {
         let type = ChannelType(metadata.channelType)
+        guard !isKnown(metadata, type) else { return }
         guard begin(metadata.target, type, at: UInt64(clamping: metadata.majorRevision)) else { return }
         let target = MetadataTarget(type: type, name: metadata.target)
         let event = StorageEvent(
@@ -28,6 +29,15 @@ final class MetadataFeed {
             author: publication.publisher,
             timestampMilliseconds: publication.timestampMs)
         link.events.emit(.storage(event), of: publication.channel, type)
+    }
+
+    /// After a change of the path (N-5) a snapshot of what was shown is no news.
+    private func isKnown(_ metadata: Rtm_Client_Metadata, _ type: ChannelType) -> Bool {
+        guard link.connection?.isSecondPath == true else { return false }
+        let table = type == .none ? link.followedUsers.table : link.subscriptions.table
+        let label = UserChannel(type: type, name: metadata.target).label
+        return table.revision(.metadata, of: type == .none ? metadata.target : label)
+            == UInt64(clamping: metadata.majorRevision)
     }
 
     private func open(_ metadata: RTMMetadata, of target: MetadataTarget) -> RTMMetadata {

@@ -7,6 +7,7 @@ struct SubscribeRequest: Request {
     let completion: Completion<RTMSubscription>
     let channel: String
     let features: SubscriptionFeatures
+    let repetition: ClientBody?
 
     var operation: Operation { completion.operation }
 
@@ -43,6 +44,8 @@ struct UnsubscribeRequest: Request {
     let channel: String
 
     var operation: Operation { completion.operation }
+    /// It must not end before a subscribe that is sent again.
+    var repetition: ClientBody? { .unsubscribe(Rtm_Client_Unsubscribe(channel)) }
 
     func answered(_ body: ServerBody) -> Bool {
         guard case .unsubscribed = body else { return false }
@@ -55,6 +58,8 @@ struct UnsubscribeRequest: Request {
         // A server that knows of no subscription has none to go on with.
         if error.saysNotSubscribed {
             subscriptions.left(channel)
+            // After a change of the path there may be nothing left to end.
+            if subscriptions.isOnSecondPath { return completion.succeed() }
         } else {
             subscriptions.table.stay(channel)
         }

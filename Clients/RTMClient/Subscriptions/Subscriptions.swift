@@ -10,6 +10,8 @@ final class Subscriptions {
 
     init(_ link: Link) { self.link = link }
 
+    var isOnSecondPath: Bool { link.connection?.isSecondPath == true }
+
     // MARK: Calls
 
     /// - Parameter channel: here and below, the label of the channel.
@@ -26,12 +28,12 @@ final class Subscriptions {
         }
         // What the app sets from here on belongs to the new subscription (P-42).
         if beginsAnew { forgetPresence(of: channel) }
+        let body = ClientBody.subscribe(
+            Rtm_Client_Subscribe(.init(channel: channel, features: features, after: nil, detail: detail)))
         let request = SubscribeRequest(
-            subscriptions: self, completion: completion, channel: channel, features: features)
-        link.requests.ask(request, id: completion.id) {
-            $0.subscribe = Rtm_Client_Subscribe(
-                .init(channel: channel, features: features, after: nil, detail: detail))
-        }
+            subscriptions: self, completion: completion, channel: channel, features: features,
+            repetition: body)
+        link.requests.ask(request, id: completion.id) { $0.body = body }
     }
 
     func unsubscribe(from channel: String, _ completion: Completion<Void>) {

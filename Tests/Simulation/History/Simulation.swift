@@ -12,6 +12,8 @@ enum Scene: String {
     case presence
     /// Logins, subscriptions and messages over several messaging nodes with journals in Redis.
     case nodes
+    /// As `messages`, and every app has a second path, to another edge.
+    case paths
 }
 
 /// One history from its seed to its judgement.
@@ -43,6 +45,7 @@ enum Simulation {
         size.edges = random.number(in: 1...3)
         if scene == .presence { size.presence = presence(random) }
         if scene == .nodes { size.company = company(random) }
+        if scene == .paths { (size.edges, size.hasSecondPaths) = (max(size.edges, 2), true) }
         let installation = Installation(world, size)
         let workload = Workload(installation, scene)
         let faults = Faults(installation, scene)

@@ -39,7 +39,7 @@ final class Workload {
         case .connected, .connecting, .disconnected, .suspended:
             guard let channel = random.pick(channels) else { return }
             switch scene {
-            case .messages, .nodes: act(device, channel)
+            case .messages, .nodes, .paths: act(device, channel)
             case .presence: attend(device, channel)
             }
         }

@@ -18,7 +18,7 @@ final class Device {
     private(set) var isDead = false
 
     init(
-        _ id: DeviceID, host: Host, edges: [Host], presence: Installation.Size.Presence?,
+        _ id: DeviceID, host: Host, edges: [Host], _ size: Installation.Size,
         in network: SimulatedNetwork,
         random: RandomStream, journal: Journal
     ) {
@@ -28,7 +28,8 @@ final class Device {
         let world = NIOLoopBound(network.world, eventLoop: network.world.loop)
         var configuration = RTMClient.Configuration(
             servers: edges.map { ServerAddress(host: $0.description) }, appID: "app", userID: id.user)
-        if let presence {
+        if size.hasSecondPaths { configuration.secondPath = .otherServer }
+        if let presence = size.presence {
             configuration.presenceTimeout = presence.timeout
             configuration.heartbeatInterval = presence.heartbeat
         }
@@ -171,7 +172,9 @@ private struct SimulatedDialer: Dialing {
         self.host = host
     }
 
-    func dial(_ server: ServerAddress, for receiver: any FrameReceiver) -> ServerConnection {
+    func dial(
+        _ server: ServerAddress, over interface: String?, for receiver: any FrameReceiver
+    ) -> ServerConnection {
         let handler = ServerConnection(eventLoop: network.world.loop, receiver: receiver)
         let loop = network.world.loop
         network.connect(from: host, to: Host(server.host), timeout: .seconds(10)) { result in

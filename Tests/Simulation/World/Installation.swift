@@ -16,6 +16,8 @@ final class Installation {
         var presence: Presence?
         /// Nil: there is one messaging node, without a journal.
         var company: MessagingNodeProcess.Company?
+        /// Whether apps have a second path.
+        var hasSecondPaths = false
 
         struct Presence {
             var announce: AnnounceRules
@@ -145,7 +147,7 @@ final class Installation {
         let first = lives % edgeHosts.count
         let device = Device(
             DeviceID(number: lives, user: user), host: host,
-            edges: Array(edgeHosts[first...] + edgeHosts[..<first]), presence: size.presence, in: network,
+            edges: Array(edgeHosts[first...] + edgeHosts[..<first]), size, in: network,
             random: world.random("device \(lives)"), journal: journal)
         devices.append((host, device))
     }

@@ -1,0 +1,162 @@
+// The connection that stands by while another one is in use (N-5). What is done with it and when,
+// `PathChoice` decides.
+
+import Logging
+import NIOCore
+import RTMModel
+import RTMProtocol
+
+final class Standby {
+    private unowned let link: Link
+    private let path: SecondPath
+    private var choice: PathChoice
+    private var ready: StandbyConnection?
+    private var dialled: StandbyConnection?
+    /// How many connections were opened. Ways that lead nowhere give way to others.
+    private var dials = 0
+
+    /// - Returns: `nil` for a client that has no second path.
+    init?(_ link: Link) {
+        guard let path = link.configuration.secondPath else { return nil }
+        self.link = link
+        self.path = path
+        choice = PathChoice(link.configuration.timing.paths)
+    }
+
+    /// The index of the server of the connection that stands by; `nil` if there is none.
+    var server: Int? { ready?.server }
+    var deadline: Link.Instant? { choice.deadline(now: link.now) }
+
+    // MARK: The connection in use
+
+    func linkChanged(isConnected: Bool) {
+        letGo()
+        if isConnected { choice.connected(now: link.now) } else { choice.disconnected() }
+        timerFired()
+    }
+
+    func sent(_ id: UInt64) { choice.sent(id, now: link.now) }
+
+    func answered(_ id: UInt64) { choice.answered(id) }
+
+    /// Whether the link goes on over this connection instead of the one that has ended. A server that shuts
+    /// down ends both, and who was asked to wait waits.
+    func replaces(_ loss: LinkLoss) -> Bool {
+        guard !loss.isFatal, choice.mayReplaceLost(now: link.now), let ready else { return false }
+        return loss.isDrain ? ready.server != link.machine.server : loss.retryAfter == nil
+    }
+
+    /// The link takes the connection.
+    func take() -> StandbyConnection? {
+        defer { ready = nil }
+        choice.changed(now: link.now)
+        dialled?.close()
+        dialled = nil
+        return ready
+    }
+
+    private func letGo() {
+        for connection in [ready, dialled] { connection?.close() }
+        (ready, dialled) = (nil, nil)
+    }
+
+    // MARK: What is due
+
+    func timerFired() {
+        for action in choice.due(now: link.now) {
+            switch action {
+            case .dial: dial()
+            case .giveUpDial:
+                dialled?.close()
+                dialled = nil
+            case .ask: ready?.ask(link.requests.nextID())
+            case .letGo:
+                ready?.close()
+                ready = nil
+            }
+        }
+        if let deadline { link.armTimer(by: deadline) }
+    }
+
+    private func dial() {
+        let ways = SecondWays(
+            path, servers: link.configuration.servers.count, server: link.machine.server,
+            address: link.connection?.socket.localAddress?.ipAddress, interfaces: .ofThisDevice())
+        guard let way = ways.way(dials) else { return choice.dialFailed(now: link.now) }
+        dials += 1
+        let server = link.configuration.servers[way.server]
+        link.logger.debug(
+            "opening a second connection",
+            metadata: ["server": "\(server)", "interface": "\(way.interface ?? "")"])
+        let connection = StandbyConnection(self, server: way.server)
+        connection.begin(link.dial(server, over: way.interface, for: connection), link.requests.nextID())
+        dialled = connection
+    }
+
+    // MARK: What the connections report
+
+    func welcomed(_ connection: StandbyConnection, lifetime: Duration) {
+        guard connection === dialled else { return }
+        ready?.close()
+        ready = connection
+        dialled = nil
+        choice.ready(lifetime: lifetime, now: link.now)
+        timerFired()
+    }
+
+    func answered(_ connection: StandbyConnection) {
+        guard connection === ready else { return }
+        if choice.standbyAnswered(now: link.now) { link.changePath("the connection in use has stalled") }
+    }
+
+    func ended(_ connection: StandbyConnection, _ cause: String) {
+        connection.close()
+        if connection === dialled {
+            dialled = nil
+            choice.dialFailed(now: link.now)
+        } else if connection === ready {
+            ready = nil
+            choice.standbyLost(now: link.now)
+        }
+        link.logger.debug("a second connection has ended", metadata: ["cause": "\(cause)"])
+        timerFired()
+    }
+}
+
+/// Which ways a second connection may take, given the one in use. Pure.
+struct SecondWays {
+    struct Way: Sendable, Equatable {
+        /// The index of the server.
+        let server: Int
+        /// `nil` leaves it to the routes of the device.
+        let interface: String?
+    }
+
+    private let ways: [Way]
+
+    /// - Parameters:
+    ///   - servers: how many there are.
+    ///   - server: the index of the server in use.
+    ///   - address: the address of this device on the connection in use.
+    ///   - interfaces: looked at only where the path is about them.
+    init(
+        _ path: SecondPath, servers: Int, server: Int, address: String?,
+        interfaces: @autoclosure () -> NetworkInterfaces
+    ) {
+        let others = (1..<max(servers, 1)).map { Way(server: (server + $0) % servers, interface: nil) }
+        guard case .otherInterface(let name) = path else {
+            ways = others
+            return
+        }
+        let interfaces = interfaces()
+        let inUse = interfaces.name(of: address)
+        if let name {
+            ways = [Way(server: server, interface: name == inUse ? nil : name)]
+        } else {
+            ways = interfaces.names.filter { $0 != inUse }.map { Way(server: server, interface: $0) } + others
+        }
+    }
+
+    /// One after the other.
+    func way(_ number: Int) -> Way? { ways.isEmpty ? nil : ways[number % ways.count] }
+}

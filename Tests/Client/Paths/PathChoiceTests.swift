@@ -1,0 +1,110 @@
+import Testing
+
+@testable import RTMClient
+
+/// The choice between two paths, step by step (N-5).
+struct PathChoiceTests {
+    private let start = ContinuousClock.now
+
+    private func at(_ seconds: Double) -> ContinuousClock.Instant { start + .seconds(seconds) }
+
+    /// A choice whose second connection is ready.
+    private func ready() -> PathChoice {
+        var choice = PathChoice(PathTiming())
+        choice.connected(now: start)
+        #expect(choice.due(now: start) == [.dial])
+        choice.ready(lifetime: .seconds(10), now: start)
+        return choice
+    }
+
+    @Test("N-5: without a link there is nothing to do")
+    func disconnected() {
+        var choice = PathChoice(PathTiming())
+        #expect(choice.deadline(now: start) == nil && choice.due(now: start).isEmpty)
+        choice = ready()
+        choice.disconnected()
+        #expect(choice.deadline(now: start) == nil && choice.due(now: at(100)).isEmpty)
+        #expect(!choice.mayReplaceLost(now: start))
+    }
+
+    @Test(
+        "N-5: after a second without an answer the second connection is asked, and its answer decides"
+    )
+    func stall() {
+        var choice = ready()
+        choice.sent(1, now: at(1))
+        #expect(choice.deadline(now: at(1)) == at(2))
+        #expect(choice.due(now: at(1.9)).isEmpty)
+        #expect(choice.due(now: at(2)) == [.ask])
+        #expect(choice.due(now: at(2.1)).isEmpty)
+        let isBetter = choice.standbyAnswered(now: at(2.2))
+        #expect(isBetter)
+    }
+
+    @Test("N-5: an answer of the first connection that comes before that of the second one changes nothing")
+    func answeredInTime() {
+        var choice = ready()
+        choice.sent(1, now: at(1))
+        choice.sent(2, now: at(2))
+        #expect(choice.due(now: at(2)) == [.ask])
+        choice.answered(2)
+        let isBetter = choice.standbyAnswered(now: at(2.2))
+        #expect(!isBetter)
+        #expect(choice.due(now: at(2.3)).isEmpty)
+    }
+
+    @Test("N-5: a second connection that is silent, too, is let go, and another one is opened")
+    func bothSilent() {
+        var choice = ready()
+        choice.sent(1, now: at(1))
+        #expect(choice.due(now: at(2)) == [.ask])
+        #expect(choice.due(now: at(3)) == [.letGo, .dial])
+        var isBetter = choice.standbyAnswered(now: at(3.1))
+        #expect(!isBetter)
+        #expect(!choice.mayReplaceLost(now: at(3.1)))
+        choice.ready(lifetime: .seconds(10), now: at(3.5))
+        #expect(choice.due(now: at(3.5)) == [.ask])
+        isBetter = choice.standbyAnswered(now: at(3.6))
+        #expect(isBetter)
+    }
+
+    @Test("N-5: the second connection is opened anew before its server ends it, and stays until then")
+    func renewal() {
+        var choice = ready()
+        #expect(choice.deadline(now: start) == at(7.5))
+        #expect(choice.due(now: at(7.5)) == [.dial])
+        #expect(choice.mayReplaceLost(now: at(7.6)))
+        #expect(choice.due(now: at(9)) == [.letGo])
+        #expect(choice.due(now: at(12.5)) == [.giveUpDial])
+    }
+
+    @Test("N-5: dials that fail are tried again after 1, 2, 4 … 32 s")
+    func dialFails() {
+        var choice = PathChoice(PathTiming())
+        choice.connected(now: start)
+        var now = start
+        for pause in [1, 2, 4, 8, 16, 32, 32] {
+            #expect(choice.due(now: now) == [.dial])
+            choice.dialFailed(now: now)
+            #expect(choice.deadline(now: now) == now + .seconds(pause))
+            now += .seconds(pause)
+        }
+    }
+
+    @Test("N-5: after a change a path is kept for 2 s, and longer when changes follow one another")
+    func hold() {
+        var choice = ready()
+        var now = start
+        for hold in [2, 4, 8, 16, 30, 30] {
+            choice.changed(now: now)
+            choice.connected(now: now)
+            #expect(choice.due(now: now) == [.dial])
+            choice.ready(lifetime: .seconds(1000), now: now)
+            choice.sent(1, now: now)
+            #expect(!choice.mayReplaceLost(now: now + .seconds(hold) - .milliseconds(1)))
+            #expect(choice.deadline(now: now) == now + .seconds(hold))
+            now += .seconds(hold)
+            #expect(choice.due(now: now) == [.ask])
+        }
+    }
+}
