@@ -77,9 +77,12 @@ final class FakeEdge: Sendable {
     }
 
     static func refusal(
-        of frame: Rtm_Client_ClientFrame, _ code: Rtm_Client_ErrorCode, _ reason: String = "refused"
+        of frame: Rtm_Client_ClientFrame, _ code: Rtm_Client_ErrorCode, _ reason: String = "refused",
+        retryAfterMs: UInt32 = 0
     ) -> Rtm_Client_ServerFrame {
-        answer(to: frame) { ($0.error.code, $0.error.reason) = (code, reason) }
+        answer(to: frame) {
+            ($0.error.code, $0.error.reason, $0.error.retryAfterMs) = (code, reason, retryAfterMs)
+        }
     }
 
     static func publication(

@@ -90,6 +90,11 @@ final class Requests {
         if let deadline { link.armTimer(by: deadline) }
     }
 
+    /// Sends a request once more whose answer is still awaited.
+    func askAgain(_ id: UInt64) {
+        if let body = table[id]?.repetition { send(id) { $0.body = body } }
+    }
+
     /// Sends a frame whose answer is of no interest.
     ///
     /// - Returns: the id of the frame.

@@ -10,6 +10,8 @@ struct Retries {
         case publishes
         /// Publishes whose turn has come are sent.
         case pacedPublishes
+        /// Subscribes that the server refused for the moment are sent again.
+        case subscribes
         /// A subscription is restored that the server had no time for.
         case restoration(of: String)
         /// The states of this user in a channel are set again.
@@ -24,12 +26,13 @@ struct Retries {
 
     /// Several kinds that are due at the same time are tried in this order.
     private enum Kind: CaseIterable {
-        case publishes, pacedPublishes, restorations, states, lockLines, snapshots, followedUsers
+        case publishes, pacedPublishes, subscribes, restorations, states, lockLines, snapshots, followedUsers
 
         init(_ retry: Retry) {
             switch retry {
             case .publishes: self = .publishes
             case .pacedPublishes: self = .pacedPublishes
+            case .subscribes: self = .subscribes
             case .restoration: self = .restorations
             case .states: self = .states
             case .lockLines: self = .lockLines

@@ -271,6 +271,7 @@ extension Link {
     private func tryAgain(_ retry: Retries.Retry) {
         switch retry {
         case .publishes: messages.sendRefusedAgain()
+        case .subscribes: subscriptions.askAgain()
         case .pacedPublishes: messages.sendPaced()
         case .restoration(let channel): subscriptions.restoreAgain(channel)
         case .states(let channel): ownStates.settleAgain(in: channel)

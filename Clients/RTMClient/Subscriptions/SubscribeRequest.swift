@@ -17,12 +17,23 @@ struct SubscribeRequest: Request {
         return true
     }
 
+    func isPutOff(by refusal: Rtm_Client_Error) -> Bool {
+        let isWanted = subscriptions.table.isWanted(channel, request: completion.id)
+        guard isWanted, refusal.isOfOutage else { return false }
+        subscriptions.putOff(self, RTMError(refusal, unknownCode: operation.codes.refused))
+        return true
+    }
+
     func refused(_ error: RTMError) {
         _ = subscriptions.table.abandon(channel, request: completion.id)
         completion.fail(error)
     }
 
     func givenUp(_ error: RTMError) -> LateAnswer? {
+        if let refusal = subscriptions.putOff.remove(completion.id) {
+            refused(error.code == operation.codes.timedOut ? refusal : error)
+            return nil
+        }
         defer { completion.fail(error) }
         guard let running = subscriptions.abandon(channel, request: completion.id) else { return nil }
         return { body in
@@ -32,8 +43,18 @@ struct SubscribeRequest: Request {
     }
 
     func lost(_ reason: String) {
+        subscriptions.putOff.remove(completion.id)
         _ = subscriptions.table.abandon(channel, request: completion.id)
         completion.fail(.notConnected, "the connection was lost: \(reason)")
+    }
+}
+
+extension Rtm_Client_Error {
+    /// Whether nothing is wrong with a subscribe that is refused so, and a repetition may succeed soon: the
+    /// channel's messaging node is being replaced.
+    fileprivate var isOfOutage: Bool {
+        (code == .errorChannelSubscribeFailed || code == .errorChannelJoinFailed) && retryAfterMs > 0
+            && !hasLimit
     }
 }
 

@@ -156,6 +156,12 @@ struct SubscriptionTable: Sendable {
         return !remains
     }
 
+    /// Whether the app still wants what this subscribe asks for.
+    func isWanted(_ channel: String, request: UInt64) -> Bool {
+        guard let entry = entries[channel] else { return false }
+        return entry.pending?.request == request && !entry.isLeaving
+    }
+
     /// A return needs this from now on.
     mutating func set(_ detail: SubscriptionDetail, of channel: String) { entries[channel]?.detail = detail }
 

@@ -7,6 +7,7 @@ import RTMProtocol
 final class Subscriptions {
     private unowned let link: Link
     var table = SubscriptionTable()
+    var putOff = RefusedSubscribes()
 
     init(_ link: Link) { self.link = link }
 
@@ -53,11 +54,28 @@ final class Subscriptions {
             guard table.contains(channel) else {
                 return completion.fail(UserChannel(label: channel).isNotSubscribed)
             }
+            if let id = putOff.remove(of: channel) {
+                link.requests.refuse(id, .unsubscribedMeanwhile)
+                guard table.contains(channel) else { return completion.succeed() }
+            }
             table.beginLeaving(channel)
             let request = UnsubscribeRequest(
                 subscriptions: self, completion: completion, channel: channel)
             link.requests.ask(request, id: completion.id) { $0.unsubscribe = Rtm_Client_Unsubscribe(channel) }
         }
+    }
+
+    // MARK: Asking again
+
+    /// The server could not reach the messaging service, and said when that may be over. Until then the
+    /// subscribe waits, and its time runs on.
+    func putOff(_ request: SubscribeRequest, _ refusal: RTMError) {
+        putOff.add(request.completion.id, of: request.channel, refusal)
+        link.retry(.subscribes, after: refusal.retryAfter ?? .zero)
+    }
+
+    func askAgain() {
+        for id in putOff.takeAll() { link.requests.askAgain(id) }
     }
 
     // MARK: Answers
@@ -223,6 +241,9 @@ final class Subscriptions {
 }
 
 extension RTMError {
+    fileprivate static let unsubscribedMeanwhile = RTMError(
+        .channelSubscribeFailed, "the channel was unsubscribed before the subscribe was done")
+
     fileprivate var cameTooOften: Bool {
         code == .operationRateExceedLimitation || code == .channelSubscribeTooFrequent
     }

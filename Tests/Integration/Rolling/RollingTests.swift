@@ -16,11 +16,10 @@ import Testing
             .fourProcesses, presence: journal, messaging: journal + ["--shards", "4"], messagingNodes: 2
         ) { system in
             let installation = try await RollingInstallation.start(in: system)
-            // A subscribe to a shard that moves just then would be refused.
-            try await system.isShared(4)
             try await system.ready()
             let timeline = RollingTimeline()
             let load = try await RollingLoad(installation.clients(12), timeline)
+            try await system.isShared(4)
             try await timeline.watching(installation.edgeCounters) {
                 try await load.run { try await installation.restartAll(timeline) { try await load.flows() } }
             }
