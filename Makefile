@@ -147,6 +147,9 @@ soak-storage:
 	swift build --build-tests
 	SOAK=100 $(run_tests) --filter '^StorageTests.StorageKillTests'
 
+bench-attacks: build
+	Tests/Benchmarks/attacks/run.sh
+
 bench-journal: build
 	Tests/Benchmarks/journal/run.sh
 
