@@ -41,6 +41,7 @@ final class ConnectionDeadlines {
         for connection in wheel.advance(to: now, countMax: Self.checksPerTurn) {
             connection.checkDeadline(now: now)
         }
-        if let due = wheel.nextDue { arm(max(due, now + Self.pause)) }
+        // Counted from here: what is due when the turn ends would run before NIO looks at its sockets.
+        if let due = wheel.nextDue { arm(max(due, eventLoop.now + Self.pause)) }
     }
 }
