@@ -15,7 +15,7 @@ oldest := 494643f
 PREFIX ?= /usr/local
 
 .PHONY: help setup build install run test check simulate soak lint format generate fuzz chaos rolling sanitize bench bench-micro bench-peers \
-	bench-growth bench-attacks bench-journal bench-presence bench-storage soak-storage images test-compose test-mixed deb compatibility clean
+	bench-growth bench-attacks bench-journal bench-presence bench-storage soak-storage images test-compose test-mixed test-package check-api record-api deb compatibility clean
 
 help:
 	@echo 'make run       set up, build, start the whole stack on this machine'
@@ -43,6 +43,8 @@ help:
 	@echo 'make soak-storage  storage is killed a hundred times under load'
 	@echo 'make images    the image of all programs, localhost/heliograph, with docker or podman (docs/operations/containers.md)'
 	@echo 'make test-compose  the stacks of compose/ in real containers: killed, scaled, rolled, nothing lost'
+	@echo 'make test-package  an app made of the README, from resolving to a received message; MEASURE=1 for its size, too'
+	@echo 'make check-api  what would break apps that were written for the last release'
 	@echo 'make bench-presence  what joins, pages, sweeps and members of presence cost, in memory and over Redis'
 	@echo 'make clean     remove what was built'
 
@@ -163,6 +165,21 @@ images:
 # KEEP=1 leaves the last stack running, ONLY=single or ONLY=scaled runs one of the two.
 test-compose:
 	Tests/Compose/run.py
+
+# What a stranger's app fetches, compiles and needs (docs/packages.md).
+test-package: setup
+	swift build
+	Tests/Package/apple.py
+	MEASURE='$(MEASURE)' Tests/Package/run.py
+
+# The public symbols against those of the last release; `make record-api` is part of a release.
+check-api:
+	swift build
+	Tests/Package/api.py
+
+record-api:
+	swift build
+	Tests/Package/api.py record
 
 clean:
 	swift package clean

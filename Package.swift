@@ -11,6 +11,14 @@ let strict: [SwiftSetting] = [
     .treatAllWarnings(as: .error),
 ]
 
+/// Whether an app depends on this package. While versions are chosen the package manager reads the manifest
+/// without a folder, and afterwards in its folder of checkouts.
+let isDependency = Context.packageDirectory == "/" || Context.packageDirectory.contains("/checkouts/")
+
+/// An app that names the trait in its dependency may link RTMTestKit. Without it nobody fetches what the
+/// servers alone need (docs/packages.md).
+let testKitTrait = "TestKit"
+
 let nio: [Target.Dependency] = [
     .product(name: "NIOCore", package: "swift-nio"),
     .product(name: "NIOPosix", package: "swift-nio"),
@@ -21,17 +29,37 @@ let webSocket: [Target.Dependency] = [
 ]
 let nioSSL: Target.Dependency = .product(name: "NIOSSL", package: "swift-nio-ssl")
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
+let concurrency: Target.Dependency = .product(name: "NIOConcurrencyHelpers", package: "swift-nio")
+let atomics: Target.Dependency = .product(name: "Atomics", package: "swift-atomics")
+/// Connections over Network.framework.
+let transport: Target.Dependency = .product(
+    name: "NIOTransportServices", package: "swift-nio-transport-services",
+    condition: .when(platforms: [.macOS, .macCatalyst, .iOS, .tvOS, .watchOS, .visionOS]))
+let yams: Target.Dependency = .product(
+    name: "Yams", package: "Yams", condition: isDependency ? .when(traits: [testKitTrait]) : nil)
 let protobuf: Target.Dependency = .product(name: "SwiftProtobuf", package: "swift-protobuf")
 let crypto: Target.Dependency = .product(name: "Crypto", package: "swift-crypto")
 let collections: Target.Dependency = .product(name: "DequeModule", package: "swift-collections")
 let ordered: Target.Dependency = .product(name: "OrderedCollections", package: "swift-collections")
 let heap: Target.Dependency = .product(name: "HeapModule", package: "swift-collections")
 
+/// What Apple asks of a library. Elsewhere a bundle would draw Foundation into the build for nothing.
+let privacy = "PrivacyInfo.xcprivacy"
+#if canImport(Darwin)
+    let privacyResources: [Resource]? = [.copy(privacy)]
+    let privacyExclusions: [String] = []
+#else
+    let privacyResources: [Resource]? = nil
+    let privacyExclusions = [privacy]
+#endif
+
 func room(
-    _ name: String, _ path: String, _ dependencies: [Target.Dependency], resources: [Resource]? = nil
+    _ name: String, _ path: String, _ dependencies: [Target.Dependency], exclude: [String] = [],
+    resources: [Resource]? = nil
 ) -> Target {
     .target(
-        name: name, dependencies: dependencies, path: path, resources: resources, swiftSettings: strict)
+        name: name, dependencies: dependencies, path: path, exclude: exclude, resources: resources,
+        swiftSettings: strict)
 }
 
 /// The targets of one service: the client that other services call it with (where they do), the server that
@@ -103,7 +131,7 @@ let shared: [Target] = [
     room(
         "RTMServiceKit", "Shared/ServiceKit",
         [
-            "CBuild", "RTMModel", "RTMServiceLink", logging, .product(name: "Yams", package: "Yams"),
+            "CBuild", "RTMModel", "RTMServiceLink", logging, yams,
             .product(name: "NIOHTTP1", package: "swift-nio"),
         ] + nio),
     room(
@@ -142,8 +170,11 @@ let services: [Target] =
 let clients: [Target] = [
     room(
         "RTMClient", "Clients/RTMClient",
-        ["RTMModel", "RTMProtocol", protobuf, crypto, nioSSL, logging, collections, heap] + nio + webSocket),
-    room("AgoraRtmKit", "Clients/AgoraRtmKit", ["RTMClient", "RTMModel", logging, collections]),
+        [
+            "RTMModel", "RTMProtocol", protobuf, crypto, nioSSL, logging, collections, heap, concurrency,
+            atomics, transport,
+        ] + nio + webSocket, exclude: privacyExclusions, resources: privacyResources),
+    room("AgoraRtmKit", "Clients/AgoraRtmKit", ["RTMClient", "RTMModel", logging, collections, concurrency]),
     // The table that docs/compatibility.md is made of travels in the binary.
     .target(
         name: "RTMLedger", path: "Clients/Ledger", exclude: ["introduction.md"],
@@ -305,21 +336,19 @@ let testing: [Target] = [
 
 let package = Package(
     name: "Heliograph",
-    platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
+    platforms: [.macOS(.v13), .iOS(.v16), .tvOS(.v16), .watchOS(.v9), .visionOS(.v1)],
+    // An executable is a product without being named here. Were it named, an app would fetch what it needs.
     products: [
         .library(name: "AgoraRTM", targets: ["AgoraRtmKit"]),
         .library(name: "RTMClient", targets: ["RTMClient"]),
         .library(name: "RTMTestKit", targets: ["RTMTestKit"]),
-        .executable(name: "rtm", targets: ["rtm"]),
-        .executable(name: "rtm-edge", targets: ["rtm-edge"]),
-        .executable(name: "rtm-messaging", targets: ["rtm-messaging"]),
-        .executable(name: "rtm-presence", targets: ["rtm-presence"]),
-        .executable(name: "rtm-storage", targets: ["rtm-storage"]),
-        .executable(name: "rtm-standalone", targets: ["rtm-standalone"]),
     ],
+    traits: isDependency ? [.trait(name: testKitTrait, description: "RTMTestKit with its servers")] : [],
     dependencies: [
         .package(url: "https://github.com/apple/swift-nio.git", from: "2.101.0"),
         .package(url: "https://github.com/apple/swift-nio-ssl.git", from: "2.37.0"),
+        .package(url: "https://github.com/apple/swift-nio-transport-services.git", from: "1.28.0"),
+        .package(url: "https://github.com/apple/swift-atomics.git", from: "1.3.0"),
         .package(url: "https://github.com/apple/swift-log.git", from: "1.16.0"),
         .package(url: "https://github.com/apple/swift-collections.git", from: "1.6.0"),
         .package(url: "https://github.com/apple/swift-protobuf.git", from: "1.39.0"),

@@ -5,9 +5,9 @@
 // does.
 
 import Logging
+import NIOConcurrencyHelpers
 import RTMClient
 import RTMModel
-import Synchronization
 
 /// One user of one app: it logs in, subscribes, publishes, and gets events through its delegates.
 ///
@@ -22,7 +22,7 @@ import Synchronization
 /// everything itself.
 public final class AgoraRtmClientKit: NSObject, Sendable {
     /// Nil after `destroy`.
-    private let client: Mutex<RTMClient?>
+    private let client: NIOLockedValueBox<RTMClient?>
     private let services: AgoraRtmServiceType
     private let delegates = DelegateList()
     private let calls = SerialTaskExecutor(label: "AgoraRtmKit.calls")
@@ -44,7 +44,7 @@ public final class AgoraRtmClientKit: NSObject, Sendable {
         } catch {
             throw AgoraRtmErrorInfo(error)
         }
-        self.client = Mutex(client)
+        self.client = NIOLockedValueBox(client)
         services = config.services
         callbacks = CallbackQueue(target: config.callbackQueue)
         super.init()
@@ -59,7 +59,7 @@ public final class AgoraRtmClientKit: NSObject, Sendable {
     }
 
     deinit {
-        if let client = client.withLock({ $0 }) { close(client) }
+        if let client = client.withLockedValue({ $0 }) { close(client) }
     }
 
     /// Logs out and releases everything. No delegate is called any more. The completion blocks of calls that
@@ -71,7 +71,7 @@ public final class AgoraRtmClientKit: NSObject, Sendable {
     /// - Returns: `.ok`, or `.instanceAlreadyReleased` (-10018) from the second call on.
     @discardableResult
     public func destroy() -> AgoraRtmErrorCode {
-        let client = client.withLock { client in
+        let client = client.withLockedValue { client in
             defer { client = nil }
             return client
         }
@@ -81,7 +81,7 @@ public final class AgoraRtmClientKit: NSObject, Sendable {
         return .ok
     }
 
-    var isReleased: Bool { client.withLock { $0 == nil } }
+    var isReleased: Bool { client.withLockedValue { $0 == nil } }
 
     private func close(_ client: RTMClient) {
         // Unstructured: neither destroy() nor deinit can wait. It comes after the calls made before it.
@@ -95,7 +95,7 @@ extension AgoraRtmClientKit {
     /// From now on the delegate gets every event, after the delegates that were added before it. It is held
     /// weakly, so the app has to keep it. Adding it again doesn't double its events.
     public func addDelegate(_ delegate: any AgoraRtmClientDelegate) {
-        guard client.withLock({ $0 != nil }) else { return }
+        guard client.withLockedValue({ $0 != nil }) else { return }
         delegates.add(delegate)
     }
 
@@ -172,7 +172,7 @@ extension AgoraRtmClientKit {
     /// The app hears what its delegates were too slow for: a link event in which the state stays what it is,
     /// and which names the channels whose events are missing (S-25).
     private func deliver(_ dropped: DroppedEvents) {
-        guard let client = client.withLock({ $0 }) else { return }
+        guard let client = client.withLockedValue({ $0 }) else { return }
         client.configuration.logger.warning(
             "events were dropped: callbacks are too slow", metadata: ["events": "\(dropped.count)"])
         let event = AgoraRtmLinkStateEvent(dropped, state: client.linkState)
@@ -265,7 +265,7 @@ extension AgoraRtmClientKit {
     private func target(
         of operation: String, needing service: AgoraRtmServiceType
     ) -> Result<RTMClient, RTMError> {
-        guard let client = client.withLock({ $0 }) else {
+        guard let client = client.withLockedValue({ $0 }) else {
             return .failure(
                 RTMError(
                     .instanceAlreadyReleased, "the client was used after destroy()", operation: operation))

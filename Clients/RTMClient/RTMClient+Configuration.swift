@@ -1,6 +1,5 @@
 public import Logging
 public import NIOCore
-import NIOPosix
 import RTMModel
 
 extension RTMClient {
@@ -67,8 +66,9 @@ extension RTMClient {
         /// Where the client logs. The default logs nothing. Tokens and message contents are never logged.
         public var logger = Logger(label: "rtm.client") { _ in SwiftLogNoOpLogHandler() }
         /// The event loops that run the sockets. They must outlive the client. The default is the group that
-        /// NIO shares within the process.
-        public var eventLoopGroup: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton
+        /// NIO shares within the process: on Apple's platforms that of Network.framework, elsewhere that of
+        /// POSIX sockets.
+        public var eventLoopGroup: any EventLoopGroup = Sockets.eventLoopGroup
 
         /// Times that only tests change.
         package var timing = LinkTiming()

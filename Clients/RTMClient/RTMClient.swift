@@ -5,7 +5,6 @@
 
 import NIOCore
 @_exported public import RTMModel
-import Synchronization
 
 /// One user of one app: logs in, subscribes, publishes, and receives events.
 ///
@@ -32,10 +31,8 @@ public final class RTMClient: Sendable {
     let requestIDs: RequestIDs
     /// Nil in the real world.
     let watch: (any ClientWatch)?
-    #if canImport(Network) || canImport(Glibc)
-        /// Nil where there is no real network.
-        private let networkPath: NetworkPath?
-    #endif
+    /// Nil where there is no real network.
+    private let networkPath: NetworkPath?
 
     /// Checks the configuration and sends nothing (S-0c).
     ///
@@ -70,9 +67,7 @@ public final class RTMClient: Sendable {
         let box = NIOLoopBoundBox<Link>.makeBoxSendingValue(link, eventLoop: eventLoop)
         self.link = box
         watch = surroundings?.watch
-        #if canImport(Network) || canImport(Glibc)
-            networkPath = surroundings == nil ? NetworkPath(eventLoop, box) : nil
-        #endif
+        networkPath = surroundings == nil ? NetworkPath(eventLoop, box) : nil
         watch?.joined(WatchedClient(hub: hub, link: box))
     }
 

@@ -10,8 +10,13 @@ struct ImportRules {
 
     /// What comes with the toolchain is open to everybody.
     static let toolchain: Set<String> = [
-        "Foundation", "FoundationEssentials", "Dispatch", "Synchronization", "Glibc", "Musl", "Darwin",
+        "Foundation", "FoundationEssentials", "Dispatch", "Synchronization", "Glibc", "Musl", "Android",
+        "Darwin",
     ]
+
+    /// What an app links, which runs from iOS 16 on, and what came with a later system.
+    static let linkedByApps = ["Clients/RTMClient/", "Clients/AgoraRtmKit/", "Shared/Model/"]
+    static let tooNew: Set<String> = ["Synchronization", "Observation", "RegexBuilder"]
 
     static let house = ImportRules(rooms: [
         "Shared/Model": [],
@@ -61,9 +66,15 @@ struct ImportRules {
         "Clients/RTMClient": [
             "RTMModel", "RTMProtocol", "SwiftProtobuf", "Logging", "DequeModule", "HeapModule", "NIOCore",
             "NIOPosix",
-            "NIOSSL", "NIOHTTP1", "NIOWebSocket", "Network", "Crypto",
+            "NIOSSL", "NIOHTTP1", "NIOWebSocket", "NIOConcurrencyHelpers", "Atomics", "Crypto",
         ],
-        "Clients/AgoraRtmKit": ["RTMClient", "RTMModel", "Logging", "DequeModule"],
+        // Where every branch for a platform is (docs/packages.md).
+        "Clients/RTMClient/Network": [
+            "NIOCore", "NIOPosix", "NIOConcurrencyHelpers", "Network", "NIOTransportServices",
+        ],
+        "Clients/AgoraRtmKit": [
+            "RTMClient", "RTMModel", "Logging", "DequeModule", "NIOConcurrencyHelpers",
+        ],
         "TestKit": [
             "RTMClient", "RTMModel", "RTMProtocol", "RTMAccessToken", "RTMServiceLink", "RTMServiceKit",
             "RTMEdgeServer", "RTMMessagingServer", "RTMPresenceServer", "RTMStorageServer", "SwiftProtobuf",
@@ -84,7 +95,13 @@ struct ImportRules {
     func findings(in file: SwiftFile) -> [Finding] {
         let room = room(of: file.path)
         return file.code.enumerated().compactMap { index, line in
-            guard let module = Self.imported(by: line), !Self.toolchain.contains(module) else { return nil }
+            guard let module = Self.imported(by: line) else { return nil }
+            if Self.tooNew.contains(module), Self.linkedByApps.contains(where: file.path.hasPrefix) {
+                let advice =
+                    "apps run where \(module) is missing (docs/packages.md): use NIOConcurrencyHelpers"
+                return Finding(path: file.path, line: index + 1, advice: advice)
+            }
+            if Self.toolchain.contains(module) { return nil }
             guard let room, let allowed = rooms[room] else {
                 let advice = "no room: say in Tests/Tidy/ImportRules.swift what \(file.folder) may import"
                 return Finding(path: file.path, line: index + 1, advice: advice)

@@ -1,5 +1,5 @@
+import NIOConcurrencyHelpers
 import RTMClient
-import Synchronization
 
 /// The queue on which the app's code is called, one piece after the other.
 final class CallbackQueue: Sendable {
@@ -18,7 +18,7 @@ final class CallbackQueue: Sendable {
     }
 
     private let queue: DispatchQueue
-    private let contents = Mutex(Contents())
+    private let contents = NIOLockedValueBox(Contents())
 
     /// The queue is serial, even if the app's queue is a concurrent one.
     ///
@@ -28,7 +28,7 @@ final class CallbackQueue: Sendable {
     }
 
     /// Says who takes the events. It is called once, before the first event.
-    func setDelivery(_ deliver: @escaping Delivery) { contents.withLock { $0.deliver = deliver } }
+    func setDelivery(_ deliver: @escaping Delivery) { contents.withLockedValue { $0.deliver = deliver } }
 
     func append(_ block: @escaping CallbackLine.Block) {
         schedule { $0.line.append(block) }
@@ -39,7 +39,7 @@ final class CallbackQueue: Sendable {
     }
 
     private func schedule(_ change: (inout Contents) -> Void) {
-        let isDue = contents.withLock { contents in
+        let isDue = contents.withLockedValue { contents in
             change(&contents)
             defer { contents.isScheduled = true }
             return !contents.isScheduled
@@ -60,7 +60,7 @@ final class CallbackQueue: Sendable {
 
     /// Returns nil if nothing is to be done, and the turn ends.
     private func takeNext() -> (CallbackLine.Next, Delivery?)? {
-        contents.withLock { contents in
+        contents.withLockedValue { contents in
             guard let next = contents.line.next() else {
                 contents.isScheduled = false
                 return nil

@@ -1,4 +1,4 @@
-import Synchronization
+import NIOConcurrencyHelpers
 
 /// The delegates that get a client's events; all are held weakly.
 ///
@@ -19,13 +19,13 @@ final class DelegateList: Sendable {
         var lastNumber: UInt64 = 0
     }
 
-    private let contents = Mutex(Contents())
+    private let contents = NIOLockedValueBox(Contents())
 
     /// Adds a delegate. If it is in the list already, it only moves to the end.
     func add(_ delegate: any AgoraRtmClientDelegate) {
         let id = ObjectIdentifier(delegate)
         var entry = Entry(number: 0, id: id, delegate: delegate)
-        contents.withLock { contents in
+        contents.withLockedValue { contents in
             contents.lastNumber += 1
             entry.number = contents.lastNumber
             contents.entries.removeAll { $0.id == id }
@@ -35,26 +35,26 @@ final class DelegateList: Sendable {
 
     func remove(_ delegate: any AgoraRtmClientDelegate) {
         let id = ObjectIdentifier(delegate)
-        contents.withLock { $0.entries.removeAll { $0.id == id } }
+        contents.withLockedValue { $0.entries.removeAll { $0.id == id } }
     }
 
     func removeAll() {
-        contents.withLock { $0.entries.removeAll() }
+        contents.withLockedValue { $0.entries.removeAll() }
     }
 
     /// Calls the delegates in the order in which they were added. A delegate that is removed meanwhile isn't
     /// called any more (N-8).
     func notify(_ body: (any AgoraRtmClientDelegate) -> Void) {
-        for entry in contents.withLock({ $0.entries }) {
+        for entry in contents.withLockedValue({ $0.entries }) {
             if let delegate = entry.delegate {
                 if contains(entry.number) { body(delegate) }
             } else {
-                contents.withLock { $0.entries.removeAll { $0.number == entry.number } }
+                contents.withLockedValue { $0.entries.removeAll { $0.number == entry.number } }
             }
         }
     }
 
     private func contains(_ number: UInt64) -> Bool {
-        contents.withLock { $0.entries.contains { $0.number == number } }
+        contents.withLockedValue { $0.entries.contains { $0.number == number } }
     }
 }

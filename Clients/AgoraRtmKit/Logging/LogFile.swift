@@ -1,6 +1,6 @@
 // The file that `AgoraRtmLogConfig` names: a file with a bound, and a few older ones beside it (L-48, N-7).
 
-import Synchronization
+import NIOConcurrencyHelpers
 
 /// A log file. When it is full, it becomes the first of the older files, and the oldest of those is removed.
 ///
@@ -21,11 +21,11 @@ final class LogFile: Sendable {
     }
 
     private let path: String
-    private let contents: Mutex<Contents>
+    private let contents: NIOLockedValueBox<Contents>
 
     private init(path: String) throws {
         self.path = path
-        contents = Mutex(try Self.open(path))
+        contents = NIOLockedValueBox(try Self.open(path))
     }
 
     // MARK: Opening
@@ -34,14 +34,14 @@ final class LogFile: Sendable {
         weak var file: LogFile?
     }
 
-    private static let files = Mutex<[String: WeakFile]>([:])
+    private static let files = NIOLockedValueBox<[String: WeakFile]>([:])
 
     /// Opens the file behind what it has already, and makes the folders on the way to it.
     ///
     /// - Parameter path: a file, or a folder, which is one that exists or that ends with a slash.
     static func at(_ path: String) throws -> LogFile {
         let path = complete(path)
-        return try files.withLock { files in
+        return try files.withLockedValue { files in
             if let file = files[path]?.file { return file }
             files = files.filter { $0.value.file != nil }
             let file = try LogFile(path: path)
@@ -73,7 +73,7 @@ final class LogFile: Sendable {
     ///   - record: one line without its end.
     ///   - bytesMax: how long the file may become. A longer record is cut.
     func write(_ record: String, bytesMax: Int) {
-        contents.withLock { contents in
+        contents.withLockedValue { contents in
             do {
                 if contents.lost > 0 {
                     try add("\(contents.lost) records could not be written", to: &contents, bytesMax)

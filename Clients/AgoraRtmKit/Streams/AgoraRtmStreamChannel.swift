@@ -1,6 +1,6 @@
+import NIOConcurrencyHelpers
 import RTMClient
 import RTMModel
-import Synchronization
 
 /// A stream channel: a room with topics, which users join (C-1).
 /// ``AgoraRtmClientKit/createStreamChannel(_:)`` returns it. The object keeps its client alive.
@@ -10,7 +10,7 @@ import Synchronization
 public final class AgoraRtmStreamChannel: NSObject, Sendable {
     let kit: AgoraRtmClientKit
     private let channelName: String
-    private let isDestroyed = Mutex(false)
+    private let isDestroyed = NIOLockedValueBox(false)
 
     init(_ kit: AgoraRtmClientKit, _ channelName: String) {
         self.kit = kit
@@ -126,14 +126,14 @@ public final class AgoraRtmStreamChannel: NSObject, Sendable {
     /// Takes the private parameters of other deployments, a JSON object, as the client does.
     @discardableResult
     public func setParameters(_ parameters: String) -> AgoraRtmErrorCode {
-        isDestroyed.withLock { $0 } ? .instanceAlreadyReleased : kit.setParameters(parameters)
+        isDestroyed.withLockedValue { $0 } ? .instanceAlreadyReleased : kit.setParameters(parameters)
     }
 
     /// Leaves the channel if it is joined. Every later call of this object gets `.instanceAlreadyReleased`
     /// (-10018).
     @discardableResult
     public func destroy() -> AgoraRtmErrorCode {
-        let wasDestroyed = isDestroyed.withLock { isDestroyed in
+        let wasDestroyed = isDestroyed.withLockedValue { isDestroyed in
             defer { isDestroyed = true }
             return isDestroyed
         }
@@ -150,7 +150,7 @@ public final class AgoraRtmStreamChannel: NSObject, Sendable {
     func call<Response>(
         _ body: @escaping @Sendable (RTMClient, StreamChannel) async throws(RTMError) -> Response
     ) -> AgoraRtmClientKit.Call<Response> {
-        let isDestroyed = isDestroyed.withLock { $0 }
+        let isDestroyed = isDestroyed.withLockedValue { $0 }
         let name = channelName
         return { client throws(RTMError) in
             guard !isDestroyed else {

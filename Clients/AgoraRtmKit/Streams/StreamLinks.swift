@@ -1,6 +1,6 @@
+import NIOConcurrencyHelpers
 import RTMClient
 import RTMModel
-import Synchronization
 
 /// The links of the stream channels of one client, as the app sees them (S-30, S-31). All of them share the
 /// one connection, so they change with the link of the client. Pure.
@@ -135,7 +135,7 @@ final class StreamLinks: Sendable {
         weak var channel: AgoraRtmStreamChannel?
     }
 
-    private let contents = Mutex(Contents())
+    private let contents = NIOLockedValueBox(Contents())
 
     /// The object of a stream channel: the one that there is, or a new one (C-1).
     ///
@@ -143,7 +143,7 @@ final class StreamLinks: Sendable {
     func channel(
         _ name: String, _ make: () -> AgoraRtmStreamChannel
     ) throws(RTMError) -> AgoraRtmStreamChannel {
-        let (channel, count): (AgoraRtmStreamChannel?, Int) = contents.withLock { contents in
+        let (channel, count): (AgoraRtmStreamChannel?, Int) = contents.withLockedValue { contents in
             contents.channels = contents.channels.filter { $0.value.channel != nil }
             if let present = contents.channels[name]?.channel { return (present, 0) }
             guard contents.channels.count < Self.channelsMax else { return (nil, contents.channels.count) }
@@ -161,7 +161,7 @@ final class StreamLinks: Sendable {
     }
 
     func destroyed(_ name: String) {
-        contents.withLock { contents in
+        contents.withLockedValue { contents in
             contents.channels[name] = nil
             contents.table.forget(name)
         }
@@ -169,11 +169,11 @@ final class StreamLinks: Sendable {
 
     func change(_ change: (inout StreamLinkTable, UInt64) -> LinkStateEvent?) -> LinkStateEvent? {
         let now = UInt64(Date().timeIntervalSince1970 * 1000)
-        return contents.withLock { change(&$0.table, now) }
+        return contents.withLockedValue { change(&$0.table, now) }
     }
 
     func linkChanged(_ change: LinkStateEvent) -> [LinkStateEvent] {
-        contents.withLock { $0.table.linkChanged(change) }
+        contents.withLockedValue { $0.table.linkChanged(change) }
     }
 
     /// The server refused to take a channel up again.

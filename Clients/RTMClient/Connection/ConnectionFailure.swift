@@ -2,12 +2,6 @@ import NIOCore
 import NIOPosix
 import NIOSSL
 
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
-
 /// Why no connection to a server could be opened. A program can act on it; a person reads the reason beside
 /// it.
 public enum ConnectionFailure: Sendable, Hashable {
@@ -39,22 +33,17 @@ public enum ConnectionFailure: Sendable, Hashable {
                 return
             }
             self.init(last.error)
-        case let error as IOError: self.init(errno: error.errnoCode)
+        case let error as IOError:
+            guard let failure = Sockets.failure(ofErrno: error.errnoCode) else { return nil }
+            self = failure
         case ChannelError.connectTimeout: self = .timedOut
         case is NIOSSLError, is NIOSSLExtraError, is BoringSSLError: self = .tls
         case let error as ProxyRefusal:
             guard let failure = error.failure else { return nil }
             self = failure
-        default: return nil
-        }
-    }
-
-    private init?(errno code: CInt) {
-        switch code {
-        case ECONNREFUSED: self = .refused
-        case ENETUNREACH, EHOSTUNREACH, ENETDOWN, EHOSTDOWN: self = .unreachable
-        case ETIMEDOUT: self = .timedOut
-        default: return nil
+        default:
+            guard let failure = Sockets.failure(of: error) else { return nil }
+            self = failure
         }
     }
 }
@@ -67,7 +56,7 @@ extension ServerConnection {
             if let last = error.connectionErrors.last { return describe(last.error) }
             return "the name can't be looked up"
         case let error as IOError:
-            return String(cString: strerror(error.errnoCode))
+            return Sockets.words(forErrno: error.errnoCode)
         case ChannelError.connectTimeout(let amount):
             return "no answer within \(Duration(amount))"
         case NIOSSLError.handshakeFailed(let cause):
@@ -77,7 +66,7 @@ extension ServerConnection {
         case let error as NIOSSLExtraError:
             return "TLS failed: \(error)"
         default:
-            return "\(error)"
+            return Sockets.words(for: error) ?? "\(error)"
         }
     }
 

@@ -1,5 +1,4 @@
 import NIOCore
-import NIOPosix
 import NIOSSL
 import RTMModel
 
@@ -107,10 +106,8 @@ struct Dialer: Dialing, Sendable {
         }
     }
 
-    private var bootstrap: ClientBootstrap {
-        ClientBootstrap(group: eventLoop)
-            .connectTimeout(timeout)
-            .channelOption(.tcpOption(.tcp_nodelay), value: 1)
+    private var bootstrap: any NIOClientTCPBootstrapProtocol {
+        Sockets.bootstrap(on: eventLoop).connectTimeout(timeout)
     }
 
     /// A numeric address is no server name. The certificate must then carry the address itself, which NIOSSL

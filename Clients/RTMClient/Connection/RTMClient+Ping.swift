@@ -1,5 +1,4 @@
 public import NIOCore
-import NIOPosix
 public import RTMModel
 
 extension RTMClient {
@@ -20,7 +19,7 @@ extension RTMClient {
         _ server: ServerAddress, tls: TLS = .automatic(), proxy: Proxy? = nil,
         timeout: Duration = .seconds(10), eventLoopGroup: (any EventLoopGroup)? = nil
     ) async throws(RTMError) -> PingReply {
-        let eventLoop = (eventLoopGroup ?? MultiThreadedEventLoopGroup.singleton).next()
+        let eventLoop = (eventLoopGroup ?? Sockets.eventLoopGroup).next()
         let dialer: Dialer
         do {
             try proxy?.check()

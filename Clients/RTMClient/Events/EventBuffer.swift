@@ -1,44 +1,44 @@
 import DequeModule
+import NIOConcurrencyHelpers
 import RTMModel
-import Synchronization
 
 /// The events that wait for one consumer.
 ///
 /// `Contents` decides. Nothing is resumed under the lock.
 final class EventBuffer: EventSink {
-    private let contents: Mutex<Contents>
+    private let contents: NIOLockedValueBox<Contents>
 
     init(_ buffering: EventBuffering) {
-        contents = Mutex(Contents(capacity: buffering.capacity))
+        contents = NIOLockedValueBox(Contents(capacity: buffering.capacity))
     }
 
     func append(_ event: RTMEvent) {
-        let waiter = contents.withLock { $0.append(event) }
+        let waiter = contents.withLockedValue { $0.append(event) }
         waiter?.continuation.resume(returning: event)
     }
 
     func finish() {
-        let waiters = contents.withLock { $0.finish() }
+        let waiters = contents.withLockedValue { $0.finish() }
         for waiter in waiters { waiter.continuation.resume(returning: nil) }
     }
 
     /// How often somebody began to wait for an event, if nobody waits now.
-    var waitsOfBusyReader: UInt64? { contents.withLock { $0.waitsOfBusyReader } }
+    var waitsOfBusyReader: UInt64? { contents.withLockedValue { $0.waitsOfBusyReader } }
 
     func next() async -> RTMEvent? {
         let id: UInt64
-        switch contents.withLock({ $0.begin() }) {
+        switch contents.withLockedValue({ $0.begin() }) {
         case .ready(let ready): return ready.event
         case .wait(let waiterID): id = waiterID
         }
-        defer { if Task.isCancelled { contents.withLock { $0.forget(id) } } }
+        defer { if Task.isCancelled { contents.withLockedValue { $0.forget(id) } } }
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                let ready = contents.withLock { $0.wait(Waiter(id: id, continuation: continuation)) }
+                let ready = contents.withLockedValue { $0.wait(Waiter(id: id, continuation: continuation)) }
                 if let ready { continuation.resume(returning: ready.event) }
             }
         } onCancel: {
-            let waiter = contents.withLock { $0.cancel(id) }
+            let waiter = contents.withLockedValue { $0.cancel(id) }
             waiter?.continuation.resume(returning: nil)
         }
     }

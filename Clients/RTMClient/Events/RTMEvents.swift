@@ -4,8 +4,8 @@
 // a slow consumer holds up neither the socket nor the others. What overflows is dropped at the old end, and
 // the consumer finds `.overflow` there, because silence is never an answer.
 
+import NIOConcurrencyHelpers
 import RTMModel
-import Synchronization
 
 /// How many events wait for a consumer, and what happens when there are more.
 public struct EventBuffering: Sendable, Hashable {
@@ -77,9 +77,9 @@ final class EventHub: Sendable {
         var isFinished = false
     }
 
-    private let contents = Mutex(Contents())
+    private let contents = NIOLockedValueBox(Contents())
 
-    var linkState: RTMLinkState { contents.withLock { $0.linkState } }
+    var linkState: RTMLinkState { contents.withLockedValue { $0.linkState } }
 
     func makeConsumer(_ buffering: EventBuffering) -> RTMEvents {
         let buffer = EventBuffer(buffering)
@@ -91,7 +91,7 @@ final class EventHub: Sendable {
     /// - Returns: the number that takes the sink out again.
     @discardableResult
     func add(_ sink: some EventSink) -> UInt64 {
-        let (id, isFinished) = contents.withLock { contents in
+        let (id, isFinished) = contents.withLockedValue { contents in
             contents.lastID += 1
             if !contents.isFinished { contents.consumers.append((contents.lastID, sink)) }
             return (contents.lastID, contents.isFinished)
@@ -103,7 +103,7 @@ final class EventHub: Sendable {
     /// Emits an event to all consumers. This is called on the link's event loop only, so that all consumers
     /// see one order.
     func emit(_ event: RTMEvent) {
-        let consumers = contents.withLock { contents in
+        let consumers = contents.withLockedValue { contents in
             if case .linkState(let change) = event { contents.linkState = change.currentState }
             return contents.consumers
         }
@@ -112,13 +112,13 @@ final class EventHub: Sendable {
 
     /// Readers that have begun to read and don't wait at the moment.
     var busyReaders: [WatchedClient.Reader] {
-        contents.withLock { $0.consumers }.compactMap { id, buffer in
+        contents.withLockedValue { $0.consumers }.compactMap { id, buffer in
             (buffer as? EventBuffer)?.waitsOfBusyReader.map { .init(id: id, waits: $0) }
         }
     }
 
     func finish() {
-        let consumers = contents.withLock { contents in
+        let consumers = contents.withLockedValue { contents in
             contents.isFinished = true
             contents.linkState = .idle
             defer { contents.consumers = [] }
@@ -129,7 +129,7 @@ final class EventHub: Sendable {
 
     func remove(_ id: UInt64) {
         // The removed buffer is released after the lock, not under it.
-        let removed = contents.withLock { contents in
+        let removed = contents.withLockedValue { contents in
             contents.consumers.firstIndex { $0.id == id }.map { contents.consumers.remove(at: $0) }
         }
         _ = removed

@@ -3,23 +3,10 @@
 
 import NIOCore
 
-#if canImport(Glibc)
-    /// Watches the network for one client, for as long as it lives.
-    final class NetworkPath: Sendable {
-        private let listener: UInt64
-
-        init(_ eventLoop: any EventLoop, _ link: NIOLoopBoundBox<Link>) {
-            listener = RouteNotices.shared.add { eventLoop.execute { link.value.routesChanged() } }
-        }
-
-        deinit { RouteNotices.shared.remove(listener) }
-    }
-#endif
-
 #if canImport(Network)
     import Dispatch
     import Network
-    import Synchronization
+    import NIOConcurrencyHelpers
 
     /// Watches the network for as long as it lives.
     final class NetworkPath: Sendable {
@@ -41,14 +28,38 @@ import NIOCore
 
     private final class PreferredInterface: Sendable {
         /// The first report says what is there already, which is no change.
-        private let known = Mutex<(isReported: Bool, name: String?)>((false, nil))
+        private let known = NIOLockedValueBox<(isReported: Bool, name: String?)>((false, nil))
 
         func isChanged(to name: String?) -> Bool {
-            known.withLock { known in
+            known.withLockedValue { known in
                 let isChange = known.isReported && name != nil && name != known.name
                 known = (true, name)
                 return isChange
             }
         }
+    }
+#elseif canImport(Glibc)
+    /// Watches the network for one client, for as long as it lives.
+    final class NetworkPath: Sendable {
+        private let listener: UInt64
+
+        init(_ eventLoop: any EventLoop, _ link: NIOLoopBoundBox<Link>) {
+            listener = RouteNotices.shared.add { eventLoop.execute { link.value.routesChanged() } }
+        }
+
+        deinit { RouteNotices.shared.remove(listener) }
+    }
+
+    extension Link {
+        /// Addresses or routes of this machine have changed (T7).
+        fileprivate func routesChanged() {
+            guard state != .idle, state != .failed, !isClosed else { return }
+            if route.isChanged(to: RouteLookup.source(towards: route.targets)) { session.networkChanged() }
+        }
+    }
+#else
+    /// Nothing can be asked here.
+    struct NetworkPath {
+        init(_ eventLoop: any EventLoop, _ link: NIOLoopBoundBox<Link>) {}
     }
 #endif

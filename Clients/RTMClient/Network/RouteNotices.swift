@@ -5,7 +5,7 @@
     import Glibc
     import NIOCore
     import NIOPosix
-    import Synchronization
+    import NIOConcurrencyHelpers
 
     /// Reports that addresses or routes of this machine have changed, for as long as somebody listens.
     final class RouteNotices: Sendable {
@@ -19,11 +19,11 @@
             var channel: (any Channel)?
         }
 
-        private let contents = Mutex(Contents())
+        private let contents = NIOLockedValueBox(Contents())
 
         /// - Returns: the number with which the listener can be removed.
         func add(_ listener: @escaping @Sendable () -> Void) -> UInt64 {
-            let (number, isFirst) = contents.withLock { contents in
+            let (number, isFirst) = contents.withLockedValue { contents in
                 contents.lastListener += 1
                 contents.listeners[contents.lastListener] = listener
                 return (contents.lastListener, contents.listeners.count == 1)
@@ -33,7 +33,7 @@
         }
 
         func remove(_ number: UInt64) {
-            let channel: (any Channel)? = contents.withLock { contents in
+            let channel: (any Channel)? = contents.withLockedValue { contents in
                 contents.listeners[number] = nil
                 guard contents.listeners.isEmpty else { return nil }
                 contents.socket += 1
@@ -46,7 +46,7 @@
         /// stays out.
         private func open() {
             guard let descriptor = Self.makeSocket() else { return }
-            let number = contents.withLock { contents in
+            let number = contents.withLockedValue { contents in
                 contents.socket += 1
                 return contents.socket
             }
@@ -61,7 +61,7 @@
         }
 
         private func opened(_ channel: any Channel, _ number: UInt64) {
-            let isWanted = contents.withLock { contents in
+            let isWanted = contents.withLockedValue { contents in
                 guard contents.socket == number, !contents.listeners.isEmpty else { return false }
                 contents.channel = channel
                 return true
@@ -70,20 +70,22 @@
         }
 
         fileprivate func changed() {
-            for listener in contents.withLock({ Array($0.listeners.values) }) { listener() }
+            for listener in contents.withLockedValue({ Array($0.listeners.values) }) { listener() }
         }
 
         /// When more notices came than the kernel keeps, reading fails and the socket is closed. Another one
         /// takes its place a moment later, and what changed meanwhile is one more change.
         fileprivate func closed(_ number: UInt64) {
-            let isPresent = contents.withLock { contents in
+            let isPresent = contents.withLockedValue { contents in
                 guard contents.socket == number, contents.channel != nil else { return false }
                 contents.channel = nil
                 return true
             }
             guard isPresent else { return }
             MultiThreadedEventLoopGroup.singleton.any().scheduleTask(in: .seconds(1)) {
-                guard self.contents.withLock({ $0.socket == number && !$0.listeners.isEmpty }) else { return }
+                guard self.contents.withLockedValue({ $0.socket == number && !$0.listeners.isEmpty }) else {
+                    return
+                }
                 self.open()
                 self.changed()
             }

@@ -1,5 +1,5 @@
+import NIOConcurrencyHelpers
 import RTMModel
-import Synchronization
 
 /// How a roster changed.
 public enum RosterChange: Sendable, Hashable {
@@ -72,7 +72,7 @@ final class RosterWatcher: Sendable {
         var isFinished = false
     }
 
-    private let contents = Mutex(Contents())
+    private let contents = NIOLockedValueBox(Contents())
     /// Says that there is something to look at. One unread signal is enough.
     private let signals: AsyncStream<Void>
     private let signal: AsyncStream<Void>.Continuation
@@ -82,21 +82,21 @@ final class RosterWatcher: Sendable {
     }
 
     func append(_ update: RosterUpdate) {
-        contents.withLock { contents in
+        contents.withLockedValue { contents in
             if contents.update == nil { contents.update = update } else { contents.update?.merge(update) }
         }
         signal.yield()
     }
 
     func finish() {
-        contents.withLock { $0.isFinished = true }
+        contents.withLockedValue { $0.isFinished = true }
         signal.yield()
     }
 
     func next() async -> RosterUpdate? {
         var iterator = signals.makeAsyncIterator()
         while true {
-            let (update, isFinished) = contents.withLock { contents in
+            let (update, isFinished) = contents.withLockedValue { contents in
                 defer { contents.update = nil }
                 return (contents.update, contents.isFinished)
             }

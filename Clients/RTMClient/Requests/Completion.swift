@@ -1,9 +1,9 @@
 // The bridge between a waiting task and the event loop. Every call has one completion, which is used exactly
 // once (S-0a).
 
+import Atomics
 import NIOCore
 import RTMModel
-import Synchronization
 
 /// The one end of a call.
 ///
@@ -67,17 +67,9 @@ extension Completion where Value == Void {
 
 /// Numbers for requests. They are unique within a client and never 0.
 final class RequestIDs: Sendable {
-    private let last = Atomic<UInt64>(0)
+    private let last = ManagedAtomic<UInt64>(0)
 
-    func next() -> UInt64 { last.wrappingAdd(1, ordering: .relaxed).newValue }
-}
-
-/// Remembers that the calling task was cancelled before its call reached the event loop.
-private final class CancellationFlag: Sendable {
-    private let flag = Atomic<Bool>(false)
-
-    var isSet: Bool { flag.load(ordering: .acquiring) }
-    func set() { flag.store(true, ordering: .releasing) }
+    func next() -> UInt64 { last.wrappingIncrementThenLoad(ordering: .relaxed) }
 }
 
 extension NIOLoopBoundBox where Value: AnyObject {
@@ -88,12 +80,13 @@ extension NIOLoopBoundBox where Value: AnyObject {
         start: @escaping @Sendable (Value, Completion<Answer>) -> Void,
         cancel: @escaping @Sendable (Value) -> Void
     ) async throws(RTMError) -> Answer {
-        let flag = CancellationFlag()
+        // Remembers that the calling task was cancelled before its call reached the event loop.
+        let isCancelled = ManagedAtomic<Bool>(false)
         let result: Result<Answer, RTMError> = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let completion = Completion<Answer>(id: id, operation: operation, continuation: continuation)
                 eventLoop.execute {
-                    if flag.isSet {
+                    if isCancelled.load(ordering: .acquiring) {
                         completion.fail(.cancelled(operation))
                     } else {
                         start(self.value, completion)
@@ -102,7 +95,7 @@ extension NIOLoopBoundBox where Value: AnyObject {
             }
         } onCancel: {
             // The flag comes first: either the call's start sees it, or the owner already knows the call.
-            flag.set()
+            isCancelled.store(true, ordering: .releasing)
             eventLoop.execute { cancel(self.value) }
         }
         return try result.get()

@@ -174,14 +174,6 @@ extension Link {
         standby?.linkChanged(isConnected: change.current == .connected)
     }
 
-    #if canImport(Glibc)
-        /// Addresses or routes of this machine have changed (T7).
-        func routesChanged() {
-            guard state != .idle, state != .failed, !isClosed else { return }
-            if route.isChanged(to: RouteLookup.source(towards: route.targets)) { session.networkChanged() }
-        }
-    #endif
-
     /// The present connection is of no more use.
     func end(_ loss: LinkLoss) {
         guard let attempt = connection?.attempt else { return }

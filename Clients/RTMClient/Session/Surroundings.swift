@@ -1,5 +1,5 @@
+import NIOConcurrencyHelpers
 package import NIOCore
-import Synchronization
 
 /// A world of somebody's making that a client lives in instead of the real one: it has a network, a clock and
 /// a chance of its own. RTMTestKit makes such worlds.
@@ -29,20 +29,22 @@ package struct Surroundings: Sendable {
     }
 
     /// By the host of the servers that are in them.
-    private static let places = Mutex<[String: @Sendable (RTMClient.Configuration) -> Surroundings]>([:])
+    private static let places = NIOLockedValueBox<
+        [String: @Sendable (RTMClient.Configuration) -> Surroundings]
+    >([:])
 
     /// From now on clients of this server live in these surroundings.
     package static func add(
         _ host: String, _ make: @escaping @Sendable (RTMClient.Configuration) -> Surroundings
     ) {
-        places.withLock { $0[host] = make }
+        places.withLockedValue { $0[host] = make }
     }
 
-    package static func remove(_ host: String) { places.withLock { $0[host] = nil } }
+    package static func remove(_ host: String) { places.withLockedValue { $0[host] = nil } }
 
     static func of(_ configuration: RTMClient.Configuration) -> Surroundings? {
         guard let host = configuration.servers.first?.host else { return nil }
-        return places.withLock { $0[host] }?(configuration)
+        return places.withLockedValue { $0[host] }?(configuration)
     }
 }
 
