@@ -13,8 +13,10 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
+import tempfile
 import time
 import urllib.parse
 
@@ -53,6 +55,24 @@ def client():
 
 def rtm(*arguments, **options):
     return run(*client(), *arguments, **options)
+
+
+def sources(steps):
+    """What the Containerfile's stage that compiles copies is the whole package. Nothing else looks at that here, where the
+    programs are compiled outside."""
+    lines = (ROOT / "Containerfile").read_text().splitlines()
+    taken = (ROOT / ".dockerignore").read_text().split()
+    end = next(number for number, line in enumerate(lines) if line.startswith("RUN RTM_COMMIT"))
+    with tempfile.TemporaryDirectory() as folder:
+        for name in (name for line in lines[:end] if line.startswith("COPY ") for name in line.split()[1:-1]):
+            if f"!{name.rstrip('*')}" not in taken:
+                raise Failure(f"the Containerfile copies {name}, and .dockerignore leaves it out")
+            for path in ROOT.glob(name):
+                place = pathlib.Path(folder) / path.relative_to(ROOT)
+                place.parent.mkdir(parents=True, exist_ok=True)
+                (shutil.copytree if path.is_dir() else shutil.copy)(path, place)
+        run("swift", "package", "describe", cwd=folder)
+    steps.done("the stage that compiles gets every folder of the package")
 
 
 def images(engine, steps):
@@ -337,6 +357,7 @@ def main():
         "HELIOGRAPH_IMAGE": "localhost/heliograph:test", "RTM_PORT": PORT, "RTM_BIND": "127.0.0.1"}
     run(ROOT / "compose/secrets.sh")
     try:
+        sources(steps)
         environment.update(images(engine, steps))
         if os.environ.get("ONLY", "single") == "single":
             single(engine, environment, steps)
