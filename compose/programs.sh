@@ -6,7 +6,7 @@
 #   OUT/data     storage's folder
 #
 # The Swift runtime and Foundation are shared libraries beside the executables. Linked into each of the six executables they
-# would take 430 MB instead of 142: most of it is Unicode's tables, of which one copy is enough.
+# would take 430 MB instead of 150: most of it is Unicode's tables, of which one copy is enough.
 #
 # It runs in the Containerfile's build stage, and outside of it where a toolchain is there (`make images PROGRAMS=host`).
 set -euo pipefail

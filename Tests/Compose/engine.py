@@ -96,6 +96,10 @@ class Stack:
 
     def down(self):
         self.compose("down", "-v", "-t", "1", check=False)
+        # A volume that a test has made anew isn't one of the project for podman-compose.
+        for name in self.engine("volume", "ls", "--format", "{{.Name}}").split():
+            if name.startswith((self.project + "_", self.project + "-")):
+                self.engine("volume", "rm", "-f", name)
 
     def containers(self, service, *, everything=False):
         """The names of a service's containers, in the order in which they were made."""
