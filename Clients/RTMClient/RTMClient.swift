@@ -31,6 +31,8 @@ public final class RTMClient: Sendable {
     let requestIDs: RequestIDs
     /// Nil in the real world.
     let watch: (any ClientWatch)?
+    /// Nil without a provider of tokens.
+    let tokenKeeper: TokenKeeper?
     /// Nil where there is no real network.
     private let networkPath: NetworkPath?
 
@@ -68,6 +70,11 @@ public final class RTMClient: Sendable {
         self.link = box
         watch = surroundings?.watch
         networkPath = surroundings == nil ? NetworkPath(eventLoop, box) : nil
+        tokenKeeper = configuration.tokenProvider.map { TokenKeeper($0, eventLoop: eventLoop) }
+        if let tokenKeeper {
+            tokenKeeper.keep(self)
+            hub.add(tokenKeeper)
+        }
         watch?.joined(WatchedClient(hub: hub, link: box))
     }
 
@@ -101,7 +108,8 @@ public final class RTMClient: Sendable {
     ///
     /// - Parameter token: a token for this app and user. `nil` presents the token of the configuration or,
     ///   while a session is being taken up again, the newest token of that session. If there is none the app
-    ///   id is sent, which serves apps without certificate (S-1).
+    ///   id is sent, which serves apps without certificate (S-1). With a
+    ///   ``Configuration/tokenProvider`` that one is asked instead.
     /// - Throws: `.loginCanceled` (-10023) if a newer `login`, a `logout` or a cancellation replaced this
     ///   call (S-6); `.loginTimeout` (-10011) if no server was reached within two minutes, or within the
     ///   configured `reconnectTimeout` (S-13); and what the server refuses a login with: `.invalidAppId`
@@ -110,8 +118,10 @@ public final class RTMClient: Sendable {
     ///   `.loginRejected` (-10012) also says that the proxy refuses (N-1). Without a `reconnectTimeout`
     ///   attempts go on even after `.loginTimeout` (-10011).
     public func login(token: String? = nil) async throws(RTMError) {
+        var token = token
+        if token == nil { token = try await tokenForLogin() }
         if let token { try check(.login) { () throws(RTMError) in try Credential.check(token) } }
-        try await perform(.login) { link, completion in link.session.login(token: token, completion) }
+        try await perform(.login) { [token] link, completion in link.session.login(token: token, completion) }
     }
 
     /// Says that the device's network changed, or that waiting any longer makes no sense. A client that is
