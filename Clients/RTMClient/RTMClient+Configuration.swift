@@ -25,6 +25,7 @@ extension RTMClient {
     public struct Configuration: Sendable {
         /// The edges, which are tried in this order. When one can't be reached, the next is tried at once.
         public var servers: [ServerAddress]
+        /// The app that the servers know.
         public var appID: String
         /// The user that logs in: 1 to 64 bytes, of the characters that user ids may have (L-2).
         public var userID: String
@@ -79,6 +80,7 @@ extension RTMClient {
         /// Times that only tests change.
         package var timing = LinkTiming()
 
+        /// Everything else has a default.
         public init(servers: [ServerAddress] = [.local], appID: String, userID: String) {
             self.servers = servers
             self.appID = appID

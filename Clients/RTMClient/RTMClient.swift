@@ -23,6 +23,7 @@ import NIOCore
 ///
 /// A client that is released without `close()` closes its connection by itself.
 public final class RTMClient: Sendable {
+    /// What the client was made with.
     public let configuration: Configuration
 
     let eventLoop: any EventLoop

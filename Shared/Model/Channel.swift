@@ -23,9 +23,12 @@ extension ChannelType {
 /// A topic by its full name: the stream channel's name, a slash, and its own. Neither name can contain a
 /// slash (L-4, L-8).
 public struct TopicName: Sendable, Hashable {
+    /// The stream channel.
     public var channel: String
+    /// The topic in it.
     public var topic: String
 
+    /// Names a topic of a stream channel.
     public init(_ topic: String, in channel: String) {
         self.channel = channel
         self.topic = topic
@@ -49,13 +52,18 @@ public struct SubscriptionFeatures: OptionSet, Sendable, Hashable {
 
     public init(rawValue: UInt32) { self.rawValue = rawValue }
 
+    /// Who is in the channel, and their states.
     public static let presence = SubscriptionFeatures(rawValue: 1)
+    /// The metadata of the channel.
     public static let metadata = SubscriptionFeatures(rawValue: 2)
+    /// Messages.
     public static let message = SubscriptionFeatures(rawValue: 4)
+    /// The locks of the channel.
     public static let lock = SubscriptionFeatures(rawValue: 8)
     /// The subscriber's own joins, leaves and states are not shown to others (M-7).
     public static let quiet = SubscriptionFeatures(rawValue: 16)
 
+    /// What a subscription selects unless something else is asked for.
     public static let `default`: SubscriptionFeatures = [.message, .presence]
     /// Everything that a subscriber can receive. Being quiet is no such thing, and is asked for by its name.
     public static let all: SubscriptionFeatures = [.presence, .metadata, .message, .lock]
@@ -71,6 +79,7 @@ public struct StreamPosition: Sendable, Hashable {
     /// The offset of the last entry that was seen. The first entry of a log has offset 1.
     public var offset: UInt64
 
+    /// Makes the value, as tests of apps do.
     public init(epoch: UInt64, offset: UInt64) {
         self.epoch = epoch
         self.offset = offset

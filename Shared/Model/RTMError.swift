@@ -3,6 +3,7 @@
 /// Every refusal names its cause. A refusal by a limit names the limit and, where waiting helps, how long to
 /// wait (behaviour.md, S-0a). The same value travels from the services through the wire to the app.
 public struct RTMError: Error, Sendable, Hashable {
+    /// What went wrong, by number.
     public var code: ErrorCode
 
     /// The reason in one sentence for a person. The wording may change, so don't parse it.
@@ -22,9 +23,12 @@ public struct RTMError: Error, Sendable, Hashable {
 
     /// A limit by name and value, in the unit that the name says.
     public struct Limit: Sendable, Hashable {
+        /// What is limited.
         public var name: String
+        /// How much is allowed.
         public var value: UInt64
 
+        /// Makes the value, as tests of apps do.
         public init(name: String, value: UInt64) {
             self.name = name
             self.value = value
@@ -41,6 +45,7 @@ public struct RTMError: Error, Sendable, Hashable {
         /// The revision of that item; 0 when it is missing.
         public var revision: Int64
 
+        /// Makes the value, as tests of apps do.
         public init(majorRevision: Int64, key: String? = nil, revision: Int64 = 0) {
             self.majorRevision = majorRevision
             self.key = key
@@ -48,6 +53,7 @@ public struct RTMError: Error, Sendable, Hashable {
         }
     }
 
+    /// Makes an error, as tests of apps do.
     public init(
         _ code: ErrorCode, _ reason: String, operation: String = "", retryAfter: Duration? = nil,
         limit: Limit? = nil, conflict: Conflict? = nil
@@ -60,6 +66,7 @@ public struct RTMError: Error, Sendable, Hashable {
         self.conflict = conflict
     }
 
+    /// Whether the same call may succeed later.
     public var isRetryable: Bool { retryAfter != nil || code.isRetryable }
 }
 

@@ -5,14 +5,17 @@ import RTMModel
 /// Why a call failed. As an `NSError` it has the domain ``domainName``, the number of the error code that it
 /// was made with, and `reason` as its localized description.
 public final class AgoraRtmErrorInfo: NSError, LocalizedError, @unchecked Sendable {
+    /// The domain as an `NSError`.
     public static let domainName = "AgoraRtmKit"
 
+    /// The code.
     public var errorCode: AgoraRtmErrorCode
     /// The call that failed, for example `publish`.
     public var operation: String
     /// The reason in one sentence for a person. The wording may change, so don't parse it.
     public var reason: String
 
+    /// Makes an error, for tests of apps.
     public init(errorCode: AgoraRtmErrorCode, operation: String, reason: String) {
         self.errorCode = errorCode
         self.operation = operation

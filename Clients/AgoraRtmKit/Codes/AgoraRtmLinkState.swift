@@ -24,15 +24,25 @@ extension AgoraRtmLinkState {
 
 /// Which operation caused a change of the link state.
 public enum AgoraRtmLinkOperation: Int, Sendable, Hashable, CaseIterable {
+    /// The app logs in.
     case login = 0
+    /// The app logs out.
     case logout = 1
+    /// A stream channel is joined.
     case join = 2
+    /// A stream channel is left.
     case leave = 3
+    /// The server refused or ended the session.
     case serverReject = 4
+    /// The client tries again by itself.
     case autoReconnect = 5
+    /// That succeeded.
     case reconnected = 6
+    /// A heartbeat had no answer.
     case heartbeatTimeout = 7
+    /// The connection was closed.
     case serverTimeout = 8
+    /// The network changed.
     case networkChange = 9
 }
 

@@ -5,6 +5,7 @@ import RTMClient
 ///
 /// The object must not be shared between threads while it is being changed.
 public final class AgoraRtmClientConfig: NSObject {
+    /// The app id.
     public var appId: String
     /// The user id: 1…64 ASCII characters (L-1, L-2). There is one session per user id, and the newest login
     /// wins.
@@ -55,6 +56,8 @@ public final class AgoraRtmClientConfig: NSObject {
     /// so leave this nil for it.
     public var callbackQueue: DispatchQueue?
 
+    /// One initializer takes the vendor's two parameters, and the 12 or 15 of the documents, which the
+    /// vendor's header doesn't have.
     public init(
         appId: String,
         userId: String,

@@ -1,6 +1,7 @@
 /// How messages, temporary states and metadata values are encrypted between clients. The server never sees
 /// the key. All clients of an app have to use the same mode, key and salt.
 public final class AgoraRtmEncryptionConfig: NSObject, NSCopying {
+    /// The cipher. The format is our own, so clients of the vendor can't read it (E-6).
     public var encryptionMode: AgoraRtmEncryptionMode = .none
     /// The key; it may have any length, and 32 bytes are advised.
     public var encryptionKey: String?

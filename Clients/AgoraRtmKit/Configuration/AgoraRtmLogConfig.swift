@@ -12,6 +12,7 @@ public final class AgoraRtmLogConfig: NSObject, NSCopying {
     /// How long the file may become, in kilobytes: 128…1024. A value outside becomes the nearest bound
     /// (L-48). A full file is renamed, `agora.log` to `agora.log.1`, and four older ones are kept.
     public var fileSizeInKB: Int32 = 1024
+    /// Every record of this level or a more severe one is logged.
     public var level: AgoraRtmLogLevel = .info
 
     override public init() { super.init() }

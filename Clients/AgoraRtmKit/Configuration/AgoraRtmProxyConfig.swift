@@ -3,6 +3,7 @@ import RTMModel
 
 /// The proxy between the client and its servers (N-1). It is read when the client is made.
 public final class AgoraRtmProxyConfig: NSObject, NSCopying {
+    /// Which kind of proxy it is; see `proxyConfig` of the client's configuration.
     public var proxyType: AgoraRtmProxyType
     /// Host name or address. Any type but `none` needs it, otherwise the client is refused with
     /// `.invalidParameter` (-10014).
@@ -17,6 +18,7 @@ public final class AgoraRtmProxyConfig: NSObject, NSCopying {
 
     override public convenience init() { self.init(server: "", port: 0, proxyType: .none) }
 
+    /// Names the proxy.
     public init(server: String, port: UInt16, proxyType: AgoraRtmProxyType) {
         self.server = server
         self.port = port

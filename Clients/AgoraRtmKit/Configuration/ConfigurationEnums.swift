@@ -40,6 +40,7 @@ public struct AgoraRtmServiceType: OptionSet, Sendable, Hashable {
 
     public init(rawValue: Int) { self.rawValue = rawValue }
 
+    /// The empty set. A real import of the vendor's header has only `[]`.
     public static let none: AgoraRtmServiceType = []
     /// Message and user channels, presence, storage, locks.
     public static let message = AgoraRtmServiceType(rawValue: 0x1)
@@ -49,6 +50,7 @@ public struct AgoraRtmServiceType: OptionSet, Sendable, Hashable {
 
 /// How the client passes a firewall (N-1).
 public enum AgoraRtmProxyType: Int, Sendable {
+    /// No proxy.
     case none = 0
     /// An HTTP proxy that makes tunnels (CONNECT).
     case http = 1
@@ -58,16 +60,24 @@ public enum AgoraRtmProxyType: Int, Sendable {
 
 /// How payloads are encrypted between clients.
 public enum AgoraRtmEncryptionMode: Int, Sendable {
+    /// Nothing is encrypted.
     case none = 0
+    /// AES-GCM with a key of 128 bits.
     case AES128GCM = 1
+    /// AES-GCM with a key of 256 bits.
     case AES256GCM = 2
 }
 
 /// What is logged: every record of this level or a more severe one.
 public enum AgoraRtmLogLevel: Int, Sendable {
+    /// Nothing is logged.
     case none = 0
+    /// Everything but debug records.
     case info = 0x1
+    /// Warnings and worse.
     case warn = 0x2
+    /// Errors and worse.
     case error = 0x4
+    /// Only what ends the client.
     case fatal = 0x8
 }

@@ -2,10 +2,15 @@
 // who shares one between threads must not change it any more, as with every object of this API.
 /// The link between the client and its servers has changed (S-23).
 public final class AgoraRtmLinkStateEvent: NSObject, @unchecked Sendable {
+    /// The state now.
     public var currentState: AgoraRtmLinkState = .idle
+    /// The state before.
     public var previousState: AgoraRtmLinkState = .idle
+    /// `.message` for the link of the client, `.stream` for that of a stream channel.
     public var serviceType: AgoraRtmServiceType = .message
+    /// What the client or the server was doing.
     public var operation: AgoraRtmLinkOperation = .login
+    /// Why the state changed.
     public var reasonCode: AgoraRtmLinkStateChangeReason = .unknown
     /// `reasonCode` in words, for a person.
     public var reason: String?

@@ -2,9 +2,13 @@
 // who shares one between threads must not change it any more, as with every object of this API.
 /// Locks of a channel were created, removed, acquired or released.
 public final class AgoraRtmLockEvent: NSObject, @unchecked Sendable {
+    /// The type of the channel.
     public var channelType: AgoraRtmChannelType = .none
+    /// What happened.
     public var eventType: AgoraRtmLockEventType = .none
+    /// The channel.
     public var channelName = ""
+    /// The locks that it is about (K-14).
     public var lockDetailList: [AgoraRtmLockDetail] = []
     /// When it happened, in milliseconds since 1970.
     public var timestamp: UInt64 = 0
@@ -16,6 +20,7 @@ public final class AgoraRtmLockEvent: NSObject, @unchecked Sendable {
 // who shares one between threads must not change it any more, as with every object of this API.
 /// A lock and its owner.
 public final class AgoraRtmLockDetail: NSObject, @unchecked Sendable {
+    /// The name of the lock.
     public var lockName = ""
     /// The user id of the owner; empty if the lock is free.
     public var owner = ""

@@ -8,6 +8,7 @@ public final class AgoraRtmMessageEvent: NSObject, @unchecked Sendable {
     public var channelName = ""
     /// The topic; empty outside stream channels.
     public var channelTopic = ""
+    /// Text or bytes, never both (M-23).
     public var message = AgoraRtmMessage()
     /// The user id of the sender.
     public var publisher = ""
@@ -23,7 +24,9 @@ public final class AgoraRtmMessageEvent: NSObject, @unchecked Sendable {
 // who shares one between threads must not change it any more, as with every object of this API.
 /// The content of a message: exactly one of `rawData` and `stringData` is set.
 public final class AgoraRtmMessage: NSObject, NSCopying, @unchecked Sendable {
+    /// The bytes, or nil.
     public var rawData: Data?
+    /// The text, or nil.
     public var stringData: String?
 
     override public init() { super.init() }

@@ -5,6 +5,7 @@ public final class AgoraRtmMetadata: NSObject, @unchecked Sendable {
     /// The revision of the whole set. In a write -1 means no check, and a positive number must be the present
     /// revision.
     public var majorRevision: Int64 = -1
+    /// The items. None in a removal means the whole set.
     public var items: [AgoraRtmMetadataItem]?
     /// The app has called ``destroy()``.
     var isDestroyed = false
@@ -41,6 +42,7 @@ public final class AgoraRtmMetadataItem: NSObject, @unchecked Sendable {
 
     override public init() { super.init() }
 
+    /// Makes an item. The documents use it; the vendor's header doesn't have it.
     public convenience init(key: String, value: String, revision: Int64 = -1) {
         self.init()
         self.key = key

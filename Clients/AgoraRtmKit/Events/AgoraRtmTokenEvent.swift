@@ -2,6 +2,7 @@
 // who shares one between threads must not change it any more, as with every object of this API.
 /// A token is about to expire, or a new one allows less than the one before.
 public final class AgoraRtmTokenEvent: NSObject, @unchecked Sendable {
+    /// What happened.
     public var eventType: AgoraRtmTokenEventTokenType = .willExpire
     /// What happened, for a person. The wording may change, so don't parse it.
     public var reason = ""
@@ -17,6 +18,7 @@ public final class AgoraRtmTokenEvent: NSObject, @unchecked Sendable {
 // who shares one between threads must not change it any more, as with every object of this API.
 /// What an event about a token concerns.
 public final class AgoraRtmAffectedResources: NSObject, @unchecked Sendable {
+    /// The names of message channels.
     public var messageChannels: [String] = []
 
     override public init() { super.init() }

@@ -19,6 +19,7 @@ public typealias AgoraRtmGetHistoryMessagesBlock =
 // who shares one between threads must not change it any more, as with every object of this API.
 /// A stored message (H-9).
 public final class AgoraRtmHistoryMessage: NSObject, NSCopying, @unchecked Sendable {
+    /// Text or bytes. A message that can't be decrypted is empty (H-13).
     public var message = AgoraRtmMessage()
     /// The user id of the sender.
     public var publisher = ""

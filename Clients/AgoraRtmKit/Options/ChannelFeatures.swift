@@ -4,10 +4,15 @@ public struct AgoraRtmSubscribeChannelFeature: OptionSet, Sendable, Hashable {
 
     public init(rawValue: UInt) { self.rawValue = rawValue }
 
+    /// The empty set. A real import of the vendor's header has only `[]`.
     public static let none: AgoraRtmSubscribeChannelFeature = []
+    /// Presence events and snapshots.
     public static let presence = AgoraRtmSubscribeChannelFeature(rawValue: 1)
+    /// Storage events and a snapshot of the metadata.
     public static let metadata = AgoraRtmSubscribeChannelFeature(rawValue: 1 << 1)
+    /// Messages.
     public static let message = AgoraRtmSubscribeChannelFeature(rawValue: 1 << 2)
+    /// Lock events and a snapshot of the locks.
     public static let lock = AgoraRtmSubscribeChannelFeature(rawValue: 1 << 3)
     /// The user's own joins, leaves and states are not shown to others (M-7).
     public static let beQuiet = AgoraRtmSubscribeChannelFeature(rawValue: 1 << 4)
@@ -19,11 +24,15 @@ public struct AgoraRtmJoinChannelFeature: OptionSet, Sendable, Hashable {
 
     public init(rawValue: UInt) { self.rawValue = rawValue }
 
+    /// The empty set. A real import of the vendor's header has only `[]`.
     public static let none: AgoraRtmJoinChannelFeature = []
     /// Has no effect: messages of a stream channel belong to topics. Some samples name it.
     public static let message: AgoraRtmJoinChannelFeature = []
+    /// Presence events and snapshots.
     public static let presence = AgoraRtmJoinChannelFeature(rawValue: 1)
+    /// Storage events and a snapshot of the metadata.
     public static let metadata = AgoraRtmJoinChannelFeature(rawValue: 1 << 1)
+    /// Lock events and a snapshot of the locks.
     public static let lock = AgoraRtmJoinChannelFeature(rawValue: 1 << 2)
     /// The user's own joins, leaves and states are not shown to others (M-7).
     public static let beQuiet = AgoraRtmJoinChannelFeature(rawValue: 1 << 3)
@@ -31,14 +40,20 @@ public struct AgoraRtmJoinChannelFeature: OptionSet, Sendable, Hashable {
 
 /// Whether messages of a topic keep their order.
 public enum AgoraRtmMessageQos: Int, Sendable {
+    /// In order here, too (C-14).
     case unordered = 0
+    /// In order and once.
     case ordered = 1
 }
 
 /// Which messages of a topic are sent first.
 public enum AgoraRtmMessagePriority: Int, Sendable {
+    /// Without effect at present (C-14).
     case highest = 0
+    /// Without effect at present (C-14).
     case high = 1
+    /// Without effect at present (C-14).
     case normal = 4
+    /// Without effect at present (C-14).
     case low = 8
 }

@@ -7,7 +7,9 @@ import RTMModel
 /// One state in the form of earlier versions. A dictionary takes its place.
 @available(*, deprecated, message: "states are dictionaries: [key: value]")
 public final class AgoraRtmStateItem: NSObject {
+    /// The key.
     public var key = ""
+    /// The value.
     public var value = ""
 
     override public init() { super.init() }

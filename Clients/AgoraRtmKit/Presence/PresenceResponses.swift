@@ -32,6 +32,7 @@ public final class AgoraRtmGetOnlineUsersResponse: NSObject, @unchecked Sendable
 // who shares one between threads must not change it any more, as with every object of this API.
 /// The channels that a user is in.
 public final class AgoraRtmWhereNowResponse: NSObject, @unchecked Sendable {
+    /// How many channels there are.
     public var totalChannel: Int32 = 0
     /// The channels by type and name. The list is empty for a user who is offline or unknown (P-36).
     public var channels: [AgoraRtmChannelInfo] = []
@@ -43,6 +44,7 @@ public final class AgoraRtmWhereNowResponse: NSObject, @unchecked Sendable {
 // who shares one between threads must not change it any more, as with every object of this API.
 /// The channels that a user is in.
 public final class AgoraRtmGetUserChannelsResponse: NSObject, @unchecked Sendable {
+    /// How many channels there are.
     public var totalChannel: Int32 = 0
     /// The channels by type and name. The list is empty for a user who is offline or unknown (P-36).
     public var channels: [AgoraRtmChannelInfo] = []
@@ -54,7 +56,9 @@ public final class AgoraRtmGetUserChannelsResponse: NSObject, @unchecked Sendabl
 // who shares one between threads must not change it any more, as with every object of this API.
 /// A channel by its full name.
 public final class AgoraRtmChannelInfo: NSObject, @unchecked Sendable {
+    /// The name.
     public var channelName = ""
+    /// The type.
     public var channelType: AgoraRtmChannelType = .none
 
     override public init() { super.init() }
@@ -64,6 +68,7 @@ public final class AgoraRtmChannelInfo: NSObject, @unchecked Sendable {
 // who shares one between threads must not change it any more, as with every object of this API.
 /// The states that a user shows in a channel.
 public final class AgoraRtmPresenceGetStateResponse: NSObject, @unchecked Sendable {
+    /// The user and its states.
     public var state = AgoraRtmUserState()
 
     override public init() { super.init() }

@@ -7,9 +7,11 @@ extension AgoraRtmStorage {
 }
 
 extension AgoraRtmMetadata {
+    /// Sets `majorRevision`.
     @available(*, deprecated, message: "set majorRevision")
     public func setMajorRevision(_ revision: Int64) { majorRevision = revision }
 
+    /// Reads `majorRevision`.
     @available(*, deprecated, message: "read majorRevision")
     public func getMajorRevision() -> Int64 { majorRevision }
 
@@ -25,6 +27,7 @@ extension AgoraRtmMetadata {
         self.items = items
     }
 
+    /// Reads `items`; none is an empty list.
     @available(*, deprecated, message: "read items")
     public func getItems() -> [AgoraRtmMetadataItem] { items ?? [] }
 

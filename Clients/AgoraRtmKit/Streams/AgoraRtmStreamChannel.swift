@@ -17,6 +17,7 @@ public final class AgoraRtmStreamChannel: NSObject, Sendable {
         self.channelName = channelName
     }
 
+    /// The name of the channel.
     public func getChannelName() -> String { channelName }
 
     // MARK: Joining

@@ -2,6 +2,8 @@
 public final class AgoraRtmJoinChannelOption: NSObject {
     /// A token with an RTC service for the channel and the user; nil for apps without a certificate (C-2).
     public var token: String?
+    /// What is delivered; `[.presence]` by default, as the vendor's C++ code has it. The English documents
+    /// say `[.message, .presence]`, which means the same.
     public var features: AgoraRtmJoinChannelFeature = [.presence]
 
     override public init() { super.init() }

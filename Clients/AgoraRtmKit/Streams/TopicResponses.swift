@@ -21,6 +21,7 @@ public final class AgoraRtmTopicSubscriptionResponse: NSObject, @unchecked Senda
 // Safety: as above.
 /// Whose messages of a topic are delivered.
 public final class AgoraRtmGetTopicSubscribedUsersResponse: NSObject, @unchecked Sendable {
+    /// The user ids.
     public var users: [String] = []
 
     override public init() { super.init() }

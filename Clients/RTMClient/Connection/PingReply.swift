@@ -9,6 +9,7 @@ public struct PingReply: Sendable, Hashable {
     /// What the server's clock shows, in milliseconds since 1970.
     public var serverTimeMilliseconds: UInt64
 
+    /// Makes the value, as tests of apps do.
     public init(
         roundTrip: Duration, server: String, protocolVersion: UInt32, serverTimeMilliseconds: UInt64
     ) {

@@ -19,8 +19,10 @@ extension RTMClient {
     public struct ProxyCredentials: Sendable, Hashable {
         /// Has no colon in it, which is where the password begins (RFC 7617).
         public var account: String
+        /// The password that belongs to the account.
         public var password: String
 
+        /// Makes the credentials for a proxy that asks for them.
         public init(account: String, password: String) {
             self.account = account
             self.password = password

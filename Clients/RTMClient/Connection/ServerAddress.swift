@@ -24,8 +24,10 @@ public struct ServerAddress: Sendable, Hashable {
     public var host: String
     /// 1…65535.
     public var port: Int
+    /// What carries the frames.
     public var transport: Transport
 
+    /// Names a server by its parts.
     public init(host: String, port: Int = ServerAddress.defaultPort, transport: Transport = .tcp) {
         self.host = host
         self.port = port

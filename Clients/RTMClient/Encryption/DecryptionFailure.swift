@@ -1,5 +1,6 @@
 /// Why a content could not be decrypted.
 public struct DecryptionFailure: Error, Sendable, Hashable {
+    /// Why a content can't be decrypted.
     public enum Reason: Sendable, Hashable, CaseIterable {
         /// The content is not encrypted. A client with keys doesn't accept it: everybody who reaches the
         /// server could have sent it.
@@ -14,10 +15,12 @@ public struct DecryptionFailure: Error, Sendable, Hashable {
         case replayed
     }
 
+    /// Why it can't be decrypted.
     public var reason: Reason
     /// The key that the content names. `nil` if it names none.
     public var keyID: EncryptionKey.ID?
 
+    /// Makes the value, as tests of apps do.
     public init(_ reason: Reason, _ keyID: EncryptionKey.ID? = nil) {
         self.reason = reason
         self.keyID = keyID

@@ -14,7 +14,9 @@ public import RTMModel
 public struct EncryptionKey: Sendable {
     /// The cipher, and how long its keys are.
     public enum Mode: UInt8, Sendable, CaseIterable {
+        /// AES-GCM with a key of 128 bits.
         case aes128GCM = 1
+        /// AES-GCM with a key of 256 bits.
         case aes256GCM = 2
     }
 
@@ -37,7 +39,9 @@ public struct EncryptionKey: Sendable {
     /// Limit: keys that one client may have at a time.
     public static let keysMax = 16
 
+    /// The name of the key, which travels with what it has encrypted.
     public let id: ID
+    /// The cipher that the key is used with.
     public let mode: Mode
     /// What all other keys are derived from.
     let master: SymmetricKey

@@ -40,6 +40,7 @@ public struct TokenWillExpireEvent: Sendable, Hashable {
     /// with its token, and the link goes on.
     public var channelName: String?
 
+    /// Makes the value, as tests of apps do.
     public init(remaining: Duration, channelName: String? = nil) {
         self.remaining = remaining
         self.channelName = channelName
@@ -48,7 +49,9 @@ public struct TokenWillExpireEvent: Sendable, Hashable {
 
 /// What a message carries. The publisher chose which.
 public enum MessagePayload: Sendable, Hashable {
+    /// A text.
     case text(String)
+    /// Bytes.
     case data(Data)
 
     /// The length in bytes, for a text in UTF-8.
@@ -68,6 +71,7 @@ public struct MessageEvent: Sendable, Hashable {
     public var channelName: String
     /// The topic of a stream channel, otherwise an empty text.
     public var topic: String
+    /// What the message carries.
     public var payload: MessagePayload
     /// The user id of the sender.
     public var publisher: String
@@ -79,6 +83,7 @@ public struct MessageEvent: Sendable, Hashable {
     /// The message's place in the channel's log.
     public var offset: UInt64
 
+    /// Makes the value, as tests of apps do.
     public init(
         channelType: ChannelType, channelName: String, topic: String = "", payload: MessagePayload,
         publisher: String, customType: String = "", timestampMilliseconds: UInt64, offset: UInt64
@@ -96,7 +101,9 @@ public struct MessageEvent: Sendable, Hashable {
 
 /// A gap in what a channel delivered.
 public struct GapEvent: Sendable, Hashable {
+    /// The type of the channel that lost messages.
     public var channelType: ChannelType
+    /// The name of the channel that lost messages.
     public var channelName: String
     /// The last position that this client saw before the gap, or `nil` if it had seen nothing.
     public var lastSeen: StreamPosition?
@@ -104,6 +111,7 @@ public struct GapEvent: Sendable, Hashable {
     /// log began anew.
     public var continuesAfter: StreamPosition
 
+    /// Makes the value, as tests of apps do.
     public init(
         channelType: ChannelType, channelName: String, lastSeen: StreamPosition?,
         continuesAfter: StreamPosition

@@ -9,6 +9,7 @@ import RTMModel
 
 /// How many events wait for a consumer, and what happens when there are more.
 public struct EventBuffering: Sendable, Hashable {
+    /// How many events wait unless something else is asked for.
     public static let defaultCapacity = 16_384
     /// Limit: bytes of message contents that wait for one consumer. Beyond it the oldest events are dropped
     /// too.
@@ -32,6 +33,7 @@ public struct RTMEvents: AsyncSequence, Sendable {
 
     public func makeAsyncIterator() -> Iterator { Iterator(consumer: consumer) }
 
+    /// Goes through the sequence.
     public struct Iterator: AsyncIteratorProtocol {
         let consumer: EventConsumer
 

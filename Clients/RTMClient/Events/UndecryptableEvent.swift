@@ -5,20 +5,30 @@ public import RTMModel
 ///
 /// What of one frame fails for the same reason is one event.
 public struct UndecryptableEvent: Sendable, Hashable {
+    /// What it was that can't be decrypted.
     public enum Content: Sendable, Hashable, CaseIterable {
-        case message, state, metadata
+        /// A message.
+        case message
+        /// A temporary state of a user.
+        case state
+        /// A value of metadata.
+        case metadata
     }
 
+    /// What it was.
     public var content: Content
+    /// Why it can't be decrypted, and which key it would take.
     public var failure: DecryptionFailure
     /// How many messages or values.
     public var count: Int
+    /// The type of the channel that it came from.
     public var channelType: ChannelType
     /// The channel's name. For a message to a user and for a user's metadata, the user's id.
     public var channelName: String
     /// The user whom the server names as the sender. `nil` for several users, and for metadata.
     public var publisher: String?
 
+    /// Makes the value, as tests of apps do.
     public init(
         content: Content, failure: DecryptionFailure, count: Int = 1, channelType: ChannelType,
         channelName: String, publisher: String?

@@ -16,6 +16,7 @@ public struct HistoryMessages: AsyncSequence, Sendable {
 
     public func makeAsyncIterator() -> Iterator { Iterator(client: client, query: query) }
 
+    /// Goes through the sequence.
     public struct Iterator: AsyncIteratorProtocol {
         private let client: RTMClient
         /// The query for the next page, or `nil` after the last one.

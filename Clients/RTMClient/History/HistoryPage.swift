@@ -1,5 +1,6 @@
 /// One stored message (H-9).
 public struct HistoryMessage: Sendable, Hashable {
+    /// What the message carries.
     public var payload: MessagePayload
     /// The user id of the sender.
     public var publisher: String
@@ -11,6 +12,7 @@ public struct HistoryMessage: Sendable, Hashable {
     /// or wasn't encrypted for a client without keys (H-13).
     public var decryptionFailure: DecryptionFailure?
 
+    /// Makes the value, as tests of apps do.
     public init(
         payload: MessagePayload, publisher: String, customType: String = "", timestampMilliseconds: UInt64
     ) {
@@ -23,10 +25,12 @@ public struct HistoryMessage: Sendable, Hashable {
 
 /// A part of a channel's history, newest message first (H-6).
 public struct HistoryPage: Sendable, Hashable {
+    /// The messages of this page, the newest first.
     public var messages: [HistoryMessage]
     /// The `start` of the next, older page, or `nil` after the last one (H-7).
     public var nextStart: UInt64?
 
+    /// Makes the value, as tests of apps do.
     public init(messages: [HistoryMessage], nextStart: UInt64? = nil) {
         self.messages = messages
         self.nextStart = nextStart

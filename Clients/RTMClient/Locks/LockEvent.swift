@@ -2,6 +2,7 @@ public import RTMModel
 
 /// A lock of a channel.
 public struct LockDetail: Sendable, Hashable {
+    /// The name of the lock.
     public var name: String
     /// The user id of the owner, or `nil` if the lock is free.
     public var owner: String?
@@ -13,6 +14,7 @@ public struct LockDetail: Sendable, Hashable {
     /// answer that listed the lock.
     public var timestampMilliseconds: UInt64
 
+    /// Makes the value, as tests of apps do.
     public init(
         name: String, owner: String? = nil, ttl: Duration = .seconds(10), fencingToken: UInt64 = 0,
         timestampMilliseconds: UInt64 = 0
@@ -27,6 +29,7 @@ public struct LockDetail: Sendable, Hashable {
 
 /// What became of locks of a channel (K-13…K-17).
 public struct LockEvent: Sendable, Hashable {
+    /// What happened to locks.
     public enum Kind: Sendable, Hashable, CaseIterable {
         /// All locks of the channel, when a subscription begins or is taken up again.
         case snapshot
@@ -44,14 +47,18 @@ public struct LockEvent: Sendable, Hashable {
         case expired
     }
 
+    /// What happened.
     public var kind: Kind
+    /// The type of the channel that has the locks.
     public var channelType: ChannelType
+    /// The name of the channel that has the locks.
     public var channelName: String
     /// The locks that the event is about.
     public var locks: [LockDetail]
     /// Milliseconds since 1970 by the server's clock.
     public var timestampMilliseconds: UInt64
 
+    /// Makes the value, as tests of apps do.
     public init(
         kind: Kind, channelType: ChannelType, channelName: String, locks: [LockDetail],
         timestampMilliseconds: UInt64

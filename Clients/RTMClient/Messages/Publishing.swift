@@ -16,6 +16,7 @@ public struct PublishReceipt: Sendable, Hashable {
     /// The message's place in the channel's log.
     public var offset: UInt64
 
+    /// Makes the value, as tests of apps do.
     public init(timestampMilliseconds: UInt64, offset: UInt64) {
         self.timestampMilliseconds = timestampMilliseconds
         self.offset = offset

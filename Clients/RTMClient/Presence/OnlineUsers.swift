@@ -9,6 +9,7 @@ public struct OnlineUsersPage: Sendable, Hashable {
     /// The number of users of this page, or of the channel if only the count was asked for.
     public var total: Int
 
+    /// Makes the value, as tests of apps do.
     public init(users: [UserState], nextPage: String?, total: Int) {
         self.users = users
         self.nextPage = nextPage
@@ -28,6 +29,7 @@ public struct OnlineUsers: AsyncSequence, Sendable {
 
     public func makeAsyncIterator() -> Iterator { Iterator(users: self) }
 
+    /// Goes through the sequence.
     public struct Iterator: AsyncIteratorProtocol {
         private let users: OnlineUsers
         private var page: ArraySlice<UserState> = []

@@ -2,9 +2,12 @@ public import RTMModel
 
 /// A user of a channel, and the temporary states that it shows there.
 public struct UserState: Sendable, Hashable {
+    /// Whose states they are.
     public var userID: String
+    /// The states by their keys.
     public var states: [String: String]
 
+    /// Makes the value, as tests of apps do.
     public init(userID: String, states: [String: String] = [:]) {
         self.userID = userID
         self.states = states
@@ -13,9 +16,12 @@ public struct UserState: Sendable, Hashable {
 
 /// A channel that a user is in.
 public struct UserChannel: Sendable, Hashable {
+    /// The type of the channel.
     public var type: ChannelType
+    /// The name of the channel.
     public var name: String
 
+    /// Makes the value, as tests of apps do.
     public init(type: ChannelType, name: String) {
         self.type = type
         self.name = name
@@ -24,12 +30,16 @@ public struct UserChannel: Sendable, Hashable {
 
 /// Who came, left, timed out or changed a state in a subscribed channel, or who is there at all (P-1…P-7).
 public struct PresenceEvent: Sendable, Hashable {
+    /// The type of the channel.
     public var channelType: ChannelType
+    /// The name of the channel.
     public var channelName: String
+    /// What changed.
     public var change: Change
     /// Milliseconds since 1970 by the server's clock.
     public var timestampMilliseconds: UInt64
 
+    /// What changed about who is in a channel.
     public enum Change: Sendable, Hashable {
         /// Everybody who is there, by user id. This user is among them unless its subscription is quiet. A
         /// snapshot comes after subscribing, after a reconnect, and whenever the server brings the client up
@@ -37,7 +47,9 @@ public struct PresenceEvent: Sendable, Hashable {
         case snapshot([UserState])
         /// What happened within one period, in a channel with too many users for single events (P-22).
         case interval(PresenceInterval)
+        /// A user has come.
         case remoteJoin(userID: String)
+        /// A user has gone.
         case remoteLeave(userID: String)
         /// The user lost its connection and didn't return within its `presenceTimeout` (S-42).
         case remoteTimeout(userID: String)
@@ -47,6 +59,7 @@ public struct PresenceEvent: Sendable, Hashable {
         case errorOutOfService(PresenceOutage)
     }
 
+    /// Makes the value, as tests of apps do.
     public init(
         channelType: ChannelType, channelName: String, change: Change, timestampMilliseconds: UInt64
     ) {
@@ -77,8 +90,11 @@ public enum PresenceOutage: Sendable, Hashable {
 /// What happened in a big channel within one period. To know who is there afterwards, add `joined`, then take
 /// `left` and `timedOut` away. A user who is in both came and went (P-24).
 public struct PresenceInterval: Sendable, Hashable {
+    /// Who has come.
     public var joined: [String]
+    /// Who has gone.
     public var left: [String]
+    /// Whose connection was lost for too long.
     public var timedOut: [String]
     /// The changes of states in their order, each with all states that the user had then. A user may occur
     /// several times (P-23).
@@ -86,6 +102,7 @@ public struct PresenceInterval: Sendable, Hashable {
     /// How many users are there now, or `nil` while no snapshot has come.
     public var occupancy: Int?
 
+    /// Makes the value, as tests of apps do.
     public init(
         joined: [String] = [], left: [String] = [], timedOut: [String] = [], states: [UserState] = [],
         occupancy: Int? = nil

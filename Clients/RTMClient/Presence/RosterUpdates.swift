@@ -5,9 +5,13 @@ import RTMModel
 public enum RosterChange: Sendable, Hashable {
     /// The members were replaced, by a snapshot or because there were too many changes for a slow consumer.
     case replaced
+    /// This user has come.
     case joined(String)
+    /// This user has gone.
     case left(String)
+    /// The connection of this user was lost for too long.
     case timedOut(String)
+    /// A user has other states now; these are all of them.
     case statesChanged(UserState)
     /// Nobody is known any more, because the subscription has ended or presence is not available.
     case cleared
@@ -23,6 +27,7 @@ public struct RosterUpdate: Sendable, Hashable {
     /// In the order in which they happened.
     public var changes: [RosterChange]
 
+    /// Makes the value, as tests of apps do.
     public init(members: [String: [String: String]], changes: [RosterChange]) {
         self.members = members
         self.changes = changes
@@ -51,6 +56,7 @@ public struct RosterUpdates: AsyncSequence, Sendable {
 
     public func makeAsyncIterator() -> Iterator { Iterator(watcher: watcher) }
 
+    /// Goes through the sequence.
     public struct Iterator: AsyncIteratorProtocol {
         let watcher: RosterWatcher
 

@@ -1,5 +1,6 @@
 /// Which link an event is about.
 public enum LinkServiceType: Int, Sendable, Hashable, CaseIterable {
+    /// No service; no event has it.
     case none = 0
     /// The link of the client itself.
     case message = 1
@@ -9,10 +10,15 @@ public enum LinkServiceType: Int, Sendable, Hashable, CaseIterable {
 
 /// One change of the link state (S-23).
 public struct LinkStateEvent: Sendable, Hashable {
+    /// The state from now on.
     public var currentState: RTMLinkState
+    /// The state before.
     public var previousState: RTMLinkState
+    /// Which kind of channels the link serves.
     public var serviceType: LinkServiceType
+    /// What led to the change.
     public var operation: LinkOperation
+    /// Why the state changed, by number.
     public var reasonCode: LinkStateReason
     /// The reason in words, for a person.
     public var reason: String
@@ -37,6 +43,7 @@ public struct LinkStateEvent: Sendable, Hashable {
     /// Milliseconds since 1970 by the server's clock where it is known, otherwise by the local one.
     public var timestampMilliseconds: UInt64
 
+    /// Makes the value, as tests of apps do.
     public init(
         currentState: RTMLinkState, previousState: RTMLinkState, serviceType: LinkServiceType = .message,
         operation: LinkOperation, reasonCode: LinkStateReason, reason: String,

@@ -19,14 +19,24 @@ public enum RTMLinkState: Int, Sendable, Hashable, CaseIterable {
 
 /// What changed the link state.
 public enum LinkOperation: Int, Sendable, Hashable, CaseIterable {
+    /// A call of `login`.
     case login = 0
+    /// A call of `logout`.
     case logout = 1
+    /// A join of a stream channel.
     case join = 2
+    /// A leave of a stream channel.
     case leave = 3
+    /// The server has refused or ended the session.
     case serverReject = 4
+    /// The client connects again by itself.
     case autoReconnect = 5
+    /// The client has connected again.
     case reconnected = 6
+    /// A heartbeat had no answer in time.
     case heartbeatTimeout = 7
+    /// The server didn't answer in time.
     case serverTimeout = 8
+    /// The network of the device changed.
     case networkChange = 9
 }

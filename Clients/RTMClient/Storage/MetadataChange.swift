@@ -7,6 +7,7 @@ public struct MetadataChange: Sendable, Hashable {
     /// The item is written only if this is its present revision (D-5). `nil` compares nothing.
     public var revision: Int64?
 
+    /// Gives the item with this key a value.
     public init(_ key: String, _ value: String, revision: Int64? = nil) {
         self.key = key
         self.value = value
@@ -16,10 +17,12 @@ public struct MetadataChange: Sendable, Hashable {
 
 /// One item of a removal. A string literal is a key without a revision to compare.
 public struct MetadataKey: Sendable, Hashable, ExpressibleByStringLiteral {
+    /// The key of the item.
     public var key: String
     /// The item is removed only if this is its present revision (D-5). `nil` compares nothing.
     public var revision: Int64?
 
+    /// Names an item, and the revision that it has to have.
     public init(_ key: String, revision: Int64? = nil) {
         self.key = key
         self.revision = revision
@@ -46,6 +49,7 @@ public struct MetadataWriteOptions: Sendable, Hashable {
     /// is enough.
     public var fencingToken: UInt64?
 
+    /// Everything has a default.
     public init(
         majorRevision: Int64? = nil, recordsTimestamp: Bool = false, recordsAuthor: Bool = false,
         lock: String? = nil, fencingToken: UInt64? = nil

@@ -8,6 +8,7 @@ public struct RTMMetadata: Sendable, Hashable {
     /// In the order in which they were first written (D-31).
     public var items: [MetadataItem]
 
+    /// Makes a set, as tests of apps do.
     public init(majorRevision: Int64 = 0, items: [MetadataItem] = []) {
         self.majorRevision = majorRevision
         self.items = items
@@ -22,7 +23,9 @@ public struct RTMMetadata: Sendable, Hashable {
 
 /// One stored item of a set.
 public struct MetadataItem: Sendable, Hashable {
+    /// The key, which is unique within a set.
     public var key: String
+    /// The value.
     public var value: String
     /// The revision of the write that gave the item this value. Another write gives it a greater one.
     public var revision: Int64
@@ -34,6 +37,7 @@ public struct MetadataItem: Sendable, Hashable {
     /// Why the value could not be decrypted. Then it is shown as an empty text (E-4).
     public var decryptionFailure: DecryptionFailure?
 
+    /// Makes the value, as tests of apps do.
     public init(
         key: String, value: String, revision: Int64, updatedAtMilliseconds: UInt64? = nil,
         author: String? = nil
@@ -48,6 +52,7 @@ public struct MetadataItem: Sendable, Hashable {
 
 /// A set of metadata that a client follows, as it is at the beginning or after a write.
 public struct StorageEvent: Sendable, Hashable {
+    /// What happened to the metadata.
     public enum Kind: Sendable, Hashable, CaseIterable {
         /// The set when a subscription begins, or is taken up again after a lost connection (D-41, S-21). An
         /// empty set is shown, too.
@@ -56,6 +61,7 @@ public struct StorageEvent: Sendable, Hashable {
         case update
     }
 
+    /// What happened.
     public var kind: Kind
     /// Whose metadata. A user is named by its id, even the client's own user.
     public var target: MetadataTarget
@@ -66,6 +72,7 @@ public struct StorageEvent: Sendable, Hashable {
     /// Milliseconds since 1970 by the server's clock.
     public var timestampMilliseconds: UInt64
 
+    /// Makes the value, as tests of apps do.
     public init(
         kind: Kind, target: MetadataTarget, metadata: RTMMetadata, author: String? = nil,
         timestampMilliseconds: UInt64

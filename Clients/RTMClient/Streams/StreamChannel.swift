@@ -17,6 +17,7 @@ public import RTMModel
 /// survived, with topics and subscriptions (S-19). A leave forgets them.
 public struct StreamChannel: Sendable {
     let client: RTMClient
+    /// The name of the channel.
     public let name: String
     /// What could not be had when the channel was joined: presence, on which the topics depend, metadata or
     /// locks. Each begins with a snapshot as soon as it is available. Empty for a handle that no join made.
@@ -172,12 +173,14 @@ public struct StreamChannel: Sendable {
 
 /// What a subscription of a topic came to.
 public struct TopicSubscription: Sendable, Hashable {
+    /// The topic.
     public var topic: String
     /// Whose messages are delivered.
     public var succeededUsers: [String]
     /// Who doesn't publish the topic, or for whom there was no room.
     public var failedUsers: [String]
 
+    /// Makes the value, as tests of apps do.
     public init(topic: String, succeededUsers: [String], failedUsers: [String]) {
         self.topic = topic
         self.succeededUsers = succeededUsers

@@ -12,6 +12,7 @@ public struct TopicMessages: AsyncSequence, Sendable {
         Iterator(events: events.makeAsyncIterator(), topic: topic)
     }
 
+    /// Goes through the sequence.
     public struct Iterator: AsyncIteratorProtocol {
         var events: RTMEvents.Iterator
         let topic: TopicName
@@ -46,6 +47,7 @@ public struct TopicEvents: AsyncSequence, Sendable {
         Iterator(events: events.makeAsyncIterator(), channel: channel)
     }
 
+    /// Goes through the sequence.
     public struct Iterator: AsyncIteratorProtocol {
         var events: RTMEvents.Iterator
         let channel: String

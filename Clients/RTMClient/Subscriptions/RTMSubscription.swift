@@ -2,6 +2,7 @@ public import RTMModel
 
 /// The server's acknowledgement of one subscription.
 public struct RTMSubscription: Sendable, Hashable {
+    /// The channel that is subscribed.
     public var channelName: String
     /// Every message after this position is delivered.
     public var position: StreamPosition
@@ -10,6 +11,7 @@ public struct RTMSubscription: Sendable, Hashable {
     /// The features that the server can't give at present.
     public var unavailableFeatures: SubscriptionFeatures
 
+    /// Makes the value, as tests of apps do.
     public init(
         channelName: String, position: StreamPosition, features: SubscriptionFeatures,
         unavailableFeatures: SubscriptionFeatures = []
