@@ -15,7 +15,7 @@ oldest := 494643f
 PREFIX ?= /usr/local
 
 .PHONY: help setup build install run test check simulate soak lint format generate fuzz chaos rolling sanitize bench bench-micro bench-peers \
-	bench-growth bench-attacks bench-journal bench-presence bench-storage soak-storage images test-compose test-mixed test-package check-api record-api deb compatibility clean
+	bench-growth bench-attacks bench-journal bench-presence bench-storage soak-storage images test-compose test-mixed test-package check-api record-api deb compatibility docs clean
 
 help:
 	@echo 'make run       set up, build, start the whole stack on this machine'
@@ -28,6 +28,7 @@ help:
 	@echo 'make simulate  what SEED=1 makes happen; SCENE=presence for one scene, TRACE=FILE writes it down'
 	@echo 'make format    format all Swift files'
 	@echo 'make generate  write protocol/generated and Shared/Wire/Schema from protocol/schema'
+	@echo 'make docs           a static site of the client libraries, in .build/docs/site'
 	@echo 'make compatibility  write docs/compatibility.md from Clients/Ledger'
 	@echo 'make fuzz      inputs from libFuzzer for every decoder, 5 minutes each; SECONDS_EACH=20 for a look'
 	@echo 'make rolling   every process restarted in turn under load, and nothing lost'
@@ -97,6 +98,10 @@ format:
 
 generate:
 	protocol/generate.sh
+
+# BASE is the path under which a web server will show it.
+docs:
+	docs/site.sh
 
 compatibility:
 	swift build --build-tests

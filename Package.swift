@@ -297,6 +297,8 @@ let testing: [Target] = [
             "RTMMessagingServer", "RTMPresenceServer", "RTMRedis", "RTMTestKit", protobuf, logging,
             .product(name: "NIOEmbedded", package: "swift-nio"),
         ] + nio),
+    // It reads the modules that were built beside it.
+    tests("Documentation", ["AgoraRtmKit", "RTMClient", "RTMTestKit"]),
     tests("TestKit", ["RTMTestKit", "RTMClient", "RTMModel", "AgoraRtmKit"]),
     // Steps of a message, to be counted (`make bench`).
     .executableTarget(

@@ -45,17 +45,42 @@ public final class TestWorld: Sendable {
         /// page docs/configuration.md lists them.
         public var keys: [String: String] = [:]
 
+        /// Everything has a default.
         public init() {}
     }
 
     /// The services of an installation.
     public enum Server: String, Sendable, CaseIterable {
-        case messaging, presence, storage, edge
+        /// Keeps the logs of channels.
+        case messaging
+        /// Knows who is in which channel.
+        case presence
+        /// Keeps metadata, locks and history.
+        case storage
+        /// Has the connections of the clients.
+        case edge
     }
 
     /// The kinds of calls that can be refused.
     public enum Call: Sendable, Hashable {
-        case login, renewToken, subscribe, unsubscribe, publish, presence, metadata, lock, history
+        /// `login`.
+        case login
+        /// `renewToken`.
+        case renewToken
+        /// `subscribe` to a channel, and `join` of a stream channel.
+        case subscribe
+        /// `unsubscribe` from a channel.
+        case unsubscribe
+        /// `publish` to a channel, a user or a topic.
+        case publish
+        /// Who is where, and states.
+        case presence
+        /// Reading, writing and following metadata.
+        case metadata
+        /// Everything about locks.
+        case lock
+        /// Reading stored messages.
+        case history
     }
 
     /// The address of the servers: for `RTMClient.Configuration.servers`, and as text for

@@ -158,8 +158,9 @@ final class WorldCore {
 
     /// A call that stays open for so long while nothing happens lets time pass; in seconds of the real time.
     private static let stall = 0.02
-    /// So long an app may take to act on what it was told, in seconds of the real time.
-    private static let patience = 0.25
+    /// So long an app's tasks may wait for a thread, and so long readers of events may take, in seconds of the
+    /// real time.
+    private static let patience = (threads: 5.0, readers: 0.5)
 
     /// What the thread does until the world and all its clients are released.
     func live() {
@@ -234,7 +235,8 @@ final class WorldCore {
     private func settle() {
         isSettling = false
         let probe = AppProbe(thread)
-        let end = DispatchTime.now() + Self.patience
+        var end = DispatchTime.now() + Self.patience.threads
+        var isThrough = false
         repeat {
             thread.wait(forClientsOnly: true, upTo: probe.isDone ? 0.001 : 0.05)
             let work = thread.takeClientWork()
@@ -242,7 +244,11 @@ final class WorldCore {
                 for task in work { world.loop.execute(task) }
                 return told()
             }
-            if probe.isDone, !watch.isAppBusy { return }
+            if probe.isDone, !isThrough {
+                isThrough = true
+                end = DispatchTime.now() + Self.patience.readers
+            }
+            if isThrough, !watch.isAppBusy { return }
         } while DispatchTime.now() < end
         watch.giveUp()
     }

@@ -1,22 +1,23 @@
-import Foundation
-import RTMTestSupport
+package import Foundation
 
 /// What the compiler says that a module offers.
-struct SymbolGraph {
+package struct SymbolGraph {
     /// By type, or by `module` for what stands outside of types: declarations as the ledger writes them.
-    private(set) var members: [String: Set<String>] = [:]
+    package private(set) var members: [String: Set<String>] = [:]
     /// The same of calls that are waited for with `await`.
-    private(set) var asyncCalls: [String: Set<String>] = [:]
+    package private(set) var asyncCalls: [String: Set<String>] = [:]
+    /// Names without a comment for users.
+    package private(set) var undocumented: [String] = []
 
-    struct Failure: Error, CustomStringConvertible {
-        let description: String
+    package struct Failure: Error, CustomStringConvertible {
+        package let description: String
     }
 
     private struct File: Decodable {
         let symbols: [Symbol]
     }
 
-    struct Symbol: Decodable {
+    fileprivate struct Symbol: Decodable {
         struct Kind: Decodable { let identifier: String }
         struct Fragment: Decodable {
             let kind: String
@@ -26,6 +27,9 @@ struct SymbolGraph {
         let kind: Kind
         let pathComponents: [String]
         let declarationFragments: [Fragment]
+        let docComment: Comment?
+
+        struct Comment: Decodable {}
     }
 
     init(_ json: Data) throws {
@@ -37,6 +41,7 @@ struct SymbolGraph {
 
     private mutating func add(_ symbol: Symbol) {
         let path = symbol.pathComponents
+        if symbol.docComment == nil { undocumented.append(path.joined(separator: ".")) }
         if Self.types.contains(symbol.kind.identifier) {
             members[path.joined(separator: "."), default: []].formUnion([])
             return
@@ -51,41 +56,62 @@ struct SymbolGraph {
     }
 
     /// Asks the compiler. The modules lie beside the test bundle.
-    static func extract(_ module: String) throws -> SymbolGraph {
-        let build = ServiceProcess.executables
+    package static func extract(_ module: String) throws -> SymbolGraph {
         let output = FileManager.default.temporaryDirectory.appending(path: "graph-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: output, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: output) }
+        let complaints = try complaints(
+            of: [
+                "swift", "symbolgraph-extract", "-module-name", module, "-minimum-access-level", "public",
+                "-skip-synthesized-members", "-target", target, "-output-dir", output.path,
+            ] + builtModules)
+        if let complaints { throw Failure(description: "no symbol graph of \(module): \(complaints)") }
+        return try SymbolGraph(Data(contentsOf: output.appending(path: "\(module).symbols.json")))
+    }
+
+    /// What the compiler says against a source that uses the modules; nil if it is right.
+    package static func complaints(of source: URL) throws -> String? {
+        try complaints(
+            of: ["swiftc", "-typecheck", "-swift-version", "6"] + macros + builtModules + [source.path])
+    }
+
+    /// The macros of Swift Testing, which lie beside the compiler.
+    private static var macros: [String] {
+        let folders = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
+        let compiler = folders.map { URL(fileURLWithPath: "\($0)/swiftc") }
+            .first { FileManager.default.isExecutableFile(atPath: $0.path) }
+        guard let compiler else { return [] }
+        let toolchain = compiler.resolvingSymlinksInPath().deletingLastPathComponent()
+            .deletingLastPathComponent()
+        return ["-plugin-path", toolchain.appending(path: "lib/swift/host/plugins/testing").path]
+    }
+
+    private static func complaints(of command: [String]) throws -> String? {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments =
-            [
-                "swift", "symbolgraph-extract", "-module-name", module, "-minimum-access-level", "public",
-                "-skip-synthesized-members", "-target", target, "-output-dir", output.path, "-I",
-                build.appending(path: "Modules").path,
-            ] + moduleMaps(build)
+        process.arguments = command
         let errors = Pipe()
         process.standardError = errors
         process.standardOutput = FileHandle.nullDevice
         try process.run()
-        let complaints = errors.fileHandleForReading.readDataToEndOfFile()
+        let text = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
         process.waitUntilExit()
-        guard process.terminationStatus == 0 else {
-            throw Failure(
-                description: "no symbol graph of \(module): \(String(decoding: complaints, as: UTF8.self))")
-        }
-        return try SymbolGraph(Data(contentsOf: output.appending(path: "\(module).symbols.json")))
+        return process.terminationStatus == 0 ? nil : text
     }
 
     /// A module that was built for tests is only read beside the C modules that it was built with. Some have
     /// their map among their headers, for others the build wrote one.
-    private static func moduleMaps(_ build: URL) -> [String] {
-        let checkouts = build.deletingLastPathComponent().deletingLastPathComponent()
-            .appending(path: "checkouts")
+    private static var builtModules: [String] {
+        let build = ServiceProcess.executables
+        let root = build.deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        let checkouts = root.appending(path: ".build/checkouts")
         let headers = children(of: checkouts).flatMap { children(of: $0.appending(path: "Sources")) }
             .map { $0.appending(path: "include") }
-        return (children(of: build) + headers).map { $0.appending(path: "module.modulemap").path }
+        let generated = root.appending(path: "protocol/generated/c/include")
+        let own = children(of: root.appending(path: "Shared")) + [generated]
+        let maps = (children(of: build) + headers + own).map { $0.appending(path: "module.modulemap").path }
             .filter(FileManager.default.fileExists).flatMap { ["-Xcc", "-fmodule-map-file=\($0)"] }
+        return ["-I", build.appending(path: "Modules").path, "-Xcc", "-I\(generated.path)"] + maps
     }
 
     private static func children(of folder: URL) -> [URL] {
