@@ -13,6 +13,7 @@ public struct ChannelMessages: AsyncSequence, Sendable {
         Iterator(events: events.makeAsyncIterator(), channel: channel, type: type)
     }
 
+    /// Goes through the sequence.
     public struct Iterator: AsyncIteratorProtocol {
         var events: RTMEvents.Iterator
         let channel: String
