@@ -32,8 +32,8 @@ extension RTMClient {
         /// The token that a login presents if it isn't given another one. `nil`, the default, means the app
         /// id, which serves apps without certificate (S-1).
         public var token: String?
-        /// Where tokens come from. A `login` that brings none asks it, unless the client is connected. So does
-        /// the client when the token of the session expires within 30 seconds, or has expired while it was
+        /// Where tokens come from. A `login` that brings none asks it, unless the client is connected. So
+        /// does the client when the token of the session expires within 30 seconds, or has expired while it was
         /// away. When the answer fails, or its token can't be presented, it is asked again after 1, 2, 4 …
         /// and at most 30 seconds. It is asked by one call at a time. `nil`, the default, leaves all of that
         /// to the app.
