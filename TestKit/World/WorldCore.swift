@@ -158,8 +158,8 @@ final class WorldCore {
 
     /// A call that stays open for so long while nothing happens lets time pass; in seconds of the real time.
     private static let stall = 0.02
-    /// So long an app's tasks may wait for a thread, and so long readers of events may take, in seconds of the
-    /// real time.
+    /// So long an app's tasks may wait for a thread, and so long readers of events may take, in seconds of
+    /// the real time.
     private static let patience = (threads: 5.0, readers: 0.5)
 
     /// What the thread does until the world and all its clients are released.
