@@ -72,8 +72,11 @@ import Testing
     func connectionLimit() async throws {
         try await withWebSocket(["--edge-connections-per-address-max", "2"]) { system, address in
             let tcp = try await RawConnection.open(system.address("edge"))
-            try await tcp.hello()
+            // Who hasn't logged in would make room.
+            try await tcp.enter("alice")
             let webSocket = try await RawWebSocket.open(address)
+            var events = webSocket.events.makeAsyncIterator()
+            #expect(try await webSocket.logIn("bob", &events) != nil)
             let answer = try await answer(to: "", at: address)
             #expect(answer.hasPrefix("HTTP/1.1 503 ") && answer.contains("Retry-After: 5"), "\(answer)")
             try await tcp.close()

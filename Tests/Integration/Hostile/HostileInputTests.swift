@@ -222,8 +222,9 @@ import Testing
         try await amongOthers(edge: ["--edge-connections-per-address-max", "4"]) { system in
             let third = try await RawConnection.open(system.address("edge"))
             let fourth = try await RawConnection.open(system.address("edge"))
-            try await third.hello()
-            try await fourth.hello()
+            // Who hasn't logged in would make room.
+            try await third.enter("third")
+            try await fourth.enter("fourth")
             let fifth = try await RawConnection.open(system.address("edge"))
             #expect(await lastWord(fifth) == .disconnectTooManyConnections)
             try await third.close()

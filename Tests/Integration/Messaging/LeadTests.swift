@@ -115,15 +115,18 @@ import Testing
         }
     }
 
-    @Test("Redis and the leading node die together: the logs begin anew, and the gap is told")
+    @Test(
+        "Redis and the leading node die together: the logs begin anew, and the gap is told",
+        .ends(withinMinutes: 3))
     func both() async throws {
         try await Trouble.with { trouble in
             try await trouble.publishing("before", 5) {}
+            // Where the machine is busy, the heir leads before the leader's death is known here.
+            var heard = trouble.bob.events().makeAsyncIterator()
             let leader = try await trouble.leader()
             leader.process.signal(SIGSTOP)
             try trouble.redis.command(["FLUSHALL"])
             try await leader.process.kill9()
-            var heard = trouble.bob.events().makeAsyncIterator()
             _ = try #require(await heard.nextGap())
             try await eventually("messages flow again") {
                 (try? await trouble.alice.publish("after", to: .channel("lobby"))) != nil
