@@ -98,6 +98,7 @@ struct ServiceMessageTests {
                 let message = expected.popFirst() ?? Rtm_Client_Message()
                 #expect(read.payload.copied == Array(message.payload))
                 #expect(read.customType.string == message.customType)
+                #expect(read.priority == (TopicPriority(rawValue: message.priority.rawValue) ?? .normal))
                 #expect(read.type?.rawValue == (message.isOurs ? message.type.rawValue : nil))
             }
             #expect(expected.isEmpty)

@@ -37,7 +37,7 @@ struct WrittenMessage: Sendable, CustomTestStringConvertible {
     private static let second = Duration.seconds(1)
 
     private static func message(_ x: WireText) -> MessageView {
-        MessageView(type: .text, payload: x, customType: x)
+        MessageView(type: .text, payload: x, customType: x, priority: .low)
     }
 
     private static func client(_ x: WireText) -> [WrittenMessage] {

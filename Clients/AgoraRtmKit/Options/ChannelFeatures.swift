@@ -46,7 +46,7 @@ public enum AgoraRtmMessageQos: Int, Sendable {
     case ordered = 1
 }
 
-/// Which messages of a topic are sent first.
+/// Which topics go first to a subscriber who reads slowly (C-14).
 public enum AgoraRtmMessagePriority: Int, Sendable {
     /// Without effect at present (C-14).
     case highest = 0

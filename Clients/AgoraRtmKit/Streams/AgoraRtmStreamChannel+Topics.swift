@@ -27,7 +27,10 @@ extension AgoraRtmStreamChannel {
     private func joining(_ topic: String, _ option: AgoraRtmJoinTopicOption?) -> AgoraRtmClientKit.Call<Void>
     {
         let meta = option?.meta ?? ""
-        return call { _, channel throws(RTMError) in try await channel.joinTopic(topic, meta: meta) }
+        let priority = TopicPriority(option?.priority ?? .normal)
+        return call { _, channel throws(RTMError) in
+            try await channel.joinTopic(topic, meta: meta, priority: priority)
+        }
     }
 
     /// Publishes the topic no more. Errors are `.channelInvalidTopicName` (-11008), `.channelNotJoined`
@@ -186,5 +189,17 @@ extension AgoraRtmStreamChannel {
         call { _, channel throws(RTMError) in
             AgoraRtmGetTopicSubscribedUsersResponse(try await channel.subscribedUsers(of: topic))
         }
+    }
+}
+
+extension TopicPriority {
+    fileprivate init(_ priority: AgoraRtmMessagePriority) {
+        self =
+            switch priority {
+            case .highest: .highest
+            case .high: .high
+            case .normal: .normal
+            case .low: .low
+            }
     }
 }

@@ -13,7 +13,8 @@ public final class AgoraRtmJoinChannelOption: NSObject {
 public final class AgoraRtmJoinTopicOption: NSObject {
     /// Messages of a publisher in a topic arrive in order and once, whatever is chosen here (C-14).
     public var qos: AgoraRtmMessageQos = .unordered
-    /// All topics have the same priority at present.
+    /// Which topics go first to a subscriber who reads more slowly than messages come. The messages of one
+    /// topic keep their order, and whatever isn't a topic goes before all of them (C-14).
     public var priority: AgoraRtmMessagePriority = .normal
     /// What others learn of this publisher, at most 256 bytes (L-9).
     public var meta: String?

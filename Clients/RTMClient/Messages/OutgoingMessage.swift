@@ -8,6 +8,8 @@ struct OutgoingMessage: Sendable {
     var destination: MessageDestination
     var customType: String
     var storeInHistory: Bool
+    /// Of a topic.
+    var priority = TopicPriority.normal
 
     /// - Parameter size: how much of the server's limit is left to the app (L-20).
     func check(_ size: ContentSize = ContentSize()) throws(RTMError) {
@@ -52,6 +54,7 @@ struct OutgoingMessage: Sendable {
         }
         request.customType = customType
         request.storeInHistory = storeInHistory
+        request.priority = Rtm_Client_Priority(rawValue: priority.rawValue) ?? .normal
         return request
     }
 }

@@ -52,11 +52,15 @@ public struct StreamChannel: Sendable {
     /// - Parameters:
     ///   - topic: 1…16 bytes, of the characters that channel names may have (L-8).
     ///   - meta: what others learn of this publisher, at most 256 bytes (L-9).
+    ///   - priority: which topics go first to a subscriber who reads more slowly than messages come. The
+    ///     messages of one topic keep their order, and whatever isn't a topic goes before all of them (C-14).
     /// - Throws: `.channelInvalidTopicName` (-11008) for a bad name, `.channelInvalidTopicMeta` (-11018) for
     ///   a meta that is too long, `.channelNotJoined` (-11001), `.duplicateOperation` (-10017) if the topic
     ///   is joined already, `.channelExceedTopicLimitation` (-11014) for more than 8 topics (L-27),
     ///   `.channelJoinTopicFailed` (-11015) if the server can't do it.
-    public func joinTopic(_ topic: String, meta: String = "") async throws(RTMError) {
+    public func joinTopic(
+        _ topic: String, meta: String = "", priority: TopicPriority = .normal
+    ) async throws(RTMError) {
         let topic = try check(topic, .joinTopic)
         try client.check(.joinTopic) { () throws(RTMError) in
             guard meta.utf8.count <= Limits.topicMetaBytesMax else {
@@ -67,7 +71,7 @@ public struct StreamChannel: Sendable {
             }
         }
         try await client.perform(.joinTopic) { link, completion in
-            link.streams.joinTopic(topic, meta: meta, completion)
+            link.streams.joinTopic(topic, meta: meta, priority: priority, completion)
         }
     }
 

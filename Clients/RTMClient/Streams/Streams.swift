@@ -14,6 +14,8 @@ final class Streams {
     private var rosters: [String: TopicRoster] = [:]
     /// By stream channel: the calls that wait until this user is a publisher there.
     private var becoming: [String: [(RTMError?) -> Void]] = [:]
+    /// Of topics that this user publishes, as far as they aren't normal ones.
+    private var priorities: [TopicName: TopicPriority] = [:]
     private var random = SystemRandomNumberGenerator()
 
     init(_ link: Link) { self.link = link }
@@ -128,16 +130,24 @@ final class Streams {
 // MARK: - Publishing
 
 extension Streams {
-    func joinTopic(_ topic: TopicName, meta: String, _ completion: Completion<Void>) {
+    func joinTopic(
+        _ topic: TopicName, meta: String, priority: TopicPriority, _ completion: Completion<Void>
+    ) {
         guard isJoined(topic.channel, for: completion) else { return }
         let place = topics(of: topic.channel)
-        guard link.ownStates.states(in: place)[topic.topic] == nil else {
+        guard !isPublished(topic) else {
             return completion.fail(.duplicateOperation, "topic '\(topic.topic)' is joined already")
         }
         becomePublisher(in: topic.channel) { [self] error in
             if let error { return completion.fail(error) }
+            set(priority, of: topic)
             link.ownStates.set([topic.topic: meta], in: place, completion)
         }
+    }
+
+    private func set(_ priority: TopicPriority, of topic: TopicName) {
+        priorities = priorities.filter { isPublished($0.key) }
+        priorities[topic] = priority == .normal ? nil : priority
     }
 
     func leaveTopic(_ topic: TopicName, _ completion: Completion<Void>) {
@@ -147,13 +157,19 @@ extension Streams {
 
     func publish(_ message: OutgoingMessage, to topic: TopicName, _ completion: Completion<PublishReceipt>) {
         guard isJoined(topic.channel, for: completion), isPublished(topic, for: completion) else { return }
+        var message = message
+        message.priority = priorities[topic] ?? .normal
         link.messages.publish(message, completion)
     }
 
     private func isPublished<Value>(_ topic: TopicName, for completion: Completion<Value>) -> Bool {
-        guard link.ownStates.states(in: topics(of: topic.channel))[topic.topic] == nil else { return true }
+        guard !isPublished(topic) else { return true }
         completion.fail(.channelTopicNotJoined, "topic '\(topic.topic)' is not joined")
         return false
+    }
+
+    private func isPublished(_ topic: TopicName) -> Bool {
+        link.ownStates.states(in: topics(of: topic.channel))[topic.topic] != nil
     }
 
     /// The first topic makes the user a member of the roster of topics, which it only listened to before.

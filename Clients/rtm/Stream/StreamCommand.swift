@@ -152,6 +152,12 @@ struct StreamPublishCommand: AsyncParsableCommand {
 
     @Option(
         help: .init(
+            "What goes first to who reads slowly: highest, high, normal or low.", valueName: "priority"),
+        transform: { try TopicPriority(argument: $0) })
+    var priority = TopicPriority.normal
+
+    @Option(
+        help: .init(
             "Wait this long between joining the topic and publishing, so that others can subscribe.",
             valueName: "duration"),
         transform: { try Duration(argument: $0) })
@@ -165,7 +171,7 @@ struct StreamPublishCommand: AsyncParsableCommand {
     func run() async throws {
         try await common.run {
             try await common.inStream(stream, topic: topic, quietly: false) { _, channel, _ in
-                try await channel.joinTopic(topic, meta: meta)
+                try await channel.joinTopic(topic, meta: meta, priority: priority)
                 if let wait { try await Task.sleep(for: wait) }
                 let count = try await publish(in: channel)
                 try await common.output.result("ok", ["result": "ok", "published": .number(count)])
@@ -231,5 +237,14 @@ struct StreamWatchCommand: AsyncParsableCommand {
                 }
             }
         }
+    }
+}
+
+extension TopicPriority {
+    fileprivate init(argument: String) throws {
+        guard let priority = TopicPriority.allCases.first(where: { "\($0)" == argument }) else {
+            throw ValidationError("'\(argument)' is not a priority: highest, high, normal, low")
+        }
+        self = priority
     }
 }

@@ -59,6 +59,7 @@ extension ClientRequest.Publish: ScanDecodable {
         var isAgain = false
         var age: UInt32 = 0
         var epoch: UInt64 = 0
+        var priority = TopicPriority.normal
         var scanner = ProtobufScanner(bytes)
         while let field = try scanner.next() {
             switch field.number {
@@ -72,13 +73,15 @@ extension ClientRequest.Publish: ScanDecodable {
             case Schema.Publish.again: isAgain = try field.bool
             case Schema.Publish.ageMs: age = try field.uint32
             case Schema.Publish.epoch: epoch = try field.uint64
+            case Schema.Publish.priority: priority = TopicPriority(wire: try field.enumeration)
             default: break
             }
         }
         self.init(
             channelType: ChannelType(rawValue: channelType), channel: channel,
             message: MessageView(
-                type: MessageType(rawValue: messageType), payload: payload, customType: customType),
+                type: MessageType(rawValue: messageType), payload: payload, customType: customType,
+                priority: priority),
             storeInHistory: storeInHistory, sequence: sequence, againAfter: isAgain ? age : nil, epoch: epoch)
     }
 }
@@ -199,7 +202,8 @@ extension ClientRequest.Publish {
         channel = WireText(publish.channel)
         message = MessageView(
             type: MessageType(rawValue: Int(publish.message_type.rawValue)),
-            payload: WireText(publish.payload), customType: WireText(publish.custom_type))
+            payload: WireText(publish.payload), customType: WireText(publish.custom_type),
+            priority: TopicPriority(wire: Int(publish.priority.rawValue)))
         storeInHistory = publish.store_in_history != 0
         sequence = publish.sequence
         againAfter = publish.again != 0 ? publish.age_ms : nil

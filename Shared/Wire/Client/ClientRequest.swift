@@ -120,11 +120,16 @@ package struct MessageView: WireMessage {
     package let type: MessageType?
     package let payload: WireText
     package let customType: WireText
+    /// Of a topic.
+    package let priority: TopicPriority
 
-    package init(type: MessageType?, payload: WireText, customType: WireText) {
+    package init(
+        type: MessageType?, payload: WireText, customType: WireText, priority: TopicPriority = .normal
+    ) {
         self.type = type
         self.payload = payload
         self.customType = customType
+        self.priority = priority
     }
 
     @inline(__always)
@@ -132,6 +137,7 @@ package struct MessageView: WireMessage {
         sink.field(Fields.type, type)
         sink.field(Fields.payload, payload)
         sink.field(Fields.customType, customType)
+        sink.field(Fields.priority, priority)
     }
 }
 

@@ -1,3 +1,5 @@
+package import RTMModel
+
 /// Reads a field of a publication that is only passed on.
 package enum PublicationTime {
     /// The timestamp of the first frame in milliseconds (UTC), if that frame is a publication.
@@ -12,6 +14,28 @@ package enum PublicationPublisher {
     package static func first(in frames: UnsafeRawBufferPointer) -> WireText? {
         PublicationField.first(in: frames, Schema.Publication.publisher.number).flatMap { try? $0.view }
     }
+}
+
+/// Reads how urgent a message is that is only passed on.
+package enum PublicationPriority {
+    /// The priority of the first frame, if that frame is a publication with a message.
+    package static func first(in frames: UnsafeRawBufferPointer) -> TopicPriority {
+        guard
+            let message = PublicationField.first(in: frames, Schema.Publication.message.number),
+            case .bytes(let content) = message.value
+        else { return .normal }
+        var scanner = ProtobufScanner(content)
+        while let field = try? scanner.next() {
+            guard field.number == Schema.Message.priority.number else { continue }
+            return (try? field.enumeration).map(TopicPriority.init(wire:)) ?? .normal
+        }
+        return .normal
+    }
+}
+
+extension TopicPriority {
+    /// A number that nobody knows yet stands for no wish.
+    init(wire number: Int) { self = TopicPriority(rawValue: number) ?? .normal }
 }
 
 private enum PublicationField {

@@ -78,6 +78,18 @@ package struct FrameReader {
         return UnsafeRawBufferPointer(rebasing: frames[place...])
     }
 
+    /// The first whole frames of a run, about as many bytes as that, and one frame at least.
+    package static func prefix(
+        ofAbout bytes: Int, of frames: UnsafeRawBufferPointer
+    ) -> UnsafeRawBufferPointer {
+        var place = 0
+        while place < bytes, frames.count - place >= prefixLength {
+            let length = UInt32(bigEndian: frames.loadUnaligned(fromByteOffset: place, as: UInt32.self))
+            place = min(frames.count, place + prefixLength + Int(length))
+        }
+        return UnsafeRawBufferPointer(rebasing: frames[..<place])
+    }
+
     /// Returns how many bytes were taken.
     private static func frames(
         in memory: UnsafeRawBufferPointer, bytesMax: Int, refusal: inout WireError?, _ after: inout After,

@@ -74,16 +74,19 @@ extension MessageView: ScanDecodable {
         var type = 0
         var payload = WireText.empty
         var customType = WireText.empty
+        var priority = TopicPriority.normal
         var scanner = ProtobufScanner(bytes)
         while let field = try scanner.next() {
             switch field.number {
             case Fields.type: type = try field.enumeration
             case Fields.payload: payload = try field.view
             case Fields.customType: customType = try field.view
+            case Fields.priority: priority = TopicPriority(wire: try field.enumeration)
             default: break
             }
         }
-        self.init(type: MessageType(rawValue: type), payload: payload, customType: customType)
+        self.init(
+            type: MessageType(rawValue: type), payload: payload, customType: customType, priority: priority)
     }
 }
 

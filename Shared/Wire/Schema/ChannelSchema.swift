@@ -46,6 +46,7 @@ extension Schema {
         package static var again: SchemaField<Bool> { SchemaField(8) }
         package static var ageMs: SchemaField<UInt32> { SchemaField(9) }
         package static var epoch: SchemaField<UInt64> { SchemaField(10) }
+        package static var priority: SchemaField<Enumeration> { SchemaField(11) }
     }
 
     /// rtm.client.Published
@@ -59,6 +60,7 @@ extension Schema {
         package static var type: SchemaField<Enumeration> { SchemaField(1) }
         package static var payload: SchemaField<Bytes> { SchemaField(2) }
         package static var customType: SchemaField<String> { SchemaField(3) }
+        package static var priority: SchemaField<Enumeration> { SchemaField(4) }
     }
 
     /// rtm.client.Gap

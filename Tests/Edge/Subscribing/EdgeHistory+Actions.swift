@@ -55,7 +55,7 @@ extension EdgeHistory {
         case .gapForAll(let subscribers, _, let channel, let position):
             let gap = Record(channel: channel, position: position, isGap: true)
             for subscriber in subscribers { send(gap, to: subscriber.session) }
-        case .entered, .hasNotEntered, .joinMissed, .lacksSnapshot, .refreshed: break
+        case .entered, .hasNotEntered, .joinMissed, .lacksSnapshot, .refreshed, .release: break
         }
     }
 

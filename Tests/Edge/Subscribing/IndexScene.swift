@@ -140,6 +140,7 @@ struct IndexScene {
             case .joinMissed: joinsMissed += 1
             case .lacksSnapshot(let session, _): lacking.append(session)
             case .refreshed: refreshed += 1
+            case .release: break
             }
         }
     }

@@ -58,12 +58,16 @@ struct EdgeStreamTests {
             })
     }
 
-    private func publish(_ client: EdgeClient, _ text: String, to topic: String = "room/chat") {
+    private func publish(
+        _ client: EdgeClient, _ text: String, to topic: String = "room/chat",
+        _ priority: Rtm_Client_Priority = .normal
+    ) {
         client.send(
             50,
             .publish(
                 .with {
                     ($0.channelType, $0.channel, $0.payload) = (.topic, topic, Data(text.utf8))
+                    $0.priority = priority
                 }))
     }
 
@@ -101,6 +105,68 @@ struct EdgeStreamTests {
         unsubscribe(dora, .topic, "room/chat")
         publish(ben, "6")
         #expect(heard(dora) == [])
+    }
+
+    @Test("C-14: a flooded topic of low priority doesn't hold up a high one, nor what is of no topic")
+    func priorities() {
+        defer { fixture.end() }
+        let (ben, anna) = (member("ben", publishes: true), member("anna"))
+        for topic in ["room/low", "room/chat", "room/high"] {
+            subscribe(anna, 20, .topic, topic, publishers: ["ben"])
+        }
+        anna.subscribe(21, "lobby", .message)
+        answerPresence()
+        _ = anna.take()
+        anna.isReading = false
+        let flood = (100..<400).map { "\($0)" + String(repeating: ".", count: 1_000) }
+        for text in flood { publish(ben, text, to: "room/low", .low) }
+        publish(ben, "normal")
+        publish(ben, "high", to: "room/high", .high)
+        ben.publish(70, "message")
+        anna.isReading = true
+        fixture.pass()
+        // The first one was under way to the socket already.
+        let expected = [flood[0], "message", "high", "normal"] + flood.dropFirst()
+        #expect(heard(anna) == expected.map { "ben \($0)" })
+        publish(ben, "later", to: "room/low", .low)
+        publish(ben, "too", to: "room/high", .high)
+        #expect(heard(anna) == ["ben later", "ben too"], "nothing waits for who reads")
+    }
+
+    @Test("C-11, C-14: what waits of a topic comes before the answer that ends its subscription")
+    func leavesBehind() throws {
+        defer { fixture.end() }
+        let (ben, anna) = (member("ben", publishes: true), member("anna"))
+        for topic in ["room/low", "room/high"] {
+            subscribe(anna, 20, .topic, topic, publishers: ["ben"])
+        }
+        _ = anna.take()
+        anna.isReading = false
+        publish(ben, "under way", to: "room/low", .low)
+        for text in ["1", "2"] { publish(ben, text, to: "room/low", .low) }
+        publish(ben, "3", to: "room/high", .high)
+        unsubscribe(anna, .topic, "room/low")
+        publish(ben, "unheard", to: "room/low", .low)
+        anna.isReading = true
+        fixture.pass()
+        let frames = anna.take()
+        #expect(frames.map(\.requestID) == [0, 0, 0, 90, 0])
+        let texts = frames.filter { $0.requestID == 0 }.map(\.publication.message.payload)
+        #expect(texts == ["under way", "1", "2", "3"].map { Data($0.utf8) })
+    }
+
+    @Test("a client for whom too much waits in topics is cut off")
+    func slowConsumer() {
+        defer { fixture.end() }
+        let (ben, anna) = (member("ben", publishes: true), member("anna"))
+        subscribe(anna, 20, .topic, "room/low", publishers: ["ben"])
+        _ = anna.take()
+        anna.isReading = false
+        let text = String(repeating: ".", count: 1_000)
+        for _ in 0..<1_200 { publish(ben, text, to: "room/low", .low) }
+        anna.isReading = true
+        fixture.pass()
+        #expect(anna.take().last?.disconnect.code == .disconnectSlowConsumer)
     }
 
     @Test("S-19, C-8: who comes back gets what its publishers said since, and nothing of others")

@@ -9,8 +9,8 @@ import Testing
 @testable import RTMEdgeServer
 
 /// Generated histories of an edge with topics: listeners choose publishers, choose others, leave, vanish and
-/// come back, while publishers publish. Each listener gets exactly what it wanted at that time, in order and
-/// once.
+/// come back, or read nothing for a while, while publishers publish with various priorities. Each listener gets
+/// exactly what it wanted at that time, in order and once.
 @Suite("Histories of topics at an edge")
 struct TopicHistoryTests {
     private final class Listener {
@@ -57,6 +57,7 @@ struct TopicHistoryTests {
     }
 
     private func hear(_ listener: Listener, subscribing topic: String? = nil) {
+        listener.client?.isReading = true
         for body in listener.client?.bodies() ?? [] {
             switch body {
             case .subscribed(let answer):
@@ -73,7 +74,7 @@ struct TopicHistoryTests {
     }
 
     @Test(
-        "C-8, C-9, C-11, S-19: everybody hears whom he wants, whatever happens in between", arguments: 1...30)
+        "C-8, C-9, C-11, C-14, S-19: everybody hears whom he wants, whatever happens in between", arguments: 1...30)
     func history(_ seed: UInt64) {
         defer { fixture.end() }
         var random = SeededGenerator(seed: seed)
@@ -110,9 +111,10 @@ struct TopicHistoryTests {
                     }
                     break
                 }
-                hear(listener)
+                if client.isReading { hear(listener) }
                 client.vanish()
                 listener.client = nil
+            case 4: listener.client?.isReading = false
             default:
                 let place = Int.random(in: users.indices, using: &random)
                 publishers[place].send(
@@ -121,6 +123,7 @@ struct TopicHistoryTests {
                         .with {
                             ($0.channelType, $0.channel) = (.topic, topic)
                             $0.payload = Data("\(step)".utf8)
+                            $0.priority = Rtm_Client_Priority(rawValue: step % 4) ?? .normal
                         }))
                 for listener in listeners where listener.wanted[topic]?.contains(users[place]) == true {
                     listener.expected[topic, default: []].append("\(users[place]) \(step)")

@@ -27,6 +27,26 @@ extension ConnectionHandler: SessionConnection, Flushable, DeadlineWheelMember {
         schedule()
     }
 
+    /// Only what comes while the socket is behind waits by priority (C-14): what was handed to it can't be
+    /// overtaken any more.
+    func send(_ frames: ByteBuffer, of topic: TopicRank) {
+        guard isBehind else { return send(frames) }
+        write(of: topic) { $0.writeImmutableBuffer(frames) }
+    }
+
+    func write(of topic: TopicRank, _ encode: (inout ByteBuffer) -> Void) {
+        guard isBehind, !machine.isEnded else { return write(encode) }
+        backlog.write(of: topic, encode)
+        schedule()
+    }
+
+    func release(_ topic: Int) {
+        guard !backlog.isEmpty, let frames = backlog.take(topic) else { return }
+        write { $0.writeImmutableBuffer(frames) }
+    }
+
+    private var isBehind: Bool { isWriting || !backlog.isEmpty }
+
     private func schedule() {
         guard !isScheduled else { return }
         isScheduled = true
@@ -39,15 +59,20 @@ extension ConnectionHandler: SessionConnection, Flushable, DeadlineWheelMember {
         if hasRoom { callRoomWaiters() }
     }
 
+    /// What isn't of a topic goes before what waits of topics.
     private func flush() {
-        guard outbound.readableBytes > 0 else { return }
+        guard outbound.readableBytes > 0 || !backlog.isEmpty else { return }
         guard !isWriting else {
-            if outbound.readableBytes > loop.configuration.limits.outboundBytesMax { cutOff() }
+            let waiting = outbound.readableBytes + (backlog.isEmpty ? 0 : backlog.bytes)
+            if waiting > loop.configuration.limits.outboundBytesMax { cutOff() }
             return
         }
-        var frames = ByteBuffer()
-        swap(&frames, &outbound)
-        put(frames)
+        if outbound.readableBytes > 0 {
+            var frames = ByteBuffer()
+            swap(&frames, &outbound)
+            put(frames)
+        }
+        while !isWriting, let frames = backlog.next(bytes: Self.roomBytesMax) { put(frames) }
     }
 
     private func put(_ frames: ByteBuffer) {
@@ -63,14 +88,15 @@ extension ConnectionHandler: SessionConnection, Flushable, DeadlineWheelMember {
         context.writeAndFlush(wrapOutboundOut(frames)).assumeIsolated().whenComplete { _ in
             self.writes -= 1
             if !self.isWriting { self.deadline.stallEnded() }
-            if self.outbound.readableBytes > 0 || !self.roomWaiters.isEmpty { self.schedule() }
+            let hasMore = self.outbound.readableBytes > 0 || !self.backlog.isEmpty
+            if hasMore || !self.roomWaiters.isEmpty { self.schedule() }
         }
     }
 
     private var isWriting: Bool { writes > 0 }
 
     /// A few bytes that wait for the end of the turn don't count.
-    var hasRoom: Bool { machine.isEnded || !isWriting && outbound.readableBytes <= Self.roomBytesMax }
+    var hasRoom: Bool { machine.isEnded || !isBehind && outbound.readableBytes <= Self.roomBytesMax }
 
     func whenRoom(_ body: @escaping () -> Void) {
         guard !machine.isEnded else { return body() }
@@ -85,9 +111,14 @@ extension ConnectionHandler: SessionConnection, Flushable, DeadlineWheelMember {
         for waiter in waiters { waiter() }
     }
 
+    func dropUnsent() {
+        outbound = ByteBuffer()
+        backlog = TopicBacklog()
+    }
+
     /// What was not written is dropped: the client knows its positions and can continue from there.
     private func cutOff() {
-        outbound = ByteBuffer()
+        dropUnsent()
         let bytesMax = loop.configuration.limits.outboundBytesMax
         disconnect(
             Disconnect(

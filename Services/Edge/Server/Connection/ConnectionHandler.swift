@@ -24,6 +24,8 @@ final class ConnectionHandler: ChannelDuplexHandler {
     // What a delivery needs comes first and side by side: with many connections, memory is what costs.
     let loop: EdgeLoop
     var outbound = ByteBuffer()
+    /// What waits of topics while the socket is behind.
+    var backlog = TopicBacklog()
     var isScheduled = false
     /// Writes through NIO that the socket has not taken yet; two at most.
     var writes: UInt8 = 0
@@ -80,7 +82,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
         socket = nil
         reader.ended(self)
         loop.deadlines.forget(self)
-        outbound = ByteBuffer()
+        dropUnsent()
         loop.metrics.connectionClosed()
         context.fireChannelInactive()
     }
@@ -251,7 +253,8 @@ final class ConnectionHandler: ChannelDuplexHandler {
         ended(SessionEnd(reason.code), "\(reason.code)")
         loop.metrics.disconnected(reason.code)
         var frames = outbound
-        outbound = ByteBuffer()
+        if !backlog.isEmpty { frames.writeImmutableBuffer(backlog.takeAll()) }
+        dropUnsent()
         ServerFrame(reason).encodeFrame(into: &frames)
         // Only our direction is closed: unread bytes would make the kernel reset, and the last frame lost.
         context.writeAndFlush(wrapOutboundOut(frames)).assumeIsolated().whenComplete { _ in
@@ -264,7 +267,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
     func replaced() {
         guard !machine.isEnded else { return }
         ended(.lost, "the client is here again")
-        outbound = ByteBuffer()
+        dropUnsent()
         abandon()
     }
 

@@ -8,6 +8,11 @@ protocol SessionConnection: AnyObject {
     func send(_ frames: ByteBuffer)
     /// Has whole frames written behind those.
     func write(_ encode: (inout ByteBuffer) -> Void)
+    /// As `send` and `write`, but while the client is behind the frames wait, and more urgent topics go first.
+    func send(_ frames: ByteBuffer, of topic: TopicRank)
+    func write(of topic: TopicRank, _ encode: (inout ByteBuffer) -> Void)
+    /// What waits of the topic at this place goes before what is sent next.
+    func release(_ topic: Int)
     /// The session's inbox is attached: from here on messages reach the user.
     func loginSucceeded(_ session: Session, inbox position: StreamPosition, gap: Bool, _ requestID: UInt64)
     func refuseLogin(_ error: RTMError, _ requestID: UInt64)
@@ -31,4 +36,9 @@ protocol SessionConnection: AnyObject {
 extension SessionConnection {
     /// Where nothing expires.
     func joinTokenAccepted() {}
+
+    // Where nothing waits.
+    func send(_ frames: ByteBuffer, of topic: TopicRank) { send(frames) }
+    func write(of topic: TopicRank, _ encode: (inout ByteBuffer) -> Void) { write(encode) }
+    func release(_ topic: Int) {}
 }

@@ -59,6 +59,7 @@ struct SessionConnections {
     ///
     /// - Returns: how many entries they got in all.
     func send(_ batch: DeliveryBatch, to subscribers: ContiguousArray<Subscriber>) -> Int {
+        if let topic = batch.topic { return send(batch, of: topic, to: subscribers) }
         var deliveries = 0
         for subscriber in subscribers {
             if batch.isWhole(for: subscriber) {
@@ -74,13 +75,26 @@ struct SessionConnections {
     private func sendSelection(of batch: DeliveryBatch, to subscriber: Subscriber) -> Int {
         let parts = batch.selection(for: subscriber)
         guard !parts.isEmpty else { return 0 }
-        self[subscriber.session.slot]?.write { outbound in
-            for part in parts {
-                guard let slice = batch.frames.getSlice(at: part.frames.lowerBound, length: part.frames.count)
-                else { continue }
-                outbound.writeImmutableBuffer(slice)
+        self[subscriber.session.slot]?.write { batch.write(parts, to: &$0) }
+        return parts.reduce(0) { $0 + $1.count }
+    }
+
+    /// The same for a topic, whose entries may have to wait (C-14).
+    private func send(
+        _ batch: DeliveryBatch, of topic: TopicRank, to subscribers: ContiguousArray<Subscriber>
+    ) -> Int {
+        var deliveries = 0
+        for subscriber in subscribers {
+            if batch.isWhole(for: subscriber) {
+                self[subscriber.session.slot]?.send(batch.frames, of: topic)
+                deliveries += batch.count
+            } else {
+                let parts = batch.selection(for: subscriber)
+                guard !parts.isEmpty else { continue }
+                self[subscriber.session.slot]?.write(of: topic) { batch.write(parts, to: &$0) }
+                deliveries += parts.reduce(0) { $0 + $1.count }
             }
         }
-        return parts.reduce(0) { $0 + $1.count }
+        return deliveries
     }
 }

@@ -213,7 +213,9 @@ extension ChannelTable {
             let publisher = PublicationPublisher.first(in: delivery.frames.bytes),
             let number = audience.number(of: publisher.string)
         else { return }
-        turn[beginBatch(at: place)].append(delivery, without: known, of: number, to: audience)
+        let rank = TopicRank(
+            place: place, priority: PublicationPriority.first(in: delivery.frames.bytes))
+        turn[beginBatch(at: place)].append(delivery, without: known, of: number, to: audience, as: rank)
     }
 
     /// What a channel has gathered so far, for those who are subscribed now. The next entry begins a new

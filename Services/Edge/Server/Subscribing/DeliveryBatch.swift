@@ -30,6 +30,8 @@ struct DeliveryBatch {
     private var audience: TopicAudience?
     /// Of a topic: whose entries these are.
     private var heard = PublisherSet()
+    /// Of a topic: how urgent the most urgent of them is; nil for every other channel.
+    private(set) var topic: TopicRank?
 
     var isEmpty: Bool { parts.isEmpty }
 
@@ -40,11 +42,14 @@ struct DeliveryBatch {
 
     /// Adds the entries of a topic, without the first `known`.
     mutating func append(
-        _ delivery: DeliveryPush, without known: Int, of publisher: Int, to audience: TopicAudience
+        _ delivery: DeliveryPush, without known: Int, of publisher: Int, to audience: TopicAudience,
+        as rank: TopicRank
     ) {
         append(delivery, without: known, of: publisher)
         self.audience = audience
         heard.insert(publisher)
+        topic = TopicRank(
+            place: rank.place, priority: min(rank.priority, topic?.priority ?? rank.priority))
     }
 
     private mutating func append(_ delivery: DeliveryPush, without known: Int, of publisher: Int) {
@@ -77,6 +82,16 @@ struct DeliveryBatch {
         }
     }
 
+    /// Writes a selection.
+    func write(_ parts: [Part], to outbound: inout ByteBuffer) {
+        for part in parts {
+            guard let slice = frames.getSlice(at: part.frames.lowerBound, length: part.frames.count) else {
+                continue
+            }
+            outbound.writeImmutableBuffer(slice)
+        }
+    }
+
     /// Sends the batch, and begins a new one in the memory of its small arrays. The sessions may still hold
     /// the frames, so the next turn gets another buffer.
     mutating func handOut(
@@ -91,6 +106,7 @@ struct DeliveryBatch {
         publishers.removeAll(keepingCapacity: true)
         audience = nil
         heard = PublisherSet()
+        topic = nil
     }
 }
 

@@ -30,6 +30,8 @@ enum SubscribeAction {
     case answer(SessionKey, requestID: UInt64, SubscribeAnswer)
     case send(SessionKey, ByteBuffer)
     case gap(SessionKey, ChannelKey, StreamPosition)
+    /// What waits of a topic goes before all that follows, because the session's subscription changes.
+    case release(SessionKey, topic: Int)
     /// All subscribers of a channel have lost what lay before this position.
     case gapForAll(ContiguousArray<Subscriber>, place: Int, ChannelKey, StreamPosition)
 

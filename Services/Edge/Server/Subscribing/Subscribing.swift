@@ -163,6 +163,7 @@ extension Subscribing {
             sessions[session]?.send(frames)
         case .gap(let session, let channel, let position):
             sessions[session]?.send(ServerFrame(Gap(channel, position)).frame)
+        case .release(let session, let topic): sessions[session]?.connection?.release(topic)
         case .gapForAll(let subscribers, let place, let channel, let position):
             sayGap(to: subscribers, at: place, channel, position)
         case .entered(let session, let channel):
@@ -231,7 +232,9 @@ extension Subscribing {
         let frame = ServerFrame(Gap(channel, position)).frame
         metrics.gap()
         for subscriber in subscribers {
-            sessions.connections[subscriber.session.slot]?.send(frame)
+            let connection = sessions.connections[subscriber.session.slot]
+            if channel.type == .topic { connection?.release(place) }
+            connection?.send(frame)
             // Who came and went may have been told in what is lost.
             if subscriber.features.contains(.presence) {
                 memberships.lacksSnapshot(subscriber.session, at: place)

@@ -111,8 +111,7 @@ extension SubscriptionIndex {
             guard let position = channels[place].position else { break }
             let fanOut = fanOut(at: place)
             machine.comeBack(from: position, with: channels[place].subscribers[seat].features)
-            unseat(seat, at: place)
-            return (fanOut, [])
+            return (fanOut + unseat(seat, at: place), [])
         case .entering(let id):
             guard let other = removeSubscribe(id) else { break }
             machine.takeOver(from: other)
@@ -337,15 +336,18 @@ extension SubscriptionIndex {
         case .entering(let id):
             return end(id, at: place, .unsubscribedMeanwhile)
         case .live(let seat):
-            unseat(seat, at: place)
-            return channels.vacateIfUnused(place, isLoggedOut: isLoggedOut).map { [$0] } ?? []
+            let released = unseat(seat, at: place)
+            return released + (channels.vacateIfUnused(place, isLoggedOut: isLoggedOut).map { [$0] } ?? [])
         }
     }
 
-    private mutating func unseat(_ seat: Int, at place: Int) {
-        channels.hearNobody(by: channels[place].subscribers[seat], at: place)
-        guard let moved = channels[place].remove(at: seat) else { return }
-        seats.set(.live(seat), of: moved, at: place, in: channels[place].key.type)
+    private mutating func unseat(_ seat: Int, at place: Int) -> [SubscribeAction] {
+        let (subscriber, type) = (channels[place].subscribers[seat], channels[place].key.type)
+        channels.hearNobody(by: subscriber, at: place)
+        if let moved = channels[place].remove(at: seat) {
+            seats.set(.live(seat), of: moved, at: place, in: type)
+        }
+        return type == .topic ? [.release(subscriber.session, topic: place)] : []
     }
 }
 

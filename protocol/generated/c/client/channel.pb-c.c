@@ -712,7 +712,7 @@ const ProtobufCMessageDescriptor rtm__client__unsubscribed__descriptor =
   (ProtobufCMessageInit) rtm__client__unsubscribed__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor rtm__client__publish__field_descriptors[10] =
+static const ProtobufCFieldDescriptor rtm__client__publish__field_descriptors[11] =
 {
   {
     "channel_type",
@@ -834,6 +834,18 @@ static const ProtobufCFieldDescriptor rtm__client__publish__field_descriptors[10
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "priority",
+    11,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_ENUM,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Client__Publish, priority),
+    &rtm__client__priority__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned rtm__client__publish__field_indices_by_name[] = {
   7,   /* field[7] = again */
@@ -844,13 +856,14 @@ static const unsigned rtm__client__publish__field_indices_by_name[] = {
   9,   /* field[9] = epoch */
   2,   /* field[2] = message_type */
   3,   /* field[3] = payload */
+  10,   /* field[10] = priority */
   6,   /* field[6] = sequence */
   5,   /* field[5] = store_in_history */
 };
 static const ProtobufCIntRange rtm__client__publish__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 10 }
+  { 0, 11 }
 };
 const ProtobufCMessageDescriptor rtm__client__publish__descriptor =
 {
@@ -860,7 +873,7 @@ const ProtobufCMessageDescriptor rtm__client__publish__descriptor =
   "Rtm__Client__Publish",
   "rtm.client",
   sizeof(Rtm__Client__Publish),
-  10,
+  11,
   rtm__client__publish__field_descriptors,
   rtm__client__publish__field_indices_by_name,
   1,  rtm__client__publish__number_ranges,
@@ -918,7 +931,7 @@ const ProtobufCMessageDescriptor rtm__client__published__descriptor =
   (ProtobufCMessageInit) rtm__client__published__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor rtm__client__message__field_descriptors[3] =
+static const ProtobufCFieldDescriptor rtm__client__message__field_descriptors[4] =
 {
   {
     "type",
@@ -956,16 +969,29 @@ static const ProtobufCFieldDescriptor rtm__client__message__field_descriptors[3]
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "priority",
+    4,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_ENUM,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Client__Message, priority),
+    &rtm__client__priority__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned rtm__client__message__field_indices_by_name[] = {
   2,   /* field[2] = custom_type */
   1,   /* field[1] = payload */
+  3,   /* field[3] = priority */
   0,   /* field[0] = type */
 };
 static const ProtobufCIntRange rtm__client__message__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 3 }
+  { 0, 4 }
 };
 const ProtobufCMessageDescriptor rtm__client__message__descriptor =
 {
@@ -975,7 +1001,7 @@ const ProtobufCMessageDescriptor rtm__client__message__descriptor =
   "Rtm__Client__Message",
   "rtm.client",
   sizeof(Rtm__Client__Message),
-  3,
+  4,
   rtm__client__message__field_descriptors,
   rtm__client__message__field_indices_by_name,
   1,  rtm__client__message__number_ranges,
@@ -1108,5 +1134,37 @@ const ProtobufCEnumDescriptor rtm__client__message_type__descriptor =
   rtm__client__message_type__enum_values_by_name,
   1,
   rtm__client__message_type__value_ranges,
+  NULL,NULL,NULL,NULL   /* reserved[1234] */
+};
+static const ProtobufCEnumValue rtm__client__priority__enum_values_by_number[4] =
+{
+  { "PRIORITY_NORMAL", "RTM__CLIENT__PRIORITY__PRIORITY_NORMAL", 0 },
+  { "PRIORITY_HIGHEST", "RTM__CLIENT__PRIORITY__PRIORITY_HIGHEST", 1 },
+  { "PRIORITY_HIGH", "RTM__CLIENT__PRIORITY__PRIORITY_HIGH", 2 },
+  { "PRIORITY_LOW", "RTM__CLIENT__PRIORITY__PRIORITY_LOW", 3 },
+};
+static const ProtobufCIntRange rtm__client__priority__value_ranges[] = {
+{0, 0},{0, 4}
+};
+static const ProtobufCEnumValueIndex rtm__client__priority__enum_values_by_name[4] =
+{
+  { "PRIORITY_HIGH", 2 },
+  { "PRIORITY_HIGHEST", 1 },
+  { "PRIORITY_LOW", 3 },
+  { "PRIORITY_NORMAL", 0 },
+};
+const ProtobufCEnumDescriptor rtm__client__priority__descriptor =
+{
+  PROTOBUF_C__ENUM_DESCRIPTOR_MAGIC,
+  "rtm.client.Priority",
+  "Priority",
+  "Rtm__Client__Priority",
+  "rtm.client",
+  4,
+  rtm__client__priority__enum_values_by_number,
+  4,
+  rtm__client__priority__enum_values_by_name,
+  1,
+  rtm__client__priority__value_ranges,
   NULL,NULL,NULL,NULL   /* reserved[1234] */
 };

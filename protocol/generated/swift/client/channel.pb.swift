@@ -119,6 +119,50 @@ package nonisolated enum Rtm_Client_MessageType: SwiftProtobuf.Enum, Swift.CaseI
 
 }
 
+/// Which topics an edge sends first to a subscriber who reads more slowly than messages come (C-14). Messages of one topic keep
+/// their order whatever theirs is.
+package nonisolated enum Rtm_Client_Priority: SwiftProtobuf.Enum, Swift.CaseIterable {
+  package typealias RawValue = Int
+  case normal // = 0
+  case highest // = 1
+  case high // = 2
+  case low // = 3
+  case UNRECOGNIZED(Int)
+
+  package init() {
+    self = .normal
+  }
+
+  package init?(rawValue: Int) {
+    switch rawValue {
+    case 0: self = .normal
+    case 1: self = .highest
+    case 2: self = .high
+    case 3: self = .low
+    default: self = .UNRECOGNIZED(rawValue)
+    }
+  }
+
+  package var rawValue: Int {
+    switch self {
+    case .normal: return 0
+    case .highest: return 1
+    case .high: return 2
+    case .low: return 3
+    case .UNRECOGNIZED(let i): return i
+    }
+  }
+
+  // The compiler won't synthesize support with the UNRECOGNIZED case.
+  package static let allCases: [Rtm_Client_Priority] = [
+    .normal,
+    .highest,
+    .high,
+    .low,
+  ]
+
+}
+
 /// A place in a channel's log: everything up to and including `offset` has been seen.
 package nonisolated struct Rtm_Client_StreamPosition: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
@@ -265,6 +309,9 @@ package nonisolated struct Rtm_Client_Publish: Sendable {
   /// of one that is sent again: that of the inbox, as the client knew it when it sent it first; 0 = unknown
   package var epoch: UInt64 = 0
 
+  /// of a topic; elsewhere it has no effect
+  package var priority: Rtm_Client_Priority = .normal
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
@@ -295,6 +342,9 @@ package nonisolated struct Rtm_Client_Message: Sendable {
   package var payload: Data = Data()
 
   package var customType: String = String()
+
+  /// as published
+  package var priority: Rtm_Client_Priority = .normal
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -338,6 +388,10 @@ nonisolated extension Rtm_Client_ChannelType: SwiftProtobuf._ProtoNameProviding 
 
 nonisolated extension Rtm_Client_MessageType: SwiftProtobuf._ProtoNameProviding {
   package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0MESSAGE_TYPE_BINARY\0\u{1}MESSAGE_TYPE_TEXT\0")
+}
+
+nonisolated extension Rtm_Client_Priority: SwiftProtobuf._ProtoNameProviding {
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0PRIORITY_NORMAL\0\u{1}PRIORITY_HIGHEST\0\u{1}PRIORITY_HIGH\0\u{1}PRIORITY_LOW\0")
 }
 
 nonisolated extension Rtm_Client_StreamPosition: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
@@ -539,7 +593,7 @@ nonisolated extension Rtm_Client_Unsubscribed: SwiftProtobuf.Message, SwiftProto
 
 nonisolated extension Rtm_Client_Publish: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".Publish"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}channel_type\0\u{1}channel\0\u{3}message_type\0\u{1}payload\0\u{3}custom_type\0\u{3}store_in_history\0\u{1}sequence\0\u{1}again\0\u{3}age_ms\0\u{1}epoch\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}channel_type\0\u{1}channel\0\u{3}message_type\0\u{1}payload\0\u{3}custom_type\0\u{3}store_in_history\0\u{1}sequence\0\u{1}again\0\u{3}age_ms\0\u{1}epoch\0\u{1}priority\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -557,6 +611,7 @@ nonisolated extension Rtm_Client_Publish: SwiftProtobuf.Message, SwiftProtobuf._
       case 8: try { try decoder.decodeSingularBoolField(value: &self.again) }()
       case 9: try { try decoder.decodeSingularUInt32Field(value: &self.ageMs) }()
       case 10: try { try decoder.decodeSingularUInt64Field(value: &self.epoch) }()
+      case 11: try { try decoder.decodeSingularEnumField(value: &self.priority) }()
       default: break
       }
     }
@@ -593,6 +648,9 @@ nonisolated extension Rtm_Client_Publish: SwiftProtobuf.Message, SwiftProtobuf._
     if self.epoch != 0 {
       try visitor.visitSingularUInt64Field(value: self.epoch, fieldNumber: 10)
     }
+    if self.priority != .normal {
+      try visitor.visitSingularEnumField(value: self.priority, fieldNumber: 11)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -607,6 +665,7 @@ nonisolated extension Rtm_Client_Publish: SwiftProtobuf.Message, SwiftProtobuf._
     if lhs.again != rhs.again {return false}
     if lhs.ageMs != rhs.ageMs {return false}
     if lhs.epoch != rhs.epoch {return false}
+    if lhs.priority != rhs.priority {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -649,7 +708,7 @@ nonisolated extension Rtm_Client_Published: SwiftProtobuf.Message, SwiftProtobuf
 
 nonisolated extension Rtm_Client_Message: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".Message"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}type\0\u{1}payload\0\u{3}custom_type\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}type\0\u{1}payload\0\u{3}custom_type\0\u{1}priority\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -660,6 +719,7 @@ nonisolated extension Rtm_Client_Message: SwiftProtobuf.Message, SwiftProtobuf._
       case 1: try { try decoder.decodeSingularEnumField(value: &self.type) }()
       case 2: try { try decoder.decodeSingularBytesField(value: &self.payload) }()
       case 3: try { try decoder.decodeSingularStringField(value: &self.customType) }()
+      case 4: try { try decoder.decodeSingularEnumField(value: &self.priority) }()
       default: break
       }
     }
@@ -675,6 +735,9 @@ nonisolated extension Rtm_Client_Message: SwiftProtobuf.Message, SwiftProtobuf._
     if !self.customType.isEmpty {
       try visitor.visitSingularStringField(value: self.customType, fieldNumber: 3)
     }
+    if self.priority != .normal {
+      try visitor.visitSingularEnumField(value: self.priority, fieldNumber: 4)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -682,6 +745,7 @@ nonisolated extension Rtm_Client_Message: SwiftProtobuf.Message, SwiftProtobuf._
     if lhs.type != rhs.type {return false}
     if lhs.payload != rhs.payload {return false}
     if lhs.customType != rhs.customType {return false}
+    if lhs.priority != rhs.priority {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

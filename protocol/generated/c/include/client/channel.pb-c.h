@@ -54,6 +54,17 @@ typedef enum _Rtm__Client__MessageType {
   RTM__CLIENT__MESSAGE_TYPE__MESSAGE_TYPE_TEXT = 1
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(RTM__CLIENT__MESSAGE_TYPE)
 } Rtm__Client__MessageType;
+/*
+ * Which topics an edge sends first to a subscriber who reads more slowly than messages come (C-14). Messages of one topic keep
+ * their order whatever theirs is.
+ */
+typedef enum _Rtm__Client__Priority {
+  RTM__CLIENT__PRIORITY__PRIORITY_NORMAL = 0,
+  RTM__CLIENT__PRIORITY__PRIORITY_HIGHEST = 1,
+  RTM__CLIENT__PRIORITY__PRIORITY_HIGH = 2,
+  RTM__CLIENT__PRIORITY__PRIORITY_LOW = 3
+    PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(RTM__CLIENT__PRIORITY)
+} Rtm__Client__Priority;
 
 /* --- messages --- */
 
@@ -203,10 +214,14 @@ struct  Rtm__Client__Publish
    * of one that is sent again: that of the inbox, as the client knew it when it sent it first; 0 = unknown
    */
   uint64_t epoch;
+  /*
+   * of a topic; elsewhere it has no effect
+   */
+  Rtm__Client__Priority priority;
 };
 #define RTM__CLIENT__PUBLISH__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&rtm__client__publish__descriptor) \
-    , RTM__CLIENT__CHANNEL_TYPE__CHANNEL_TYPE_NONE, (char *)protobuf_c_empty_string, RTM__CLIENT__MESSAGE_TYPE__MESSAGE_TYPE_BINARY, {0,NULL}, (char *)protobuf_c_empty_string, 0, 0, 0, 0, 0 }
+    , RTM__CLIENT__CHANNEL_TYPE__CHANNEL_TYPE_NONE, (char *)protobuf_c_empty_string, RTM__CLIENT__MESSAGE_TYPE__MESSAGE_TYPE_BINARY, {0,NULL}, (char *)protobuf_c_empty_string, 0, 0, 0, 0, 0, RTM__CLIENT__PRIORITY__PRIORITY_NORMAL }
 
 
 struct  Rtm__Client__Published
@@ -229,10 +244,14 @@ struct  Rtm__Client__Message
   Rtm__Client__MessageType type;
   ProtobufCBinaryData payload;
   char *custom_type;
+  /*
+   * as published
+   */
+  Rtm__Client__Priority priority;
 };
 #define RTM__CLIENT__MESSAGE__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&rtm__client__message__descriptor) \
-    , RTM__CLIENT__MESSAGE_TYPE__MESSAGE_TYPE_BINARY, {0,NULL}, (char *)protobuf_c_empty_string }
+    , RTM__CLIENT__MESSAGE_TYPE__MESSAGE_TYPE_BINARY, {0,NULL}, (char *)protobuf_c_empty_string, RTM__CLIENT__PRIORITY__PRIORITY_NORMAL }
 
 
 /*
@@ -461,6 +480,7 @@ typedef void (*Rtm__Client__Gap_Closure)
 
 extern const ProtobufCEnumDescriptor    rtm__client__channel_type__descriptor;
 extern const ProtobufCEnumDescriptor    rtm__client__message_type__descriptor;
+extern const ProtobufCEnumDescriptor    rtm__client__priority__descriptor;
 extern const ProtobufCMessageDescriptor rtm__client__stream_position__descriptor;
 extern const ProtobufCMessageDescriptor rtm__client__subscribe__descriptor;
 extern const ProtobufCMessageDescriptor rtm__client__subscribed__descriptor;
