@@ -1,5 +1,5 @@
-/// Which topics go first to a subscriber who reads more slowly than messages come (C-14). The publisher chooses
-/// it when joining the topic.
+/// Which topics go first to a subscriber who reads more slowly than messages come (C-14). The publisher
+/// chooses it when joining the topic.
 public enum TopicPriority: Int, Sendable, Hashable, CaseIterable {
     case normal = 0
     case highest = 1

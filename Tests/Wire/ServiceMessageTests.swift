@@ -215,7 +215,8 @@ struct ServiceMessageTests {
     @Test("AppendHistoryRequest, which is only written so far")
     func appendHistoryRequest() throws {
         try each(Rtm_Service_AppendHistoryRequest.self) { message, _ in
-            guard message.channel.isOurs, message.hasChannel, message.hasMessage, message.message.isOurs
+            guard message.channel.isOurs, message.hasChannel, message.hasMessage, message.message.isOurs,
+                message.message.hasKnownPriority
             else {
                 return
             }
@@ -226,7 +227,8 @@ struct ServiceMessageTests {
                     timestampMilliseconds: message.timestampMs,
                     message: MessageView(
                         type: MessageType(rawValue: content.type.rawValue), payload: texts[0],
-                        customType: texts[1]),
+                        customType: texts[1],
+                        priority: TopicPriority(rawValue: content.priority.rawValue) ?? .normal),
                     origin: PublishOrigin(instance: message.instance, sequence: message.sequence))
                 try writes(append, message)
             }
@@ -294,6 +296,7 @@ extension Rtm_Service_ChannelKey {
 
 extension Rtm_Client_Message {
     fileprivate var isOurs: Bool { Rtm_Client_MessageType.allCases.contains(type) }
+    fileprivate var hasKnownPriority: Bool { Rtm_Client_Priority.allCases.contains(priority) }
 }
 
 extension Rtm_Client_StreamPosition {

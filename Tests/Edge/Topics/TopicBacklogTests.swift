@@ -10,7 +10,7 @@ import Testing
     private var backlog = TopicBacklog()
 
     /// A frame that says of which topic it is, and the how many-th.
-    private func frame(_ place: Int, _ number: Int, filler: Int = 0) -> ByteBuffer {
+    private static func frame(_ place: Int, _ number: Int, filler: Int = 0) -> ByteBuffer {
         var frame = ByteBuffer()
         frame.writeInteger(UInt32(16 + filler))
         frame.writeInteger(place)
@@ -23,14 +23,15 @@ import Testing
         _ place: Int, _ numbers: ClosedRange<Int>, _ priority: TopicPriority, filler: Int = 0
     ) {
         backlog.write(of: TopicRank(place: place, priority: priority)) { outbound in
-            for number in numbers { outbound.writeImmutableBuffer(frame(place, number, filler: filler)) }
+            for number in numbers { outbound.writeImmutableBuffer(Self.frame(place, number, filler: filler)) }
         }
     }
 
     private func read(_ frames: ByteBuffer?) -> [[Int]] {
         guard var frames else { return [] }
         var read: [[Int]] = []
-        while let length = frames.readInteger(as: UInt32.self), var frame = frames.readSlice(length: Int(length)),
+        while let length = frames.readInteger(as: UInt32.self),
+            var frame = frames.readSlice(length: Int(length)),
             let place = frame.readInteger(as: Int.self), let number = frame.readInteger(as: Int.self)
         {
             read.append([place, number])

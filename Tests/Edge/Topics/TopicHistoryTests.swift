@@ -9,8 +9,8 @@ import Testing
 @testable import RTMEdgeServer
 
 /// Generated histories of an edge with topics: listeners choose publishers, choose others, leave, vanish and
-/// come back, or read nothing for a while, while publishers publish with various priorities. Each listener gets
-/// exactly what it wanted at that time, in order and once.
+/// come back, or read nothing for a while, while publishers publish with various priorities. Each listener
+/// gets exactly what it wanted at that time, in order and once.
 @Suite("Histories of topics at an edge")
 struct TopicHistoryTests {
     private final class Listener {
@@ -74,7 +74,8 @@ struct TopicHistoryTests {
     }
 
     @Test(
-        "C-8, C-9, C-11, C-14, S-19: everybody hears whom he wants, whatever happens in between", arguments: 1...30)
+        "C-8, C-9, C-11, C-14, S-19: everybody hears whom he wants, whatever happens in between",
+        arguments: 1...30)
     func history(_ seed: UInt64) {
         defer { fixture.end() }
         var random = SeededGenerator(seed: seed)

@@ -13,17 +13,13 @@ extension ConnectionHandler: SessionConnection, Flushable, DeadlineWheelMember {
             flush()
             return put(frames)
         }
-        if outbound.readableBytes == 0 {
-            outbound = frames
-        } else {
-            outbound.writeImmutableBuffer(frames)
-        }
+        outbound.append(frames)
         schedule()
     }
 
     func write(_ encode: (inout ByteBuffer) -> Void) {
         guard !machine.isEnded else { return }
-        encode(&outbound)
+        outbound.write(encode)
         schedule()
     }
 
@@ -36,16 +32,13 @@ extension ConnectionHandler: SessionConnection, Flushable, DeadlineWheelMember {
 
     func write(of topic: TopicRank, _ encode: (inout ByteBuffer) -> Void) {
         guard isBehind, !machine.isEnded else { return write(encode) }
-        backlog.write(of: topic, encode)
+        outbound.write(of: topic, encode)
         schedule()
     }
 
-    func release(_ topic: Int) {
-        guard !backlog.isEmpty, let frames = backlog.take(topic) else { return }
-        write { $0.writeImmutableBuffer(frames) }
-    }
+    func release(_ topic: Int) { outbound.release(topic) }
 
-    private var isBehind: Bool { isWriting || !backlog.isEmpty }
+    private var isBehind: Bool { isWriting || outbound.hasBacklog }
 
     private func schedule() {
         guard !isScheduled else { return }
@@ -61,18 +54,12 @@ extension ConnectionHandler: SessionConnection, Flushable, DeadlineWheelMember {
 
     /// What isn't of a topic goes before what waits of topics.
     private func flush() {
-        guard outbound.readableBytes > 0 || !backlog.isEmpty else { return }
         guard !isWriting else {
-            let waiting = outbound.readableBytes + (backlog.isEmpty ? 0 : backlog.bytes)
-            if waiting > loop.configuration.limits.outboundBytesMax { cutOff() }
+            if outbound.bytes > loop.configuration.limits.outboundBytesMax { cutOff() }
             return
         }
-        if outbound.readableBytes > 0 {
-            var frames = ByteBuffer()
-            swap(&frames, &outbound)
-            put(frames)
-        }
-        while !isWriting, let frames = backlog.next(bytes: Self.roomBytesMax) { put(frames) }
+        if let frames = outbound.takeFrames() { put(frames) }
+        while !isWriting, let frames = outbound.takeBacklog(bytes: Self.roomBytesMax) { put(frames) }
     }
 
     private func put(_ frames: ByteBuffer) {
@@ -88,40 +75,33 @@ extension ConnectionHandler: SessionConnection, Flushable, DeadlineWheelMember {
         context.writeAndFlush(wrapOutboundOut(frames)).assumeIsolated().whenComplete { _ in
             self.writes -= 1
             if !self.isWriting { self.deadline.stallEnded() }
-            let hasMore = self.outbound.readableBytes > 0 || !self.backlog.isEmpty
-            if hasMore || !self.roomWaiters.isEmpty { self.schedule() }
+            if !self.outbound.isEmpty || self.outbound.hasWaiters { self.schedule() }
         }
     }
 
     private var isWriting: Bool { writes > 0 }
 
     /// A few bytes that wait for the end of the turn don't count.
-    var hasRoom: Bool { machine.isEnded || !isBehind && outbound.readableBytes <= Self.roomBytesMax }
+    var hasRoom: Bool { machine.isEnded || !isBehind && outbound.frameBytes <= Self.roomBytesMax }
 
     func whenRoom(_ body: @escaping () -> Void) {
         guard !machine.isEnded else { return body() }
-        roomWaiters.append(body)
+        outbound.await(body)
         schedule()
     }
 
-    func callRoomWaiters() {
-        guard !roomWaiters.isEmpty else { return }
-        let waiters = roomWaiters
-        roomWaiters = []
-        for waiter in waiters { waiter() }
-    }
-
-    func dropUnsent() {
-        outbound = ByteBuffer()
-        backlog = TopicBacklog()
-    }
+    func callRoomWaiters() { for waiter in outbound.takeWaiters() { waiter() } }
 
     /// What was not written is dropped: the client knows its positions and can continue from there.
     private func cutOff() {
-        dropUnsent()
-        let bytesMax = loop.configuration.limits.outboundBytesMax
-        disconnect(
-            Disconnect(
-                .slowConsumer, "more than \(bytesMax) bytes wait for you; read faster, or subscribe to less"))
+        outbound.drop()
+        disconnect(.slowConsumer(bytesMax: loop.configuration.limits.outboundBytesMax))
+    }
+}
+
+extension Disconnect {
+    fileprivate static func slowConsumer(bytesMax: Int) -> Disconnect {
+        Disconnect(
+            .slowConsumer, "more than \(bytesMax) bytes wait for you; read faster, or subscribe to less")
     }
 }

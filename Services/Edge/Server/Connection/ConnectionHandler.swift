@@ -12,7 +12,7 @@ import RTMWire
 /// however many entries are due. The bytes go straight to the socket, and what the socket doesn't take at
 /// once goes through NIO (docs/decisions/0008). A client that reads too slowly holds memory up to
 /// `outboundBytesMax`. Then it is cut off and told why; others never wait for it.
-final class ConnectionHandler: ChannelDuplexHandler {
+final class ConnectionHandler: ChannelDuplexHandler, Departing {
     typealias InboundIn = ByteBuffer
     typealias OutboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
@@ -23,14 +23,10 @@ final class ConnectionHandler: ChannelDuplexHandler {
 
     // What a delivery needs comes first and side by side: with many connections, memory is what costs.
     let loop: EdgeLoop
-    var outbound = ByteBuffer()
-    /// What waits of topics while the socket is behind.
-    var backlog = TopicBacklog()
+    var outbound = Outbound()
     var isScheduled = false
     /// Writes through NIO that the socket has not taken yet; two at most.
     var writes: UInt8 = 0
-    /// What is to be called when there is room.
-    var roomWaiters: [() -> Void] = []
     private let isOnSocket: Bool
     var machine = ConnectionStateMachine()
     /// Nil if TLS or WebSocket lies between the handler and the socket, and while the channel isn't active.
@@ -82,7 +78,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
         socket = nil
         reader.ended(self)
         loop.deadlines.forget(self)
-        dropUnsent()
+        outbound.drop()
         loop.metrics.connectionClosed()
         context.fireChannelInactive()
     }
@@ -108,6 +104,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
 
     /// Pings of WebSocket count as heartbeats do.
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        if event as? ChannelEvent == .inputClosed { return loop.departures.add(self) }
         guard event is WebSocketPing else { return context.fireUserInboundEventTriggered(event) }
         conduct.heartbeat(loop.configuration.limits.heartbeats, now: loop.endOfTurn.now)
         judge()
@@ -252,9 +249,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
         guard !machine.isEnded, let context else { return }
         ended(SessionEnd(reason.code), "\(reason.code)")
         loop.metrics.disconnected(reason.code)
-        var frames = outbound
-        if !backlog.isEmpty { frames.writeImmutableBuffer(backlog.takeAll()) }
-        dropUnsent()
+        var frames = outbound.takeAll()
         ServerFrame(reason).encodeFrame(into: &frames)
         // Only our direction is closed: unread bytes would make the kernel reset, and the last frame lost.
         context.writeAndFlush(wrapOutboundOut(frames)).assumeIsolated().whenComplete { _ in
@@ -267,11 +262,10 @@ final class ConnectionHandler: ChannelDuplexHandler {
     func replaced() {
         guard !machine.isEnded else { return }
         ended(.lost, "the client is here again")
-        dropUnsent()
-        abandon()
+        depart()
     }
 
-    private func abandon() { context?.close(promise: nil) }
+    func depart() { context?.close(promise: nil) }
 
     /// Ends the session, once.
     private func ended(_ end: SessionEnd, _ cause: @autoclosure () -> String) {
@@ -288,12 +282,12 @@ final class ConnectionHandler: ChannelDuplexHandler {
 
     /// Called at the deadline that was returned last, or before it.
     func checkDeadline(now: NIODeadline) {
-        guard !machine.isEnded else { return abandon() }
+        guard !machine.isEnded else { return depart() }
         // Nobody can hear a client that isn't read.
         if reader.isHeld { deadline.heard(now: now) }
         if let bytes = context.waitingBytes { deadline.stillWaiting(bytes, now: now) }
         switch deadline.check(now: now, utc: loop.wallClock()) {
-        case .expired where machine.isNew && !isReachable: abandon()
+        case .expired where machine.isNew && !isReachable: depart()
         case .expired(let reason): disconnect(reason)
         case .alive(let until): loop.deadlines.remind(self, at: min(until, checkJoinTokens(now)))
         case .tokenWillExpire(let remaining):
@@ -301,9 +295,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
             checkDeadline(now: now)
         }
     }
-}
 
-extension ConnectionHandler {
     /// Warns of the tokens by which stream channels were joined, and ends memberships with them.
     ///
     /// - Returns: when there is something to do next.

@@ -108,7 +108,10 @@ struct EdgeListener: Service {
         let loop = loops.loop(of: channel.eventLoop)
         switch limiter.admit(remote, makingRoom: loop.endStranger) {
         case .admitted:
-            let connection = ConnectionHandler(loop: loop, isOnSocket: tls == nil && webSocket == nil)
+            let isOnSocket = tls == nil && webSocket == nil
+            // TLS and WebSocket have a farewell of their own. Without it they are closed at once.
+            if isOnSocket { try channel.syncOptions?.setOption(.allowRemoteHalfClosure, value: true) }
+            let connection = ConnectionHandler(loop: loop, isOnSocket: isOnSocket)
             let slot = ConnectionSlot(of: channel, connection, remote, limiter)
             loop.strangers.add(slot)
             channel.closeFuture.assumeIsolated().whenComplete { _ in

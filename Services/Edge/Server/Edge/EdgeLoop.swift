@@ -25,6 +25,7 @@ final class EdgeLoop {
     let wallClock: () -> UInt64
     let arena: DecodeArena
     let deadlines: ConnectionDeadlines
+    let departures: Departures<ConnectionHandler>
     var strangers = Strangers<ConnectionSlot>()
     let sessions = Sessions()
     let sessionLog: SessionLog
@@ -66,6 +67,7 @@ final class EdgeLoop {
         endOfTurn = EndOfTurn.shared(on: eventLoop)
         arena = DecodeArena(bytesMax: 4 * configuration.limits.frameBytesMax)
         deadlines = ConnectionDeadlines(on: eventLoop)
+        departures = Departures(on: eventLoop)
         // Session ids and the lease begin with the same number. Nobody compares the two.
         let number = self.random.next()
         let lease = number | 1

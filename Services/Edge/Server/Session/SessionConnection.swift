@@ -8,7 +8,8 @@ protocol SessionConnection: AnyObject {
     func send(_ frames: ByteBuffer)
     /// Has whole frames written behind those.
     func write(_ encode: (inout ByteBuffer) -> Void)
-    /// As `send` and `write`, but while the client is behind the frames wait, and more urgent topics go first.
+    /// As `send` and `write`, but while the client is behind the frames wait, and more urgent topics go
+    /// first.
     func send(_ frames: ByteBuffer, of topic: TopicRank)
     func write(of topic: TopicRank, _ encode: (inout ByteBuffer) -> Void)
     /// What waits of the topic at this place goes before what is sent next.

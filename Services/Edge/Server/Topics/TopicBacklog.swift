@@ -11,10 +11,10 @@ struct TopicRank: Equatable {
 
 /// The entries of topics that wait for a client whose socket is behind (C-14).
 ///
-/// Each topic has a line of its own, and the most urgent line goes first. An entry never overtakes another one
-/// of its topic, because the client goes on from the position of the last one: an urgent entry takes along what
-/// stands before it. Lines of the same priority take turns. Nothing waits here while the socket takes what
-/// comes. Pure.
+/// Each topic has a line of its own, and the most urgent line goes first. An entry never overtakes another
+/// one of its topic, because the client goes on from the position of the last one: an urgent entry takes
+/// along what stands before it. Lines of the same priority take turns. Nothing waits here while the socket
+/// takes what comes. Pure.
 struct TopicBacklog {
     private struct Line {
         let place: Int
