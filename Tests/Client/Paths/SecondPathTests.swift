@@ -1,8 +1,10 @@
-import RTMClient
+import NIOCore
 import RTMProtocol
 import RTMTestSupport
 import Synchronization
 import Testing
+
+@testable import RTMClient
 
 /// A client with a second path, and two small edges (N-5).
 struct SecondPathTests {
@@ -14,13 +16,14 @@ struct SecondPathTests {
         let client = try RTMClient.forTest(first) {
             $0.servers.append(ServerAddress(host: "127.0.0.1", port: second.port))
             $0.secondPath = .otherServer
-            $0.timing.paths.beat = .milliseconds(20)
-            $0.timing.paths.stall = .milliseconds(100)
+            $0.timing.paths.beat = .milliseconds(50)
+            $0.timing.paths.stall = .milliseconds(800)
             $0.timing.paths.hold = .milliseconds(50)
         }
         try await client.login()
         try await eventually("the second connection stands by") {
-            second.received.contains { if case .hello = $0.body { true } else { false } }
+            try await client.eventLoop.submit { [link = client.link] in link.value.standby?.server == 1 }
+                .get()
         }
         do {
             try await body(client, first, second)

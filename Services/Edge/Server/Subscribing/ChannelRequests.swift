@@ -82,7 +82,8 @@ final class ChannelRequests {
                 .invalidParameter, "the feature set \(wish.features.rawValue) has unknown features")
         }
         let key = session.channel(name.string, wish.type ?? .none)
-        try subscribing.checkIsPossible(key, .channelSubscribeFailed)
+        try subscribing.checkIsPossible(
+            key, wish.type == .stream ? .channelJoinFailed : .channelSubscribeFailed)
         try checkRoom(for: key, of: session)
         if let expiresAt { accept(key.name, until: expiresAt, session) }
         return key
