@@ -46,22 +46,22 @@ struct DoctorMigrateTests {
             """
             import AgoraRtmKit
             let config = AgoraRtmClientConfig(appId: "a", userId: "b")
-            config.areaCode = [.CN]
+            config.ispPolicyEnabled = true
             config.privateConfig = AgoraRtmPrivateConfig()
             let options = AgoraRtmJoinTopicOption()
-            options.priority = .high
+            options.syncWithMedia = true
             let kit = try AgoraRtmClientKit(config, delegate: self)
             kit.setParameters("{}")
             kit.login(token) { response, error in }
             let (_, error) = await kit.subscribe(channelName: "lobby", option: nil)
             // kit.renewToken("x")
             let cloud: AgoraRtmCloudThing? = nil
-            """, "struct Unrelated { var areaCode = 1 }")
+            """, "struct Unrelated { var ispPolicyEnabled = true }")
         #expect(report.files == 2)
         #expect(report.filesWithSDK == 1)
         let idle = names(report.uses(.idle))
-        #expect(idle.contains("AgoraRtmClientConfig.var areaCode"))
-        #expect(idle.contains("AgoraRtmJoinTopicOption.var priority"))
+        #expect(idle.contains("AgoraRtmClientConfig.var ispPolicyEnabled"))
+        #expect(idle.contains("AgoraRtmJoinTopicOption.var syncWithMedia"))
         #expect(names(report.uses(.differs)).contains("AgoraRtmClientKit.func setParameters"))
         #expect(names(report.uses).contains("AgoraRtmClientKit.func login"))
         #expect(names(report.uses).contains("AgoraRtmClientKit.func subscribe"))
