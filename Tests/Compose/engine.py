@@ -119,7 +119,7 @@ class Stack:
 
     def probe(self, service, container=None):
         """What the health check of a container says, and whether it is content."""
-        program = f"rtm-{service.split('-')[0]}"
+        program = f"rtm-{service}"
         outcome = subprocess.run(
             [self.engine.name, "exec", container or self.container(service), program, "--probe"],
             capture_output=True, text=True)

@@ -105,9 +105,7 @@ private struct Journals: Service {
         keys.follow(context, with: redis)
         let shards = configuration[MessagingKeys.shards]
         let (prefix, lease) = (configuration[keys.prefix], configuration[MessagingKeys.journalLease])
-        // Several nodes may listen at the same address, each on a machine or in a container of its own.
-        let name = NodeName(configuration[MessagingKeys.advertise] ?? configuration[MessagingKeys.listen])
-            .text
+        let name = await Self.name(configuration, redis.deployment).text
         let parts = (0..<shards).map { limits.part($0, among: shards) }
         let layout = "\(shards) shards of \(parts[0].partitionCount) partitions"
         let journalLimits = JournalLimits(
@@ -138,6 +136,16 @@ private struct Journals: Service {
                 lease: lease.milliseconds, tell: node.value.learned)
             return NIOLoopBound(Parts(journals: journals, registry: registry), eventLoop: loop)
         }.get()
+    }
+
+    private static func name(
+        _ configuration: Configuration, _ redis: RedisConfiguration.Deployment
+    ) async -> NodeName {
+        if let advertised = configuration[MessagingKeys.advertise] { return NodeName(advertised) }
+        var place = configuration[MessagingKeys.listen]
+        if place.isEverywhere, let own = await OwnAddress(towards: redis).find() { place.host = own }
+        // Several nodes may listen at the same address, each on a machine or in a container of its own.
+        return NodeName(place)
     }
 
     func start() async throws {

@@ -46,7 +46,8 @@ package enum MessagingKeys {
     static let advertise = ConfigurationKey<HostPort?>.optionalAddress(
         "messaging.advertise",
         "Address where the other services reach this node, which the nodes tell to their callers. Unset: "
-            + "messaging.listen. A node for which it is on 0.0.0.0 or [::] is found only by callers that list it."
+            + "messaging.listen, and with 0.0.0.0 or [::] there the address with which the node reaches its "
+            + "Redis. If that is on the same machine, only callers that list the node find it."
     )
     static let redis = RedisKeySet(
         of: "messaging", purpose: "that keeps the journal for several messaging nodes",

@@ -10,11 +10,11 @@ struct NodeName: Equatable {
         text = "\(address)/\(String(random, radix: 16))"
     }
 
-    /// Where the node of this name is reached; nil if it doesn't say: it listens on all addresses of its
-    /// machine, or on a port that the system chose, and no `messaging.advertise` is set.
+    /// Where the node of this name is reached; nil if it doesn't say: no `messaging.advertise` is set, and it
+    /// listens on a port that the system chose, or on all addresses and reaches Redis on its own machine.
     static func address(of text: String) -> NodeAddress? {
         guard let slash = text.lastIndex(of: "/"), let address = try? HostPort(text: String(text[..<slash])),
-            !["0.0.0.0", "::"].contains(address.host), address.port > 0
+            !address.isEverywhere, address.port > 0
         else { return nil }
         return NodeAddress(host: address.host, port: UInt32(address.port))
     }
