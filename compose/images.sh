@@ -3,6 +3,7 @@
 #
 #   ENGINE=docker|podman    the first one that answers
 #   BUILD_IMAGE, BASE_IMAGE the images that the Containerfile begins with; the official ones
+#   BUILD_OPTIONS           further options of the engine's build, such as --network host
 #   PROGRAMS=host           compiles outside, with the toolchain of this machine, instead of in BUILD_IMAGE
 #   TAG=NAME                another name instead of the commit
 set -euo pipefail
@@ -21,7 +22,8 @@ fi
 commit=$(git rev-parse --short=12 HEAD 2>/dev/null || echo unknown)
 version=$(sed -n 's/.*static let version = "\(.*\)"/\1/p' Shared/ServiceKit/BuildInformation.swift)
 tag=${TAG:-$commit}
-arguments=(--build-arg "COMMIT=$commit" --build-arg "VERSION=$version")
+read -ra options <<<"${BUILD_OPTIONS:-}"
+arguments=(${options[@]+"${options[@]}"} --build-arg "COMMIT=$commit" --build-arg "VERSION=$version")
 [ -z "${BUILD_IMAGE:-}" ] || arguments+=(--build-arg "BUILD_IMAGE=$BUILD_IMAGE")
 [ -z "${BASE_IMAGE:-}" ] || arguments+=(--build-arg "BASE_IMAGE=$BASE_IMAGE")
 

@@ -5,6 +5,7 @@
     KEEP=1                 leaves the last stack running
     ONLY=single|scaled     one of the two stacks
     BUILT=1                takes the programs that are in .build/image already
+    COMPILE=1              compiles in a container, as `make images` does, with the toolchain of this machine mounted there
 
 Where there is no registry of images, Debian's packages take the place of the official ones (base.sh).
 """
@@ -87,8 +88,20 @@ def images(engine, steps):
         if obstacle:
             raise Impossible(f"{engine.name} can't start a container here ({obstacle}), so nothing was run")
     base = {} if os.environ.get("REGISTRY") else {"BASE_IMAGE": "localhost/heliograph-base:latest"}
-    run(ROOT / "compose/images.sh", env={
-        **os.environ, "ENGINE": engine.name, "PROGRAMS": "host", "TAG": "test", "OUT": str(OUT), **base})
+    how = {"ENGINE": engine.name, "TAG": "test", **base}
+    if not os.environ.get("COMPILE"):
+        how |= {"PROGRAMS": "host", "OUT": str(OUT)}
+    elif not os.environ.get("REGISTRY"):
+        options = run(ROOT / "Tests/Compose/build-image.sh", env={**os.environ, "ENGINE": engine.name})
+        how |= {"BUILD_IMAGE": "localhost/heliograph-build:latest", "BUILD_OPTIONS": options}
+        steps.done("the image to compile in")
+    run(ROOT / "compose/images.sh", env={**os.environ, **how})
+    if os.environ.get("COMPILE"):
+        taken = engine("create", "localhost/heliograph:test")
+        client_program = OUT / "root/usr/bin/rtm"
+        client_program.parent.mkdir(parents=True, exist_ok=True)
+        engine("cp", f"{taken}:/usr/bin/rtm", client_program)
+        engine("rm", taken)
     engine("tag", "localhost/heliograph:test", "localhost/heliograph:next")
     sizes = {name: int(engine("image", "inspect", "--format", "{{.Size}}", f"localhost/{name}")) / 1e6
              for name in ("heliograph-base", "heliograph:test") if base or name != "heliograph-base"}

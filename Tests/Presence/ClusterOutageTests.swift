@@ -40,12 +40,12 @@ struct ClusterOutageTests {
 
     /// Users come, set states and leave at both nodes until the body has ended.
     ///
-    /// - Returns: how many calls failed.
+    /// - Returns: why calls failed.
     private func churn(
         _ nodes: [StoreHarness], while body: () async throws -> Void
-    ) async throws -> Int {
+    ) async throws -> [String] {
         let isOver = Shared(false)
-        let sums = Shared((done: 0, failed: 0))
+        let sums = Shared((done: 0, failures: [String]()))
         try await withThrowingTaskGroup { group in
             for (number, node) in nodes.enumerated() {
                 group.addTask {
@@ -59,7 +59,7 @@ struct ClusterOutageTests {
                             try await node.leave(.of(user))
                             sums.withLock { $0.done += 1 }
                         } catch {
-                            sums.withLock { $0.failed += 1 }
+                            sums.withLock { $0.failures.append("\(error)") }
                         }
                     }
                 }
@@ -78,7 +78,7 @@ struct ClusterOutageTests {
             isOver.withLock { $0 = true }
             try await group.waitForAll()
         }
-        return sums.present.failed
+        return sums.present.failures
     }
 
     /// Every event is told under one number, and together they give what is in the roster.
@@ -114,7 +114,7 @@ struct ClusterOutageTests {
                     try await first.sweep()
                     try await cluster.move(Self.slot)
                 }
-                #expect(failed == 0)
+                #expect(failed == [])
                 try await expectOneStory([first, second])
             }
         }

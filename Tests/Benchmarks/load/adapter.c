@@ -4,6 +4,7 @@
 
 static const struct adapter *const adapters[] = {
     &adapter_ceiling, &adapter_heliograph, &adapter_mqtt, &adapter_nats, &adapter_redis,
+    &adapter_topics,
 };
 
 /* Returns the adapter of that name, or NULL. */

@@ -1,5 +1,5 @@
-/* logins: how fast sessions connect, log in and subscribe, each to a channel of its own: what comes after a network or a
- * server was away. */
+/* logins: how fast sessions connect, log in and subscribe, each to a channel of its own, all to one or to none: what comes
+ * after a network or a server was away. */
 #include "account.h"
 #include "delivery.h"
 #include "report.h"
@@ -8,9 +8,12 @@
 
 /* The workload; workload.h has its contract. */
 void workload_logins(void) {
-    crowd_make(options.sessions, 1, 1);
+    if (options.no_channel) crowd_make(1, 1, options.sessions);
+    else if (options.together) crowd_make(1, options.sessions, 1);
+    else crowd_make(options.sessions, 1, 1);
     struct moment from = account_now();
-    crowd_connect_subscribers();
+    if (options.no_channel) crowd_connect_publishers();
+    else crowd_connect_subscribers();
     struct moment to = account_now();
     double seconds = (double)(to.at_ns - from.at_ns) / 1e9;
     report_begin();

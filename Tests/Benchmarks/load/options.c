@@ -29,6 +29,9 @@ static const struct option names[] = {
     { "rate", required_argument, NULL, 'r' },
     { "sessions", required_argument, NULL, 'n' },
     { "at-once", required_argument, NULL, 'k' },
+    { "together", no_argument, NULL, 'g' },
+    { "no-channel", no_argument, NULL, 'o' },
+    { "presence", no_argument, NULL, 'e' },
     { "warm-up", required_argument, NULL, 'u' },
     { "seconds", required_argument, NULL, 'd' },
     { "quiet", required_argument, NULL, 'q' },
@@ -36,12 +39,12 @@ static const struct option names[] = {
 };
 
 static const char usage_text[] =
-    "usage: load --adapter ceiling|heliograph|mqtt|nats|redis --port N [--tls] [--server-pids ID,ID]\n"
+    "usage: load --adapter ceiling|heliograph|topics|mqtt|nats|redis --port N [--tls] [--server-pids ID,ID]\n"
     "            [--prefix NAME] [--payload BYTES] [--warm-up S] [--seconds S] --workload W\n"
     "  closed  --channels N --subscribers N --publishers N --window N\n"
     "  open    --channels N --subscribers N --publishers N --rate DELIVERIES_PER_SECOND\n"
     "  idle    --sessions N --at-once N --quiet S\n"
-    "  logins  --sessions N --at-once N\n"
+    "  logins  --sessions N --at-once N [--together | --no-channel] [--presence]\n"
     "Subscribers, publishers and window are those of one channel.\n";
 
 /* Says why, and how it is meant, and ends the program. */
@@ -82,6 +85,9 @@ static void take(int letter, char *value) {
     case 'b': options.payload = count_of(value); break;
     case 'r': options.rate = real_of(value); break;
     case 'n': options.sessions = count_of(value); break;
+    case 'g': options.together = true; break;
+    case 'o': options.no_channel = true; break;
+    case 'e': options.presence = true; break;
     case 'k': options.at_once = count_of(value); break;
     case 'u': options.warm_up = real_of(value); break;
     case 'd': options.seconds = real_of(value); break;

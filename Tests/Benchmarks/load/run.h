@@ -21,6 +21,9 @@ struct options {
     uint32_t payload;       /* Bytes of a message. */
     uint32_t sessions;      /* idle and logins: so many sessions. */
     uint32_t at_once;       /* Connections that are being set up at one time. */
+    bool together;          /* logins: all to one channel … */
+    bool no_channel;        /* … or to none. */
+    bool presence;          /* logins to Heliograph: subscribers also follow who comes and goes. */
     double rate;            /* open: deliveries per second over all channels. */
     double warm_up, seconds, quiet;
 };

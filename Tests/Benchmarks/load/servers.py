@@ -182,7 +182,7 @@ sys_interval 0
 
 LIMITS = {"connections-max": 40000, "connections-per-address-max": 40000, "rates-publish": 0, "rates-session-publish": 0,
           "rates-session-publish-bytes": 0, "rates-app-publish": 0, "rates-app-publish-bytes": 0, "rates-calls": 0,
-          "rates-subscribe": 0, "rates-login": 0}
+          "rates-subscribe": 0, "rates-login": 0, "rates-topic-publish": 0}
 
 
 def flags(**values):
@@ -237,6 +237,7 @@ def sharded(nodes):
 SERVERS = {server.name: server for server in [
     Server("ceiling", "ceiling", 7920, ceiling, settle=0.2),
     Server("heliograph", "heliograph", 7950, standalone, admin=7951),
+    Server("heliograph-topics", "topics", 7950, standalone, admin=7951),
     Server("heliograph-4", "heliograph", 7960, four_processes, admin=7961),
     Server("heliograph-4-journal", "heliograph", 7960, journaled, admin=7961),
     Server("heliograph-shards-1", "heliograph", 7960, sharded(1), admin=7961),
