@@ -30,13 +30,14 @@ arguments=(${options[@]+"${options[@]}"} --build-arg "COMMIT=$commit" --build-ar
 if [ "${PROGRAMS:-build}" = host ]; then
     out=${OUT:-.build/image}
     [ -n "${BUILT:-}" ] || compose/programs.sh "$out"
-    tar -C "$out" -c --owner=0 --group=0 root symbols data |
+    tar -C "$out" -c --owner=0 --group=0 --transform='s|^|out/|S' root symbols data |
         "$engine" import - localhost/heliograph-programs:latest >/dev/null
-    # A name in `FROM` hides the stage that compiles, and every engine leaves out a stage that nobody needs.
-    arguments+=(--build-arg PROGRAMS=localhost/heliograph-programs:latest)
+    containerfile() { sed 's|--from=build |--from=localhost/heliograph-programs:latest |; /^FROM .* AS build$/,/^RUN RTM_COMMIT/d' Containerfile; }
+else
+    containerfile() { cat Containerfile; }
 fi
 
-"$engine" build "${arguments[@]}" --file Containerfile --tag "localhost/heliograph:$tag" .
+containerfile | "$engine" build "${arguments[@]}" --file - --tag "localhost/heliograph:$tag" .
 "$engine" tag "localhost/heliograph:$tag" localhost/heliograph:latest
 say "built localhost/heliograph:$tag, $("$engine" image inspect --format '{{.Size}}' "localhost/heliograph:$tag" |
     awk '{ printf "%.0f MB", $1 / 1e6 }')"

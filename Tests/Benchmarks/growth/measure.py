@@ -7,6 +7,7 @@ subscribers   server CPU per delivery against the number of subscribers of one c
               entries and a socket is written once for them, and with window 1, where each delivery is a write of its own
 channels      server CPU per publish against the number of channels; one session publishes to all channels in turn, 64 publishes
               at a time, and another one is subscribed to all
+journal       the same with the most channels, four shards on two messaging nodes, and their journal in Redis
 sessions      resident memory against the number of sessions, and how long each step takes; they log in, then each subscribes to
               a channel of its own, then all subscribe to one and the same channel
 logins        sessions that connect, log in and subscribe with the load generator, 200 at a time
@@ -108,6 +109,14 @@ def channels(name):
             yield {"channels": count, **publishes(server, [f"growth-{number}" for number in range(count)])}
 
 
+def journal(name):
+    """Only where the services are processes of their own."""
+    if name != "heliograph-4":
+        return
+    with running("heliograph-shards-2") as server:
+        yield {"channels": CHANNELS[-1], **publishes(server, [f"growth-{number}" for number in range(CHANNELS[-1])])}
+
+
 def publishes(server, names):
     before = server.resident()
     reader, writer = Connection(server.port, "reader"), Connection(server.port, "writer")
@@ -181,7 +190,7 @@ def heartbeats(name):
         yield {"sessions": count, "us_per_heartbeat": result["server_us_per_ping"], "every_s": seconds}
 
 
-PARTS = {"subscribers": (subscribers, RUNS), "channels": (channels, RUNS), "sessions": (sessions, 1), "logins": (logins, RUNS),
+PARTS = {"subscribers": (subscribers, RUNS), "channels": (channels, RUNS), "journal": (journal, RUNS), "sessions": (sessions, 1), "logins": (logins, RUNS),
          "heartbeats": (heartbeats, 1)}
 
 

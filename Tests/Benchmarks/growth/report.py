@@ -1,5 +1,5 @@
 """report.py RESULTS FOLDER: writes growth.md and growth.png from the lines that measure.py wrote: tables of medians, a plot, and
-the sum for a million sessions. Every figure of the page comes from RESULTS or from the assumptions that stand here."""
+the sum for a million sessions and for ten. Every figure of the page comes from RESULTS or from the assumptions that stand here."""
 import collections, json, math, pathlib, statistics, sys
 
 import matplotlib
@@ -9,8 +9,9 @@ import matplotlib.pyplot as plot
 NAMES = {"heliograph": "one process", "heliograph-4": "four processes"}
 DEPLOYED = "heliograph-4"
 
-# What the million sessions do, and what they run on.
-SESSIONS, CHANNELS_EACH, SESSIONS_PER_CHANNEL, PER_SECOND = 1_000_000, 5, 100, 1
+# What the sessions of the paper do, and what they run on.
+SESSIONS, CHANNELS_EACH, SESSIONS_PER_CHANNEL, PER_SECOND = [1_000_000, 10_000_000], 5, 100, 1
+SHARDS_PER_NODE = 2
 HEARTBEAT_SECONDS = [5, 30]
 CORES, MEMORY_GB, BUSY = 8, 32, 0.5
 TAIL_SECONDS, SEGMENT_BYTES = 150, 66  # how long messages are kept for those who come back; Ethernet, IP and TCP around each write
@@ -106,7 +107,7 @@ def logins_table():
     return table(["sessions"] + [f"{name(server)}: {what}" for server in servers for what in ("s", "CPU s")], rows)
 
 
-# A million
+# On paper
 
 class Costs:
     """The measured figures of one server that the sum needs, in KB and microseconds."""
@@ -129,6 +130,9 @@ class Costs:
         most = max(line["channels"] for line in of("channels", server))
         at_most = of("channels", server, channels=most)
         self.log = statistics.median(line["us_by_program"]["rtm-messaging"] for line in at_most)
+        journaled = of("journal", server)
+        self.log_journaled = statistics.median(line["us_by_program"]["rtm-messaging"] for line in journaled)
+        self.redis = statistics.median(line["us_by_program"]["redis-server"] for line in journaled)
         self.bytes = statistics.median(line["bytes_per_delivery"] for line in at_most)
         self.return_edge = sum(self.cpu(line, "rtm-edge") * times for line, times in ((last, 1), (same, CHANNELS_EACH)))
         self.return_messaging = sum(self.cpu(line, "rtm-messaging") * times for line, times in ((last, 1), (same, CHANNELS_EACH)))
@@ -140,70 +144,93 @@ class Costs:
 
 class Fleet:
     """The edges that a heartbeat interval asks for: the fewest that have enough cores and memory. More nodes are more loops, and the
-    more loops the sessions of a channel are spread over, the more of them a message is pushed to."""
+    more loops the sessions of a channel are spread over, the more of them a message is pushed to. Behind them the messaging nodes and
+    the masters of Redis that these messages ask for."""
 
-    def __init__(self, cost, memory, interval):
-        deliveries, publishes = SESSIONS * PER_SECOND, SESSIONS * PER_SECOND // SESSIONS_PER_CHANNEL
+    def __init__(self, cost, sessions, interval):
+        deliveries, publishes = sessions * PER_SECOND, sessions * PER_SECOND // SESSIONS_PER_CHANNEL
+        self.memory = sessions * (cost.session + CHANNELS_EACH * cost.subscription + cost.kernel) / 1e6
         self.nodes = 0
         self.cores = math.inf
-        while self.cores > self.nodes * CORES * BUSY or memory > self.nodes * MEMORY_GB * BUSY:
+        while self.cores > self.nodes * CORES * BUSY or self.memory > self.nodes * MEMORY_GB * BUSY:
             self.nodes += 1
             loops = self.nodes * CORES
             self.loops_per_message = loops * (1 - (1 - 1 / loops) ** SESSIONS_PER_CHANNEL)
             self.pushes = publishes * self.loops_per_message
-            self.for_heartbeats = SESSIONS / interval * cost.heartbeat / 1e6
+            self.for_heartbeats = sessions / interval * cost.heartbeat / 1e6
             self.for_pushes = self.pushes * cost.push / 1e6
             self.for_deliveries = deliveries * cost.delivery / 1e6
             self.cores = self.for_heartbeats + self.for_pushes + self.for_deliveries
-        self.messaging_cores = self.pushes * cost.log / 1e6
-        self.storm_edges = SESSIONS * cost.return_edge / 1e6 / (self.nodes * CORES)
+        self.storm_edges = sessions * cost.return_edge / 1e6 / (self.nodes * CORES)
+        self.messaging_cores = self.pushes * cost.log_journaled / 1e6
+        self.messaging_nodes = math.ceil(self.messaging_cores / BUSY)
+        self.storm_messaging = sessions * cost.return_messaging / 1e6 / self.messaging_nodes
+        self.redis_cores = publishes * cost.redis / 1e6
+        self.redis_masters = math.ceil(self.redis_cores / BUSY)
+        # Each loop of an edge has a link to each shard at each node.
+        self.links = self.nodes * CORES * SHARDS_PER_NODE * self.messaging_nodes
+
+    def row(self, sessions, interval, wire):
+        return [f"{sessions:,}", f"{interval} s", f"{self.for_heartbeats:.1f}", f"{self.for_deliveries:.1f}",
+                f"{self.for_pushes:.1f} ({self.loops_per_message:.0f} loops a message)", f"**{self.nodes}**",
+                f"{wire / self.nodes:.2f}", f"{self.messaging_cores:.2f}: **{self.messaging_nodes}**",
+                f"{self.redis_cores:.2f}: **{self.redis_masters}**", f"{self.links:,}",
+                f"{self.storm_edges:.1f} s, {self.storm_messaging:.1f} s"]
 
 
-def million():
+def paper():
     cost = Costs(DEPLOYED)
-    channels = SESSIONS * CHANNELS_EACH // SESSIONS_PER_CHANNEL
-    deliveries, publishes = SESSIONS * PER_SECOND, SESSIONS * PER_SECOND // SESSIONS_PER_CHANNEL
-    memory = SESSIONS * (cost.session + CHANNELS_EACH * cost.subscription + cost.kernel) / 1e6
-    tails = publishes * TAIL_SECONDS * cost.bytes / 1e9
-    logs = channels * cost.channel / 1e6 + tails
-    wire = deliveries * (cost.bytes + SEGMENT_BYTES) * 8 / 1e9
-    fleets = [(interval, Fleet(cost, memory, interval)) for interval in HEARTBEAT_SECONDS]
-    rows = [[f"{interval} s", f"{fleet.for_heartbeats:.1f}", f"{fleet.for_deliveries:.1f}",
-             f"{fleet.for_pushes:.1f} ({fleet.loops_per_message:.0f} loops a message)", f"**{fleet.nodes}**",
-             f"{fleet.messaging_cores:.2f}", f"{wire / fleet.nodes:.2f}", f"{fleet.storm_edges:.1f} s"] for interval, fleet in fleets]
-    return f"""## What it says for a million sessions
+    rows, sums = [], []
+    for sessions in SESSIONS:
+        channels = sessions * CHANNELS_EACH // SESSIONS_PER_CHANNEL
+        deliveries, publishes = sessions * PER_SECOND, sessions * PER_SECOND // SESSIONS_PER_CHANNEL
+        logs = channels * cost.channel / 1e6 + publishes * TAIL_SECONDS * cost.bytes / 1e9
+        wire = deliveries * (cost.bytes + SEGMENT_BYTES) * 8 / 1e9
+        fleets = [Fleet(cost, sessions, interval) for interval in HEARTBEAT_SECONDS]
+        rows += [fleet.row(sessions, interval, wire) for interval, fleet in zip(HEARTBEAT_SECONDS, fleets)]
+        sums.append([f"{sessions:,}", f"{channels:,}", f"{deliveries:,}", f"{publishes:,}", f"**{fleets[0].memory:.1f} GB**", f"**{logs:.1f} GB**",
+                     f"**{wire:.2f} Gbit/s**"])
+    return f"""## What it says for a million sessions, and for ten
 
-On paper, with the figures of {name(DEPLOYED)} above. Assumed:
+On paper, with the figures of {name(DEPLOYED)} above, and for messaging those of two nodes with four shards and a journal in Redis. Assumed:
 
-- {SESSIONS:,} sessions, each subscribed to {CHANNELS_EACH} channels of {SESSIONS_PER_CHANNEL} sessions each: {channels:,} channels.
-- Each receives {PER_SECOND} message of 128 bytes a second: {deliveries:,} deliveries and {publishes:,} publishes a second. Hardly two share a
+- Each session is subscribed to {CHANNELS_EACH} channels of {SESSIONS_PER_CHANNEL} sessions each, and receives {PER_SECOND} message of 128 bytes a second. Hardly two share a
   write, so window 1 is what counts. A message costs {cost.push:.1f} µs for each loop that it is pushed to and {cost.delivery:.2f} µs for each
   delivery: the line through 10 and 100 subscribers. The first figure is an upper bound, since it has the publish in it and wakes
   every process for one message.
-- Edges have {CORES} cores with a loop each and {MEMORY_GB} GB, of which {BUSY:.0%} is used, so that there is room for the sessions of a neighbour.
+- Edges have {CORES} cores with a loop each and {MEMORY_GB} GB; a messaging node and a master of Redis have one core each. Of cores and memory {BUSY:.0%} is used, so that there
+  is room for what a neighbour leaves behind.
+- {SHARDS_PER_NODE} shards for each messaging node.
+
+{table(["sessions", "channels", "deliveries/s", "publishes/s", "memory of the edges", "memory of messaging and of Redis, each", "out"], sums)}
 
 **Memory of the edges** = sessions × (session + {CHANNELS_EACH} × subscription + kernel)
-= {SESSIONS:,} × ({cost.session:.2f} + {CHANNELS_EACH} × {cost.subscription:.2f} + {cost.kernel:.2f}) KB = **{memory:.1f} GB**.
+= sessions × ({cost.session:.2f} + {CHANNELS_EACH} × {cost.subscription:.2f} + {cost.kernel:.2f}) KB.
 
 **Memory of messaging** = channels × channel + publishes/s × {TAIL_SECONDS} s × bytes of an entry
-= {channels:,} × {cost.channel:.2f} KB + {publishes:,} × {TAIL_SECONDS} × {cost.bytes:.0f} B = **{logs:.1f} GB**, without what an entry takes besides its bytes.
+= channels × {cost.channel:.2f} KB + publishes/s × {TAIL_SECONDS} × {cost.bytes:.0f} B, without what an entry takes besides its bytes. The journal holds the same once more in Redis.
 
 **Cores of the edges** = sessions ÷ heartbeat interval × {cost.heartbeat:.1f} µs + deliveries/s × {cost.delivery:.2f} µs + pushes/s × {cost.push:.1f} µs. A message is
 pushed to the loops L × (1 − (1 − 1/L)^{SESSIONS_PER_CHANNEL}) of all L that have one of its {SESSIONS_PER_CHANNEL} subscribers.
 
-**Cores of messaging** = pushes/s × {cost.log:.2f} µs. The logs of a messaging node live on one loop, so one node ends at 1.00:
-{1e6 / cost.log:,.0f} pushes a second. Beyond that it takes more nodes.
+**Cores of messaging** = pushes/s × {cost.log_journaled:.2f} µs, at most: measured is a publish with its journal that is pushed once. Without a journal and shards it is {cost.log:.2f} µs. The logs of a node live on one loop, so
+a node ends at 1.00: {1e6 / cost.log_journaled:,.0f} pushes a second.
 
-**Bandwidth out** = deliveries/s × ({cost.bytes:.0f} + {SEGMENT_BYTES} bytes of TCP, IP and Ethernet) = **{wire:.2f} Gbit/s** over all edges.
+**Cores of Redis** = publishes/s × {cost.redis:.2f} µs. A master ends at 1.00, and a shard lies on one of them.
+
+**Bandwidth out** = deliveries/s × ({cost.bytes:.0f} + {SEGMENT_BYTES} bytes of TCP, IP and Ethernet), over all edges.
+
+**Links** are sockets between loops of edges and shards at messaging nodes, all of them together.
 
 **Everybody comes back at once**, each with a login and {CHANNELS_EACH} subscriptions: sessions × {cost.return_edge:.0f} µs ÷ all cores of the edges, and
-sessions × {cost.return_messaging:.1f} µs at messaging = {SESSIONS * cost.return_messaging / 1e6:.0f} s of its one core; whichever is longer.
+sessions × {cost.return_messaging:.1f} µs ÷ all messaging nodes; whichever is longer.
 
-{table(["heartbeat every", "cores: heartbeats", "deliveries", "pushes, at most", "edge nodes", "cores of messaging, at most",
-        "Gbit/s per edge", "edges let all in again"], rows)}
+{table(["sessions", "heartbeat every", "cores: heartbeats", "deliveries", "pushes, at most", "edge nodes", "Gbit/s per edge", "cores of messaging, at most: nodes",
+        "cores of Redis: masters", "links", "all are in again: edges, messaging"], rows)}
 
 What the paper doesn't know: on loopback the sender pays for the receiver's half of TCP too, and a network card has interrupts
-that loopback hasn't; one loop was measured, and {CORES} loops share caches and a memory bus; TLS takes memory and CPU on top."""
+that loopback hasn't; one loop was measured, and {CORES} loops share caches and a memory bus; TLS takes memory and CPU on top; a shard writes one batch for a turn, so
+the cost of Redis for each publish grows where there are more shards than messages in a turn."""
 
 
 # The plot
@@ -283,7 +310,7 @@ processes, user and kernel. Medians.
     if heartbeats:
         sections.append("A heartbeat of an idle session, one session at a time: " + ", ".join(heartbeats) + " of server CPU.")
     if all(of(part, DEPLOYED) for part in ("subscribers", "channels", "sessions", "logins", "heartbeats")):
-        sections.append(million())
+        sections.append(paper())
     (folder / "growth.md").write_text("\n\n".join(sections) + "\n")
     print(f"written: {folder / 'growth.md'} and {folder / 'growth.png'}")
 

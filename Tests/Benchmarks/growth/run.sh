@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # Measures how cost grows with subscribers, channels and sessions, and writes docs/growth.md and docs/growth.png: a table, a
-# plot, and what it says for a million sessions.
+# plot, and what it says for a million sessions and for ten.
 #
 # usage: Tests/Benchmarks/growth/run.sh
 #   QUICK=1     few points and short runs: a look, not figures to quote
 #   SERVERS=a,b default heliograph,heliograph-4
-#   PARTS=a,b   default subscribers,channels,sessions,logins,heartbeats
+#   PARTS=a,b   default subscribers,channels,journal,sessions,logins,heartbeats
 #   RUNS=n      default 3, QUICK 1; the page has medians
 #   BENCH_OUT   folder for binaries and results; default .build/bench
 #
@@ -16,7 +16,7 @@ cd "$(dirname "$0")/../../.."
 
 here=bench-growth
 export BENCH_OUT=${BENCH_OUT:-$PWD/.build/bench}
-servers=${SERVERS:-heliograph,heliograph-4}
+servers=${SERVERS:-heliograph,heliograph-4},redis
 . Tests/Benchmarks/load/prepare.sh
 # For 20,000 sessions; with less it is as many as fit.
 ulimit -n 21000 2>/dev/null || true

@@ -195,7 +195,7 @@ def main():
     text = figures_of_run()
     print(text)
     before, rest = pathlib.Path(sys.argv[2]).read_text().split(BEGIN)
-    _, after = rest.split(END)
+    _, after = rest.split(END, 1)
     pathlib.Path(sys.argv[3]).write_text(f"{before}{BEGIN}\n\n{text}\n\n{END}{after}")
     print(f"\nwritten: {sys.argv[3]}")
     sys.exit(bool(results.failures_of_ours()) or any(results.missing()))
