@@ -69,8 +69,8 @@ struct ImportRules {
             "NIOSSL", "NIOHTTP1", "NIOWebSocket", "NIOConcurrencyHelpers", "Atomics", "Crypto",
         ],
         // Where every branch for a platform is (docs/packages.md).
-        "Clients/RTMClient/Network": [
-            "NIOCore", "NIOPosix", "NIOConcurrencyHelpers", "Network", "NIOTransportServices",
+        "Clients/RTMClient/Platform": [
+            "NIOCore", "NIOPosix", "NIOConcurrencyHelpers", "Network", "NIOTransportServices", "Combine",
         ],
         "Clients/AgoraRtmKit": [
             "RTMClient", "RTMModel", "Logging", "DequeModule", "NIOConcurrencyHelpers",

@@ -82,6 +82,7 @@ final class EventHub: Sendable {
     private let contents = NIOLockedValueBox(Contents())
 
     var linkState: RTMLinkState { contents.withLockedValue { $0.linkState } }
+    var consumerCount: Int { contents.withLockedValue { $0.consumers.count } }
 
     func makeConsumer(_ buffering: EventBuffering) -> RTMEvents {
         let buffer = EventBuffer(buffering)
