@@ -157,6 +157,22 @@ struct StoreContractTests {
     }
 
     @Test(
+        "C-4: of a session that ends others hear first that its topics are over, then that it has left",
+        arguments: Kind.allCases, [SessionEnd.loggedOut, .superseded])
+    func endsTopics(_ kind: Kind, _ end: SessionEnd) async throws {
+        try await StoreHarness.with(kind) { store in
+            let rooms = ["a", "b", "c"].flatMap { name in
+                [ChannelType.stream, .topics].map { ChannelKey(appID: "app", type: $0, name: name) }
+            }
+            for room in rooms { try await store.enter(.of("anna"), room) }
+            let before = try await store.order().count
+            try await store.end(.of("anna"), end)
+            let told = try await store.order().dropFirst(before)
+            #expect(Array(told) == [.topics, .topics, .topics, .stream, .stream, .stream])
+        }
+    }
+
+    @Test(
         "a leave is held back for the debounce time, and a rejoin meanwhile is no event (P-25)",
         arguments: Kind.allCases)
     func debounce(_ kind: Kind) async throws {

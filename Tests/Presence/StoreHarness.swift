@@ -29,6 +29,8 @@ final class StoreHarness: Sendable {
         var sources: Set<UInt64> = []
         var leases = 0
         var olderLinks: [EdgeLink] = []
+        /// The channels of which events were reported, one entry for each event.
+        var order: [ChannelKey] = []
         /// The room's events, each with its source.
         var sourced: [(source: UInt64, sequence: UInt64, event: RosterEvent)] = []
 
@@ -36,6 +38,7 @@ final class StoreHarness: Sendable {
             if channel == .room {
                 sourced += change.events.map { (change.source, $0.sequence, $0.event) }
             }
+            order += change.events.map { _ in channel }
             sources.insert(change.source)
             events[channel, default: []] += change.events
         }
@@ -260,6 +263,12 @@ final class StoreHarness: Sendable {
         return try await loop.submit {
             (life.value.journal.events.removeValue(forKey: channel) ?? []).map(\.event)
         }.get()
+    }
+
+    /// The types of the channels of all events, in the order in which they were reported.
+    func order() async throws -> [ChannelType] {
+        let life = self.life
+        return try await loop.submit { life.value.journal.order.map(\.type) }.get()
     }
 
     func sequences(_ channel: ChannelKey = .room) async throws -> [UInt64] {

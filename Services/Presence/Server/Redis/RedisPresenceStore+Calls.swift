@@ -118,14 +118,28 @@ extension RedisPresenceStore {
     package func end(_ caller: Caller, _ end: SessionEnd, _ done: @escaping Completion<Void>) {
         let user = UserKey(appID: caller.appID, userID: caller.userID)
         client.send(RedisCommand("SMEMBERS", .text(keys.channels(of: user)))) { [self] outcome in
-            RedisTurns.forEach(outcome, RedisKeys.parse, done) { [self] place, done in
-                switch end {
-                case .lost:
-                    lose(
-                        caller.userID, place.channel, session: caller.session.rawValue, lease: nil, done)
-                case .loggedOut: leave(caller, place.channel, isSuperseded: false, done)
-                case .superseded: leave(caller, place.channel, isSuperseded: true, done)
+            switch outcome {
+            case .failure(let failure): done(.failure(RTMError(failure)))
+            case .success(let reply):
+                let places = (reply.elements ?? []).compactMap(RedisKeys.parse)
+                let farewell = Farewell(places.map(\.channel))
+                self.end(caller, end, in: farewell.topics) { [self] outcome in
+                    guard case .success = outcome else { return done(outcome) }
+                    self.end(caller, end, in: farewell.channels, done)
                 }
+            }
+        }
+    }
+
+    private func end(
+        _ caller: Caller, _ end: SessionEnd, in channels: [ChannelKey], _ done: @escaping Completion<Void>
+    ) {
+        RedisTurns.forEach(channels[...], done) { [self] channel, done in
+            switch end {
+            case .lost:
+                lose(caller.userID, channel, session: caller.session.rawValue, lease: nil, done)
+            case .loggedOut: leave(caller, channel, isSuperseded: false, done)
+            case .superseded: leave(caller, channel, isSuperseded: true, done)
             }
         }
     }

@@ -114,7 +114,8 @@ package struct RosterRegistry: Sendable {
 
     package mutating func end(_ caller: Caller, _ end: SessionEnd, now: UInt64) {
         let session = caller.session.rawValue
-        for channel in sorted(channels[UserKey(appID: caller.appID, userID: caller.userID)]) {
+        let farewell = Farewell(sorted(channels[UserKey(appID: caller.appID, userID: caller.userID)]))
+        for channel in farewell.topics + farewell.channels {
             change(channel) { roster in
                 switch end {
                 case .lost: roster.lose(caller.userID, session: session, now: now)
