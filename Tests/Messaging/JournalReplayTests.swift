@@ -47,6 +47,29 @@ import Testing
         #expect(page.entries.count == 4 && !page.gap)
     }
 
+    @Test("an inbox without a message has no gap after a change of leaders, however late its user returns")
+    func emptyInbox() throws {
+        var first = EmbeddedBroker(limits: .limits(), firstEpoch: 7)
+        first.keepJournal(settlingFor: 0, now: 1)
+        let attached = try first.attach(.init(link: 1, id: 1), to: inbox, after: nil, claim: 0, now: 1)
+        // In every partition there are others.
+        for number in 0..<64 {
+            let other = ChannelKey(appID: inbox.appID, type: .message, name: "c\(number)")
+            _ = try first.publish("hello", to: other, by: "bert", now: 2)
+        }
+        var walk = MemoryWalk()
+        let batch = first.part(&walk, now: 3).bytes
+
+        var second = try successor([batch], now: 1_000_000)
+        // It is silent, and nobody is there.
+        for now in stride(from: UInt64(1_000_000), through: 2_000_000, by: 100_000) {
+            second.sweep(100, now: now)
+        }
+        let back = try second.attach(
+            .init(link: 2, id: 1), to: inbox, after: attached.position, claim: 0, now: 2_000_001)
+        #expect(back.skippedTo == nil)
+    }
+
     @Test("who is online for longer than the journal reaches back is online for the next leader")
     func onlineForLong() throws {
         var first = EmbeddedBroker(limits: .limits(), firstEpoch: 7)

@@ -32,6 +32,7 @@ struct ChannelChain {
         let partition: UInt16
         let head: UInt64
         let lastTimestamp: UInt64
+        fileprivate let hadEntries: Bool
         fileprivate let unknownUntil: UInt64
         fileprivate let lost: LostEntries
     }
@@ -40,7 +41,7 @@ struct ChannelChain {
     init(resuming remains: Remains, now: UInt64) {
         head = remains.head
         lastTimestamp = max(remains.lastTimestamp, now)
-        forgottenTimestamp = remains.lastTimestamp
+        forgottenTimestamp = remains.hadEntries ? remains.lastTimestamp : nil
         unknownUntil = remains.unknownUntil
         lost = remains.lost
     }
@@ -73,8 +74,8 @@ struct ChannelChain {
 
     func remains(in partition: UInt16) -> Remains {
         Remains(
-            partition: partition, head: head, lastTimestamp: lastTimestamp, unknownUntil: unknownUntil,
-            lost: lost)
+            partition: partition, head: head, lastTimestamp: lastTimestamp, hadEntries: hasHadEntries,
+            unknownUntil: unknownUntil, lost: lost)
     }
 }
 

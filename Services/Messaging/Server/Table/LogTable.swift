@@ -173,7 +173,10 @@ extension LogTable {
     private mutating func vacate(_ place: ChannelPlace) {
         let channel = self[place]
         guard let key = channel.key else { return }
-        if channel.chain.hasHadEntries {
+        // Of one that never had an entry that has to be remembered where others may have had some that nobody
+        // knows: begun anew, it would be one of those.
+        let unknown = apps[channel.app].forgotten.dropped(of: place.partition)?.head ?? 0
+        if channel.chain.hasHadEntries || unknown > channel.chain.unknownUntil {
             apps[channel.app].forgotten.insert(
                 channel.chain.remains(in: place.partition), of: key.withView { names.number(of: $0) })
         }
