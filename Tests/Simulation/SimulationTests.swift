@@ -39,6 +39,13 @@ struct SimulationTests {
         #expect(result.entries.count > 500, "seed \(seed)")
     }
 
+    @Test("the promises of stream channels and topics hold", arguments: Array(1...8) as [UInt64])
+    func streams(seed: UInt64) {
+        let result = Simulation.run(seed: seed, scene: .streams)
+        #expect(result.findings.isEmpty, "\(result.report)")
+        #expect(result.entries.count > 200, "seed \(seed)")
+    }
+
     /// One seed by itself, as a failure names it, in all scenes unless one is asked for.
     @Test("a chosen seed", .enabled(if: !environment("SEED").isEmpty, "make simulate SEED=1"))
     func chosen() throws {
@@ -78,7 +85,7 @@ struct SimulationTests {
     /// All, unless one is asked for.
     private static var scenes: [Scene] {
         Scene(rawValue: ProcessInfo.processInfo.environment["SCENE"] ?? "").map { [$0] }
-            ?? [.messages, .presence, .nodes, .paths]
+            ?? [.messages, .presence, .nodes, .paths, .streams]
     }
 
     /// A number, or a commit's hash, of which the first digits count.

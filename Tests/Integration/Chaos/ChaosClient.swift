@@ -8,14 +8,17 @@ import Synchronization
 protocol ChaosClient: Sendable {
     var user: String { get }
     var isConnected: Bool { get }
-    /// What it has seen, by channel; the name of its inbox is "@" and its user id.
+    /// What it has seen, by channel; the name of its inbox is "@" and its user id, that of a topic "ROOM/TOPIC".
     var views: [DeliveryRecord.View] { get }
     /// Events that must not happen to a client, as sentences.
     var complaints: [String] { get }
     /// The states of its link, each with its time and reason.
     var journey: [String] { get }
 
+    /// Logs in, subscribes to the channels, and joins the topics among them as a publisher.
     func start(channels: [String]) async throws
+    /// Subscribes to these users in every topic.
+    func hear(_ users: [String]) async throws
     func publish(_ text: String, to channel: String) async -> DeliveryRecord.Outcome
     func close() async
 }
@@ -36,6 +39,8 @@ extension ChaosClient {
 private final class Sightings: Sendable {
     private struct Contents {
         var byChannel: [String: [DeliveryRecord.Sighting]] = [:]
+        /// Stream channels of which events were lost, and no message.
+        var roomsWithGap: Set<String> = []
         var complaints: [String] = []
         var journey: [String] = []
     }
@@ -47,7 +52,13 @@ private final class Sightings: Sendable {
     }
 
     func hasGap(in channel: String) -> Bool {
-        contents.withLock { $0.byChannel[channel]?.contains(.gap) == true }
+        contents.withLock {
+            $0.byChannel[channel]?.contains(.gap) == true || $0.roomsWithGap.contains(channel)
+        }
+    }
+
+    func noteGap(inRoom room: String) {
+        contents.withLock { _ = $0.roomsWithGap.insert(room) }
     }
 
     func note(_ state: RTMLinkState, _ reason: String) {
@@ -77,7 +88,8 @@ private final class Sightings: Sendable {
 }
 
 private func destination(of channel: String) -> MessageDestination {
-    channel.hasPrefix("@") ? .user(String(channel.dropFirst())) : .channel(channel)
+    if let topic = TopicName(channel) { return .topic(topic.topic, in: topic.channel) }
+    return channel.hasPrefix("@") ? .user(String(channel.dropFirst())) : .channel(channel)
 }
 
 /// A client of the modern API.
@@ -101,7 +113,22 @@ final class ChaosRTMClient: ChaosClient {
             for await event in events { Self.note(event, in: sightings) }
         }
         try await client.login()
-        for channel in channels { try await client.subscribe(to: channel, features: .message) }
+        for channel in channels {
+            if let topic = TopicName(channel) {
+                try await client.join(topic.channel).joinTopic(topic.topic)
+            } else {
+                try await client.subscribe(to: channel, features: .message)
+            }
+        }
+    }
+
+    func hear(_ users: [String]) async throws {
+        let others = Set(users).subtracting([user])
+        for topic in views.compactMap({ TopicName($0.channel) }) {
+            let heard = try await client.streamChannel(topic.channel)
+                .subscribe(to: topic.topic, users: others.sorted())
+            if Set(heard.succeededUsers) != others { sightings.complain("not heard: \(heard.failedUsers)") }
+        }
     }
 
     private static func note(_ event: RTMEvent, in sightings: Sightings) {
@@ -112,7 +139,10 @@ final class ChaosRTMClient: ChaosClient {
             sightings.note(
                 .message(
                     text: text, publisher: message.publisher, timestamp: message.timestampMilliseconds),
-                in: prefix + message.channelName)
+                in: prefix + message.channelName + (message.topic.isEmpty ? "" : "/\(message.topic)"))
+        case .undecryptable(let event): sightings.complain("can't be decrypted: \(event)")
+        case .gap(let gap) where gap.channelType == .stream || gap.channelType == .topics:
+            sightings.noteGap(inRoom: gap.channelName)
         case .gap(let gap):
             sightings.note(.gap, in: (gap.channelType == .user ? "@" : "") + gap.channelName)
         case .linkState(let change):
@@ -167,6 +197,9 @@ final class ChaosKitClient: NSObject, ChaosClient, AgoraRtmClientDelegate {
             if let error = await kit.subscribe(channelName: channel, option: options).1 { throw error }
         }
     }
+
+    /// It is in no topic.
+    func hear(_ users: [String]) async throws {}
 
     func publish(_ text: String, to channel: String) async -> DeliveryRecord.Outcome {
         guard let kit = kit.withLock({ $0 }) else { return .refused }

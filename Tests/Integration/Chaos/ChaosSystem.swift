@@ -72,10 +72,15 @@ final class ChaosSystem: Sendable {
 
     // MARK: Clients
 
-    /// - Parameter number: half of the clients prefer one edge, half the other.
-    func client(_ user: String, _ number: Int) throws -> any ChaosClient {
+    /// - Parameters:
+    ///   - number: half of the clients prefer one edge, half the other.
+    ///   - isKit: whether it uses the compatible API.
+    ///   - keys: with which it encrypts, and which it understands.
+    func client(
+        _ user: String, _ number: Int, isKit: Bool = false, keys: [EncryptionKey] = []
+    ) throws -> any ChaosClient {
         let addresses = (number % 2 == 0 ? edges : edges.reversed()).map(\.clients.address)
-        guard number >= 2 else {
+        guard !isKit else {
             let config = AgoraRtmClientConfig(appId: "dev", userId: user)
             let privateConfig = AgoraRtmPrivateConfig()
             privateConfig.serviceType = [.message]
@@ -85,6 +90,7 @@ final class ChaosSystem: Sendable {
         }
         let client = try system.client(user) { configuration in
             configuration.servers = addresses.compactMap { try? ServerAddress($0) }
+            configuration.encryptionKeys = keys
             configuration.requestTimeout = .seconds(5)
             configuration.timing.heartbeatInterval = .milliseconds(500)
             configuration.timing.heartbeatAnswer = .milliseconds(1_500)

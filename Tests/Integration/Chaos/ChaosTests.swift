@@ -10,7 +10,6 @@ import Testing
 /// `make chaos` runs it for ten minutes, and `make chaos MINUTES=60 SEED=1` for another time and with a
 /// chosen seed. A failure names its seed.
 @Suite(.serialized) struct ChaosTests {
-    private static let channels = ["north", "east", "south", "west"]
     /// No call may take longer: the time for one request, and for its connection before that.
     private static let callMax = Duration.seconds(30)
 
@@ -79,33 +78,37 @@ import Testing
     private static func run(_ chaos: ChaosSystem, _ seed: UInt64) async throws {
         let system = chaos.system
         let whole = try ServerAddress(system.address("edge"))
-        let clients = try (0..<20).map { try chaos.client("user\($0)", $0) }
-        for (number, client) in clients.enumerated() {
-            try await client.start(channels: Self.subscribed(by: number))
-        }
+        let key = try ChaosCircle.key()
+        let circles = [
+            ChaosCircle(
+                try (0..<15).map { try chaos.client("user\($0)", $0, isKit: $0 < 2) },
+                witness: try system.client("witness") { $0.servers = [whole] },
+                channels: ["north", "east", "south", "west"], topic: "hall/talk"),
+            // What these say nobody else can read, and neither can the system.
+            ChaosCircle(
+                try (0..<5).map { try chaos.client("sealed\($0)", $0, keys: [key]) },
+                witness: try system.client("keeper") {
+                    ($0.servers, $0.encryptionKeys) = ([whole], [key])
+                },
+                channels: ["vault", "safe"], topic: "attic/talk"),
+        ]
+        for circle in circles { try await circle.start() }
         let ledger = Ledger()
-        let witness = ChaosRTMClient(
-            try system.client("witness") { $0.servers = [whole] })
-        try await witness.start(channels: Self.channels)
-        try await Self.maltreat(chaos, clients, ledger, seed)
+        try await Self.maltreat(chaos, circles, ledger, seed)
+        let clients = circles.flatMap { $0.clients + [$0.witness] }
         do {
-            try await Self.settle(clients, witness, ledger, seed)
+            for circle in circles { try await Self.settle(circle, ledger, seed) }
         } catch {
             // The fault is reported there; the views of all clients are shown, too.
-            for client in clients + [witness] { Issue.record("\(Self.summary(of: client))") }
+            for client in clients { Issue.record("\(Self.summary(of: client))") }
         }
-        Self.judge(clients + [witness], ledger, chaos, seed)
-        for client in clients + [witness] { await client.close() }
+        Self.judge(clients, ledger, chaos, seed)
+        for client in clients { await client.close() }
         try await chaos.stop()
     }
 
-    /// Three of the four.
-    private static func subscribed(by number: Int) -> [String] {
-        channels.indices.filter { $0 != number % channels.count }.map { channels[$0] }
-    }
-
     private static func maltreat(
-        _ chaos: ChaosSystem, _ clients: [any ChaosClient], _ ledger: Ledger, _ seed: UInt64
+        _ chaos: ChaosSystem, _ circles: [ChaosCircle], _ ledger: Ledger, _ seed: UInt64
     ) async throws {
         let end = ContinuousClock.now + ChaosSettings.duration
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -117,10 +120,11 @@ import Testing
                 var random = SeededGenerator(seed: seed &+ 1)
                 try await chaos.killProcesses(until: end, &random)
             }
-            for (number, client) in clients.enumerated() {
+            let talkers = circles.flatMap { circle in circle.clients.map { (circle, $0) } }
+            for (number, (circle, client)) in talkers.enumerated() {
                 group.addTask {
                     var random = SeededGenerator(seed: seed &+ 2 &+ UInt64(number))
-                    await publish(by: client, to: clients.map(\.user), ledger, until: end, &random)
+                    await publish(by: client, in: circle, ledger, until: end, &random)
                 }
             }
             try await group.waitForAll()
@@ -129,14 +133,12 @@ import Testing
 
     /// Publishes one message after the other, so that their order is known.
     private static func publish(
-        by client: any ChaosClient, to users: [String], _ ledger: Ledger, until end: ContinuousClock.Instant,
-        _ random: inout SeededGenerator
+        by client: any ChaosClient, in circle: ChaosCircle, _ ledger: Ledger,
+        until end: ContinuousClock.Instant, _ random: inout SeededGenerator
     ) async {
         var number = 0
         while ContinuousClock.now < end {
-            let user = users.randomElement(using: &random) ?? ""
-            let isToUser = random.chance(1, in: 5) && user != client.user
-            let channel = isToUser ? "@\(user)" : channels.randomElement(using: &random) ?? ""
+            let channel = circle.place(for: client, &random)
             number += 1
             _ = await ledger.publish("\(client.user) \(number)", to: channel, by: client)
             await letPass(.milliseconds(Int.random(in: 20...150, using: &random)))
@@ -154,22 +156,23 @@ import Testing
 
     /// The lines are whole again: every client comes back, and the last message of every channel reaches all.
     private static func settle(
-        _ clients: [any ChaosClient], _ witness: any ChaosClient, _ ledger: Ledger, _ seed: UInt64
+        _ circle: ChaosCircle, _ ledger: Ledger, _ seed: UInt64
     ) async throws {
+        let (clients, witness) = (circle.clients, circle.witness)
         #expect(ledger.callsOpen.withLock { $0 } == 0)
         for client in clients {
             try await eventually("\(client.user) is connected (seed \(seed))", within: .seconds(90)) {
                 client.isConnected
             }
         }
-        for channel in channels + clients.map({ "@\($0.user)" }) {
+        for channel in circle.places + clients.map({ "@\($0.user)" }) {
             let viewers = clients.filter { $0.views.contains { $0.channel == channel } }
             var attempt = 0
             // An edge that finds messaging again a moment later reports a gap in which such a message lies.
             // Then the next message counts.
             try await eventually("all hear the end of \(channel) (seed \(seed))", within: .seconds(60)) {
                 attempt += 1
-                let last = "witness \(channel) \(attempt)"
+                let last = "\(witness.user) \(channel) \(attempt)"
                 guard case .acknowledged = await ledger.publish(last, to: channel, by: witness) else {
                     return false
                 }

@@ -62,6 +62,9 @@ struct DeliveryCheck: Check {
         case .called(let device, let number, let call): called(device, number, call, time)
         case .ended(let device, let number, let outcome):
             ended(CallKey(device: device, number: number), outcome, time)
+        // What is said of topics, `TopicDeliveryCheck` judges.
+        case .message(_, let place, _) where place.type == .topic: break
+        case .gap(_, let place, _, _) where place.type == .topic: break
         case .message(let device, let place, let message):
             seen[message.text] = (message.offset, message.timestamp)
             arrived(.message(message), Key(device: device, place: place), time)
@@ -74,7 +77,7 @@ struct DeliveryCheck: Check {
         case .messagingLost: messagingLost.append(time)
         case .leaving:
             settled = streams.values.filter { unsettled[Key(device: $0.device, place: $0.place)] == nil }
-        case .edgeEnded, .fault, .healed, .disturbed, .calm, .presence, .resumed: break
+        case .edgeEnded, .fault, .healed, .disturbed, .calm, .presence, .topic, .resumed: break
         }
     }
 
@@ -94,7 +97,8 @@ struct DeliveryCheck: Check {
             unsettled[Key(device: device, place: .channel(channel)), default: 0] += 1
         case .logout:
             endAll(of: device, time)
-        case .login, .setState, .removeState, .whoNow:
+        case .login, .setState, .removeState, .whoNow, .join, .leave, .joinTopic, .leaveTopic,
+            .subscribeTopic, .unsubscribeTopic:
             break
         }
     }

@@ -18,13 +18,18 @@ enum Checks {
     /// All that a history breaks, in the order in which it did.
     ///
     /// - Parameters:
-    ///   - presence: the presence timeout of all apps; nil where there is no presence service.
+    ///   - presenceTimeout: that of all apps; nil where there is no presence service.
     ///   - isOneAtATime: whether logs may never be lost.
-    static func judge(_ entries: [Entry], presence: Duration?, isOneAtATime: Bool = false) -> [Finding] {
+    static func judge(
+        _ entries: [Entry], _ scene: Scene, presenceTimeout: Duration?, isOneAtATime: Bool = false
+    ) -> [Finding] {
         var checks: [any Check] = [
-            CallCheck(), OrderCheck(), DeliveryCheck(hasPresence: presence != nil), SessionCheck(),
+            CallCheck(), OrderCheck(), DeliveryCheck(hasPresence: presenceTimeout != nil), SessionCheck(),
         ]
-        if let presence { checks += [PresenceCheck(timeout: presence), MoodOrderCheck()] }
+        if scene == .streams { checks += [TopicRosterCheck(), TopicDeliveryCheck()] }
+        if scene == .presence, let presenceTimeout {
+            checks += [PresenceCheck(timeout: presenceTimeout), MoodOrderCheck()]
+        }
         if isOneAtATime { checks.append(LossCheck()) }
         for entry in entries {
             for index in checks.indices { checks[index].observe(entry) }

@@ -90,7 +90,7 @@ extension Call {
         case .setState(let channel, _), .removeState(let channel), .subscribe(let channel, _),
             .unsubscribe(let channel):
             channel
-        case .login, .logout, .publish, .whoNow: nil
+        default: nil
         }
     }
 }

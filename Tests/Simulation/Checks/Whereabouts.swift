@@ -95,7 +95,7 @@ struct Whereabouts {
             left(seat, time)
             attendances[seat]?.isVisible = nil
             settle(seat, time)
-        case .publish, .setState, .removeState, .whoNow: break
+        default: break
         }
     }
 

@@ -152,8 +152,9 @@ final class CompanyFaults {
         installation.drainMessaging(host)
         // A drain has its limit; so long a process may take at most.
         installation.world.after(random.milliseconds(4_000...6_000)) {
-            guard !self.isOver else { return }
             self.installation.killMessaging(host, silently: false)
+            // It may have begun to drain right before everything was healed.
+            guard !self.isOver else { return self.installation.startMessaging(host) }
             self.after(100, 5_000) {
                 self.installation.startMessaging(host)
                 self.installation.world.after(.seconds(5)) { self.drain(Array(hosts.dropFirst()), over) }

@@ -12,11 +12,12 @@ final class Faults {
             slow
         case cutPresence, blockPresence, killPresence
 
-        static func all(in scene: Scene) -> [Kind] {
+        fileprivate static func all(of installation: Installation) -> [Kind] {
             allCases.filter { kind in
                 switch kind {
-                case .cutPresence, .blockPresence, .killPresence: scene == .presence
-                case .killMessaging: scene != .nodes
+                case .cutPresence, .blockPresence, .killPresence: installation.presence != nil
+                // What happens to several of them, `CompanyFaults` knows.
+                case .killMessaging: installation.redis == nil
                 default: true
                 }
             }
@@ -34,11 +35,11 @@ final class Faults {
     private var slowdowns = 0
     private var usualDelay = 0...0
 
-    init(_ installation: Installation, _ scene: Scene) {
+    init(_ installation: Installation) {
         self.installation = installation
         let random = installation.world.random("faults")
         self.random = random
-        kinds = Kind.all(in: scene).filter { _ in random.chance(1, in: 3) }
+        kinds = Kind.all(of: installation).filter { _ in random.chance(1, in: 3) }
         pace = random.number(in: 2_000...20_000)
         var weather = SimulatedNetwork.Weather()
         weather.delay = random.pick([100...500, 1_000...30_000, 100...250_000]) ?? 100...500

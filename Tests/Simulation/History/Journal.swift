@@ -16,7 +16,7 @@ struct DeviceID: Hashable, Comparable, CustomStringConvertible {
     static func < (left: DeviceID, right: DeviceID) -> Bool { left.number < right.number }
 }
 
-/// Where a message goes and where it is seen: a message channel, or a user.
+/// Where a message goes and where it is seen: a message channel, a topic, or a user.
 struct Place: Hashable, Comparable, CustomStringConvertible {
     let type: ChannelType
     let name: String
@@ -28,6 +28,7 @@ struct Place: Hashable, Comparable, CustomStringConvertible {
 
     static func channel(_ name: String) -> Place { Place(.message, name) }
     static func user(_ name: String) -> Place { Place(.user, name) }
+    static func topic(_ name: TopicName) -> Place { Place(.topic, name.text) }
 
     var description: String { type == .user ? "@\(name)" : "#\(name)" }
 
@@ -52,6 +53,13 @@ enum Call: Hashable {
     case setState(String, String)
     case removeState(String)
     case whoNow(String)
+    case join(String)
+    case leave(String)
+    case joinTopic(TopicName)
+    case leaveTopic(TopicName)
+    /// No users stand for all.
+    case subscribeTopic(TopicName, [String])
+    case unsubscribeTopic(TopicName, [String])
 }
 
 enum Outcome: Hashable {
@@ -59,6 +67,8 @@ enum Outcome: Hashable {
     case subscribed(StreamPosition)
     case published(offset: UInt64, timestamp: UInt64)
     case online([UserState])
+    /// Whose messages are delivered.
+    case hears([String])
     case failed(ErrorCode)
 }
 
@@ -68,6 +78,8 @@ enum Observation {
     case message(DeviceID, Place, Message)
     case gap(DeviceID, Place, lastSeen: StreamPosition?, continuesAfter: StreamPosition)
     case presence(DeviceID, String, PresenceEvent.Change, timestamp: UInt64)
+    /// Of a stream channel.
+    case topic(DeviceID, String, TopicEvent.Change)
     case link(DeviceID, RTMLinkState, LinkStateReason, unrestored: [String])
     /// The change before said that nothing is missing (S-17).
     case resumed(DeviceID)
@@ -128,6 +140,8 @@ extension Observation: CustomStringConvertible {
             "\(device) gap in \(place) after \(seen.map { "\($0)" } ?? "nothing") until \(position)"
         case .presence(let device, let channel, let change, let timestamp):
             "\(device) is told in #\(channel) as of \(timestamp - VirtualWorld.startMilliseconds): \(change)"
+        case .topic(let device, let channel, let change):
+            "\(device) is told of topics of #\(channel): \(change)"
         case .disturbed(let number, let what): "disturbance \(number): \(what)"
         case .calm(let number): "disturbance \(number) is over"
         case .link(let device, let state, let reason, let unrestored):

@@ -14,6 +14,8 @@ enum Scene: String {
     case nodes
     /// As `messages`, and every app has a second path, to another edge.
     case paths
+    /// Stream channels and their topics, in some seeds over several messaging nodes.
+    case streams
 }
 
 /// One history from its seed to its judgement.
@@ -43,12 +45,13 @@ enum Simulation {
         let random = world.random("shape")
         var size = Installation.Size()
         size.edges = random.number(in: 1...3)
-        if scene == .presence { size.presence = presence(random) }
+        if scene == .presence || scene == .streams { size.presence = presence(random) }
+        if scene == .streams, random.chance(1, in: 2) { size.company = company(random) }
         if scene == .nodes { size.company = company(random) }
         if scene == .paths { (size.edges, size.hasSecondPaths) = (max(size.edges, 2), true) }
         let installation = Installation(world, size)
         let workload = Workload(installation, scene)
-        let faults = Faults(installation, scene)
+        let faults = Faults(installation)
         let companyFaults = CompanyFaults(installation)
 
         faults.begin()
@@ -71,7 +74,7 @@ enum Simulation {
         world.pass(.seconds(60))
         let journal = installation.journal
         var findings = Checks.judge(
-            journal.entries, presence: size.presence?.timeout,
+            journal.entries, scene, presenceTimeout: size.presence?.timeout,
             isOneAtATime: companyFaults?.isOneAtATime ?? false)
         findings += installation.leftovers.map {
             Finding(time: world.elapsed, text: "\($0), and nobody is logged in")

@@ -30,6 +30,8 @@ final class Workload {
 
     func end() { isOver = true }
 
+    var devices: [(host: Host, device: Device)] { installation.devices }
+
     private func step() {
         guard let (_, device) = random.pick(installation.devices) else { return }
         switch device.state {
@@ -41,6 +43,7 @@ final class Workload {
             switch scene {
             case .messages, .nodes, .paths: act(device, channel)
             case .presence: attend(device, channel)
+            case .streams: talk(device)
             }
         }
     }
@@ -59,8 +62,12 @@ final class Workload {
     private func anyUser() -> String { random.pick(installation.devices)?.device.id.user ?? "" }
 
     func publish(_ device: Device, to place: Place) {
+        device.publish(nextText(of: device), to: place)
+    }
+
+    func nextText(of device: Device) -> String {
         lastNumber += 1
-        device.publish("\(device.id)-\(lastNumber)", to: place)
+        return "\(device.id)-\(lastNumber)"
     }
 
     /// What everybody is told of who is where, now that everything has settled.
@@ -72,6 +79,7 @@ final class Workload {
 
     /// Something for everybody from everybody, now that everything has settled.
     func publishEverywhere() {
+        guard scene != .streams else { return publishTopics() }
         let users = Set(installation.devices.map(\.device.id.user)).sorted()
         for (_, device) in installation.devices where device.state == .connected {
             for place in channels + users.map(Place.user) { publish(device, to: place) }

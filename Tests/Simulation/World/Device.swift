@@ -73,12 +73,25 @@ final class Device {
     func publish(_ text: String, to place: Place) {
         let destination: MessageDestination =
             place.type == .user ? .user(place.name) : .channel(place.name)
+        publish(text, place, destination) { $0.messages.publish($1, $2) }
+    }
+
+    func publish(_ text: String, to topic: TopicName) {
+        publish(text, .topic(topic), .topic(topic.topic, in: topic.channel)) {
+            $0.streams.publish($1, to: topic, $2)
+        }
+    }
+
+    private func publish(
+        _ text: String, _ place: Place, _ destination: MessageDestination,
+        _ perform: (Link, OutgoingMessage, Completion<PublishReceipt>) -> Void
+    ) {
         let message = OutgoingMessage(
             payload: .text(text), destination: destination, customType: "", storeInHistory: false)
         let completion: Completion<PublishReceipt> = begin(.publish(text, place), .publish) {
             .published(offset: $0.offset, timestamp: $0.timestampMilliseconds)
         }
-        link.messages.publish(message, completion)
+        perform(link, message, completion)
     }
 
     /// Shows one state to the channel, or takes all back.
@@ -101,6 +114,49 @@ final class Device {
         link.requests.call(completion, .whoNow(request)) { body in
             guard case .onlineUsers(let answer) = body else { return nil }
             return answer.users.map(UserState.init)
+        }
+    }
+
+    // MARK: Stream channels
+
+    /// As `RTMClient.join` does it: the membership, then who publishes the topics.
+    func join(_ channel: String) {
+        let done: Completion<Void> = begin(.join(channel), .join) { .done }
+        let link = NIOLoopBound(self.link, eventLoop: network.world.loop)
+        let follow = Completion<RTMSubscription>(id: requestIDs.next(), operation: .join) { result in
+            guard case .failure(let error) = result else { return done.succeed() }
+            link.value.streams.leave(channel, Completion(id: link.value.requests.nextID(), operation: .leave) { _ in })
+            done.fail(error)
+        }
+        let join = Completion<RTMSubscription>(id: requestIDs.next(), operation: .join) { result in
+            guard case .failure(let error) = result else {
+                return link.value.streams.followTopics(of: channel, follow)
+            }
+            done.fail(error)
+        }
+        link.value.streams.join(channel, token: "", features: .presence, join)
+    }
+
+    func leave(_ channel: String) { start(.leave(channel), .leave) { $0.streams.leave(channel, $1) } }
+
+    func joinTopic(_ topic: TopicName) {
+        start(.joinTopic(topic), .joinTopic) { $0.streams.joinTopic(topic, meta: "", priority: .normal, $1) }
+    }
+
+    func leaveTopic(_ topic: TopicName) {
+        start(.leaveTopic(topic), .leaveTopic) { $0.streams.leaveTopic(topic, $1) }
+    }
+
+    func subscribe(to topic: TopicName, users: [String]) {
+        let completion: Completion<TopicSubscription> = begin(
+            .subscribeTopic(topic, users), .subscribeTopic
+        ) { .hears($0.succeededUsers.sorted()) }
+        link.streams.subscribe(to: topic, users: users, completion)
+    }
+
+    func unsubscribe(from topic: TopicName, users: [String]) {
+        start(.unsubscribeTopic(topic, users), .unsubscribeTopic) {
+            $0.streams.unsubscribe(from: topic, users: users, $1)
         }
     }
 
@@ -136,7 +192,7 @@ private struct JournalSink: EventSink {
             guard case .text(let text) = message.payload else { return }
             journal.value.record(
                 .message(
-                    device, Place(message.channelType, message.channelName),
+                    device, Place(message),
                     Message(
                         text: text, publisher: message.publisher, offset: message.offset,
                         timestamp: message.timestampMilliseconds)))
@@ -149,7 +205,10 @@ private struct JournalSink: EventSink {
             journal.value.record(
                 .link(device, change.currentState, change.reasonCode, unrestored: change.unrestoredChannels))
             if change.isResumed { journal.value.record(.resumed(device)) }
-        case .presence(let presence) where presence.change != .errorOutOfService(.notAskedFor):
+        case .topic(let topic):
+            journal.value.record(.topic(device, topic.channelName, topic.change))
+        case .presence(let presence)
+        where presence.channelType == .message && presence.change != .errorOutOfService(.notAskedFor):
             journal.value.record(
                 .presence(
                     device, presence.channelName, presence.change,
@@ -160,6 +219,15 @@ private struct JournalSink: EventSink {
     }
 
     func finish() {}
+}
+
+extension Place {
+    fileprivate init(_ message: MessageEvent) {
+        self =
+            message.topic.isEmpty
+            ? Place(message.channelType, message.channelName)
+            : .topic(TopicName(message.topic, in: message.channelName))
+    }
 }
 
 /// Opens connections in the simulated network.

@@ -1,0 +1,75 @@
+import RTMClient
+import RTMModel
+
+/// Who has joined a stream channel knows in the end who publishes which topics there, and nobody is listed
+/// who has gone (C-11 to C-13).
+struct TopicRosterCheck: Check {
+    private var calls = TopicCalls()
+    /// By topic, who publishes it, as the app was told; none before its first snapshot.
+    private var told: [TopicCalls.Seat: [String: Set<String>]] = [:]
+    private var found: [Finding] = []
+
+    mutating func observe(_ entry: Entry) {
+        calls.observe(entry)
+        switch entry.what {
+        case .topic(let device, let room, let change):
+            hear(change, TopicCalls.Seat(device: device, room: room), entry.time)
+        case .link(let device, .idle, _, _), .link(let device, .failed, _, _), .died(let device):
+            for seat in told.keys where seat.device == device { told[seat] = nil }
+        case .leaving: settled(entry.time)
+        default: break
+        }
+    }
+
+    mutating func findings() -> [Finding] { found }
+
+    private mutating func hear(_ change: TopicEvent.Change, _ seat: TopicCalls.Seat, _ time: Duration) {
+        switch change {
+        case .snapshot(let topics):
+            told[seat] = Dictionary(
+                uniqueKeysWithValues: topics.map { ($0.name, Set($0.publishers.map(\.userID))) })
+        case .remoteJoin(let topic, let publisher):
+            told[seat]?[topic, default: []].insert(publisher.userID)
+        case .remoteLeave(let topic, let publisher):
+            if told[seat]?[topic]?.contains(publisher.userID) == false {
+                let text = "\(seat.device) is told that \(publisher.userID) leaves \(seat.room)/\(topic)"
+                found.append(Finding(time: time, text: text + ", and doesn't have him there"))
+            }
+            told[seat]?[topic]?.remove(publisher.userID)
+        }
+    }
+
+    /// Two minutes after everything was healed nothing has an excuse any more.
+    private mutating func settled(_ time: Duration) {
+        for (seat, certainty) in calls.rooms
+        where certainty == .yes && calls.connected.contains(seat.device) {
+            guard let roster = told[seat] else {
+                found.append(
+                    Finding(time: time, text: "\(seat.device) is never told of topics of \(seat.room)"))
+                continue
+            }
+            for topic in Set(calls.published.keys.map(\.topic)) where topic.channel == seat.room {
+                compare(roster[topic.topic] ?? [], topic, seat, time)
+            }
+        }
+    }
+
+    private mutating func compare(
+        _ listed: Set<String>, _ topic: TopicName, _ seat: TopicCalls.Seat, _ time: Duration
+    ) {
+        // An app is told nothing of what its own user does.
+        let others = calls.published.filter { $0.key.topic == topic && $0.key.device.user != seat.device.user }
+        let unknown = others.filter { $0.value == .unknown }.map(\.key.device.user)
+        let present = others.filter { $0.value == .yes && calls.connected.contains($0.key.device) }
+            .map(\.key.device.user)
+        for user in Set(present).subtracting(listed).subtracting(unknown).sorted() {
+            let text = "\(seat.device) doesn't have \(user) in \(topic.text), who publishes there"
+            found.append(Finding(time: time, text: text))
+        }
+        let gone = listed.subtracting(present).subtracting(unknown).subtracting([seat.device.user])
+        for user in gone.sorted() {
+            let text = "\(seat.device) has \(user) in \(topic.text), who doesn't publish there"
+            found.append(Finding(time: time, text: text))
+        }
+    }
+}
