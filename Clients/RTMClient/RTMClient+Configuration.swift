@@ -66,6 +66,10 @@ extension RTMClient {
         /// names another number.
         public var eventBufferCapacity = EventBuffering.defaultCapacity
 
+        /// How many entries the record of the client has (``RTMClient/flightRecord()``). The default is 256,
+        /// which is at most 40 KB, and ten minutes or more. 0 records nothing.
+        public var flightRecorderCapacity = 256
+
         /// The keys of the end-to-end encryption. The client encrypts with the first one, and decrypts with
         /// any. Empty, the default, means that nothing is encrypted. See ``EncryptionKey``.
         public var encryptionKeys: [EncryptionKey] = []

@@ -19,6 +19,8 @@ enum CommandName {
             return refusal(of: arguments.dropFirst(), in: next)
         }
         guard !always.contains(word) else { return nil }
+        // Its first word is no command's name but an argument.
+        if let usual = command.configuration.defaultSubcommand { return refusal(of: arguments, in: usual) }
         let hint = NearestName.hint(for: word, among: subcommands.map { name(of: $0) })
         return ValidationError("there is no command '\(word)'\(hint)")
     }

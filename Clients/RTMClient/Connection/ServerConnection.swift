@@ -55,19 +55,31 @@ final class ServerConnection: ChannelInboundHandler {
 
     /// Sends a frame together with everything else that is sent in this turn. After the end this does
     /// nothing.
-    func send(_ frame: Rtm_Client_ClientFrame) {
-        guard !isEnded else { return }
+    ///
+    /// - Returns: how many bytes it has.
+    @discardableResult
+    func send(_ frame: Rtm_Client_ClientFrame) -> Int {
+        guard !isEnded else { return 0 }
+        let before = outbound.readableBytes
         do {
             try outbound.writeFrame(frame)
         } catch {
             end(cause: "a frame could not be encoded")
-            return
+            return 0
         }
+        scheduleFlush()
+        return outbound.readableBytes - before
+    }
+
+    private func scheduleFlush() {
         guard !isFlushDue else { return }
         isFlushDue = true
         // While bytes are being read, the end of the read is the end of the turn.
         if !isReading { eventLoop.assumeIsolated().execute { self.flush() } }
     }
+
+    /// How many bytes the frame has that was received last.
+    var receivedBytes: Int { reader.frameBytes }
 
     /// What comes from now on is for another receiver.
     func hand(to receiver: any FrameReceiver) {

@@ -17,6 +17,8 @@ struct ServerFrameReader {
     }
 
     private var buffer = ByteBuffer()
+    /// Of the frame that was read last, with its length.
+    private(set) var frameBytes = 0
 
     mutating func append(_ bytes: ByteBuffer) {
         if buffer.readableBytes == 0 {
@@ -33,7 +35,8 @@ struct ServerFrameReader {
         let length = Int(prefix)
         guard length <= Self.frameBytesMax else { throw .tooLarge(length) }
         guard buffer.readableBytes >= Self.prefixBytes + length else { return nil }
-        defer { buffer.moveReaderIndex(forwardBy: Self.prefixBytes + length) }
+        frameBytes = Self.prefixBytes + length
+        defer { buffer.moveReaderIndex(forwardBy: frameBytes) }
         do {
             let bytes = buffer.readableBytesSpan.extracting(Self.prefixBytes..<(Self.prefixBytes + length))
             return try Rtm_Client_ServerFrame(serializedBytes: bytes)

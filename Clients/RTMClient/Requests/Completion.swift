@@ -13,6 +13,8 @@ struct Completion<Value: Sendable>: Sendable {
     let id: UInt64
     let operation: Operation
     private let caller: Caller
+    /// Where the end of the call is written down.
+    private var call: FlightRecorder.Call?
 
     /// Who waits for the end of the call.
     private enum Caller {
@@ -42,6 +44,10 @@ struct Completion<Value: Sendable>: Sendable {
     func fail(_ error: RTMError) { complete(.failure(error.with(operation: operation))) }
 
     private func complete(_ result: Result<Value, RTMError>) {
+        if let call {
+            let error: RTMError? = if case .failure(let error) = result { error } else { nil }
+            call.ended(operation, error)
+        }
         switch caller {
         case .task(let continuation): continuation.resume(returning: result)
         case .closure(let whenDone): whenDone(result)
@@ -49,6 +55,13 @@ struct Completion<Value: Sendable>: Sendable {
     }
 
     func fail(_ code: ErrorCode, _ reason: String) { fail(RTMError(code, reason)) }
+
+    /// Writes down how the call ends.
+    func recorded(as call: FlightRecorder.Call?) -> Completion {
+        var completion = self
+        completion.call = call
+        return completion
+    }
 
     /// Tells the watch of a test world, if there is one.
     func watched(by watch: (any ClientWatch)?) -> Completion {
@@ -112,7 +125,8 @@ extension RTMClient {
         let watch = watch
         defer { watch?.resumed() }
         return try await link.perform(operation, id: id) { link, completion in
-            let completion = completion.watched(by: watch)
+            let completion = completion.watched(by: watch).recorded(
+                as: link.recorder.begin(on: link.eventLoop))
             link.waitingCalls.start(completion, subject) { start(link, completion) }
         } cancel: {
             $0.session.cancel(id)

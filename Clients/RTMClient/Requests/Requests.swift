@@ -121,7 +121,7 @@ final class Requests {
         var frame = Rtm_Client_ClientFrame()
         frame.requestID = id
         fill(&frame)
-        socket.send(frame)
+        link.recorder.sent(frame.body, bytes: socket.send(frame))
     }
 
     // MARK: The four ends

@@ -37,6 +37,7 @@ final class FrameRouter: FrameReceiver {
             }
             return
         }
+        link.recorder.received(frame.body, bytes: socket.receivedBytes)
         switch frame.body {
         case .publication(let publication): received(publication)
         case .gap(let gap): received(gap)

@@ -17,6 +17,7 @@ final class Link {
     let configuration: RTMClient.Configuration
     let logger: Logger
     let events: EventOutlet
+    let recorder: FlightRecorder
     let eventLoop: any EventLoop
     /// Tells the server, and through it others, a return of this client from a login elsewhere (S-12b).
     let instance: UInt64
@@ -64,6 +65,7 @@ final class Link {
         self.random = random
         self.eventLoop = eventLoop
         events = EventOutlet(hub)
+        recorder = FlightRecorder(capacity: configuration.flightRecorderCapacity, clock: clock)
         timer = LinkTimer(eventLoop: eventLoop)
         time = ServerTime(clock)
         instance = .random(in: 1...Self.instanceMax, using: &self.random)
@@ -159,6 +161,7 @@ extension Link {
     private func announce(_ change: LinkChange) {
         lastReason = change.reasonCode
         lastCause = change.reason
+        recorder.noted(change)
         logger.debug(
             "link state changed",
             metadata: [

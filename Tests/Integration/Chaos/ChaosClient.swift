@@ -8,7 +8,8 @@ import Synchronization
 protocol ChaosClient: Sendable {
     var user: String { get }
     var isConnected: Bool { get }
-    /// What it has seen, by channel; the name of its inbox is "@" and its user id, that of a topic "ROOM/TOPIC".
+    /// What it has seen, by channel; the name of its inbox is "@" and its user id, that of a topic
+    /// "ROOM/TOPIC".
     var views: [DeliveryRecord.View] { get }
     /// Events that must not happen to a client, as sentences.
     var complaints: [String] { get }

@@ -12,7 +12,7 @@ import Testing
 @Suite("What an app lets go of is gone", .serialized, .ends(withinMinutes: 2)) struct ReleaseTests {
     private struct Watched: Sendable {
         let what: String
-        // Whether it is nil is all that anybody asks.
+        // Safety: whether it is nil is all that anybody asks, and a weak reference may be asked anywhere.
         nonisolated(unsafe) private weak var object: AnyObject?
         var isGone: Bool { object == nil }
 

@@ -1,5 +1,5 @@
-// What RTMClient uses of Apple's Combine, as its documents declare it, so that the branches for Apple's platforms can
-// be type-checked where the framework is missing. Nothing here does anything.
+// What RTMClient uses of Apple's Combine, as its documents declare it, so that the branches for Apple's
+// platforms can be type-checked where the framework is missing. Nothing here does anything.
 
 public protocol Publisher<Output, Failure> {
     associatedtype Output

@@ -77,8 +77,8 @@ struct TopicDeliveryCheck: Check {
         stream(ear, time, add: .message(message))
         // Behind the answer to a login messages may come before the app hears that it is connected.
         guard calls.hearings[ear]?.mayHear(message.publisher) != true else { return }
-        let text = "\(ear.device) hears \(message) of \(ear.topic.text), and didn't ask for \(message.publisher)"
-        found.append(Finding(time: time, text: text))
+        let text = "\(ear.device) hears \(message) of \(ear.topic.text), and didn't ask for "
+        found.append(Finding(time: time, text: text + message.publisher))
     }
 
     /// A gap has a cause: logs that were lost, or a subscriber or its edge that was away for longer than they
@@ -86,7 +86,9 @@ struct TopicDeliveryCheck: Check {
     private mutating func judgeGap(
         _ ear: TopicCalls.Ear, _ position: StreamPosition, _ time: Duration
     ) {
-        guard messagingLost.isEmpty, disturbances.areAbsent(from: time - Self.logAge, to: time) else { return }
+        guard messagingLost.isEmpty, disturbances.areAbsent(from: time - Self.logAge, to: time) else {
+            return
+        }
         if let lost = lastLoss[ear.device], time - lost < .seconds(5) || time - lost > Self.shortAbsence {
             return
         }

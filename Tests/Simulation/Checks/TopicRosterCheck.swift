@@ -58,7 +58,9 @@ struct TopicRosterCheck: Check {
         _ listed: Set<String>, _ topic: TopicName, _ seat: TopicCalls.Seat, _ time: Duration
     ) {
         // An app is told nothing of what its own user does.
-        let others = calls.published.filter { $0.key.topic == topic && $0.key.device.user != seat.device.user }
+        let others = calls.published.filter { ear, _ in
+            ear.topic == topic && ear.device.user != seat.device.user
+        }
         let unknown = others.filter { $0.value == .unknown }.map(\.key.device.user)
         let present = others.filter { $0.value == .yes && calls.connected.contains($0.key.device) }
             .map(\.key.device.user)

@@ -125,7 +125,8 @@ final class Device {
         let link = NIOLoopBound(self.link, eventLoop: network.world.loop)
         let follow = Completion<RTMSubscription>(id: requestIDs.next(), operation: .join) { result in
             guard case .failure(let error) = result else { return done.succeed() }
-            link.value.streams.leave(channel, Completion(id: link.value.requests.nextID(), operation: .leave) { _ in })
+            let leave = Completion<Void>(id: link.value.requests.nextID(), operation: .leave) { _ in }
+            link.value.streams.leave(channel, leave)
             done.fail(error)
         }
         let join = Completion<RTMSubscription>(id: requestIDs.next(), operation: .join) { result in
