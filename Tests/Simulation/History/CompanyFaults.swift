@@ -119,7 +119,7 @@ final class CompanyFaults {
             redis.cost = random.pick([5_000...30_000, 100_000...400_000]) ?? 5_000...30_000
             after(2_000, 20_000) {
                 self.redis.cost = 20...200
-                over()
+                self.installation.world.after(self.redis.backlog) { over() }
             }
         case .hangRedis: hang()
         }

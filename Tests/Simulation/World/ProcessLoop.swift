@@ -26,14 +26,22 @@ final class ProcessLoop: EventLoop, @unchecked Sendable {
         for task in tasks { task() }
     }
 
-    func die() { state = .dead }
-
-    private func run(_ task: @escaping () -> Void) {
-        switch state {
-        case .running: task()
-        case .paused(let tasks): state = .paused(tasks + [task])
-        case .dead: break
+    /// What waits for the process to go on is cancelled.
+    func die() {
+        guard case .paused(let tasks) = state else {
+            state = .dead
+            return
         }
+        state = .dead
+        for task in tasks { task() }
+    }
+
+    private var isDead: Bool { if case .dead = state { true } else { false } }
+
+    /// - Parameter task: is told whether the process has died.
+    private func run(_ task: @escaping (_ isDead: Bool) -> Void) {
+        guard case .paused(let tasks) = state else { return task(isDead) }
+        state = .paused(tasks + [{ task(self.isDead) }])
     }
 
     // MARK: EventLoop
@@ -41,7 +49,9 @@ final class ProcessLoop: EventLoop, @unchecked Sendable {
     var inEventLoop: Bool { world.inEventLoop }
     var now: NIODeadline { world.now }
 
-    func execute(_ task: @escaping @Sendable () -> Void) { world.execute { self.run(task) } }
+    func execute(_ task: @escaping @Sendable () -> Void) {
+        world.execute { self.run { isDead in if !isDead { task() } } }
+    }
 
     func submit<T>(_ task: @escaping @Sendable () throws -> T) -> EventLoopFuture<T> {
         scheduleTask(deadline: now, task).futureResult
@@ -53,13 +63,10 @@ final class ProcessLoop: EventLoop, @unchecked Sendable {
         let isolated = promise.assumeIsolated()
         let life = TaskLife()
         let scheduled = world.scheduleTask(deadline: deadline) {
-            guard case .dead = self.state else {
-                return self.run {
-                    guard !life.isCancelled else { return }
-                    isolated.completeWith(Result { try task() })
-                }
+            self.run { isDead in
+                guard !isDead, !life.isCancelled else { return promise.fail(EventLoopError.cancelled) }
+                isolated.completeWith(Result { try task() })
             }
-            promise.fail(EventLoopError.cancelled)
         }
         scheduled.futureResult.assumeIsolated().whenFailure { promise.fail($0) }
         return Scheduled(promise: promise) {

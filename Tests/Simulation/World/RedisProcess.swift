@@ -73,6 +73,9 @@ final class RedisProcess {
         data.restart(as: "run \(life)")
     }
 
+    /// For how long what it was asked already keeps it busy.
+    var backlog: TimeAmount { max(.zero, busyUntil - network.world.loop.now) }
+
     /// All data are deleted, and no client is told.
     func flush() { data.empty() }
 
