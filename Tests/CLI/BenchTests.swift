@@ -115,3 +115,36 @@ struct BenchTests {
         )
     }
 }
+
+@Suite("The pace of the bench") struct BenchPaceTests {
+    @Test("R-16: eight lanes at a server with a rate are refused a few times, and then never again")
+    func lanes() {
+        var pace = BenchPace()
+        let start = ContinuousClock.now
+        // A server that takes 60 messages a second.
+        var (tokens, filled) = (60.0, start)
+        var due = [ContinuousClock.Instant](repeating: start, count: 8)
+        var (sent, refused, lateRefusals) = (0, 0, 0)
+        while let lane = due.indices.min(by: { due[$0] < due[$1] }), due[lane] < start + .seconds(60) {
+            let now = due[lane]
+            if let turn = pace.turn(now: now), turn > now {
+                due[lane] = turn
+            }
+            let at = due[lane]
+            tokens = min(60, tokens + (at - filled) / .seconds(1) * 60)
+            filled = at
+            if tokens >= 1 {
+                tokens -= 1
+                sent += 1
+                due[lane] = at + .milliseconds(1)
+            } else {
+                refused += 1
+                if at > start + .seconds(5) { lateRefusals += 1 }
+                pace.putOff(for: .seconds((1 - tokens) / 60), now: at)
+            }
+        }
+        #expect(sent > 58 * 60)
+        #expect(refused < 200)
+        #expect(lateRefusals < 60)
+    }
+}

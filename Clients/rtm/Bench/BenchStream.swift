@@ -9,6 +9,7 @@ final class BenchStream: Sendable {
     let subscribers: [RTMClient]
 
     private let book: Mutex<BenchTally>
+    private let pace = Mutex(BenchPace())
     /// By lane: signals that its message has reached every subscriber.
     private let deliveries: [AsyncStream<Void>]
     private let announcements: [AsyncStream<Void>.Continuation]
@@ -37,6 +38,9 @@ final class BenchStream: Sendable {
     {
         var delivered = deliveries[lane].makeAsyncIterator()
         while ContinuousClock.now < deadline, !Task.isCancelled {
+            if let turn = pace.withLock({ $0.turn(now: .now) }) {
+                try await Task.sleep(until: turn, clock: .continuous)
+            }
             let sequence = book.withLock { $0.send(lane: lane) }
             let message = BenchMessage(
                 lane: UInt32(lane), sequence: sequence, sentNanoseconds: epoch.nanosecondsUntilNow)
@@ -45,8 +49,7 @@ final class BenchStream: Sendable {
         }
     }
 
-    /// - Returns: false if the server put the message off. The lane has waited as long as the server asked
-    /// then.
+    /// - Returns: false if the server put the message off. The lane's next turn is when the server allows it.
     private func publish(_ message: BenchMessage, in lane: Int) async throws -> Bool {
         do {
             try await publisher.publish(message.payload(bytes: plan.payloadBytes), to: .channel(channel))
@@ -54,7 +57,7 @@ final class BenchStream: Sendable {
         } catch {
             book.withLock { $0.withdraw(lane: lane, isRate: error.retryAfter != nil) }
             guard let pause = error.retryAfter else { throw error }
-            try await Task.sleep(for: pause)
+            pace.withLock { $0.putOff(for: pause, now: .now) }
             return false
         }
     }

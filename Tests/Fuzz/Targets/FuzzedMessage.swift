@@ -120,6 +120,6 @@ extension FuzzedMessage {
 
     private static func channelType(_ request: Rtm__Service__PublishRequest) -> Int {
         let number = Int(Int32(truncatingIfNeeded: request.channel.pointee.type.rawValue))
-        return (0...3).contains(number) ? number : -1
+        return (0...5).contains(number) ? number : -1
     }
 }
