@@ -136,8 +136,8 @@ struct ClientRequestTests {
                 "publish", publish.channelType.map { "\($0.rawValue)" } ?? "no type",
                 publish.channel.string, publish.message.type.map { "\($0.rawValue)" } ?? "no type",
                 "\(publish.message.payload.copied)", publish.message.customType.string,
-                "\(publish.storeInHistory)", "\(publish.sequence)",
-                publish.againAfter.map { "again after \($0)" } ?? "first",
+                "\(publish.storeInHistory)", "\(publish.origin) \(publish.sequence)",
+                publish.againAfter.map { "again after \($0) \(publish.epoch)" } ?? "first \(publish.epoch)",
             ]
         case .call(let call):
             [
@@ -197,7 +197,8 @@ struct ClientRequestTests {
                 "publish", publish.channelType.isOurs ? "\(publish.channelType.rawValue)" : "no type",
                 publish.channel, publish.messageType.isOurs ? "\(publish.messageType.rawValue)" : "no type",
                 "\(Array(publish.payload))", publish.customType, "\(publish.storeInHistory)",
-                "\(publish.sequence)", publish.again ? "again after \(publish.ageMs)" : "first",
+                "\(publish.origin) \(publish.sequence)",
+                publish.again ? "again after \(publish.ageMs) \(publish.epoch)" : "first \(publish.epoch)",
             ]
         case .whereNow(let call): Self.call(21, .none, call.userID, call)
         case .whoNow(let call): Self.call(20, call.channelType, call.channel, call)

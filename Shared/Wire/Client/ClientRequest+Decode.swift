@@ -55,6 +55,7 @@ extension ClientRequest.Publish: ScanDecodable {
         var payload = WireText.empty
         var customType = WireText.empty
         var storeInHistory = false
+        var origin: UInt64 = 0
         var sequence: UInt64 = 0
         var isAgain = false
         var age: UInt32 = 0
@@ -70,6 +71,7 @@ extension ClientRequest.Publish: ScanDecodable {
             case Schema.Publish.customType: customType = try field.view.refusingNul()
             case Schema.Publish.storeInHistory: storeInHistory = try field.bool
             case Schema.Publish.sequence: sequence = try field.uint64
+            case Schema.Publish.origin: origin = try field.uint64
             case Schema.Publish.again: isAgain = try field.bool
             case Schema.Publish.ageMs: age = try field.uint32
             case Schema.Publish.epoch: epoch = try field.uint64
@@ -82,7 +84,8 @@ extension ClientRequest.Publish: ScanDecodable {
             message: MessageView(
                 type: MessageType(rawValue: messageType), payload: payload, customType: customType,
                 priority: priority),
-            storeInHistory: storeInHistory, sequence: sequence, againAfter: isAgain ? age : nil, epoch: epoch)
+            storeInHistory: storeInHistory, origin: origin, sequence: sequence,
+            againAfter: isAgain ? age : nil, epoch: epoch)
     }
 }
 
@@ -205,6 +208,7 @@ extension ClientRequest.Publish {
             payload: WireText(publish.payload), customType: WireText(publish.custom_type),
             priority: TopicPriority(wire: Int(publish.priority.rawValue)))
         storeInHistory = publish.store_in_history != 0
+        origin = publish.origin
         sequence = publish.sequence
         againAfter = publish.again != 0 ? publish.age_ms : nil
         epoch = publish.epoch

@@ -91,7 +91,9 @@ package struct ClientRequest {
         package let channel: WireText
         package let message: MessageView
         package let storeInHistory: Bool
-        /// The publish's number at the client's instance; 0 = the client will not send it again.
+        /// Who counts the publishes; 0 = the client's instance.
+        package let origin: UInt64
+        /// The publish's number at its origin; 0 = the client will not send it again.
         package let sequence: UInt64
         /// How many milliseconds ago this was sent first; nil if it is sent for the first time.
         package let againAfter: UInt32?
@@ -100,12 +102,13 @@ package struct ClientRequest {
 
         package init(
             channelType: ChannelType?, channel: WireText, message: MessageView, storeInHistory: Bool,
-            sequence: UInt64 = 0, againAfter: UInt32? = nil, epoch: UInt64 = 0
+            origin: UInt64 = 0, sequence: UInt64 = 0, againAfter: UInt32? = nil, epoch: UInt64 = 0
         ) {
             self.channelType = channelType
             self.channel = channel
             self.message = message
             self.storeInHistory = storeInHistory
+            self.origin = origin
             self.sequence = sequence
             self.againAfter = againAfter
             self.epoch = epoch

@@ -47,6 +47,7 @@ extension Schema {
         package static var ageMs: SchemaField<UInt32> { SchemaField(9) }
         package static var epoch: SchemaField<UInt64> { SchemaField(10) }
         package static var priority: SchemaField<Enumeration> { SchemaField(11) }
+        package static var origin: SchemaField<UInt64> { SchemaField(12) }
     }
 
     /// rtm.client.Published

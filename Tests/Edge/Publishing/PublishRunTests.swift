@@ -49,6 +49,17 @@ struct PublishRunTests {
         }
     }
 
+    @Test("M-25: a message that another origin counts keeps that origin, and stands in no run of others")
+    func origin() {
+        begin(requestID: 7, channel: "lobby", origin: 9, sequence: 40)
+        #expect(continues(8, "lobby", origin: 9, sequence: 41))
+        #expect(!continues(8, "lobby", origin: 8, sequence: 41))
+        #expect(!continues(8, "lobby", sequence: 41))
+        run.take { _, request in #expect(request.origin == PublishOrigin(instance: 9, sequence: 40)) }
+        begin(requestID: 7, channel: "lobby", sequence: 40)
+        #expect(!continues(8, "lobby", origin: 9, sequence: 41))
+    }
+
     @Test("an empty run is continued by nothing, and gives nothing")
     func empty() {
         #expect(!continues(0, ""))
@@ -111,27 +122,27 @@ struct PublishRunTests {
     }
 
     private func begin(
-        requestID: UInt64, channel: String, type: ChannelType = .message, sequence: UInt64,
-        againAfter: UInt32? = nil
+        requestID: UInt64, channel: String, type: ChannelType = .message, origin: UInt64 = 0,
+        sequence: UInt64, againAfter: UInt32? = nil
     ) {
         channel.withWireText { name in
             run.begin(
                 publisher, requestID, type,
                 ClientRequest.Publish(
                     channelType: type, channel: name, message: message("a"), storeInHistory: false,
-                    sequence: sequence, againAfter: againAfter))
+                    origin: origin, sequence: sequence, againAfter: againAfter))
         }
         run.append(message("a"))
     }
 
     private func continues(
         _ requestID: UInt64, _ channel: String, type: ChannelType = .message, storeInHistory: Bool = false,
-        by other: Caller? = nil, sequence: UInt64 = 0, againAfter: UInt32? = nil
+        by other: Caller? = nil, origin: UInt64 = 0, sequence: UInt64 = 0, againAfter: UInt32? = nil
     ) -> Bool {
         channel.withWireText { name in
             let request = ClientRequest.Publish(
                 channelType: type, channel: name, message: message("x"), storeInHistory: storeInHistory,
-                sequence: sequence, againAfter: againAfter)
+                origin: origin, sequence: sequence, againAfter: againAfter)
             return run.continues((other ?? publisher).session, request, requestID)
         }
     }

@@ -53,7 +53,7 @@ extension ClientRequest.Body {
         case .publish(let publish):
             [
                 "publish", "\(String(describing: publish.channelType))", publish.channel.hex,
-                publish.message.facts, "\(publish.storeInHistory) \(publish.sequence)",
+                publish.message.facts, "\(publish.storeInHistory) \(publish.origin) \(publish.sequence)",
                 "\(String(describing: publish.againAfter)) \(publish.epoch)",
             ]
         case .renewToken(let renewal): ["renew", renewal.token.hex, renewal.channel.hex]

@@ -20,7 +20,7 @@ struct HistoryCopy {
         type = request.message.type ?? .binary
         payload = ByteBuffer(bytes: request.message.payload.bytes)
         customType = request.message.customType.string
-        origin = PublishOrigin(instance: session.instance, sequence: request.sequence)
+        origin = PublishOrigin(instance: request.instance(of: session.caller), sequence: request.sequence)
     }
 }
 

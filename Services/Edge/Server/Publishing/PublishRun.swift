@@ -17,9 +17,10 @@ final class PublishRun {
 
     private var publisher: Caller?
     private var firstRequestID: UInt64 = 0
-    private var firstSequence: UInt64 = 0
-    private var againAfter: UInt32?
-    private var epoch: UInt64 = 0
+    /// As the client named it; 0 = its instance.
+    private var namedOrigin: UInt64 = 0
+    /// Of the first publish.
+    private var origin = PublishOrigin.none
     private(set) var type = ChannelType.none
     private var channel = ByteBuffer()
     private var messages = ByteBuffer()
@@ -32,8 +33,8 @@ final class PublishRun {
     func continues(_ session: SessionID, _ request: ClientRequest.Publish, _ requestID: UInt64) -> Bool {
         guard count > 0, publisher?.session == session, requestID == firstRequestID &+ UInt64(count),
             request.channelType == type, !request.storeInHistory, request.againAfter == nil,
-            againAfter == nil,
-            request.sequence == (firstSequence == 0 ? 0 : firstSequence &+ UInt64(count))
+            origin.againAfter == nil, request.origin == namedOrigin,
+            request.sequence == (origin.sequence == 0 ? 0 : origin.sequence &+ UInt64(count))
         else { return false }
         return channel.withUnsafeReadableBytes { name in
             name.count == request.channel.bytes.count && name.elementsEqual(request.channel.bytes)
@@ -46,9 +47,8 @@ final class PublishRun {
     ) {
         self.publisher = publisher
         firstRequestID = requestID
-        firstSequence = request.sequence
-        againAfter = request.againAfter
-        epoch = request.epoch
+        namedOrigin = request.origin
+        origin = request.origin(of: publisher)
         self.type = type
         channel.writeBytes(request.channel.bytes)
     }
@@ -64,8 +64,6 @@ final class PublishRun {
         guard count > 0, let publisher else { return false }
         // Only an inbox's owner sees his own message (M-33); elsewhere the publisher is left out (M-21).
         let except = type == .user ? 0 : publisher.session.rawValue
-        let origin = PublishOrigin(
-            instance: publisher.instance, sequence: firstSequence, againAfter: againAfter, epoch: epoch)
         publisher.appID.withWireText { appID in
             publisher.userID.withWireText { userID in
                 channel.withUnsafeReadableBytes { channel in
@@ -84,5 +82,17 @@ final class PublishRun {
         messages.clear()
         count = 0
         return true
+    }
+}
+
+extension ClientRequest.Publish {
+    /// Who counts the message's sequence: the client's instance, unless it names an origin of its own, such
+    /// as an outbox that outlives it.
+    func instance(of caller: Caller) -> UInt64 { origin == 0 ? caller.instance : origin }
+
+    /// By what the log knows the message again.
+    func origin(of caller: Caller) -> PublishOrigin {
+        PublishOrigin(
+            instance: instance(of: caller), sequence: sequence, againAfter: againAfter, epoch: epoch)
     }
 }

@@ -14,9 +14,8 @@ final class Publishing {
         /// The request id of the first publish; the others follow without a gap.
         let requestID: UInt64
         let count: Int
-        /// The sequence of the first publish at its client's instance. 0 if it can't be sent once more.
-        let sequence: UInt64
-        let isAgain: Bool
+        /// Of the first publish.
+        let origin: PublishOrigin
         /// What it counts for in the `PublishWindow`.
         let bytes: Int
         /// Only a run of one publish is stored.
@@ -74,7 +73,7 @@ final class Publishing {
             }
             return true
         } catch {
-            if error.isForNow { session.publishRefused(request.sequence, error, now: endOfTurn.now) }
+            session.publishRefused(request.origin(of: session.caller), error, now: endOfTurn.now)
             session.answer(requestID, error)
             return false
         }
@@ -93,9 +92,7 @@ final class Publishing {
         guard let session = publisher.take() else { return }
         run.take { requestID, request in
             let pending = PendingPublish(
-                session: session, requestID: requestID, count: request.messages.count,
-                sequence: request.origin.instance == 0 ? 0 : request.origin.sequence,
-                isAgain: request.origin.againAfter != nil,
+                session: session, requestID: requestID, count: request.messages.count, origin: request.origin,
                 bytes: PublishWindow.requestBytes + request.messages.byteCount, history: history,
                 sentAt: endOfTurn.now)
             if window.sent(pending.bytes, by: session.key, &session.publishShare) {
@@ -171,7 +168,9 @@ extension Publishing {
         if !continues, let outage = outage(of: request, session) {
             throw .messagingUnreachable(.channelPublishMessageFailed, for: outage)
         }
-        guard let wait = session.publishBarrier.wait(of: request.sequence, now: endOfTurn.now) else { return }
+        // What another origin counts has no place among the session's own.
+        let turn = request.origin == 0 ? request.sequence : 0
+        guard let wait = session.publishBarrier.wait(of: turn, now: endOfTurn.now) else { return }
         throw RTMError(
             .channelPublishMessageFailed, "an earlier message could not be published yet",
             retryAfter: .nanoseconds(wait.nanoseconds))
@@ -261,7 +260,7 @@ extension Publishing {
             if let copy = pending.history {
                 return history.store(copy, PendingHistory(publish: pending, published: nil))
             }
-            refuse(pending, pending.isAgain ? Self.mayStillArrive : error)
+            refuse(pending, pending.origin.againAfter != nil ? Self.mayStillArrive : error)
         }
         settled(pending)
     }
@@ -287,12 +286,12 @@ extension Publishing {
     private func error(of pending: PendingPublish, _ failure: ServiceLinkRequestFailure) -> RTMError {
         var error = RTMError(failure, .channelPublishMessageFailed, timeout: .channelPublishMessageTimeout)
         // Whether it was done is known once it is sent again.
-        if failure.isOfLink, pending.sequence != 0 { error.retryAfter = MessagingOutage.shortestPause }
+        if failure.isOfLink, pending.origin.isRepeatable { error.retryAfter = MessagingOutage.shortestPause }
         return error
     }
 
     private func refuse(_ pending: PendingPublish, _ error: RTMError) {
-        if error.isForNow { pending.session.publishRefused(pending.sequence, error, now: endOfTurn.now) }
+        pending.session.publishRefused(pending.origin, error, now: endOfTurn.now)
         for place in 0..<UInt64(pending.count) {
             pending.session.answer(pending.requestID &+ place, error)
         }
@@ -313,8 +312,14 @@ extension RTMError {
 }
 
 extension Session {
-    fileprivate func publishRefused(_ sequence: UInt64, _ error: RTMError, now: NIODeadline) {
-        guard instance != 0, sequence != 0, let pause = error.retryAfter else { return }
-        publishBarrier.refused(sequence, pause: TimeAmount(pause), now: now)
+    fileprivate func publishRefused(_ origin: PublishOrigin, _ error: RTMError, now: NIODeadline) {
+        guard origin.isRepeatable, origin.instance == instance, error.isForNow, let pause = error.retryAfter
+        else { return }
+        publishBarrier.refused(origin.sequence, pause: TimeAmount(pause), now: now)
     }
+}
+
+extension PublishOrigin {
+    /// Whether the client can send it once more.
+    fileprivate var isRepeatable: Bool { instance != 0 && sequence != 0 }
 }

@@ -712,7 +712,7 @@ const ProtobufCMessageDescriptor rtm__client__unsubscribed__descriptor =
   (ProtobufCMessageInit) rtm__client__unsubscribed__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor rtm__client__publish__field_descriptors[11] =
+static const ProtobufCFieldDescriptor rtm__client__publish__field_descriptors[12] =
 {
   {
     "channel_type",
@@ -846,6 +846,18 @@ static const ProtobufCFieldDescriptor rtm__client__publish__field_descriptors[11
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "origin",
+    12,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Client__Publish, origin),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned rtm__client__publish__field_indices_by_name[] = {
   7,   /* field[7] = again */
@@ -855,6 +867,7 @@ static const unsigned rtm__client__publish__field_indices_by_name[] = {
   4,   /* field[4] = custom_type */
   9,   /* field[9] = epoch */
   2,   /* field[2] = message_type */
+  11,   /* field[11] = origin */
   3,   /* field[3] = payload */
   10,   /* field[10] = priority */
   6,   /* field[6] = sequence */
@@ -863,7 +876,7 @@ static const unsigned rtm__client__publish__field_indices_by_name[] = {
 static const ProtobufCIntRange rtm__client__publish__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 11 }
+  { 0, 12 }
 };
 const ProtobufCMessageDescriptor rtm__client__publish__descriptor =
 {
@@ -873,7 +886,7 @@ const ProtobufCMessageDescriptor rtm__client__publish__descriptor =
   "Rtm__Client__Publish",
   "rtm.client",
   sizeof(Rtm__Client__Publish),
-  11,
+  12,
   rtm__client__publish__field_descriptors,
   rtm__client__publish__field_indices_by_name,
   1,  rtm__client__publish__number_ranges,

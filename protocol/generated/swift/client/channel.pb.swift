@@ -297,7 +297,7 @@ package nonisolated struct Rtm_Client_Publish: Sendable {
 
   package var storeInHistory: Bool = false
 
-  /// of this client instance (Login.instance): one more for each new publish; 0 = never sent again
+  /// of its origin: one more for each new publish; 0 = never sent again
   package var sequence: UInt64 = 0
 
   /// sent before, on a connection that was lost before the answer: publish it unless that has happened
@@ -311,6 +311,9 @@ package nonisolated struct Rtm_Client_Publish: Sendable {
 
   /// of a topic; elsewhere it has no effect
   package var priority: Rtm_Client_Priority = .normal
+
+  /// who counts the sequence, by a random number that outlives the client; 0 = this client instance (Login.instance)
+  package var origin: UInt64 = 0
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -593,7 +596,7 @@ nonisolated extension Rtm_Client_Unsubscribed: SwiftProtobuf.Message, SwiftProto
 
 nonisolated extension Rtm_Client_Publish: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".Publish"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}channel_type\0\u{1}channel\0\u{3}message_type\0\u{1}payload\0\u{3}custom_type\0\u{3}store_in_history\0\u{1}sequence\0\u{1}again\0\u{3}age_ms\0\u{1}epoch\0\u{1}priority\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}channel_type\0\u{1}channel\0\u{3}message_type\0\u{1}payload\0\u{3}custom_type\0\u{3}store_in_history\0\u{1}sequence\0\u{1}again\0\u{3}age_ms\0\u{1}epoch\0\u{1}priority\0\u{1}origin\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -612,6 +615,7 @@ nonisolated extension Rtm_Client_Publish: SwiftProtobuf.Message, SwiftProtobuf._
       case 9: try { try decoder.decodeSingularUInt32Field(value: &self.ageMs) }()
       case 10: try { try decoder.decodeSingularUInt64Field(value: &self.epoch) }()
       case 11: try { try decoder.decodeSingularEnumField(value: &self.priority) }()
+      case 12: try { try decoder.decodeSingularUInt64Field(value: &self.origin) }()
       default: break
       }
     }
@@ -651,6 +655,9 @@ nonisolated extension Rtm_Client_Publish: SwiftProtobuf.Message, SwiftProtobuf._
     if self.priority != .normal {
       try visitor.visitSingularEnumField(value: self.priority, fieldNumber: 11)
     }
+    if self.origin != 0 {
+      try visitor.visitSingularUInt64Field(value: self.origin, fieldNumber: 12)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -666,6 +673,7 @@ nonisolated extension Rtm_Client_Publish: SwiftProtobuf.Message, SwiftProtobuf._
     if lhs.ageMs != rhs.ageMs {return false}
     if lhs.epoch != rhs.epoch {return false}
     if lhs.priority != rhs.priority {return false}
+    if lhs.origin != rhs.origin {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -199,7 +199,7 @@ struct  Rtm__Client__Publish
   char *custom_type;
   protobuf_c_boolean store_in_history;
   /*
-   * of this client instance (Login.instance): one more for each new publish; 0 = never sent again
+   * of its origin: one more for each new publish; 0 = never sent again
    */
   uint64_t sequence;
   /*
@@ -218,10 +218,14 @@ struct  Rtm__Client__Publish
    * of a topic; elsewhere it has no effect
    */
   Rtm__Client__Priority priority;
+  /*
+   * who counts the sequence, by a random number that outlives the client; 0 = this client instance (Login.instance)
+   */
+  uint64_t origin;
 };
 #define RTM__CLIENT__PUBLISH__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&rtm__client__publish__descriptor) \
-    , RTM__CLIENT__CHANNEL_TYPE__CHANNEL_TYPE_NONE, (char *)protobuf_c_empty_string, RTM__CLIENT__MESSAGE_TYPE__MESSAGE_TYPE_BINARY, {0,NULL}, (char *)protobuf_c_empty_string, 0, 0, 0, 0, 0, RTM__CLIENT__PRIORITY__PRIORITY_NORMAL }
+    , RTM__CLIENT__CHANNEL_TYPE__CHANNEL_TYPE_NONE, (char *)protobuf_c_empty_string, RTM__CLIENT__MESSAGE_TYPE__MESSAGE_TYPE_BINARY, {0,NULL}, (char *)protobuf_c_empty_string, 0, 0, 0, 0, 0, RTM__CLIENT__PRIORITY__PRIORITY_NORMAL, 0 }
 
 
 struct  Rtm__Client__Published
