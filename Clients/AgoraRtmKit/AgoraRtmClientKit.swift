@@ -142,10 +142,10 @@ extension AgoraRtmClientKit {
         case .tokenWillExpire(let notice):
             delegates.notify { $0.rtmKit(self, tokenPrivilegeWillExpire: notice.channelName) }
             deliver(AgoraRtmTokenEvent(notice))
-        case .gap, .undecryptable, .overflow:
-            // This API has no event for these. The log has the gap and what can't be decrypted (E-4), and
-            // after a reconnect the channel is in `unrestoredChannels`. This client's events don't overflow,
-            // they are dropped by its own line.
+        case .gap, .undecryptable, .overflow, .outbox:
+            // This API has no event for these, and no outbox. The log has the gap and what can't be decrypted
+            // (E-4), and after a reconnect the channel is in `unrestoredChannels`. This client's events don't
+            // overflow, they are dropped by its own line.
             break
         }
     }

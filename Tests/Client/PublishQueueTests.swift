@@ -1,5 +1,6 @@
 import RTMModel
 import RTMProtocol
+import SwiftProtobuf
 import Testing
 
 @testable import RTMClient
@@ -83,5 +84,20 @@ struct PublishQueueTests {
     @Test func `Only the oldest survive a loss of the connection`() {
         var queue = queue(5, 3, 8)
         #expect(queue.connectionLost(keptMax: 2) == [5, 3])
+    }
+
+    @Test func `One of the outbox keeps its number, and its age counts on from what it was`() {
+        var queue = PublishQueue()
+        let outbox = Rtm_Client_Publish.with {
+            ($0.origin, $0.sequence, $0.again, $0.ageMs, $0.epoch) = (5, 40, true, 1_000, 3)
+        }
+        #expect(queue.add(1, .init(), inboxEpoch: 7, now: start)?.sequence == 1)
+        #expect(queue.add(2, outbox, inboxEpoch: 7, now: start) == outbox)
+        #expect(queue.add(3, .init(), inboxEpoch: 7, now: start)?.sequence == 2)
+        let again = queue.takeLost(now: start + .milliseconds(500), ageMax: .seconds(120)).again
+        #expect(ids(again) == [1, 2, 3])
+        #expect(again.map(\.publish.sequence) == [1, 40, 2])
+        #expect(again.map(\.publish.ageMs) == [501, 1_501, 501])
+        #expect(again.map(\.publish.epoch) == [7, 3, 7])
     }
 }

@@ -51,6 +51,13 @@ extension RTMEvents.Iterator {
         return nil
     }
 
+    package mutating func nextOutbox() async -> OutboxEvent? {
+        while let event = await next() {
+            if case .outbox(let event) = event { return event }
+        }
+        return nil
+    }
+
     package mutating func nextLock() async -> LockEvent? {
         while let event = await next() {
             if case .lock(let lock) = event { return lock }

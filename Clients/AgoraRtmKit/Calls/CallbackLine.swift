@@ -90,7 +90,8 @@ extension RTMEvent {
         case .lock(let event): event.channelType == .message ? event.channelName : nil
         case .gap(let event): event.channelType == .message ? event.channelName : nil
         case .storage(let event): if case .channel(let name, .message) = event.target { name } else { nil }
-        case .linkState, .tokenWillExpire, .topic, .streamChannelEnded, .undecryptable, .overflow: nil
+        case .linkState, .tokenWillExpire, .topic, .streamChannelEnded, .outbox, .undecryptable, .overflow:
+            nil
         }
     }
 }

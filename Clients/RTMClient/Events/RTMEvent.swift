@@ -25,6 +25,8 @@ public enum RTMEvent: Sendable, Hashable {
     case topic(TopicEvent)
     /// A stream channel could not be taken up again after a reconnect, or has ended with its token.
     case streamChannelEnded(StreamChannelEndedEvent)
+    /// What became of a message of the outbox.
+    case outbox(OutboxEvent)
     /// Something arrived that this client can't decrypt, and which key that would take (E-4).
     case undecryptable(UndecryptableEvent)
     /// This consumer was too slow. So many events were dropped in this place, the oldest first.

@@ -13,26 +13,26 @@ final class Messages {
 
     // MARK: Publishing
 
-    func publish(_ plain: OutgoingMessage, _ completion: Completion<PublishReceipt>) {
+    func publish(_ plain: OutgoingMessage, _ caller: some PublishCaller) {
         if link.state == .connected, link.connection?.socket.isBacklogged == true {
-            return completion.fail(.backlogged)
+            return caller.failed(.backlogged)
         }
-        guard link.requests.isReady(for: completion) else { return }
+        if let obstacle = link.requests.obstacle(to: .publish) { return caller.failed(obstacle) }
         // A publish that is sent again is the same ciphertext again: nothing else has its nonce.
         let message: OutgoingMessage
         do {
             message = try link.encryption?.seal(plain) ?? plain
         } catch {
-            return completion.fail(error)
+            return caller.failed(error)
         }
         let deadline = link.now + link.configuration.requestTimeout
-        let verdict = pacer.admit(completion.id, message, now: link.now, deadline: deadline)
-        if case .refused(let wait) = verdict { return completion.fail(.tooManyWait(wait)) }
-        link.requests.add(PublishCall(messages: self, completion: completion), id: completion.id)
+        let verdict = pacer.admit(caller.id, message, now: link.now, deadline: deadline)
+        if case .refused(let wait) = verdict { return caller.failed(.tooManyWait(wait)) }
+        link.requests.add(PublishCall(messages: self, caller: caller), id: caller.id)
         if case .at(let time) = verdict {
             link.retry(.pacedPublishes, after: max(time - link.now, .zero))
         } else {
-            begin(completion.id, message)
+            begin(caller.id, message)
         }
     }
 

@@ -10,6 +10,8 @@ struct OutgoingMessage: Sendable {
     var storeInHistory: Bool
     /// Of a topic.
     var priority = TopicPriority.normal
+    /// Of the outbox. Other messages get their numbers when they are sent.
+    var number: OutboxNumber?
 
     /// - Parameter size: how much of the server's limit is left to the app (L-20).
     func check(_ size: ContentSize = ContentSize()) throws(RTMError) {
@@ -55,6 +57,15 @@ struct OutgoingMessage: Sendable {
         request.customType = customType
         request.storeInHistory = storeInHistory
         request.priority = Rtm_Client_Priority(rawValue: priority.rawValue) ?? .normal
+        if let number {
+            request.origin = number.id.origin
+            request.sequence = number.id.sequence
+            if let again = number.again {
+                request.again = true
+                request.ageMs = again.ageMilliseconds
+                request.epoch = again.epoch
+            }
+        }
         return request
     }
 }

@@ -2,18 +2,36 @@ import Foundation
 import RTMModel
 import RTMProtocol
 
-/// A publish of the app. It outlives the connection that it was sent on.
-struct PublishCall: Request {
+/// Who wants to know what becomes of a publish. One of the three is called, once.
+protocol PublishCaller {
+    /// The id of the request.
+    var id: UInt64 { get }
+
+    func published(_ receipt: PublishReceipt)
+    /// The server has said this.
+    func refused(_ error: RTMError)
+    /// The publish didn't leave, or nobody waits for its answer any more.
+    func failed(_ error: RTMError)
+}
+
+extension Completion: PublishCaller where Value == PublishReceipt {
+    func published(_ receipt: PublishReceipt) { succeed(receipt) }
+    func refused(_ error: RTMError) { fail(error) }
+    func failed(_ error: RTMError) { fail(error) }
+}
+
+/// A publish that waits for its answer. It outlives the connection that it was sent on.
+struct PublishCall<Caller: PublishCaller>: Request {
     let messages: Messages
-    let completion: Completion<PublishReceipt>
+    let caller: Caller
 
     var operation: Operation { .publish }
 
     func answered(_ body: ServerBody) -> Bool {
         guard case .published(let published) = body else { return false }
-        completion.succeed(
+        caller.published(
             PublishReceipt(timestampMilliseconds: published.timestampMs, offset: published.offset))
-        messages.ended(completion.id)
+        messages.ended(caller.id)
         return true
     }
 
@@ -22,25 +40,25 @@ struct PublishCall: Request {
             return false
         }
         messages.putOff(
-            completion.id, RTMError(refusal, unknownCode: operation.codes.refused),
+            caller.id, RTMError(refusal, unknownCode: operation.codes.refused),
             for: .milliseconds(refusal.retryAfterMs))
         return true
     }
 
     func refused(_ error: RTMError) {
-        completion.fail(error)
-        messages.ended(completion.id)
+        caller.refused(error)
+        messages.ended(caller.id)
     }
 
     func givenUp(_ error: RTMError) -> LateAnswer? {
-        completion.fail(messages.givenUp(completion.id, error))
+        caller.failed(messages.givenUp(caller.id, error))
         messages.sendHeld()
         return nil
     }
 
     func lost(_ reason: String) {
-        messages.lost(completion.id)
-        completion.fail(.answerLost(operation, reason))
+        messages.lost(caller.id)
+        caller.failed(.answerLost(operation, reason))
     }
 }
 

@@ -20,7 +20,9 @@ struct PublishQueue {
     }
 
     private struct Entry {
-        var publish: Rtm_Client_Publish
+        let publish: Rtm_Client_Publish
+        /// Counts what the app published.
+        let number: UInt64
         /// When the app published.
         let time: Instant
         /// The epoch of the inbox at that time tells the server whether its logs go back so far.
@@ -29,8 +31,9 @@ struct PublishQueue {
     }
 
     private var entries: [UInt64: Entry] = [:]
-    /// The number of the latest publish. By it and by the client's instance the server knows a publish that
-    /// is sent again.
+    private var lastNumber: UInt64 = 0
+    /// The sequence of the latest publish that has none of its own. By it and by the client's instance the
+    /// server knows a publish that is sent again.
     private var lastSequence: UInt64 = 0
     /// Publishes that have been sent at least once.
     private var sentCount = 0
@@ -40,7 +43,7 @@ struct PublishQueue {
 
     /// In the order in which the app published.
     private var inOrder: [UInt64] {
-        entries.sorted { $0.value.publish.sequence < $1.value.publish.sequence }.map(\.key)
+        entries.sorted { $0.value.number < $1.value.number }.map(\.key)
     }
 
     /// The app publishes.
@@ -49,11 +52,15 @@ struct PublishQueue {
     mutating func add(
         _ id: UInt64, _ publish: Rtm_Client_Publish, inboxEpoch: UInt64, now: Instant
     ) -> Rtm_Client_Publish? {
-        lastSequence += 1
+        lastNumber += 1
         var publish = publish
-        publish.sequence = lastSequence
+        if publish.origin == 0 {
+            lastSequence += 1
+            publish.sequence = lastSequence
+        }
         entries[id] = Entry(
-            publish: publish, time: now, epoch: inboxEpoch, standing: isHolding ? .unsent : .sent)
+            publish: publish, number: lastNumber, time: now, epoch: inboxEpoch,
+            standing: isHolding ? .unsent : .sent)
         guard !isHolding else { return nil }
         sentCount += 1
         return publish
@@ -116,9 +123,11 @@ struct PublishQueue {
         entries[id] = entry
         guard let now else { return (id, entry.publish) }
         var publish = entry.publish
+        // One of the outbox may have been sent before it came here.
+        if !publish.again { publish.epoch = entry.epoch }
         publish.again = true
-        publish.ageMs = UInt32(clamping: Int((now - entry.time) / .milliseconds(1)) + 1)
-        publish.epoch = entry.epoch
+        let elapsed = Int((now - entry.time) / .milliseconds(1)) + 1
+        publish.ageMs = UInt32(clamping: Int(publish.ageMs) + elapsed)
         return (id, publish)
     }
 

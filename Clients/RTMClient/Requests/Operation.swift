@@ -3,7 +3,7 @@ import RTMModel
 /// The calls of the public API, by the names that `RTMError.operation` shows.
 enum Operation: String, Sendable {
     case login, logout, renewToken, ping
-    case subscribe, unsubscribe, publish
+    case subscribe, unsubscribe, publish, outbox
     case join, leave, joinTopic, leaveTopic, publishTopicMessage
     case subscribeTopic, unsubscribeTopic, getSubscribedUserList
     case whoNow, whereNow, setState, getState, removeState
@@ -22,7 +22,7 @@ enum Operation: String, Sendable {
             Codes(failed: .renewTokenTimeout, timedOut: .renewTokenTimeout, refused: .invalidToken)
         case .subscribe: Codes(failed: .channelSubscribeFailed, timedOut: .channelSubscribeTimeout)
         case .unsubscribe: Codes(failed: .channelUnsubscribeFailed, timedOut: .channelUnsubscribeFailed)
-        case .publish, .publishTopicMessage: .publish
+        case .publish, .publishTopicMessage, .outbox: .publish
         case .join: Codes(failed: .channelJoinFailed, timedOut: .channelJoinFailed)
         case .leave: Codes(failed: .channelLeaveFailed, timedOut: .channelLeaveFailed)
         case .joinTopic, .leaveTopic:

@@ -46,7 +46,8 @@ final class Requests {
         return true
     }
 
-    private func obstacle(to operation: Operation) -> RTMError? {
+    /// Why a call can't be sent now.
+    func obstacle(to operation: Operation) -> RTMError? {
         if link.isClosed { return .released }
         switch link.state {
         case .connected:

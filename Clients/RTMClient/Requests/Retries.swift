@@ -10,6 +10,8 @@ struct Retries {
         case publishes
         /// Publishes whose turn has come are sent.
         case pacedPublishes
+        /// Messages of the outbox that were put off are sent again.
+        case outbox
         /// Subscribes that the server refused for the moment are sent again.
         case subscribes
         /// A subscription is restored that the server had no time for.
@@ -26,12 +28,14 @@ struct Retries {
 
     /// Several kinds that are due at the same time are tried in this order.
     private enum Kind: CaseIterable {
-        case publishes, pacedPublishes, subscribes, restorations, states, lockLines, snapshots, followedUsers
+        case publishes, pacedPublishes, outbox, subscribes, restorations, states, lockLines, snapshots,
+            followedUsers
 
         init(_ retry: Retry) {
             switch retry {
             case .publishes: self = .publishes
             case .pacedPublishes: self = .pacedPublishes
+            case .outbox: self = .outbox
             case .subscribes: self = .subscribes
             case .restoration: self = .restorations
             case .states: self = .states

@@ -43,14 +43,16 @@ final class WaitingCalls {
         link.armTimer(by: deadline)
     }
 
-    /// Whether a call has to wait for the link. Those about the session itself don't need it to be connected,
-    /// and what is given up is given up without a connection, too (S-16). But an unsubscribe must not
-    /// overtake the subscribe before it. While the path changes, nothing may overtake what is sent again.
+    /// Whether a call has to wait for the link. Those about the session itself and the outbox don't need it
+    /// to be connected, and what is given up is given up without a connection, too (S-16). But an unsubscribe
+    /// must not overtake the subscribe before it. While the path changes, nothing may overtake what is sent
+    /// again.
     private func waits(_ operation: Operation, _ subject: Subject?) -> Bool {
         switch operation {
         case _ where link.isChangingPath:
-            operation != .login && operation != .logout && calls.count < Self.callsMax
-        case .login, .logout, .renewToken, .ping: false
+            operation != .login && operation != .logout && operation != .outbox
+                && calls.count < Self.callsMax
+        case .login, .logout, .renewToken, .ping, .outbox: false
         case .unsubscribe, .leave, .unsubscribeUserMetadata, .releaseLock:
             calls.count < 2 * Self.callsMax && calls.contains { $0.subject == subject }
         default: calls.count < Self.callsMax

@@ -22,7 +22,7 @@ final class Link {
     /// Tells the server, and through it others, a return of this client from a login elsewhere (S-12b).
     let instance: UInt64
     /// Servers and tools in JavaScript read numbers exactly only up to here.
-    private static let instanceMax: UInt64 = (1 << 53) - 1
+    private static let instances: ClosedRange<UInt64> = 1...(1 << 53) - 1
     private let dialer: any Dialing
     private let requestIDs: RequestIDs
     private let timer: LinkTimer
@@ -51,6 +51,8 @@ final class Link {
     private(set) lazy var metadata = MetadataFeed(self)
     private(set) lazy var followedUsers = FollowedUsers(self)
     private(set) lazy var locks = OwnLocks(self)
+    /// `nil` if the app has opened none.
+    var outbox: Outbox?
     /// `nil` if the client has no second path.
     private(set) lazy var standby = Standby(self)
 
@@ -68,7 +70,7 @@ final class Link {
         recorder = FlightRecorder(capacity: configuration.flightRecorderCapacity, clock: clock)
         timer = LinkTimer(eventLoop: eventLoop)
         time = ServerTime(clock)
-        instance = .random(in: 1...Self.instanceMax, using: &self.random)
+        instance = .random(in: Self.instances, using: &self.random)
         var logger = configuration.logger
         logger[metadataKey: "user"] = .string(configuration.userID)
         self.logger = logger
@@ -80,6 +82,8 @@ final class Link {
     }
 
     var now: Instant { time.now }
+    /// Tells the server who counts a message's sequence, if it isn't this client.
+    func randomOrigin() -> UInt64 { .random(in: Self.instances, using: &random) }
     var state: RTMLinkState { machine.state }
     var isClosed: Bool { session.isClosed }
     /// The app knows nothing of the connection that is being made (N-5).
@@ -175,6 +179,7 @@ extension Link {
                     restoration: connection?.restoration, timestampMilliseconds: time.milliseconds)))
         if change.current != .connecting { waitingCalls.releaseAll() }
         standby?.linkChanged(isConnected: change.current == .connected)
+        outbox?.linkChanged(isConnected: change.current == .connected)
     }
 
     /// The present connection is of no more use.
@@ -208,6 +213,7 @@ extension Link {
         logger.debug("the path is changed")
         waitingCalls.releaseAll()
         standby?.linkChanged(isConnected: true)
+        outbox?.linkChanged(isConnected: true)
     }
 }
 
@@ -268,6 +274,7 @@ extension Link {
         case .publishes: messages.sendRefusedAgain()
         case .subscribes: subscriptions.askAgain()
         case .pacedPublishes: messages.sendPaced()
+        case .outbox: outbox?.go()
         case .restoration(let channel): subscriptions.restoreAgain(channel)
         case .states(let channel): ownStates.settleAgain(in: channel)
         case .lockLines: locks.standInLineAgain()

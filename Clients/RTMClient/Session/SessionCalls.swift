@@ -17,6 +17,7 @@ final class SessionCalls {
     /// Calls that end when the last goodbye is said.
     private var logouts: [Completion<Void>] = []
     private var closings: [CheckedContinuation<Void, Never>] = []
+    private var isClosingOutbox = false
 
     init(_ link: Link) { self.link = link }
 
@@ -83,11 +84,21 @@ final class SessionCalls {
         if let continuation { closings.append(continuation) }
         if !isClosed {
             isClosed = true
+            closeOutbox()
             link.perform(link.machine.logout(loginError: .released))
             link.events.finish()
             link.rosters.finish()
         }
         completeGoodbyes()
+    }
+
+    private func closeOutbox() {
+        guard let outbox = link.outbox.take() else { return }
+        isClosingOutbox = true
+        outbox.close { [self] in
+            isClosingOutbox = false
+            completeGoodbyes()
+        }
     }
 
     func sayGoodbye(on socket: ServerConnection) {
@@ -107,7 +118,7 @@ final class SessionCalls {
     }
 
     private func completeGoodbyes() {
-        guard goodbyes.isEmpty else { return }
+        guard goodbyes.isEmpty, !isClosingOutbox else { return }
         let logouts = logouts
         let closings = closings
         self.logouts = []
@@ -122,7 +133,9 @@ final class SessionCalls {
     func cancel(_ id: UInt64) {
         if let login = logins[id] {
             link.perform(link.machine.cancelLogin(id, error: .cancelled(login.operation)))
-        } else if link.requests.cancel(id) || link.locks.cancelWait(id) || link.waitingCalls.cancel(id) {
+        } else if link.requests.cancel(id) || link.locks.cancelWait(id) || link.waitingCalls.cancel(id)
+            || link.outbox?.cancel(id) == true
+        {
             return
         } else if let index = logouts.firstIndex(where: { $0.id == id }) {
             logouts.remove(at: index).fail(.cancelled(.logout))

@@ -16,6 +16,7 @@ extension RTMEvent {
         case .presence(let presence): presence.json
         case .topic(let event): event.json
         case .streamChannelEnded(let event): event.json
+        case .outbox(let event): event.json
         case .undecryptable(let event): event.json
         case .overflow(let dropped): ["event": "overflow", "dropped": .number(dropped)]
         }
@@ -94,6 +95,23 @@ extension TokenWillExpireEvent {
                 .init(
                     name: "remainingMilliseconds", value: .number(remaining.milliseconds, decimals: 0))
             ])
+    }
+}
+
+extension OutboxEvent {
+    fileprivate var json: JSON {
+        let (name, reason) =
+            switch outcome {
+            case .published: ("published", "")
+            case .refused(let error): ("refused", error.reason)
+            case .unknown(let error): ("unknown", error.reason)
+            }
+        return [
+            "event": "outbox",
+            "sequence": .number(message.id.sequence),
+            "outcome": .string(name),
+            "reason": .string(reason),
+        ]
     }
 }
 

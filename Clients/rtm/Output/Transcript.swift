@@ -31,6 +31,8 @@ struct Transcript: Sendable {
         case .topic(let event): sentence(for: event).map(remark)
         case .streamChannelEnded(let event):
             remark("stream channel \(event.channelName) is over: \(event.error.reason)")
+        // No command opens one.
+        case .outbox: nil
         case .undecryptable(let event):
             remark(
                 "\(event.count) of what arrived in \(event.channelName) can't be decrypted: "

@@ -1,0 +1,94 @@
+import RTMModel
+
+/// A message that the app has given to its ``RTMOutbox``.
+public struct OutboxMessage: Sendable, Hashable, Identifiable {
+    /// Which message it is. It stays the same over restarts of the app, which may keep it beside its own copy
+    /// of the message.
+    public struct ID: Sendable, Hashable, Codable {
+        /// Another random number each time the outbox is opened, at most 53 bits long.
+        public let origin: UInt64
+        /// Counts the messages of this origin, from 1 on.
+        public let sequence: UInt64
+
+        /// Makes the value, as tests of apps do.
+        public init(origin: UInt64, sequence: UInt64) {
+            self.origin = origin
+            self.sequence = sequence
+        }
+    }
+
+    /// Which message it is.
+    public let id: ID
+    /// What the message carries.
+    public let payload: MessagePayload
+    /// Where it goes.
+    public let destination: MessageDestination
+    /// The type that the app gave the message, or an empty text.
+    public let customType: String
+    /// Whether the message is kept for later queries (M-27).
+    public let storeInHistory: Bool
+
+    /// Makes the value, as tests of apps do.
+    public init(
+        id: ID, payload: MessagePayload, destination: MessageDestination, customType: String = "",
+        storeInHistory: Bool = false
+    ) {
+        self.id = id
+        self.payload = payload
+        self.destination = destination
+        self.customType = customType
+        self.storeInHistory = storeInHistory
+    }
+
+    /// What the limit of an outbox counts.
+    var byteCount: Int { payload.byteCount }
+
+    /// The message as each attempt sends it.
+    var outgoing: OutgoingMessage {
+        OutgoingMessage(
+            payload: payload, destination: destination, customType: customType, storeInHistory: storeInHistory
+        )
+    }
+}
+
+/// What became of a message of the outbox. The outbox has let go of it.
+public struct OutboxEvent: Sendable, Hashable {
+    /// The end of a message.
+    public enum Outcome: Sendable, Hashable {
+        /// It has its place in the channel's log, once.
+        case published(PublishReceipt)
+        /// The server has refused it for good, and it is not published. See what
+        /// ``RTMClient/publish(_:to:customType:storeInHistory:)-(String,_,_,_)`` throws.
+        case refused(RTMError)
+        /// It was sent, the app or its connection died before the answer, and when the client came back the
+        /// server could tell no more whether the message was published: `.channelPublishMessageFailed`
+        /// (-11024). The app decides whether to publish it again, which may be for the second time.
+        case unknown(RTMError)
+    }
+
+    /// The message.
+    public var message: OutboxMessage
+    /// What became of it.
+    public var outcome: Outcome
+
+    /// Makes the value, as tests of apps do.
+    public init(message: OutboxMessage, outcome: Outcome) {
+        self.message = message
+        self.outcome = outcome
+    }
+}
+
+/// The number under which the server knows a message of the outbox again.
+struct OutboxNumber: Sendable, Hashable {
+    let id: OutboxMessage.ID
+    /// Nil if the message is sent for the first time.
+    let again: PublishRepetition?
+}
+
+/// What is known of the first sending of a message that is sent again.
+struct PublishRepetition: Sendable, Hashable {
+    /// How long ago it was, in milliseconds.
+    let ageMilliseconds: UInt32
+    /// The epoch of the inbox at that time; 0 is unknown.
+    let epoch: UInt64
+}

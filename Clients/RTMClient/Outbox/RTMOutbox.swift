@@ -1,0 +1,178 @@
+public import Foundation
+import NIOCore
+import NIOPosix
+public import RTMModel
+
+/// Messages that a file keeps until the server has published them, over losses of the link and restarts of
+/// the app.
+///
+/// ```swift
+/// let outbox = try await client.openOutbox(at: file)
+/// try await client.login()
+/// let message = try await outbox.publish("hello", to: .channel("lobby"))
+/// for await case .outbox(let event) in events { … event.message.id, event.outcome … }
+/// ```
+///
+/// The messages to one destination are published in the order in which they were given, each once. A message
+/// has one of three ends, which ``RTMEvent/outbox(_:)`` tells: published, refused for good, or unknown. The
+/// last one only happens to a message that was under way when the app or its connection died, and whose
+/// channel's log has lost that time since then; about the latest two minutes are always known.
+///
+/// One message at a time is under way to each destination, and a write to the disk comes before it. So an
+/// outbox is for what people do, and not for a stream of data.
+///
+/// The file holds the messages as the app gave them, also where the client
+/// [encrypts](<doc:EndToEndEncryption>). Only the user of the system may read it.
+public struct RTMOutbox: Sendable {
+    let client: RTMClient
+
+    /// Gives a text to the outbox. The call returns when the file has the message, with or without a
+    /// connection.
+    ///
+    /// - Parameters:
+    ///   - customType: a mark of the app's own, at most 32 bytes of printable ASCII (L-10).
+    ///   - storeInHistory: whether the message is kept for later queries (M-27).
+    /// - Throws: `.channelPublishMessageTooFrequent` (-11025) with the limit of an outbox that is full,
+    ///   `.channelPublishMessageFailed` (-11024) if the file can't be written,
+    ///   `.instanceAlreadyReleased` (-10018) after `close()`; and for what is wrong with the message itself
+    ///   what ``RTMClient/publish(_:to:customType:storeInHistory:)-(String,_,_,_)`` throws.
+    @discardableResult
+    public func publish(
+        _ text: String, to destination: MessageDestination, customType: String = "",
+        storeInHistory: Bool = false
+    ) async throws(RTMError) -> OutboxMessage {
+        try await publish(
+            .text(text), to: destination, customType: customType, storeInHistory: storeInHistory)
+    }
+
+    /// Gives bytes to the outbox. See ``publish(_:to:customType:storeInHistory:)-(String,_,_,_)``.
+    @discardableResult
+    public func publish(
+        _ data: Data, to destination: MessageDestination, customType: String = "",
+        storeInHistory: Bool = false
+    ) async throws(RTMError) -> OutboxMessage {
+        try await publish(
+            .data(data), to: destination, customType: customType, storeInHistory: storeInHistory)
+    }
+
+    /// Gives a text or bytes to the outbox. See
+    /// ``publish(_:to:customType:storeInHistory:)-(String,_,_,_)``.
+    @discardableResult
+    public func publish(
+        _ payload: MessagePayload, to destination: MessageDestination, customType: String = "",
+        storeInHistory: Bool = false
+    ) async throws(RTMError) -> OutboxMessage {
+        let message = OutgoingMessage(
+            payload: payload, destination: destination, customType: customType, storeInHistory: storeInHistory
+        )
+        let size = client.configuration.contentSize
+        try client.check(.outbox) { () throws(RTMError) in try message.check(size) }
+        return try await client.perform(.outbox) { link, completion in
+            guard let outbox = link.outbox else { return completion.fail(.outboxIsClosed) }
+            outbox.publish(message, completion)
+        }
+    }
+
+    /// The messages that have no end yet, in the order in which they were given. An app that shows the state
+    /// of its messages asks this when it starts: what isn't here any more has had its end.
+    ///
+    /// - Throws: `.instanceAlreadyReleased` (-10018) after `close()`.
+    public func waiting() async throws(RTMError) -> [OutboxMessage] {
+        try await client.perform(.outbox) { link, completion in
+            guard let outbox = link.outbox else { return completion.fail(.outboxIsClosed) }
+            completion.succeed(outbox.messages)
+        }
+    }
+
+    /// Takes a message back that was not sent yet.
+    ///
+    /// - Returns: false if it was sent or has had its end. Then it is published, or may be.
+    /// - Throws: `.instanceAlreadyReleased` (-10018) after `close()`.
+    public func takeBack(_ id: OutboxMessage.ID) async throws(RTMError) -> Bool {
+        try await client.perform(.outbox) { link, completion in
+            guard let outbox = link.outbox else { return completion.fail(.outboxIsClosed) }
+            completion.succeed(outbox.takeBack(id))
+        }
+    }
+
+    /// Waits until every message has had its end, as before a logout or at the end of a program.
+    ///
+    /// - Throws: `.instanceAlreadyReleased` (-10018) after `close()`, `.channelPublishMessageFailed` (-11024)
+    ///   if the waiting task is cancelled.
+    public func waitUntilEmpty() async throws(RTMError) {
+        try await client.perform(.outbox) { (link, completion: Completion<Void>) in
+            guard let outbox = link.outbox else { return completion.fail(.outboxIsClosed) }
+            outbox.waitUntilEmpty(completion)
+        }
+    }
+
+    /// Closes the file and sends nothing more. What waits is sent by whoever opens the file next. The client
+    /// does this by itself when it is closed or released.
+    public func close() async {
+        await withCheckedContinuation { continuation in
+            client.eventLoop.execute { [link = client.link] in
+                guard let outbox = link.value.outbox else { return continuation.resume() }
+                link.value.outbox = nil
+                outbox.close { continuation.resume() }
+            }
+        }
+    }
+}
+
+extension RTMClient {
+    /// Opens an outbox, or makes a new one. What waits in it is sent as soon as the client is logged in.
+    ///
+    /// The file must be for this user alone, and where the system may end the app without taking its files:
+    /// on Apple's platforms in the folder for application support, not in a container that several apps
+    /// share.
+    ///
+    /// - Parameters:
+    ///   - file: where it lies. Its folder exists.
+    ///   - messagesMax: how many messages may wait, 1…100,000.
+    ///   - bytesMax: how many bytes of payload may wait, 1…1 GiB.
+    /// - Throws: `.invalidParameter` (-10014) for a number out of its range or a file that isn't an outbox of
+    ///   this user of this app, `.duplicateOperation` (-10017) if the file is open already or this client has
+    ///   an outbox, `.initServiceFailed` (-10007) if the file can't be read and written,
+    ///   `.instanceAlreadyReleased` (-10018) after `close()`.
+    public func openOutbox(
+        at file: URL, messagesMax: Int = 1_000, bytesMax: Int = 4 * 1_024 * 1_024
+    ) async throws(RTMError) -> RTMOutbox {
+        guard (1...100_000).contains(messagesMax), (1...1_073_741_824).contains(bytesMax) else {
+            throw RTMError(
+                .invalidParameter, "an outbox holds 1 to 100,000 messages and 1 byte to 1 GiB of payload")
+        }
+        let owner = OutboxOwner(app: configuration.appID, user: configuration.userID)
+        // In a world of virtual time nothing may happen beside it.
+        let isWorld = watch != nil
+        let opened: Result<(OutboxFile, [OutboxRecord]), RTMError>
+        do {
+            let path = file.path
+            opened = try await NIOThreadPool.singleton.runIfActive {
+                Result { () throws(RTMError) in try OutboxFile.open(path, owner: owner) }
+            }
+        } catch {
+            throw RTMError(.initServiceFailed, "there is no thread for files: \(error)")
+        }
+        let (outboxFile, records) = try opened.get()
+        try await perform(.outbox) { (link, completion: Completion<Void>) in
+            guard !link.isClosed else { return completion.fail(.released) }
+            guard link.outbox == nil else {
+                return completion.fail(.duplicateOperation, "the client has an outbox already")
+            }
+            let queue = OutboxQueue(
+                records, origin: link.randomOrigin(),
+                limits: .init(messagesMax: messagesMax, bytesMax: bytesMax))
+            let outbox = Outbox(link, outboxFile, queue) { work in
+                if isWorld { work() } else { NIOThreadPool.singleton.submit { _ in work() } }
+            }
+            link.outbox = outbox
+            outbox.go()
+            completion.succeed()
+        }
+        return RTMOutbox(client: self)
+    }
+}
+
+extension RTMError {
+    static let outboxIsClosed = RTMError(.instanceAlreadyReleased, "the outbox is closed")
+}
