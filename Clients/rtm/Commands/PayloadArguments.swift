@@ -28,6 +28,12 @@ struct PayloadArguments: ParsableArguments {
     @Flag(help: "Store the message; 'rtm history' finds it.")
     var history = false
 
+    @Option(
+        help: .init(
+            "Keep the message in this file until it is published, and publish first what waits there.",
+            valueName: "path"))
+    var outbox: String?
+
     func validate() throws {
         if lines, text != nil || file != nil {
             throw ValidationError("--lines reads standard input: give neither a TEXT nor --file")

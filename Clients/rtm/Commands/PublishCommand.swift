@@ -8,6 +8,10 @@ struct PublishCommand: AsyncParsableCommand {
         discussion: """
             A text that begins with '-' goes behind '--'. When the server says that messages come too fast, \
             the command waits as long as it asks, and goes on.
+
+            With --outbox each message is on the disk before it is sent, and stays there until the server has it. \
+            When there is no server, or the command is killed, the next command with the same user and outbox goes \
+            on where it ended: each message is published once, in order.
             """)
 
     @Argument(help: "Name of the message channel.")
@@ -38,10 +42,15 @@ extension CommonOptions {
         _ message: PayloadArguments, to destination: MessageDestination
     ) async throws {
         try await run {
+            if let file = message.outbox {
+                return try await publish(message, to: destination, through: file)
+            }
             guard !message.lines else {
                 return try await withClient(settings(), naming: [destination.argument]) { client in
-                    let lines = PublishedLines(client: client, destination: destination, message: message)
-                    try await output.result(nil, ["result": "ok", "published": .number(lines.publish())])
+                    let count = try await message.eachLine { payload in
+                        try await message.publish(payload, to: destination, by: client)
+                    }
+                    try await output.result(nil, ["result": "ok", "published": .number(count)])
                 }
             }
             let payload = try message.payload()
@@ -64,35 +73,30 @@ extension PayloadArguments {
     }
 }
 
-/// The lines of standard input, each of them a message. The next line is published when the server has the
-/// one before it.
-private struct PublishedLines {
-    let client: RTMClient
-    let destination: MessageDestination
-    let message: PayloadArguments
-
+extension PayloadArguments {
+    /// The lines of standard input, each of them a message. The next line is published when the server, or
+    /// the outbox, has the one before it.
+    ///
     /// - Returns: how many lines were published.
     /// - Throws: what a line is refused with, and which line it was.
-    func publish() async throws -> Int {
+    func eachLine(_ publish: (MessagePayload) async throws -> Void) async throws -> Int {
         let input = try StandardInput()
         var splitter = LineSplitter()
         var count = 0
+        func take(_ line: String) async throws {
+            do {
+                try await publish(binary ? .data(Data(line.utf8)) : .text(line))
+                count += 1
+            } catch var error as RTMError {
+                error.reason = "line \(count + 1): \(error.reason)"
+                throw error
+            }
+        }
         while let bytes = await input.next() {
-            for line in try splitter.split(bytes) { try await publish(line, &count) }
+            for line in try splitter.split(bytes) { try await take(line) }
         }
         try Task.checkCancellation()
-        if let line = splitter.finish() { try await publish(line, &count) }
+        if let line = splitter.finish() { try await take(line) }
         return count
-    }
-
-    private func publish(_ line: String, _ count: inout Int) async throws {
-        do {
-            let payload: MessagePayload = message.binary ? .data(Data(line.utf8)) : .text(line)
-            try await message.publish(payload, to: destination, by: client)
-            count += 1
-        } catch var error as RTMError {
-            error.reason = "line \(count + 1): \(error.reason)"
-            throw error
-        }
     }
 }
