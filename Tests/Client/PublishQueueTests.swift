@@ -53,6 +53,29 @@ struct PublishQueueTests {
         #expect(ids(queue.takeHeld()) == [3])
     }
 
+    @Test func `A refused publish holds up what goes to the same place, and nothing else`() {
+        func publish(_ channel: String, _ type: Rtm_Client_ChannelType = .message) -> Rtm_Client_Publish {
+            .with { ($0.channel, $0.channelType) = (channel, type) }
+        }
+        var queue = PublishQueue()
+        _ = queue.add(1, publish("a"), inboxEpoch: 7, now: start)
+        _ = queue.add(2, publish("b"), inboxEpoch: 7, now: start)
+        queue.refused(1, refusal)
+        #expect(queue.add(3, publish("a"), inboxEpoch: 7, now: start) == nil)
+        #expect(queue.add(4, publish("b"), inboxEpoch: 7, now: start)?.sequence == 4)
+        #expect(queue.add(5, publish("a", .user), inboxEpoch: 7, now: start) != nil)
+        queue.remove(2)
+        #expect(queue.takeHeld().isEmpty)
+        queue.refused(4, refusal)
+        #expect(queue.add(6, publish("b"), inboxEpoch: 7, now: start) == nil)
+        #expect(ids(queue.takeRefused(now: start)) == [1, 4])
+        queue.remove(4)
+        #expect(ids(queue.takeHeld()) == [6])
+        queue.remove(1)
+        #expect(ids(queue.takeHeld()) == [3])
+        #expect(queue.add(7, publish("a"), inboxEpoch: 7, now: start) != nil)
+    }
+
     @Test func `A refused publish that is given up ends with what it was refused with`() {
         var queue = queue(1, 2)
         queue.refused(1, refusal)

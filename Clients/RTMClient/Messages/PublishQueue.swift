@@ -9,6 +9,17 @@ struct PublishQueue {
     /// A publish that is to be sent now, with the id of its request.
     typealias Sending = (id: UInt64, publish: Rtm_Client_Publish)
 
+    /// Where publishes go. Each has an order of its own.
+    private struct Line: Hashable {
+        let type: Rtm_Client_ChannelType
+        let channel: String
+
+        init(of publish: Rtm_Client_Publish) {
+            type = publish.channelType
+            channel = publish.channel
+        }
+    }
+
     /// Where a publish stands that has no answer.
     private enum Standing {
         /// The server has it.
@@ -35,11 +46,9 @@ struct PublishQueue {
     /// The sequence of the latest publish that has none of its own. By it and by the client's instance the
     /// server knows a publish that is sent again.
     private var lastSequence: UInt64 = 0
-    /// Publishes that have been sent at least once.
-    private var sentCount = 0
-    /// New publishes wait until all that were sent before them have their answers, so that nothing overtakes
-    /// a publish that was refused for the moment.
-    private var isHolding = false
+    /// How many publishes have been sent and have no answer, where one of them was refused for the moment.
+    /// New ones to the same place wait until all of them have, so that nothing overtakes the refused one.
+    private var held: [Line: Int] = [:]
 
     /// In the order in which the app published.
     private var inOrder: [UInt64] {
@@ -58,12 +67,11 @@ struct PublishQueue {
             lastSequence += 1
             publish.sequence = lastSequence
         }
+        let isHeld = !held.isEmpty && held[Line(of: publish)] != nil
         entries[id] = Entry(
             publish: publish, number: lastNumber, time: now, epoch: inboxEpoch,
-            standing: isHolding ? .unsent : .sent)
-        guard !isHolding else { return nil }
-        sentCount += 1
-        return publish
+            standing: isHeld ? .unsent : .sent)
+        return isHeld ? nil : publish
     }
 
     /// The publish has its answer, or nobody waits for it any more.
@@ -71,31 +79,44 @@ struct PublishQueue {
     /// - Returns: what the server refused it with, if it was to be sent again.
     @discardableResult
     mutating func remove(_ id: UInt64) -> RTMError? {
-        switch entries.removeValue(forKey: id)?.standing {
-        case nil, .unsent: return nil
+        guard let entry = entries.removeValue(forKey: id) else { return nil }
+        switch entry.standing {
+        case .unsent: return nil
         case .sent:
-            sentCount -= 1
+            answered(entry)
             return nil
         case .refused(let refusal):
-            sentCount -= 1
+            answered(entry)
             return refusal
         }
     }
 
+    private mutating func answered(_ entry: Entry) {
+        if !held.isEmpty { held[Line(of: entry.publish)]? -= 1 }
+    }
+
     /// What waits behind others is sent when the last of those has its answer.
     mutating func takeHeld() -> [Sending] {
-        guard isHolding, sentCount == 0 else { return [] }
-        isHolding = false
-        return inOrder.compactMap { send($0) }
+        guard held.values.contains(0) else { return [] }
+        let free = held.filter { $0.value == 0 }
+        for line in free.keys { held[line] = nil }
+        return inOrder.compactMap { id in
+            guard let entry = entries[id], case .unsent = entry.standing,
+                free[Line(of: entry.publish)] != nil
+            else { return nil }
+            return send(id)
+        }
     }
 
     // MARK: Sending again
 
     /// The server refused a publish for the moment. What is under way already it refuses in the same manner.
     mutating func refused(_ id: UInt64, _ refusal: RTMError) {
-        guard entries[id] != nil else { return }
+        guard let refused = entries[id] else { return }
         entries[id]?.standing = .refused(refusal)
-        isHolding = true
+        let line = Line(of: refused.publish)
+        guard held[line] == nil else { return }
+        held[line] = entries.values.count(where: { Line(of: $0.publish) == line })
     }
 
     mutating func takeRefused(now: Instant) -> [Sending] {
@@ -118,7 +139,6 @@ struct PublishQueue {
     /// - Parameter now: `nil` if the publish is sent for the first time.
     private mutating func send(_ id: UInt64, againAt now: Instant? = nil) -> Sending? {
         guard var entry = entries[id] else { return nil }
-        if case .unsent = entry.standing { sentCount += 1 }
         entry.standing = .sent
         entries[id] = entry
         guard let now else { return (id, entry.publish) }
@@ -137,7 +157,7 @@ struct PublishQueue {
     ///
     /// - Returns: the oldest publishes, which are sent again on the next connection.
     mutating func connectionLost(keptMax: Int) -> Set<UInt64> {
-        isHolding = false
+        held = [:]
         return Set(inOrder.prefix(keptMax))
     }
 }

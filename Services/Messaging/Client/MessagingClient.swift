@@ -22,7 +22,9 @@ package protocol MessagingCaller: MessagingObserver {
     /// - Parameter shard: in which the channel is.
     func messagingAttached(
         _ interest: UInt64, in shard: Int, _ outcome: Result<AttachResponse, ServiceLinkRequestFailure>)
-    func messagingPublished(_ publish: Publish, _ outcome: Result<PublishResponse, ServiceLinkRequestFailure>)
+    /// - Parameter shard: in which the channel is.
+    func messagingPublished(
+        _ publish: Publish, in shard: Int, _ outcome: Result<PublishResponse, ServiceLinkRequestFailure>)
     /// The response's frames are valid during the call.
     func messagingRead(_ read: Read, _ outcome: Result<ReadResponse, ServiceLinkRequestFailure>)
 }
@@ -54,6 +56,9 @@ package final class MessagingClient<Caller: MessagingCaller> {
     package func outage(of channel: ChannelKey) -> Duration? { shards.links(to: channel).outage }
     package func outage(of channel: ChannelView) -> Duration? { shards.links(to: channel).outage }
 
+    /// The number of the shard that keeps the channel.
+    package func shard(of channel: ChannelView) -> Int { shards.links(to: channel).shard }
+
     package func start(caller: Caller) {
         self.caller = caller
         shards.start(self, observer: caller)
@@ -78,10 +83,11 @@ package final class MessagingClient<Caller: MessagingCaller> {
     package func publish(_ request: PublishRequest, context: Caller.Publish) {
         let channel = ChannelView(
             appID: request.appID, type: request.channelType ?? .none, name: request.channel)
+        let links = shards.links(to: channel)
         do throws(RTMError) {
-            try shards.links(to: channel).request(MessagingMethod.publish, request, .publish(context))
+            try links.request(MessagingMethod.publish, request, .publish(context))
         } catch {
-            caller?.messagingPublished(context, .failure(.refused(error)))
+            caller?.messagingPublished(context, in: links.shard, .failure(.refused(error)))
         }
     }
 
@@ -118,7 +124,9 @@ extension MessagingClient: ServiceLinkClientDelegate {
                 interest, in: link.configuration.shard,
                 outcome.result { try AttachResponse($0, in: shards.arena) })
         case .publish(let publish):
-            caller?.messagingPublished(publish, outcome.result { try PublishResponse(scanning: $0) })
+            caller?.messagingPublished(
+                publish, in: link.configuration.shard,
+                outcome.result { try PublishResponse(scanning: $0) })
         case .read(let read):
             caller?.messagingRead(read, outcome.result { try ReadResponse($0, in: shards.arena) })
         }

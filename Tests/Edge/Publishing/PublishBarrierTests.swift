@@ -53,4 +53,19 @@ struct PublishBarrierTests {
         #expect(barrier.wait(of: 6, now: start + .milliseconds(299)) == .milliseconds(20))
         #expect(barrier.wait(of: 6, now: start + .milliseconds(400)) == .milliseconds(20))
     }
+
+    @Test("hold up those to the same shard, and none to others; what is over leaves nothing behind")
+    func shards() {
+        var barriers = PublishBarriers()
+        barriers.refused(5, in: 2, pause: .milliseconds(300), now: start)
+        barriers.refused(7, in: 0, pause: .zero, now: start)
+        #expect(barriers.wait(of: 8, in: 2, now: start) == .milliseconds(300))
+        #expect(barriers.wait(of: 8, in: 1, now: start) == nil)
+        #expect(barriers.wait(of: 5, in: 2, now: start) == nil)
+        #expect(barriers.wait(of: 8, in: 2, now: start) == nil)
+        #expect(!barriers.isEmpty)
+        #expect(barriers.wait(of: 8, in: 0, now: start) == .milliseconds(20))
+        #expect(barriers.wait(of: 9, in: 0, now: start + PublishBarrier.timeout) == nil)
+        #expect(barriers.isEmpty)
+    }
 }

@@ -93,10 +93,11 @@ extension ServiceEvents: MessagingCaller {
         case canary(shard: Int)
     }
 
-    func messagingPublished(_ publish: Publish, _ outcome: Result<PublishResponse, ServiceLinkRequestFailure>)
-    {
+    func messagingPublished(
+        _ publish: Publish, in shard: Int, _ outcome: Result<PublishResponse, ServiceLinkRequestFailure>
+    ) {
         switch publish {
-        case .session(let pending): publishing.published(pending, outcome)
+        case .session(let pending): publishing.published(pending, in: shard, outcome)
         case .canary(let shard): canaries?.published(shard, outcome)
         }
     }

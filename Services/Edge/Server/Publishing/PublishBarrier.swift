@@ -1,7 +1,29 @@
 import NIOCore
 
-/// Keeps the order of a session's publishes when some of them were refused for the moment, because messaging
-/// was lost or away (M-25).
+/// Keeps the order of a session's publishes when some of them were refused for the moment, because the shard
+/// of their channel was lost or away (M-25). Those to other shards pass meanwhile: each channel has an order
+/// of its own, and lies in one shard.
+struct PublishBarriers {
+    /// By shard. Almost always there is none.
+    private var barriers: [Int: PublishBarrier] = [:]
+
+    var isEmpty: Bool { barriers.isEmpty }
+
+    mutating func refused(_ sequence: UInt64, in shard: Int, pause: TimeAmount, now: NIODeadline) {
+        barriers[shard, default: PublishBarrier()].refused(sequence, pause: pause, now: now)
+    }
+
+    /// How long a publish has to wait, because a refused one has to come before it; nil if it may pass.
+    mutating func wait(of sequence: UInt64, in shard: Int, now: NIODeadline) -> TimeAmount? {
+        guard let wait = barriers[shard]?.wait(of: sequence, now: now) else {
+            if barriers[shard]?.isOpen == true { barriers[shard] = nil }
+            return nil
+        }
+        return wait
+    }
+}
+
+/// Keeps the order of a session's publishes to one shard.
 ///
 /// Publishes that the client sent behind them, before it heard of the refusal, may arrive when messaging is
 /// back. If they got through, the log would refuse the earlier ones as late. So they are refused for the
@@ -17,6 +39,9 @@ struct PublishBarrier {
     private var until = NIODeadline.distantPast
     /// When the client comes with it again.
     private var returnsAt = NIODeadline.distantPast
+
+    /// Whether no publish is awaited.
+    var isOpen: Bool { awaited == 0 }
 
     /// A publish that can be sent again was refused for the moment. Publishes behind the awaited one don't
     /// prolong the time, or a client that doesn't repeat that one would be refused for ever.

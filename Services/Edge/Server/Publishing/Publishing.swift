@@ -73,7 +73,11 @@ final class Publishing {
             }
             return true
         } catch {
-            session.publishRefused(request.origin(of: session.caller), error, now: endOfTurn.now)
+            if error.isForNow {
+                let shard = withChannel(of: request, session) { messaging.shard(of: $0) }
+                session.publishRefused(
+                    request.origin(of: session.caller), in: shard, error, now: endOfTurn.now)
+            }
             session.answer(requestID, error)
             return false
         }
@@ -165,23 +169,27 @@ extension Publishing {
     private func checkOrder(
         _ session: Session, _ request: ClientRequest.Publish, _ continues: Bool
     ) throws(RTMError) {
-        if !continues, let outage = outage(of: request, session) {
+        if !continues,
+            let outage = withChannel(of: request, session, { messaging.outage(of: $0) })
+        {
             throw .messagingUnreachable(.channelPublishMessageFailed, for: outage)
         }
         // What another origin counts has no place among the session's own.
-        let turn = request.origin == 0 ? request.sequence : 0
-        guard let wait = session.publishBarrier.wait(of: turn, now: endOfTurn.now) else { return }
+        guard !session.publishBarriers.isEmpty, request.origin == 0 else { return }
+        let shard = withChannel(of: request, session) { messaging.shard(of: $0) }
+        guard
+            let wait = session.publishBarriers.wait(of: request.sequence, in: shard, now: endOfTurn.now)
+        else { return }
         throw RTMError(
             .channelPublishMessageFailed, "an earlier message could not be published yet",
             retryAfter: .nanoseconds(wait.nanoseconds))
     }
 
-    /// For how long the channel's log could not be called; nil if it can.
-    private func outage(of request: ClientRequest.Publish, _ session: Session) -> Duration? {
+    private func withChannel<Result>(
+        of request: ClientRequest.Publish, _ session: Session, _ body: (ChannelView) -> Result
+    ) -> Result {
         session.appID.withWireText { appID in
-            let channel = ChannelView(
-                appID: appID, type: request.channelType ?? .none, name: request.channel)
-            return messaging.outage(of: channel)
+            body(ChannelView(appID: appID, type: request.channelType ?? .none, name: request.channel))
         }
     }
 
@@ -240,7 +248,11 @@ extension Publishing {
 // MARK: - Answers
 
 extension Publishing {
-    func published(_ pending: PendingPublish, _ outcome: Result<PublishResponse, ServiceLinkRequestFailure>) {
+    /// - Parameter shard: in which the channel is.
+    func published(
+        _ pending: PendingPublish, in shard: Int,
+        _ outcome: Result<PublishResponse, ServiceLinkRequestFailure>
+    ) {
         metrics.publishAnswered(after: .nanoseconds((endOfTurn.now - pending.sentAt).nanoseconds))
         switch outcome {
         case .success(let response):
@@ -254,13 +266,13 @@ extension Publishing {
             metrics.publishFailed(pending.count)
             let error = error(of: pending, failure)
             guard error.code == .channelReceiverOffline else {
-                refuse(pending, error)
+                refuse(pending, in: shard, error)
                 break
             }
             if let copy = pending.history {
                 return history.store(copy, PendingHistory(publish: pending, published: nil))
             }
-            refuse(pending, pending.origin.againAfter != nil ? Self.mayStillArrive : error)
+            refuse(pending, in: shard, pending.origin.againAfter != nil ? Self.mayStillArrive : error)
         }
         settled(pending)
     }
@@ -290,8 +302,8 @@ extension Publishing {
         return error
     }
 
-    private func refuse(_ pending: PendingPublish, _ error: RTMError) {
-        pending.session.publishRefused(pending.origin, error, now: endOfTurn.now)
+    private func refuse(_ pending: PendingPublish, in shard: Int, _ error: RTMError) {
+        pending.session.publishRefused(pending.origin, in: shard, error, now: endOfTurn.now)
         for place in 0..<UInt64(pending.count) {
             pending.session.answer(pending.requestID &+ place, error)
         }
@@ -312,10 +324,12 @@ extension RTMError {
 }
 
 extension Session {
-    fileprivate func publishRefused(_ origin: PublishOrigin, _ error: RTMError, now: NIODeadline) {
+    fileprivate func publishRefused(
+        _ origin: PublishOrigin, in shard: Int, _ error: RTMError, now: NIODeadline
+    ) {
         guard origin.isRepeatable, origin.instance == instance, error.isForNow, let pause = error.retryAfter
         else { return }
-        publishBarrier.refused(origin.sequence, pause: TimeAmount(pause), now: now)
+        publishBarriers.refused(origin.sequence, in: shard, pause: TimeAmount(pause), now: now)
     }
 }
 

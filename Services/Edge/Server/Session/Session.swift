@@ -28,7 +28,7 @@ final class Session {
     var rates: SessionRates
     /// What the sessions of its app on this loop may publish together.
     let appPublishes: AppPublishShare
-    var publishBarrier = PublishBarrier()
+    var publishBarriers = PublishBarriers()
     /// What it has published that messaging has not answered yet.
     var publishShare = PublishWindow.Share()
     var catchUpTurn = CatchUpTurn()
