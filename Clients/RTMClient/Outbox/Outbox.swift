@@ -170,6 +170,7 @@ final class Outbox {
 
     private func finishClosing() {
         guard let closings else { return }
+        file?.close()
         file = nil
         self.closings = nil
         for done in closings { done() }

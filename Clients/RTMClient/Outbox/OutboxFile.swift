@@ -76,6 +76,9 @@ struct OutboxFile: Sendable {
             path: path, owner: owner, handle: handle, byteCount: lines.count, compactByteCount: lines.count)
     }
 
+    /// Others may open the file at once, whoever still has a copy of this value.
+    func close() { try? handle.close() }
+
     private static func lock(_ path: String) throws -> FileHandle {
         guard let handle = try FileLock.take(path) else {
             throw RTMError(.duplicateOperation, "the file \(path) is open already")

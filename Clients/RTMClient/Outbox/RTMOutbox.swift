@@ -155,8 +155,12 @@ extension RTMClient {
         }
         let (outboxFile, records) = try opened.get()
         try await perform(.outbox) { (link, completion: Completion<Void>) in
-            guard !link.isClosed else { return completion.fail(.released) }
+            guard !link.isClosed else {
+                outboxFile.close()
+                return completion.fail(.released)
+            }
             guard link.outbox == nil else {
+                outboxFile.close()
                 return completion.fail(.duplicateOperation, "the client has an outbox already")
             }
             let queue = OutboxQueue(
