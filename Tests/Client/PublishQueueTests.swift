@@ -28,15 +28,15 @@ struct PublishQueueTests {
         var queue = queue(1)
         queue.refused(1, refusal)
         #expect(queue.add(2, .init(), inboxEpoch: 7, now: start) == nil)
-        #expect(queue.takeHeld().isEmpty)
+        #expect(queue.takeHeld(now: start).isEmpty)
         let again = queue.takeRefused(now: start + .milliseconds(20))
         #expect(ids(again) == [1])
         #expect(again.first?.publish.again == true)
         #expect(again.first?.publish.epoch == 7)
         #expect(again.first?.publish.ageMs == 21)
-        #expect(queue.takeHeld().isEmpty)
+        #expect(queue.takeHeld(now: start).isEmpty)
         queue.remove(1)
-        let held = queue.takeHeld()
+        let held = queue.takeHeld(now: start)
         #expect(ids(held) == [2])
         #expect(held.first?.publish.again == false)
         #expect(queue.add(3, .init(), inboxEpoch: 7, now: start) != nil)
@@ -48,9 +48,9 @@ struct PublishQueueTests {
         #expect(queue.add(3, .init(), inboxEpoch: 7, now: start) == nil)
         #expect(ids(queue.takeRefused(now: start)) == [1])
         queue.remove(1)
-        #expect(queue.takeHeld().isEmpty)
+        #expect(queue.takeHeld(now: start).isEmpty)
         queue.remove(2)
-        #expect(ids(queue.takeHeld()) == [3])
+        #expect(ids(queue.takeHeld(now: start)) == [3])
     }
 
     @Test func `A refused publish holds up what goes to the same place, and nothing else`() {
@@ -65,14 +65,14 @@ struct PublishQueueTests {
         #expect(queue.add(4, publish("b"), inboxEpoch: 7, now: start)?.sequence == 4)
         #expect(queue.add(5, publish("a", .user), inboxEpoch: 7, now: start) != nil)
         queue.remove(2)
-        #expect(queue.takeHeld().isEmpty)
+        #expect(queue.takeHeld(now: start).isEmpty)
         queue.refused(4, refusal)
         #expect(queue.add(6, publish("b"), inboxEpoch: 7, now: start) == nil)
         #expect(ids(queue.takeRefused(now: start)) == [1, 4])
         queue.remove(4)
-        #expect(ids(queue.takeHeld()) == [6])
+        #expect(ids(queue.takeHeld(now: start)) == [6])
         queue.remove(1)
-        #expect(ids(queue.takeHeld()) == [3])
+        #expect(ids(queue.takeHeld(now: start)) == [3])
         #expect(queue.add(7, publish("a"), inboxEpoch: 7, now: start) != nil)
     }
 
@@ -111,16 +111,27 @@ struct PublishQueueTests {
 
     @Test func `One of the outbox keeps its number, and its age counts on from what it was`() {
         var queue = PublishQueue()
-        let outbox = Rtm_Client_Publish.with {
-            ($0.origin, $0.sequence, $0.again, $0.ageMs, $0.epoch) = (5, 40, true, 1_000, 3)
-        }
+        let outbox = Rtm_Client_Publish.with { ($0.origin, $0.sequence) = (5, 40) }
+        let repetition = PublishRepetition(firstSentAt: start - .seconds(1), epoch: 3)
         #expect(queue.add(1, .init(), inboxEpoch: 7, now: start)?.sequence == 1)
-        #expect(queue.add(2, outbox, inboxEpoch: 7, now: start) == outbox)
+        let sent = queue.add(2, outbox, again: repetition, inboxEpoch: 7, now: start)
+        #expect(sent?.again == true && sent?.ageMs == 1_001 && sent?.epoch == 3)
         #expect(queue.add(3, .init(), inboxEpoch: 7, now: start)?.sequence == 2)
         let again = queue.takeLost(now: start + .milliseconds(500), ageMax: .seconds(120)).again
         #expect(ids(again) == [1, 2, 3])
         #expect(again.map(\.publish.sequence) == [1, 40, 2])
         #expect(again.map(\.publish.ageMs) == [501, 1_501, 501])
         #expect(again.map(\.publish.epoch) == [7, 3, 7])
+    }
+
+    @Test func `A repetition that waited behind others has its age of when it leaves`() {
+        var queue = queue(1)
+        queue.refused(1, refusal)
+        let repetition = PublishRepetition(firstSentAt: start - .seconds(1), epoch: 3)
+        #expect(queue.add(2, .init(), again: repetition, inboxEpoch: 7, now: start) == nil)
+        #expect(queue.removeUnsent(1) == false && queue.removeUnsent(9) == false)
+        queue.remove(1)
+        let held = queue.takeHeld(now: start + .seconds(2))
+        #expect(held.map(\.publish.ageMs) == [3_001] && held.map(\.publish.again) == [true])
     }
 }

@@ -15,19 +15,19 @@ final class Messages {
 
     func publish(_ plain: OutgoingMessage, _ caller: some PublishCaller) {
         if link.state == .connected, link.connection?.socket.isBacklogged == true {
-            return caller.failed(.backlogged)
+            return caller.unsent(.backlogged)
         }
-        if let obstacle = link.requests.obstacle(to: .publish) { return caller.failed(obstacle) }
+        if let obstacle = link.requests.obstacle(to: .publish) { return caller.unsent(obstacle) }
         // A publish that is sent again is the same ciphertext again: nothing else has its nonce.
         let message: OutgoingMessage
         do {
             message = try link.encryption?.seal(plain) ?? plain
         } catch {
-            return caller.failed(error)
+            return caller.unsent(error)
         }
         let deadline = link.now + link.configuration.requestTimeout
         let verdict = pacer.admit(caller.id, message, now: link.now, deadline: deadline)
-        if case .refused(let wait) = verdict { return caller.failed(.tooManyWait(wait)) }
+        if case .refused(let wait) = verdict { return caller.unsent(.tooManyWait(wait)) }
         link.requests.add(PublishCall(messages: self, caller: caller), id: caller.id)
         if case .at(let time) = verdict {
             link.retry(.pacedPublishes, after: max(time - link.now, .zero))
@@ -39,7 +39,8 @@ final class Messages {
     /// Sends a publish for the first time, unless others have to be sent again before it.
     private func begin(_ id: UInt64, _ message: OutgoingMessage) {
         let publish = publishes.add(
-            id, message.request, inboxEpoch: inbox.seen?.epoch ?? 0, now: link.now)
+            id, message.request, again: message.number?.again, inboxEpoch: inbox.seen?.epoch ?? 0,
+            now: link.now)
         if let publish { send((id, publish)) }
     }
 
@@ -65,9 +66,6 @@ final class Messages {
     ///
     /// - Returns: what the app learns: when the time is over, the server's last answer says more than that.
     func givenUp(_ id: UInt64, _ error: RTMError) -> RTMError {
-        if pacer.remove(id) {
-            return error.code == Operation.publish.codes.timedOut ? .tooManyWait(.zero) : error
-        }
         guard var refusal = publishes.remove(id), error.code == Operation.publish.codes.timedOut else {
             return error
         }
@@ -78,12 +76,20 @@ final class Messages {
         return refusal
     }
 
-    func lost(_ id: UInt64) {
-        if !pacer.remove(id) { publishes.remove(id) }
+    func lost(_ id: UInt64) { publishes.remove(id) }
+
+    /// A publish ends without an answer.
+    ///
+    /// - Returns: what the app learns if it had never left.
+    func takeUnsent(_ id: UInt64, _ error: RTMError) -> RTMError? {
+        if pacer.remove(id) {
+            return error.code == Operation.publish.codes.timedOut ? .tooManyWait(.zero) : error
+        }
+        return publishes.removeUnsent(id) ? error : nil
     }
 
     func sendHeld() {
-        for sending in publishes.takeHeld() { send(sending) }
+        for sending in publishes.takeHeld(now: link.now) { send(sending) }
     }
 
     private func send(_ sending: PublishQueue.Sending) {

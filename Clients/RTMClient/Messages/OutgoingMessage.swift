@@ -60,11 +60,6 @@ struct OutgoingMessage: Sendable {
         if let number {
             request.origin = number.id.origin
             request.sequence = number.id.sequence
-            if let again = number.again {
-                request.again = true
-                request.ageMs = again.ageMilliseconds
-                request.epoch = again.epoch
-            }
         }
         return request
     }

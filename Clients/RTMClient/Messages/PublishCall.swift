@@ -2,7 +2,7 @@ import Foundation
 import RTMModel
 import RTMProtocol
 
-/// Who wants to know what becomes of a publish. One of the three is called, once.
+/// Who wants to know what becomes of a publish. One of the four is called, once.
 protocol PublishCaller {
     /// The id of the request.
     var id: UInt64 { get }
@@ -10,14 +10,17 @@ protocol PublishCaller {
     func published(_ receipt: PublishReceipt)
     /// The server has said this.
     func refused(_ error: RTMError)
-    /// The publish didn't leave, or nobody waits for its answer any more.
+    /// It has left, and nobody waits for its answer any more.
     func failed(_ error: RTMError)
+    /// It has not left.
+    func unsent(_ error: RTMError)
 }
 
 extension Completion: PublishCaller where Value == PublishReceipt {
     func published(_ receipt: PublishReceipt) { succeed(receipt) }
     func refused(_ error: RTMError) { fail(error) }
     func failed(_ error: RTMError) { fail(error) }
+    func unsent(_ error: RTMError) { fail(error) }
 }
 
 /// A publish that waits for its answer. It outlives the connection that it was sent on.
@@ -51,14 +54,20 @@ struct PublishCall<Caller: PublishCaller>: Request {
     }
 
     func givenUp(_ error: RTMError) -> LateAnswer? {
-        caller.failed(messages.givenUp(caller.id, error))
-        messages.sendHeld()
+        if let error = messages.takeUnsent(caller.id, error) {
+            caller.unsent(error)
+        } else {
+            caller.failed(messages.givenUp(caller.id, error))
+            messages.sendHeld()
+        }
         return nil
     }
 
     func lost(_ reason: String) {
+        let error = RTMError.answerLost(operation, reason)
+        if let error = messages.takeUnsent(caller.id, error) { return caller.unsent(error) }
         messages.lost(caller.id)
-        caller.failed(.answerLost(operation, reason))
+        caller.failed(error)
     }
 }
 

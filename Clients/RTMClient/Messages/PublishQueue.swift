@@ -36,9 +36,22 @@ struct PublishQueue {
         let number: UInt64
         /// When the app published.
         let time: Instant
+        /// When it was sent first, which may have been before the app's restart.
+        let firstSentAt: Instant
         /// The epoch of the inbox at that time tells the server whether its logs go back so far.
         let epoch: UInt64
+        /// Whether it was sent before it came here.
+        let isRepetition: Bool
         var standing: Standing
+
+        func body(isAgain: Bool, now: Instant) -> Rtm_Client_Publish {
+            guard isAgain else { return publish }
+            var publish = publish
+            publish.again = true
+            publish.ageMs = UInt32(clamping: Int((now - firstSentAt) / .milliseconds(1)) + 1)
+            publish.epoch = epoch
+            return publish
+        }
     }
 
     private var entries: [UInt64: Entry] = [:]
@@ -59,7 +72,8 @@ struct PublishQueue {
     ///
     /// - Returns: what is to be sent now, or `nil` if the publish waits behind others.
     mutating func add(
-        _ id: UInt64, _ publish: Rtm_Client_Publish, inboxEpoch: UInt64, now: Instant
+        _ id: UInt64, _ publish: Rtm_Client_Publish, again: PublishRepetition? = nil, inboxEpoch: UInt64,
+        now: Instant
     ) -> Rtm_Client_Publish? {
         lastNumber += 1
         var publish = publish
@@ -68,10 +82,12 @@ struct PublishQueue {
             publish.sequence = lastSequence
         }
         let isHeld = !held.isEmpty && held[Line(of: publish)] != nil
-        entries[id] = Entry(
-            publish: publish, number: lastNumber, time: now, epoch: inboxEpoch,
+        let entry = Entry(
+            publish: publish, number: lastNumber, time: now, firstSentAt: again?.firstSentAt ?? now,
+            epoch: again?.epoch ?? inboxEpoch, isRepetition: again != nil,
             standing: isHeld ? .unsent : .sent)
-        return isHeld ? nil : publish
+        entries[id] = entry
+        return isHeld ? nil : entry.body(isAgain: entry.isRepetition, now: now)
     }
 
     /// The publish has its answer, or nobody waits for it any more.
@@ -91,12 +107,21 @@ struct PublishQueue {
         }
     }
 
+    /// Removes a publish that waits behind others.
+    ///
+    /// - Returns: false if it is sent, or isn't here.
+    mutating func removeUnsent(_ id: UInt64) -> Bool {
+        guard case .unsent = entries[id]?.standing else { return false }
+        entries[id] = nil
+        return true
+    }
+
     private mutating func answered(_ entry: Entry) {
         if !held.isEmpty { held[Line(of: entry.publish)]? -= 1 }
     }
 
     /// What waits behind others is sent when the last of those has its answer.
-    mutating func takeHeld() -> [Sending] {
+    mutating func takeHeld(now: Instant) -> [Sending] {
         guard held.values.contains(0) else { return [] }
         let free = held.filter { $0.value == 0 }
         for line in free.keys { held[line] = nil }
@@ -104,7 +129,7 @@ struct PublishQueue {
             guard let entry = entries[id], case .unsent = entry.standing,
                 free[Line(of: entry.publish)] != nil
             else { return nil }
-            return send(id)
+            return send(id, now: now)
         }
     }
 
@@ -122,7 +147,7 @@ struct PublishQueue {
     mutating func takeRefused(now: Instant) -> [Sending] {
         inOrder.compactMap { id in
             guard case .refused = entries[id]?.standing else { return nil }
-            return send(id, againAt: now)
+            return send(id, now: now)
         }
     }
 
@@ -133,22 +158,15 @@ struct PublishQueue {
     mutating func takeLost(now: Instant, ageMax: Duration) -> (again: [Sending], tooOld: [UInt64]) {
         let tooOld = inOrder.filter { id in entries[id].map { now - $0.time >= ageMax } ?? false }
         for id in tooOld { remove(id) }
-        return (inOrder.compactMap { send($0, againAt: now) }, tooOld)
+        return (inOrder.compactMap { send($0, now: now, isLost: true) }, tooOld)
     }
 
-    /// - Parameter now: `nil` if the publish is sent for the first time.
-    private mutating func send(_ id: UInt64, againAt now: Instant? = nil) -> Sending? {
+    private mutating func send(_ id: UInt64, now: Instant, isLost: Bool = false) -> Sending? {
         guard var entry = entries[id] else { return nil }
+        let isAgain = if case .unsent = entry.standing { entry.isRepetition || isLost } else { true }
         entry.standing = .sent
         entries[id] = entry
-        guard let now else { return (id, entry.publish) }
-        var publish = entry.publish
-        // One of the outbox may have been sent before it came here.
-        if !publish.again { publish.epoch = entry.epoch }
-        publish.again = true
-        let elapsed = Int((now - entry.time) / .milliseconds(1)) + 1
-        publish.ageMs = UInt32(clamping: Int(publish.ageMs) + elapsed)
-        return (id, publish)
+        return (id, entry.body(isAgain: isAgain, now: now))
     }
 
     // MARK: Losing the connection

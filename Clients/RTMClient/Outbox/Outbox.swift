@@ -1,6 +1,7 @@
 // The outbox of a link: what the app wants published, whatever happens to the app meanwhile. `OutboxQueue`
 // decides what is sent and what the file says; this class moves it to the disk and to the server.
 
+import Logging
 import NIOCore
 import RTMModel
 
@@ -8,16 +9,23 @@ final class Outbox {
     /// Runs what waits for a disk, which has no place on the event loop.
     typealias FileThread = (@escaping @Sendable () -> Void) -> Void
 
-    /// What one write is for: calls that end with it, and messages that may be sent behind it.
+    /// What one write is for: calls that end with it, messages that may be sent behind it, and ends that the
+    /// app may hear of.
     private struct Batch {
         var takings: [(message: OutboxMessage, completion: Completion<OutboxMessage>)] = []
+        var takenBack: [Completion<Bool>] = []
         var sendings: [OutboxQueue.Sending] = []
+        var ends: [OutboxEvent] = []
     }
 
     /// When something is tried again that failed without a time of its own.
     private static let pause = Duration.seconds(1)
 
+    /// Which outbox it is, if the client opens several one after the other.
+    let origin: UInt64
+    /// Used while the outbox is open: the link may end before the last write does.
     private unowned let link: Link
+    private let events: EventOutlet
     private let eventLoop: any EventLoop
     private let onFileThread: FileThread
     /// Nil once the outbox is closed.
@@ -27,21 +35,34 @@ final class Outbox {
     private var records: [OutboxRecord] = []
     private var batch = Batch()
     private var isWriting = false
-    /// The file lacks something, because a write has failed. The next one writes all of it anew.
-    private var isBehind = false
+    /// The file lacks something, because a write has failed, or has lost something. The next write writes all
+    /// of it anew.
+    private var isBehind: Bool
     /// Calls that end when nothing waits any more.
     private var emptyWaits: [Completion<Void>] = []
     /// Called when the outbox is closed; nil while it isn't to be.
     private var closings: [() -> Void]?
 
-    init(_ link: Link, _ file: OutboxFile, _ queue: OutboxQueue, onFileThread: @escaping FileThread) {
+    init(
+        _ link: Link, _ file: OutboxFile, _ content: OutboxContent, limits: OutboxQueue.Limits,
+        onFileThread: @escaping FileThread
+    ) {
         self.link = link
+        origin = link.randomOrigin()
+        events = link.events
         eventLoop = link.eventLoop
         self.file = file
-        self.queue = queue
+        queue = OutboxQueue(content.records, origin: origin, limits: limits)
+        isBehind = content.damagedLines > 0
         self.onFileThread = onFileThread
+        if isBehind {
+            link.logger.error(
+                "lines of the outbox can't be read", metadata: ["lines": "\(content.damagedLines)"])
+        }
     }
 
+    var isOpen: Bool { file != nil && closings == nil }
+    var isClosed: Bool { file == nil }
     var messages: [OutboxMessage] { queue.messages }
 
     // MARK: The app's calls
@@ -58,19 +79,18 @@ final class Outbox {
         }
     }
 
-    /// - Returns: whether the message will never be sent.
-    func takeBack(_ id: OutboxMessage.ID) -> Bool {
-        guard let record = queue.takeBack(id) else { return false }
+    /// Ends with whether the message will never be sent, when the file says so, too.
+    func takeBack(_ id: OutboxMessage.ID, _ completion: Completion<Bool>) {
+        guard let record = queue.takeBack(id) else { return completion.succeed(false) }
         records.append(record)
+        batch.takenBack.append(completion)
         go()
-        endEmptyWaits()
-        return true
     }
 
-    /// Ends when every message has had its end.
+    /// Ends when every message has had its end, and the file says so.
     func waitUntilEmpty(_ completion: Completion<Void>) {
         emptyWaits.append(completion)
-        endEmptyWaits()
+        go()
     }
 
     /// The task that waited for this call was cancelled.
@@ -82,15 +102,16 @@ final class Outbox {
         return true
     }
 
-    private func endEmptyWaits() {
+    private func endEmptyWaits(_ end: (Completion<Void>) -> Void = { $0.succeed() }) {
         guard queue.isEmpty else { return }
         let waits = emptyWaits
         emptyWaits = []
-        for completion in waits { completion.succeed() }
+        for completion in waits { end(completion) }
     }
 
     /// Sends nothing more, and lets go of the file as soon as it says all that is known.
     func close(_ done: @escaping () -> Void = {}) {
+        guard file != nil else { return done() }
         closings = (closings ?? []) + [done]
         let waits = emptyWaits
         emptyWaits = []
@@ -100,7 +121,7 @@ final class Outbox {
 
     // MARK: Turns
 
-    /// Another connection, or one that was lost: what was put off may be tried.
+    /// On a new connection what was put off may be tried.
     func linkChanged(isConnected: Bool) {
         guard isConnected else { return }
         queue.connected()
@@ -116,6 +137,7 @@ final class Outbox {
             let sendings = batch.sendings
             batch.sendings = []
             send(sendings)
+            endEmptyWaits()
             return finishClosing()
         }
         let rewrites = isBehind || file.isWorthRewriting
@@ -144,28 +166,30 @@ final class Outbox {
             self.file = file
             isBehind = false
             for taking in batch.takings { taking.completion.succeed(taking.message) }
+            for completion in batch.takenBack { completion.succeed(true) }
             send(batch.sendings)
         case .failure(let error):
-            failed(batch, "\(error)")
+            if let unsure = error as? OutboxFile.Unsure { file = unsure.file }
+            failed(batch, RTMError(.channelPublishMessageFailed, "the outbox can't be written: \(error)"))
         }
-        go()
+        for end in batch.ends { events.emit(.outbox(end)) }
+        // After a failed write time has to pass first.
+        if !isBehind { go() }
     }
 
-    /// What the file doesn't say has not happened.
-    private func failed(_ batch: Batch, _ cause: String) {
-        isBehind = true
+    /// What the file doesn't say has not happened: nothing is taken, and nothing is sent.
+    private func failed(_ batch: Batch, _ error: RTMError) {
         for taking in batch.takings {
             _ = queue.ended(taking.message.id)
-            taking.completion.fail(
-                RTMError(.channelPublishMessageFailed, "the outbox can't be written: \(cause)"))
+            taking.completion.fail(error)
         }
-        // A closing outbox has tried; what the file lacks, the server knows.
-        guard closings == nil else {
-            isBehind = false
-            return
-        }
-        for sending in batch.sendings { queue.putOff(sending.message.id, until: link.now + Self.pause) }
-        link.retry(.outbox, after: Self.pause)
+        for completion in batch.takenBack { completion.fail(error) }
+        for sending in batch.sendings { _ = queue.notSent(sending, until: nil) }
+        endEmptyWaits { $0.fail(error) }
+        // A closing outbox has tried. Whoever opens the file next asks the server about what was published.
+        guard closings == nil else { return finishClosing() }
+        isBehind = true
+        eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(Self.pause)) { [weak self] in self?.go() }
     }
 
     private func finishClosing() {
@@ -179,53 +203,76 @@ final class Outbox {
     // MARK: Sending
 
     private func send(_ sendings: [OutboxQueue.Sending]) {
-        guard closings == nil else { return }
         for sending in sendings {
+            // The file says that these are about to be sent.
+            guard closings == nil else {
+                if let record = queue.notSent(sending, until: nil) { records.append(record) }
+                continue
+            }
             var message = sending.message.outgoing
             message.number = OutboxNumber(id: sending.message.id, again: sending.again)
             link.messages.publish(
-                message, OutboxCall(outbox: self, message: sending.message, id: link.requests.nextID()))
+                message, OutboxCall(outbox: self, sending: sending, id: link.requests.nextID()))
         }
     }
 
     fileprivate func ended(_ message: OutboxMessage, _ outcome: OutboxEvent.Outcome) {
-        guard file != nil, closings == nil, let record = queue.ended(message.id) else { return }
+        guard file != nil, let record = queue.ended(message.id) else { return }
         records.append(record)
-        link.events.emit(.outbox(OutboxEvent(message: message, outcome: outcome)))
+        batch.ends.append(OutboxEvent(message: message, outcome: outcome))
         go()
-        endEmptyWaits()
     }
 
     /// The message is sent again after a while, or on the next connection.
-    fileprivate func putOff(_ message: OutboxMessage, for pause: Duration?) {
-        guard file != nil, closings == nil else { return }
+    ///
+    /// - Parameter isSent: whether the server may have it.
+    fileprivate func putOff(_ sending: OutboxQueue.Sending, for pause: Duration?, isSent: Bool = true) {
+        guard isOpen else { return }
         let pause = pause ?? Self.pause
-        queue.putOff(message.id, until: link.now + pause)
+        let time = link.now + pause
+        if isSent {
+            queue.putOff(sending.message.id, until: time)
+        } else if let record = queue.notSent(sending, until: time) {
+            records.append(record)
+        }
         link.retry(.outbox, after: pause)
+        go()
     }
 }
 
 /// A publish of the outbox. A failure of the way is no end of it.
 private struct OutboxCall: PublishCaller {
     let outbox: Outbox
-    let message: OutboxMessage
+    let sending: OutboxQueue.Sending
     let id: UInt64
 
-    func published(_ receipt: PublishReceipt) { outbox.ended(message, .published(receipt)) }
+    func published(_ receipt: PublishReceipt) { outbox.ended(sending.message, .published(receipt)) }
 
     func refused(_ error: RTMError) {
         switch error.code {
-        case _ where error.retryAfter != nil: outbox.putOff(message, for: error.retryAfter)
-        case .channelPublishMessageTimeout, .channelPublishMessageTooFrequent, .operationRateExceedLimitation:
-            outbox.putOff(message, for: nil)
-        case .channelPublishMessageFailed: outbox.ended(message, .unknown(error))
-        default: outbox.ended(message, .refused(error))
+        case .channelPublishMessageTooFrequent, .operationRateExceedLimitation:
+            outbox.putOff(sending, for: error.retryAfter, isSent: false)
+        case _ where error.retryAfter != nil, .channelPublishMessageTimeout:
+            outbox.putOff(sending, for: error.retryAfter)
+        case .channelPublishMessageFailed:
+            outbox.ended(sending.message, .unknown(error))
+        case .channelReceiverOfflineButMessageStoreSucceeded, .channelMessageDeliveredButStoreFailed,
+            .channelReceiverOfflineAndMessageStoreFailed:
+            // These come from the log, which knows a repetition.
+            outbox.ended(sending.message, .refused(error))
+        default:
+            // The first copy of a repetition may have passed where this one doesn't.
+            outbox.ended(sending.message, sending.again == nil ? .refused(error) : .unknown(error))
         }
     }
 
-    func failed(_ error: RTMError) {
+    func failed(_ error: RTMError) { outbox.putOff(sending, for: error.retryAfter) }
+
+    func unsent(_ error: RTMError) {
         // What can't be encrypted can't be encrypted later.
-        if error.code == .channelEncryptMessageFailed { return outbox.ended(message, .refused(error)) }
-        outbox.putOff(message, for: error.retryAfter)
+        guard error.code == .channelEncryptMessageFailed else {
+            return outbox.putOff(sending, for: error.retryAfter, isSent: false)
+        }
+        outbox.ended(sending.message, sending.again == nil ? .refused(error) : .unknown(error))
     }
 }

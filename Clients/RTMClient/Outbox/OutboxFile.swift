@@ -19,7 +19,7 @@ struct OutboxFile: Sendable {
     /// - Throws: `.invalidParameter` (-10014) for a file that isn't this user's outbox,
     ///   `.duplicateOperation` (-10017) for one that is open already, `.initServiceFailed` (-10007) if it
     ///   can't be read and written.
-    static func open(_ path: String, owner: OutboxOwner) throws(RTMError) -> (OutboxFile, [OutboxRecord]) {
+    static func open(_ path: String, owner: OutboxOwner) throws(RTMError) -> (OutboxFile, OutboxContent) {
         do {
             let handle = try lock(path)
             let file = try handle.readToEnd() ?? Data()
@@ -27,13 +27,13 @@ struct OutboxFile: Sendable {
             guard !file.isEmpty else {
                 let new = OutboxFile(
                     path: path, owner: owner, handle: handle, byteCount: 0, compactByteCount: 0)
-                return (try new.rewritten([]), [])
+                return (try new.rewritten([]), OutboxContent())
             }
             let content = try OutboxContent(of: file, owner: owner)
             let opened = OutboxFile(
                 path: path, owner: owner, handle: handle, byteCount: content.byteCount,
                 compactByteCount: content.byteCount)
-            return (opened, content.records)
+            return (opened, content)
         } catch let error as RTMError {
             throw error
         } catch {
@@ -56,8 +56,14 @@ struct OutboxFile: Sendable {
     func appended(_ records: [OutboxRecord]) throws -> OutboxFile {
         let lines = Self.lines(records)
         try handle.truncate(atOffset: UInt64(byteCount))
-        try handle.write(contentsOf: lines)
-        try handle.synchronize()
+        do {
+            try handle.write(contentsOf: lines)
+            try handle.synchronize()
+        } catch {
+            // Nobody is to find what was said not to be taken.
+            try? handle.truncate(atOffset: UInt64(byteCount))
+            throw error
+        }
         var file = self
         file.byteCount += lines.count
         return file
@@ -66,14 +72,25 @@ struct OutboxFile: Sendable {
     /// A new file with these records takes the place of the old one at once, so a crash leaves either.
     func rewritten(_ records: [OutboxRecord]) throws -> OutboxFile {
         let lines = owner.line + Self.lines(records)
-        let draft = path + ".new"
+        let draft = path + ".rewriting"
         let handle = try Self.lock(draft)
         try handle.truncate(atOffset: 0)
         try handle.write(contentsOf: lines)
         try handle.synchronize()
+        let folder = try FileLock.Folder(of: path)
         try FileLock.move(draft, to: path)
-        return OutboxFile(
+        let file = OutboxFile(
             path: path, owner: owner, handle: handle, byteCount: lines.count, compactByteCount: lines.count)
+        do { try folder.synchronize() } catch { throw Unsure(file: file, cause: error) }
+        return file
+    }
+
+    /// The new file is in its place, and nobody knows whether a loss of power would bring the old one back.
+    struct Unsure: Error, CustomStringConvertible {
+        let file: OutboxFile
+        let cause: any Error
+
+        var description: String { "\(cause)" }
     }
 
     /// Others may open the file at once, whoever still has a copy of this value.

@@ -57,12 +57,15 @@ public struct OutboxEvent: Sendable, Hashable {
     public enum Outcome: Sendable, Hashable {
         /// It has its place in the channel's log, once.
         case published(PublishReceipt)
-        /// The server has refused it for good, and it is not published. See what
-        /// ``RTMClient/publish(_:to:customType:storeInHistory:)-(String,_,_,_)`` throws.
+        /// The server has ended it with this error. It is not published, but for two codes:
+        /// `.channelReceiverOfflineButMessageStoreSucceeded` (-11035), the receiver finds it in the
+        /// history, and `.channelMessageDeliveredButStoreFailed` (-11037), it was delivered and is not in
+        /// the history.
         case refused(RTMError)
-        /// It was sent, the app or its connection died before the answer, and when the client came back the
-        /// server could tell no more whether the message was published: `.channelPublishMessageFailed`
-        /// (-11024). The app decides whether to publish it again, which may be for the second time.
+        /// It was sent, the answer was lost with the connection or the app, and when the client came back
+        /// the server could not tell whether the message was published: `.channelPublishMessageFailed`
+        /// (-11024), or the error with which it refuses the repetition. The app decides whether to publish
+        /// it again, which may be for the second time.
         case unknown(RTMError)
     }
 
@@ -87,8 +90,7 @@ struct OutboxNumber: Sendable, Hashable {
 
 /// What is known of the first sending of a message that is sent again.
 struct PublishRepetition: Sendable, Hashable {
-    /// How long ago it was, in milliseconds.
-    let ageMilliseconds: UInt32
+    let firstSentAt: ContinuousClock.Instant
     /// The epoch of the inbox at that time; 0 is unknown.
     let epoch: UInt64
 }

@@ -65,6 +65,7 @@ struct OutboxQueue {
         switch record {
         case .added(let message): hold(message)
         case .begun(let id, let beginning): waiting[id]?.beginning = beginning
+        case .notSent(let id): waiting[id]?.beginning = nil
         case .ended(let id): remove(id)
         }
     }
@@ -151,7 +152,7 @@ struct OutboxQueue {
             }
             sent.insert(id)
             if let beginning = next.beginning {
-                let again = PublishRepetition(beginning, time: time)
+                let again = PublishRepetition(beginning, time: time, now: now)
                 sendings.append(Sending(message: next.message, again: again))
             } else {
                 let beginning = OutboxRecord.Beginning(atMilliseconds: time, epoch: epoch)
@@ -173,10 +174,28 @@ struct OutboxQueue {
         return .ended(id)
     }
 
-    /// The message could not be sent, or the server has refused it for the moment.
+    /// The server has refused the message for the moment, or nobody knows what has become of it.
     mutating func putOff(_ id: ID, until time: Instant) {
         guard sent.remove(id) != nil, let destination = waiting[id]?.message.destination else { return }
         paused[destination] = time
+    }
+
+    /// The message has not left.
+    ///
+    /// - Parameter time: when it may be sent; nil for whenever something is.
+    /// - Returns: what the file has to say, unless the message was sent before.
+    mutating func notSent(_ sending: Sending, until time: Instant?) -> OutboxRecord? {
+        let id = sending.message.id
+        guard sent.contains(id) else { return nil }
+        if let time {
+            putOff(id, until: time)
+        } else {
+            sent.remove(id)
+            ready.append(sending.message.destination)
+        }
+        guard sending.again == nil else { return nil }
+        waiting[id]?.beginning = nil
+        return .notSent(id)
     }
 
     /// The app takes a message back.
@@ -214,10 +233,14 @@ struct OutboxQueue {
 }
 
 extension PublishRepetition {
-    fileprivate init(_ beginning: OutboxRecord.Beginning, time: UInt64) {
+    /// A first sending in the future tells nothing of its age, which had better be too great.
+    fileprivate init(
+        _ beginning: OutboxRecord.Beginning, time: UInt64, now: ContinuousClock.Instant
+    ) {
+        let (age, isInFuture) = time.subtractingReportingOverflow(beginning.atMilliseconds)
+        let ageMax = UInt64(UInt32.max)
         self.init(
-            ageMilliseconds: UInt32(clamping: time - min(time, beginning.atMilliseconds) + 1),
-            epoch: beginning.epoch)
+            firstSentAt: now - .milliseconds(isInFuture ? ageMax : min(age, ageMax)), epoch: beginning.epoch)
     }
 }
 

@@ -19,6 +19,8 @@ enum OutboxRecord: Hashable {
     case added(OutboxMessage)
     /// The message is about to be sent for the first time.
     case begun(OutboxMessage.ID, Beginning)
+    /// It was not sent after all.
+    case notSent(OutboxMessage.ID)
     /// The message needs no more care.
     case ended(OutboxMessage.ID)
 
@@ -26,6 +28,7 @@ enum OutboxRecord: Hashable {
         switch self {
         case .added(let message): OutboxLine(added: .init(message)).bytes
         case .begun(let id, let beginning): OutboxLine(begun: .init(id: id, beginning: beginning)).bytes
+        case .notSent(let id): OutboxLine(notSent: id).bytes
         case .ended(let id): OutboxLine(ended: id).bytes
         }
     }
@@ -43,14 +46,16 @@ struct OutboxOwner: Hashable, Codable {
 /// What could be read of a file.
 struct OutboxContent: Hashable {
     var records: [OutboxRecord] = []
-    /// How long the file is up to its end, or up to the first line that is cut off or damaged.
+    /// How long the file is up to its end, or up to what a crash has left there.
     var byteCount = 0
+    /// How many lines before that can't be read. What they said is lost.
+    var damagedLines = 0
 
     /// - Throws: `.invalidParameter` (-10014) for a file that isn't this user's outbox. It must not be
     ///   touched then.
     init(of file: Data, owner: OutboxOwner) throws(RTMError) {
         var rest = file
-        guard let head = OutboxLine.next(&rest)?.outbox else {
+        guard let head = OutboxLine.next(&rest)?.line?.outbox else {
             throw RTMError(.invalidParameter, "the file is not an outbox")
         }
         guard head.version == OutboxLine.version else {
@@ -63,13 +68,20 @@ struct OutboxContent: Hashable {
                 .invalidParameter,
                 "the outbox belongs to user \"\(head.owner.user)\" of app \"\(head.owner.app)\"")
         }
-        var byteCount = file.count - rest.count
-        while let record = OutboxLine.next(&rest)?.record {
+        byteCount = file.count - rest.count
+        var unread = 0
+        while let next = OutboxLine.next(&rest) {
+            guard let record = next.line?.record else {
+                unread += 1
+                continue
+            }
             records.append(record)
-            byteCount = file.count - rest.count
+            (byteCount, damagedLines) = (file.count - rest.count, unread)
         }
-        self.byteCount = byteCount
     }
+
+    /// That of a new file.
+    init() {}
 }
 
 /// A line as it is written. Exactly one of the fields is there.
@@ -87,7 +99,6 @@ private struct OutboxLine: Codable {
     struct Added: Codable {
         var id: OutboxMessage.ID
         var channel: String?
-        var topic: String?
         var user: String?
         var text: String?
         var data: Data?
@@ -103,11 +114,13 @@ private struct OutboxLine: Codable {
     var outbox: Head?
     var added: Added?
     var begun: Begun?
+    var notSent: OutboxMessage.ID?
     var ended: OutboxMessage.ID?
 
     var record: OutboxRecord? {
         if let added { return added.message.map(OutboxRecord.added) }
         if let begun { return .begun(begun.id, begun.beginning) }
+        if let notSent { return .notSent(notSent) }
         return ended.map(OutboxRecord.ended)
     }
 
@@ -118,16 +131,19 @@ private struct OutboxLine: Codable {
         return Self.checksum(of: json) + json + [Self.newline]
     }
 
-    /// The first line, if it is whole and undamaged. `rest` is what follows it then.
-    static func next(_ rest: inout Data) -> OutboxLine? {
+    struct Read {
+        let line: OutboxLine?
+    }
+
+    /// The first line, if there is one with an end. `rest` is what follows it then, and the line is nil if it
+    /// is damaged.
+    static func next(_ rest: inout Data) -> Read? {
         guard let end = rest.firstIndex(of: newline) else { return nil }
         let line = rest[rest.startIndex..<end]
-        let json = line.dropFirst(2 * checksumBytes)
-        guard line.starts(with: checksum(of: json)),
-            let value = try? JSONDecoder().decode(OutboxLine.self, from: json)
-        else { return nil }
         rest = rest[(end + 1)...]
-        return value
+        let json = line.dropFirst(2 * checksumBytes)
+        guard line.starts(with: checksum(of: json)) else { return Read(line: nil) }
+        return Read(line: try? JSONDecoder().decode(OutboxLine.self, from: json))
     }
 
     private static func checksum(of json: Data) -> Data {
@@ -145,7 +161,8 @@ extension OutboxLine.Added {
         switch message.destination {
         case .channel(let name): channel = name
         case .user(let id): user = id
-        case .topic(let name, let stream): (topic, channel) = (name, stream)
+        // The outbox takes none.
+        case .topic: break
         }
         switch message.payload {
         case .text(let value): text = value
@@ -157,12 +174,7 @@ extension OutboxLine.Added {
 
     fileprivate var message: OutboxMessage? {
         let destination: MessageDestination? =
-            switch (channel, topic, user) {
-            case (let channel?, let topic?, nil): .topic(topic, in: channel)
-            case (let channel?, nil, nil): .channel(channel)
-            case (nil, nil, let user?): .user(user)
-            default: nil
-            }
+            channel.map(MessageDestination.channel) ?? user.map(MessageDestination.user)
         guard let destination, let payload = text.map(MessagePayload.text) ?? data.map(MessagePayload.data)
         else { return nil }
         return OutboxMessage(

@@ -13,10 +13,11 @@ public import RTMModel
 /// for await case .outbox(let event) in events { … event.message.id, event.outcome … }
 /// ```
 ///
-/// The messages to one destination are published in the order in which they were given, each once. A message
-/// has one of three ends, which ``RTMEvent/outbox(_:)`` tells: published, refused for good, or unknown. The
-/// last one only happens to a message that was under way when the app or its connection died, and whose
-/// channel's log has lost that time since then; about the latest two minutes are always known.
+/// The messages to one channel or user are published in the order in which they were given, each once. A
+/// message has one of three ends, which ``RTMEvent/outbox(_:)`` tells: published, refused for good, or
+/// unknown. The last one only happens to a message that was under way when the app or its connection ended,
+/// and of which the server can tell no more: a channel's log has about the latest two minutes, less of a
+/// very busy channel.
 ///
 /// One message at a time is under way to each destination, and a write to the disk comes before it. So an
 /// outbox is for what people do, and not for a stream of data.
@@ -25,6 +26,7 @@ public import RTMModel
 /// [encrypts](<doc:EndToEndEncryption>). Only the user of the system may read it.
 public struct RTMOutbox: Sendable {
     let client: RTMClient
+    let origin: UInt64
 
     /// Gives a text to the outbox. The call returns when the file has the message, with or without a
     /// connection.
@@ -33,9 +35,10 @@ public struct RTMOutbox: Sendable {
     ///   - customType: a mark of the app's own, at most 32 bytes of printable ASCII (L-10).
     ///   - storeInHistory: whether the message is kept for later queries (M-27).
     /// - Throws: `.channelPublishMessageTooFrequent` (-11025) with the limit of an outbox that is full,
-    ///   `.channelPublishMessageFailed` (-11024) if the file can't be written,
-    ///   `.instanceAlreadyReleased` (-10018) after `close()`; and for what is wrong with the message itself
-    ///   what ``RTMClient/publish(_:to:customType:storeInHistory:)-(String,_,_,_)`` throws.
+    ///   `.channelPublishMessageFailed` (-11024) if the file can't be written, `.invalidChannelType`
+    ///   (-10019) for a topic, whose messages are for those who are there now, `.instanceAlreadyReleased`
+    ///   (-10018) after `close()`; and for what is wrong with the message itself what
+    ///   ``RTMClient/publish(_:to:customType:storeInHistory:)-(String,_,_,_)`` throws.
     @discardableResult
     public func publish(
         _ text: String, to destination: MessageDestination, customType: String = "",
@@ -66,11 +69,13 @@ public struct RTMOutbox: Sendable {
             payload: payload, destination: destination, customType: customType, storeInHistory: storeInHistory
         )
         let size = client.configuration.contentSize
-        try client.check(.outbox) { () throws(RTMError) in try message.check(size) }
-        return try await client.perform(.outbox) { link, completion in
-            guard let outbox = link.outbox else { return completion.fail(.outboxIsClosed) }
-            outbox.publish(message, completion)
+        try client.check(.outbox) { () throws(RTMError) in
+            if case .topic = destination {
+                throw RTMError(.invalidChannelType, "an outbox keeps messages to channels and users")
+            }
+            try message.check(size)
         }
+        return try await perform { outbox, completion in outbox.publish(message, completion) }
     }
 
     /// The messages that have no end yet, in the order in which they were given. An app that shows the state
@@ -78,31 +83,36 @@ public struct RTMOutbox: Sendable {
     ///
     /// - Throws: `.instanceAlreadyReleased` (-10018) after `close()`.
     public func waiting() async throws(RTMError) -> [OutboxMessage] {
-        try await client.perform(.outbox) { link, completion in
-            guard let outbox = link.outbox else { return completion.fail(.outboxIsClosed) }
-            completion.succeed(outbox.messages)
-        }
+        try await perform { outbox, completion in completion.succeed(outbox.messages) }
     }
 
     /// Takes a message back that was not sent yet.
     ///
     /// - Returns: false if it was sent or has had its end. Then it is published, or may be.
-    /// - Throws: `.instanceAlreadyReleased` (-10018) after `close()`.
+    /// - Throws: `.channelPublishMessageFailed` (-11024) if the file can't be written: this client will not
+    ///   send the message, and the one after a restart may. `.instanceAlreadyReleased` (-10018) after
+    ///   `close()`.
     public func takeBack(_ id: OutboxMessage.ID) async throws(RTMError) -> Bool {
-        try await client.perform(.outbox) { link, completion in
-            guard let outbox = link.outbox else { return completion.fail(.outboxIsClosed) }
-            completion.succeed(outbox.takeBack(id))
-        }
+        try await perform { outbox, completion in outbox.takeBack(id, completion) }
     }
 
-    /// Waits until every message has had its end, as before a logout or at the end of a program.
+    /// Waits until every message has had its end and the file says so, as before a logout or at the end of a
+    /// program.
     ///
     /// - Throws: `.instanceAlreadyReleased` (-10018) after `close()`, `.channelPublishMessageFailed` (-11024)
-    ///   if the waiting task is cancelled.
+    ///   if the file can't be written or the waiting task is cancelled.
     public func waitUntilEmpty() async throws(RTMError) {
-        try await client.perform(.outbox) { (link, completion: Completion<Void>) in
-            guard let outbox = link.outbox else { return completion.fail(.outboxIsClosed) }
-            outbox.waitUntilEmpty(completion)
+        try await perform { (outbox, completion: Completion<Void>) in outbox.waitUntilEmpty(completion) }
+    }
+
+    private func perform<Answer: Sendable>(
+        _ call: @escaping @Sendable (Outbox, Completion<Answer>) -> Void
+    ) async throws(RTMError) -> Answer {
+        try await client.perform(.outbox) { [origin] link, completion in
+            guard let outbox = link.outbox, outbox.isOpen, outbox.origin == origin else {
+                return completion.fail(.outboxIsClosed)
+            }
+            call(outbox, completion)
         }
     }
 
@@ -110,9 +120,10 @@ public struct RTMOutbox: Sendable {
     /// does this by itself when it is closed or released.
     public func close() async {
         await withCheckedContinuation { continuation in
-            client.eventLoop.execute { [link = client.link] in
-                guard let outbox = link.value.outbox else { return continuation.resume() }
-                link.value.outbox = nil
+            client.eventLoop.execute { [link = client.link, origin] in
+                guard let outbox = link.value.outbox, outbox.origin == origin else {
+                    return continuation.resume()
+                }
                 outbox.close { continuation.resume() }
             }
         }
@@ -120,20 +131,21 @@ public struct RTMOutbox: Sendable {
 }
 
 extension RTMClient {
-    /// Opens an outbox, or makes a new one. What waits in it is sent as soon as the client is logged in.
+    /// Opens an outbox, or makes a new one. What waits in it is sent as soon as the client is logged in. A
+    /// client has one outbox at a time.
     ///
     /// The file must be for this user alone, and where the system may end the app without taking its files:
     /// on Apple's platforms in the folder for application support, not in a container that several apps
-    /// share.
+    /// share. There it is kept out of backups.
     ///
     /// - Parameters:
     ///   - file: where it lies. Its folder exists.
     ///   - messagesMax: how many messages may wait, 1…100,000.
     ///   - bytesMax: how many bytes of payload may wait, 1…1 GiB.
-    /// - Throws: `.invalidParameter` (-10014) for a number out of its range or a file that isn't an outbox of
-    ///   this user of this app, `.duplicateOperation` (-10017) if the file is open already or this client has
-    ///   an outbox, `.initServiceFailed` (-10007) if the file can't be read and written,
-    ///   `.instanceAlreadyReleased` (-10018) after `close()`.
+    /// - Throws: `.invalidParameter` (-10014) for a number out of its range, a URL that names no file, or a
+    ///   file that isn't an outbox of this user of this app, `.duplicateOperation` (-10017) if the file is
+    ///   open already or this client has an outbox, `.initServiceFailed` (-10007) if the file can't be read
+    ///   and written, `.instanceAlreadyReleased` (-10018) after `close()`.
     public func openOutbox(
         at file: URL, messagesMax: Int = 1_000, bytesMax: Int = 4 * 1_024 * 1_024
     ) async throws(RTMError) -> RTMOutbox {
@@ -141,39 +153,38 @@ extension RTMClient {
             throw RTMError(
                 .invalidParameter, "an outbox holds 1 to 100,000 messages and 1 byte to 1 GiB of payload")
         }
+        guard file.isFileURL else { throw RTMError(.invalidParameter, "\(file) names no file") }
         let owner = OutboxOwner(app: configuration.appID, user: configuration.userID)
         // In a world of virtual time nothing may happen beside it.
         let isWorld = watch != nil
-        let opened: Result<(OutboxFile, [OutboxRecord]), RTMError>
+        let opened: Result<(OutboxFile, OutboxContent), RTMError>
         do {
-            let path = file.path
+            let path = file.resolvingSymlinksInPath().path
             opened = try await NIOThreadPool.singleton.runIfActive {
                 Result { () throws(RTMError) in try OutboxFile.open(path, owner: owner) }
             }
         } catch {
             throw RTMError(.initServiceFailed, "there is no thread for files: \(error)")
         }
-        let (outboxFile, records) = try opened.get()
-        try await perform(.outbox) { (link, completion: Completion<Void>) in
+        let (outboxFile, content) = try opened.get()
+        let origin = try await perform(.outbox) { (link, completion: Completion<UInt64>) in
             guard !link.isClosed else {
                 outboxFile.close()
                 return completion.fail(.released)
             }
-            guard link.outbox == nil else {
+            guard link.outbox?.isClosed ?? true else {
                 outboxFile.close()
                 return completion.fail(.duplicateOperation, "the client has an outbox already")
             }
-            let queue = OutboxQueue(
-                records, origin: link.randomOrigin(),
-                limits: .init(messagesMax: messagesMax, bytesMax: bytesMax))
-            let outbox = Outbox(link, outboxFile, queue) { work in
+            let limits = OutboxQueue.Limits(messagesMax: messagesMax, bytesMax: bytesMax)
+            let outbox = Outbox(link, outboxFile, content, limits: limits) { work in
                 if isWorld { work() } else { NIOThreadPool.singleton.submit { _ in work() } }
             }
             link.outbox = outbox
             outbox.go()
-            completion.succeed()
+            completion.succeed(outbox.origin)
         }
-        return RTMOutbox(client: self)
+        return RTMOutbox(client: self, origin: origin)
     }
 }
 

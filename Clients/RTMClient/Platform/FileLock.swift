@@ -39,13 +39,31 @@ enum FileLock {
             && opened.st_ino == present.st_ino && opened.st_dev == present.st_dev
     }
 
-    /// Puts a file in the place of another one, and waits until the disk knows that.
+    /// Puts a file in the place of another one. It has a place in no backup of the device, because what was
+    /// published since then would be published again.
     static func move(_ path: String, to target: String) throws {
+        #if canImport(Darwin)
+            var file = URL(fileURLWithPath: path)
+            var values = URLResourceValues()
+            values.isExcludedFromBackup = true
+            try file.setResourceValues(values)
+        #endif
         guard rename(path, target) == 0 else { throw failure("rename") }
-        let folder = open((target as NSString).deletingLastPathComponent, O_RDONLY | O_CLOEXEC)
-        guard folder >= 0 else { throw failure("open the folder") }
-        defer { close(folder) }
-        guard fsync(folder) == 0 else { throw failure("write the folder") }
+    }
+
+    /// A folder whose list of files is to be on the disk.
+    struct Folder {
+        private let handle: FileHandle
+
+        init(of path: String) throws {
+            let descriptor = open((path as NSString).deletingLastPathComponent, O_RDONLY | O_CLOEXEC)
+            guard descriptor >= 0 else { throw failure("open the folder") }
+            handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+        }
+
+        func synchronize() throws {
+            guard fsync(handle.fileDescriptor) == 0 else { throw failure("write the folder") }
+        }
     }
 
     private static func failure(_ call: String) -> IOError { IOError(errnoCode: errno, reason: call) }

@@ -93,7 +93,7 @@ final class SessionCalls {
     }
 
     private func closeOutbox() {
-        guard let outbox = link.outbox.take() else { return }
+        guard let outbox = link.outbox else { return }
         isClosingOutbox = true
         outbox.close { [self] in
             isClosingOutbox = false

@@ -2,7 +2,8 @@ import Foundation
 import RTMClient
 
 extension CommonOptions {
-    /// Publishes through an outbox: what the command is given is on the disk before anything else happens.
+    /// Publishes through an outbox: what the command is given is on the disk before it is sent, and also
+    /// where no server is there.
     ///
     /// - Throws: why the user can't log in or is logged out, or what the first message ended with that wasn't
     ///   published. What has had no end stays in the file.
@@ -16,17 +17,22 @@ extension CommonOptions {
         let tally = Task { [events = client.events()] in await OutboxTally(of: events) }
         do {
             let outbox = try await client.openOutbox(at: URL(fileURLWithPath: file))
-            let take: @Sendable (MessagePayload) async throws -> Void = { payload in
-                _ = try await respectingRates { () async throws(RTMError) in
-                    try await outbox.publish(
-                        payload, to: destination, customType: message.customType,
-                        storeInHistory: message.history)
+            if !message.lines { try await outbox.take(message.payload(), message, destination) }
+            // Unstructured: lines are taken meanwhile, and those of a full outbox wait for it.
+            let login = Task { try await logIn(client, settings) }
+            defer { login.cancel() }
+            try await client.unlessLoggedOut(after: login) {
+                if message.lines {
+                    _ = try await message.eachLine { payload in
+                        while try await !outbox.hasTaken(payload, message, destination) {
+                            try await login.value
+                            try await outbox.waitUntilEmpty()
+                        }
+                    }
                 }
+                try await login.value
+                try await outbox.waitUntilEmpty()
             }
-            if !message.lines { try await take(message.payload()) }
-            try await logIn(client, settings)
-            if message.lines { _ = try await message.eachLine(take) }
-            try await outbox.waitUntilEmpty(orFailureOf: client)
         } catch {
             await client.close()
             throw error
@@ -39,15 +45,43 @@ extension CommonOptions {
 }
 
 extension RTMOutbox {
-    /// - Throws: what logged the user out for good.
-    fileprivate func waitUntilEmpty(orFailureOf client: RTMClient) async throws {
-        let events = client.events()
-        _ = try await race(
-            { try await waitUntilEmpty() },
+    fileprivate func take(
+        _ payload: MessagePayload, _ message: PayloadArguments, _ destination: MessageDestination
+    ) async throws(RTMError) {
+        try await publish(
+            payload, to: destination, customType: message.customType, storeInHistory: message.history)
+    }
+
+    /// - Returns: false if the outbox is full.
+    fileprivate func hasTaken(
+        _ payload: MessagePayload, _ message: PayloadArguments, _ destination: MessageDestination
+    ) async throws(RTMError) -> Bool {
+        do throws(RTMError) {
+            try await take(payload, message, destination)
+            return true
+        } catch {
+            guard error.code == .channelPublishMessageTooFrequent else { throw error }
+            return false
+        }
+    }
+}
+
+extension RTMClient {
+    /// - Throws: what ended the session for good after the login, if that comes first.
+    fileprivate func unlessLoggedOut(
+        after login: Task<Void, any Error>, _ work: @escaping @Sendable () async throws -> Void
+    ) async throws {
+        let _: Void? = try await race(
+            work,
             {
+                // The work asks for the login itself, when it has done what needs none.
+                guard (try? await login.value) != nil else { return try await forever() }
+                let events = self.events()
+                guard self.linkState != .failed else { throw RTMError(.notLogin, "the session has ended") }
                 for await case .linkState(let change) in events {
                     if let error = change.failure { throw error }
                 }
+                return try await forever()
             })
     }
 }

@@ -118,12 +118,13 @@ struct ClientOutboxTests {
     @Test("A refusal for good and an outcome that nobody knows are ends, and a refusal for now is none")
     func refusals() async throws {
         try await with { file, edge in
+            let rates = FakeEdge.Failures(1)
             edge.follow(
                 Self.answering { frame in
                     switch (frame.publish.channel, frame.publish.again) {
                     case ("denied", _): FakeEdge.refusal(of: frame, .errorChannelReceiverOffline)
                     case ("lost", _): FakeEdge.refusal(of: frame, .errorChannelPublishMessageFailed)
-                    case ("slow", false):
+                    case ("slow", _) where rates.next():
                         FakeEdge.refusal(of: frame, .errorChannelPublishMessageTooFrequent, retryAfterMs: 5)
                     case ("late", false): FakeEdge.refusal(of: frame, .errorChannelPublishMessageTimeout)
                     default: FakeEdge.usual(frame) ?? .init()
@@ -156,6 +157,42 @@ struct ClientOutboxTests {
         }
     }
 
+    @Test("A repetition that is refused may have been published, and what a rate refuses was not sent")
+    func repetitions() async throws {
+        try await with { file, edge in
+            edge.follow(Self.silent)
+            let first = try RTMClient.forTest(edge)
+            try await first.openOutbox(at: file).publish("x", to: .channel("c"))
+            try await first.login()
+            try await eventually("it arrived") { edge.received.contains(where: \.isPublish) }
+            await first.close()
+            let rates = FakeEdge.Failures(1)
+            edge.follow(
+                Self.answering { frame in
+                    switch frame.publish.channel {
+                    case "c": FakeEdge.refusal(of: frame, .errorChannelPublishPermissionDenied)
+                    case _ where rates.next():
+                        FakeEdge.refusal(of: frame, .errorChannelPublishMessageTooFrequent, retryAfterMs: 5)
+                    default: FakeEdge.usual(frame) ?? .init()
+                    }
+                })
+            let second = try RTMClient.forTest(edge)
+            var events = second.events().makeAsyncIterator()
+            let outbox = try await second.openOutbox(at: file)
+            try await second.login()
+            guard case .unknown(let error) = await events.nextOutbox()?.outcome else {
+                Issue.record("it has another end")
+                return
+            }
+            #expect(error.code == .channelPublishPermissionDenied)
+            try await outbox.publish("y", to: .channel("d"))
+            try await outbox.waitUntilEmpty()
+            let sent = edge.received.filter { $0.isPublish && $0.publish.channel == "d" }.map(\.publish)
+            #expect(sent.map(\.again) == [false, false] && sent.map(\.sequence) == [1, 1])
+            await second.close()
+        }
+    }
+
     @Test("A file is opened by one client at a time, and a client has one outbox")
     func once() async throws {
         try await with { file, edge in
@@ -168,6 +205,12 @@ struct ClientOutboxTests {
             await outbox.close()
             #expect(await code { _ = try await outbox.waiting() } == .instanceAlreadyReleased)
             #expect(try await other.openOutbox(at: file).waiting().count == 1)
+            // A second outbox of the client is none of the first handle's.
+            let second = try await client.openOutbox(at: file.appendingPathExtension("b"))
+            #expect(
+                await code { try await outbox.publish("y", to: .channel("c")) } == .instanceAlreadyReleased)
+            await outbox.close()
+            #expect(try await second.waiting().isEmpty)
             await client.close()
             await other.close()
             #expect(await refusal(of: client, at: file) == .instanceAlreadyReleased)
@@ -206,6 +249,8 @@ struct ClientOutboxTests {
             let client = try RTMClient.forTest(edge)
             let outbox = try await client.openOutbox(at: file, messagesMax: 2)
             #expect(await code { try await outbox.publish("x", to: .channel("")) } == .invalidChannelName)
+            let topic = MessageDestination.topic("t", in: "c")
+            #expect(await code { try await outbox.publish("x", to: topic) } == .invalidChannelType)
             let long = Data(repeating: 0, count: Limits.messageBytesMax + 1)
             #expect(
                 await code { try await outbox.publish(long, to: .channel("c")) }
@@ -239,13 +284,15 @@ struct ClientOutboxTests {
             let unwritten = await code { try await outbox.publish("y", to: .channel("c")) }
             #expect(unwritten == .channelPublishMessageFailed)
             #expect(try await outbox.waiting().count == 3)
+            let kept = try await outbox.waiting()[0].id
+            #expect(await code { _ = try await outbox.takeBack(kept) } == .channelPublishMessageFailed)
             try FileManager.default.createDirectory(
                 at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
             try await outbox.publish("z", to: .channel("c"))
             await client.close()
             let next = try RTMClient.forTest(edge)
             let waiting = try await next.openOutbox(at: file).waiting()
-            #expect(waiting.map(\.payload) == [.text(text), .text(text), .text(text), .text("z")])
+            #expect(waiting.map(\.payload) == [.text(text), .text(text), .text("z")])
             await next.close()
         }
     }

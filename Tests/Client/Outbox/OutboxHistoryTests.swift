@@ -90,6 +90,9 @@ struct OutboxHistoryTests {
         mutating func serve() {
             guard !sent.isEmpty else { return }
             let sending = sent.remove(at: below(sent.count))
+            if below(6) == 0 {
+                return write(queue.notSent(sending, until: start + .milliseconds(now + 20)))
+            }
             if below(4) == 0 {
                 return queue.putOff(sending.message.id, until: start + .milliseconds(now + 20))
             }

@@ -54,11 +54,41 @@ struct OutboxQueueTests {
         queue.putOff(first.sendings[0].message.id, until: start + .seconds(1))
         let again = due(&queue, at: 1_500, epoch: 3)
         #expect(again.records.isEmpty)
-        #expect(again.sendings.map(\.again) == [.init(ageMilliseconds: 501, epoch: 2)])
+        #expect(again.sendings.map(\.again) == [.init(firstSentAt: start + .seconds(1), epoch: 2)])
         var restarted = OutboxQueue([added] + first.records, origin: 6)
         let sending = due(&restarted, at: 61_000, epoch: 3).sendings
-        #expect(sending.map(\.again) == [.init(ageMilliseconds: 60_001, epoch: 2)])
+        #expect(sending.map(\.again) == [.init(firstSentAt: start + .seconds(1), epoch: 2)])
         #expect(sending.map(\.message.id) == [OutboxMessage.ID(origin: 5, sequence: 1)])
+    }
+
+    @Test("By a clock that was set back a message is as old as can be, because too young is published twice")
+    func clock() throws {
+        var queue = OutboxQueue(origin: 5)
+        let added = OutboxRecord.added(try queue.add(message("a")))
+        let begun = due(&queue, at: 10_000).records
+        var restarted = OutboxQueue([added] + begun, origin: 6)
+        let sending = due(&restarted, at: 9_000).sendings.first
+        let again = try #require(sending?.again)
+        #expect(start - again.firstSentAt > .seconds(3_600 * 24 * 40))
+    }
+
+    @Test("What didn't leave is a first sending the next time, for the file, too")
+    func notSent() throws {
+        var queue = OutboxQueue(origin: 5)
+        let added = OutboxRecord.added(try queue.add(message("a")))
+        let first = due(&queue, at: 1_000)
+        let said = queue.notSent(first.sendings[0], until: start + .seconds(2))
+        let record = try #require(said)
+        #expect(due(&queue, at: 1_999).sendings.isEmpty)
+        #expect(due(&queue, at: 2_000).sendings.map(\.again) == [nil])
+        var restarted = OutboxQueue([added] + first.records + [record], origin: 6)
+        let again = due(&restarted, at: 5_000)
+        #expect(again.sendings.map(\.again) == [nil] && again.records.count == 1)
+        // What was sent once stays so.
+        var begun = OutboxQueue([added] + first.records, origin: 7)
+        let second = due(&begun, at: 5_000).sendings
+        #expect(begun.notSent(second[0], until: nil) == nil)
+        #expect(due(&begun, at: 5_000).sendings == second)
     }
 
     @Test("What was put off waits for its time with all behind it, or for the next connection")

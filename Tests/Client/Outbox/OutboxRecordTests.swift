@@ -13,14 +13,14 @@ struct OutboxRecordTests {
             id: id, payload: .text("häuser\n\u{0}"), destination: .channel("room"), customType: "a",
             storeInHistory: true),
         OutboxMessage(id: id, payload: .data(Data([0, 255, 10])), destination: .user("anna")),
-        OutboxMessage(id: id, payload: .text(""), destination: .topic("t", in: "stage")),
+        OutboxMessage(id: id, payload: .text(""), destination: .channel("stage")),
         OutboxMessage(
             id: id, payload: .data(Data(repeating: 1, count: Limits.messageBytesMax)),
             destination: .channel("room")),
     ]
     private static let records =
         messages.map(OutboxRecord.added)
-        + [.begun(id, .init(atMilliseconds: 1_700_000_000_000, epoch: .max)), .ended(id)]
+        + [.begun(id, .init(atMilliseconds: 1_700_000_000_000, epoch: .max)), .notSent(id), .ended(id)]
 
     private func file(_ records: [OutboxRecord], owner: OutboxOwner = owner) -> Data {
         records.reduce(owner.line) { $0 + $1.line }
@@ -67,17 +67,26 @@ struct OutboxRecordTests {
         }
     }
 
-    @Test("A damaged byte ends the file there, and no line before it is lost")
+    @Test("A damaged byte costs its line, or two where it was their border, and no other")
     func damaged() throws {
         let records = Self.records.filter { $0.line.count < 1_000 }
         let file = file(records)
-        for place in Self.owner.line.count..<file.count {
-            var damaged = file
-            damaged[place] ^= 0x40
-            let content = try OutboxContent(of: damaged, owner: Self.owner)
-            #expect(content.byteCount <= place)
-            #expect(content.records == Array(records.prefix(content.records.count)))
-            #expect(content.byteCount + records[content.records.count].line.count > place)
+        var start = Self.owner.line.count
+        for (number, record) in records.enumerated() {
+            let end = start + record.line.count
+            for place in start..<end {
+                var damaged = file
+                damaged[place] ^= 0x40
+                let content = try OutboxContent(of: damaged, owner: Self.owner)
+                let isBorder = place == end - 1
+                let left = records.prefix(number) + records.dropFirst(number + (isBorder ? 2 : 1))
+                #expect(content.records == Array(left))
+                // What is damaged at the end counts as what a crash has left there.
+                let isAtEnd = number + (isBorder ? 2 : 1) >= records.count
+                #expect(content.damagedLines >= (isAtEnd ? 0 : 1))
+                #expect(content.byteCount <= file.count)
+            }
+            start = end
         }
     }
 }
