@@ -25,6 +25,11 @@ struct RequestTable {
         requests.compactMap { id, request in request.repetition.map { (id, $0) } }.sorted { $0.id < $1.id }
     }
 
+    /// The oldest first.
+    func ids(where isMeant: (any Request) -> Bool) -> [UInt64] {
+        requests.filter { isMeant($0.value) }.keys.sorted()
+    }
+
     /// - Parameter deadline: `nil` for a request that may wait as long as the connection lives.
     mutating func add(_ id: UInt64, _ request: some Request, deadline: Instant?) {
         requests[id] = request

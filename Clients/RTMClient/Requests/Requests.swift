@@ -169,6 +169,11 @@ final class Requests {
     /// Ends a request without asking the server any further.
     func refuse(_ id: UInt64, _ error: RTMError) { table.take(id)?.refused(error) }
 
+    /// Ends what the app has taken back, before the server is asked again.
+    func refuse(_ error: RTMError, where isMeant: (any Request) -> Bool) {
+        for id in table.ids(where: isMeant) { refuse(id, error) }
+    }
+
     /// The connection ended, and the client will come back. Only the requests in `kept` are sent again then.
     func connectionLost(_ reason: String, keeping kept: Set<UInt64>) {
         lateAnswers = [:]

@@ -16,6 +16,7 @@ struct RefusedSubscribes {
     mutating func remove(_ id: UInt64) -> RTMError? { requests.removeValue(forKey: id)?.refusal }
 
     /// A channel has one subscribe at a time (M-8).
+    @discardableResult
     mutating func remove(of channel: String) -> UInt64? {
         guard let id = requests.first(where: { $0.value.channel == channel })?.key else { return nil }
         requests[id] = nil

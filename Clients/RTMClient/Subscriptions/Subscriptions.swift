@@ -48,6 +48,9 @@ final class Subscriptions {
                 link.requests.tell { $0.unsubscribe = Rtm_Client_Unsubscribe(channel) }
             }
             end(channel)
+            // While the path changes a subscribe waits here to be sent again.
+            putOff.remove(of: channel)
+            link.requests.refuse(.unsubscribedMeanwhile) { ($0 as? SubscribeRequest)?.channel == channel }
             link.locks.endWaits(in: UserChannel(label: channel))
             completion.succeed()
         case .connected:
