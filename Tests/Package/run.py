@@ -147,15 +147,17 @@ def main():
     try:
         repository, app = folder / "heliograph", folder / "App"
         publish_repository(repository)
+        began = time.monotonic()
         write_app(app, repository, "6.0")
         swift("package", "resolve", folder=app)
         fetched = check_packages(app)
         seconds = build(app)
         compiled, objects = modules(app)
         receive(app)
+        minutes = (time.monotonic() - began) / 60
         write_app(app, repository, "5.10")
         build(app)
-        print(f"the README's app received a message: {fetched} packages of others fetched, {compiled} modules and "
+        print(f"the README's app received a message {minutes:.1f} minutes after it was begun: {fetched} packages of others fetched, {compiled} modules and "
               f"{objects} objects compiled, {seconds:.0f} CPU s")
         if os.environ.get("MEASURE"):
             measure(app)

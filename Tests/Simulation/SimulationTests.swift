@@ -39,7 +39,7 @@ struct SimulationTests {
         #expect(result.entries.count > 500, "seed \(seed)")
     }
 
-    @Test("the promises of stream channels and topics hold", arguments: Array(1...8) as [UInt64])
+    @Test("the promises of stream channels and topics hold", arguments: Array(1...8) + [50018] as [UInt64])
     func streams(seed: UInt64) {
         let result = Simulation.run(seed: seed, scene: .streams)
         #expect(result.findings.isEmpty, "\(result.report)")

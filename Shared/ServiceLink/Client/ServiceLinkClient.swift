@@ -325,7 +325,10 @@ extension ServiceLinkClient: ServiceLinkTimerOwner {
         case .none: break
         case .connect: return connect()
         case .sendHeartbeat: connection?.sendHeartbeat()
-        case .close(let reason): connection?.close(reason)
+        case .close(let reason):
+            // The connection ends by itself now. A timer for what is overdue already would fire without end.
+            connection?.close(reason)
+            return timer.arm(requests.nextDeadline, for: self)
         }
         timer.arm(machine.nextWake, for: self)
         timer.arm(requests.nextDeadline, for: self)

@@ -274,7 +274,9 @@ extension AcceptedServiceLink: ServiceLinkTimerOwner {
         switch machine.wake(now: endOfTurn.now) {
         case .none: break
         case .sendHeartbeat: connection.sendHeartbeat()
-        case .close(let reason): connection.close(reason)
+        case .close(let reason):
+            // The connection ends by itself now. A timer for what is overdue already would fire without end.
+            return connection.close(reason)
         }
         timer.arm(machine.nextWake, for: self)
     }
