@@ -188,17 +188,19 @@ def observed(stack):
     stack.up("--no-recreate", "prometheus")
 
     def ask(path, **query):
-        text = run("curl", "-s", "-m", "5", f"http://127.0.0.1:{PROMETHEUS}/api/v1/{path}?{urllib.parse.urlencode(query)}",
-                   check=False)
-        answer = json.loads(text) if text else {"status": "silent"}
+        answer = json.loads(run(
+            "curl", "-s", "-m", "30", f"http://127.0.0.1:{PROMETHEUS}/api/v1/{path}?{urllib.parse.urlencode(query)}"))
         if answer["status"] == "error":
             raise Failure(f"Prometheus can't say {query}: {answer['error']}")
-        return answer.get("data")
+        return answer["data"]
 
     def jobs_up():
-        found = ask("query", query="sum by (job) (up)") or {"result": []}
+        found = ask("query", query="sum by (job) (up)")
         return {each["metric"]["job"] for each in found["result"] if each["value"][1] != "0"}
 
+    # It listens before it has read its log, and answers every question with a sentence that isn't JSON until then.
+    until("Prometheus is ready", lambda: run(
+        "curl", "-s", "-f", "-m", "5", f"http://127.0.0.1:{PROMETHEUS}/-/ready", check=False), 60)
     until("Prometheus sees every program", lambda: jobs_up() >= {"edge", "messaging", "presence", "storage"}, 60)
     questions = 0
     for file in sorted((ROOT / "compose/observe/dashboards").glob("*.json")):
