@@ -12,6 +12,8 @@ final class Streams {
     private unowned let link: Link
     /// By the names of the stream channels.
     private var rosters: [String: TopicRoster] = [:]
+    /// How often the app has joined a stream channel.
+    private var stays: UInt64 = 0
     /// By stream channel: the calls that wait until this user is a publisher there.
     private var becoming: [String: [(RTMError?) -> Void]] = [:]
     /// Of topics that this user publishes, as far as they aren't normal ones.
@@ -53,7 +55,8 @@ final class Streams {
 
     /// Listens to who publishes the topics of a stream channel.
     func followTopics(of channel: String, _ completion: Completion<RTMSubscription>) {
-        rosters[channel] = TopicRoster()
+        stays += 1
+        rosters[channel] = TopicRoster(stay: stays)
         link.subscriptions.subscribe(
             to: topics(of: channel).label, features: [.presence, .quiet], completion)
     }
@@ -184,8 +187,16 @@ extension Streams {
         ) { result in
             let error: RTMError? = if case .failure(let error) = result { error } else { nil }
             streams.value.became(channel, error)
+            if error == nil { streams.value.endEarlierTopics(in: channel) }
         }
         link.subscriptions.subscribe(to: label, features: .presence, completion)
+    }
+
+    /// Others may see topics that this user published before a logout that nobody could be told of. As long
+    /// as it only listened, the server let it change nothing.
+    private func endEarlierTopics(in channel: String) {
+        guard rosters[channel]?.shows(link.configuration.userID) == true else { return }
+        link.ownStates.settleAgain(in: topics(of: channel))
     }
 
     private func became(_ channel: String, _ error: RTMError?) {
@@ -206,7 +217,13 @@ extension Streams {
         guard present.isEmpty || !present.isSuperset(of: users) else {
             return subscribe(to: topic, users, among: present, completion)
         }
+        let stay = rosters[topic.channel]?.stay
         askForPublishers(of: topic.channel, after: "", []) { [self] result in
+            // The app may have left the stream channel since, and even have joined it again.
+            guard isJoined(topic.channel, for: completion) else { return }
+            guard rosters[topic.channel]?.stay == stay else {
+                return completion.fail(UserChannel(type: .stream, name: topic.channel).isNotSubscribed)
+            }
             switch result {
             case .failure(let error): completion.fail(error)
             case .success(let listed):

@@ -3,13 +3,20 @@ import RTMModel
 /// Who publishes which topics of a stream channel. The server shows publishers as it shows members of a
 /// channel, with a topic for each state, and this turns what it says into events of topics. Pure.
 struct TopicRoster: Sendable {
+    /// Which stay of this user in the stream channel it is of.
+    let stay: UInt64
     /// By user id: the metas of the user's topics.
     private var publishers: [String: [String: String]] = [:]
+
+    init(stay: UInt64 = 0) { self.stay = stay }
 
     /// The ids of those who publish the topic; empty if there is no such topic.
     func publishers(of topic: String) -> Set<String> {
         Set(publishers.lazy.filter { $0.value[topic] != nil }.map(\.key))
     }
+
+    /// Whether the user publishes any topic.
+    func shows(_ userID: String) -> Bool { publishers[userID]?.isEmpty == false }
 
     /// By name.
     var topics: [Topic] {

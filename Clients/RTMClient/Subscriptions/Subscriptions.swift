@@ -129,9 +129,14 @@ final class Subscriptions {
         return table.running(channel)
     }
 
-    /// An unsubscribe is over. Unless the channel was subscribed again meanwhile, nothing of it remains.
+    /// An unsubscribe is over. Unless the channel was subscribed again meanwhile, nothing of it remains; and
+    /// of a stream channel that is joined again, none of the topics that the app was in.
     func left(_ channel: String) {
-        if table.finishLeaving(channel) { forget(channel) }
+        if table.finishLeaving(channel) {
+            forget(channel)
+        } else {
+            forgetTopics(of: UserChannel(label: channel))
+        }
     }
 
     /// The subscription has ended.
@@ -143,7 +148,10 @@ final class Subscriptions {
     /// Who leaves a stream channel leaves its topics, too (C-4).
     private func forget(_ channel: String) {
         forgetPresence(of: channel)
-        let place = UserChannel(label: channel)
+        forgetTopics(of: UserChannel(label: channel))
+    }
+
+    private func forgetTopics(of place: UserChannel) {
         guard place.type == .stream else { return }
         link.streams.forget(place.name)
         for topic in table.active where topic.belongs(to: place.name) { end(topic.label) }

@@ -1,3 +1,4 @@
+import NIOConcurrencyHelpers
 import RTMProtocol
 import RTMTestSupport
 import SwiftProtobuf
@@ -31,6 +32,58 @@ import Testing
             try await room.leave()
             let left = edge.received.filter { if case .unsubscribe = $0.body { true } else { false } }
             #expect(left.count == 3 && left.allSatisfy { $0.unsubscribe.channelType == .stream })
+        }
+    }
+
+    @Test("C-4: who joins again while a leave is under way is in none of the topics any more")
+    func again() async throws {
+        let waiting = NIOLockedValueBox<Rtm_Client_ClientFrame?>(nil)
+        let script: FakeEdge.Script = { frame in
+            let answer = [FakeEdge.usual(frame)].compactMap { $0 }
+            if case .unsubscribe = frame.body {
+                waiting.withLockedValue { $0 = frame }
+                return []
+            }
+            guard frame.subscribe.channelType == .stream, let earlier = waiting.withLockedValue({ $0 }) else {
+                return answer
+            }
+            waiting.withLockedValue { $0 = nil }
+            return [FakeEdge.usual(earlier)].compactMap { $0 } + answer
+        }
+        try await withClient(script) { client, _ in
+            let room = try await client.join("room")
+            try await room.joinTopic("chat")
+            async let left: Void = room.leave()
+            try await eventually("the leave arrived") { waiting.withLockedValue { $0 } != nil }
+            let again = try await client.join("room")
+            try await left
+            #expect(await code { try await again.leaveTopic("chat") } == .channelTopicNotJoined)
+            try await again.joinTopic("chat")
+        }
+    }
+
+    @Test("P-42: a publisher ends the topics that others still see of it from before a logout")
+    func earlierTopics() async throws {
+        let script: FakeEdge.Script = { frame in
+            guard case .getState = frame.body else { return [FakeEdge.usual(frame)].compactMap { $0 } }
+            return [FakeEdge.answer(to: frame) { $0.userState = .user("alice", ["chat": "", "news": ""]) }]
+        }
+        try await withClient(script) { client, edge in
+            var events = client.events().makeAsyncIterator()
+            let room = try await client.join("room")
+            var snapshot = Rtm_Client_ServerFrame.snapshot("room", at: 1, [.user("alice", ["news": ""])])
+            snapshot.presenceSnapshot.channelType = .topics
+            edge.push([snapshot])
+            while let event = await events.next() {
+                if case .topic = event { break }
+            }
+            try await room.joinTopic("chat")
+            try await eventually("the earlier topic is ended") {
+                edge.received.contains { frame in
+                    guard case .removeState(let request) = frame.body else { return false }
+                    return request.keys == ["news"] && request.channelType == .topics
+                }
+            }
         }
     }
 
