@@ -70,6 +70,25 @@ import Testing
         #expect(back.skippedTo == nil)
     }
 
+    @Test(
+        "who logged in last keeps the user's place after a change of leaders, although nothing was said for long"
+    )
+    func lastLogin() throws {
+        var first = EmbeddedBroker(limits: .limits(), firstEpoch: 7)
+        first.keepJournal(settlingFor: 0, now: 1)
+        _ = try first.attach(.init(link: 1, id: 1), to: inbox, after: nil, claim: 0, holder: 5, now: 1)
+        let login = EmbeddedBroker.Interest(link: 2, id: 1)
+        _ = try first.attach(login, to: inbox, after: nil, claim: 0, holder: 6, now: 119_000)
+        first.detach(login, now: 119_500)
+        var second = try successor([first.takeJournal()], now: 120_000)
+        for now in stride(from: UInt64(120_000), through: 220_000, by: 10_000) { second.sweep(100, now: now) }
+        #expect(throws: RTMError.self) {
+            try second.attach(
+                .init(link: 3, id: 1), to: inbox, after: nil, claim: 0, holder: 5, returns: true, now: 220_000
+            )
+        }
+    }
+
     @Test("who is online for longer than the journal reaches back is online for the next leader")
     func onlineForLong() throws {
         var first = EmbeddedBroker(limits: .limits(), firstEpoch: 7)

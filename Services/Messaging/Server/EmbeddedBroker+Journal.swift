@@ -8,6 +8,7 @@ extension EmbeddedBroker {
     ///   online.
     package mutating func keepJournal(settlingFor settling: UInt64, now: UInt64) {
         settlesAt = now + settling
+        channels.ledSince = now
         journal.begin()
         journalHeads(now: now)
     }

@@ -20,6 +20,9 @@ struct LogTable {
     /// How many channels there are beside inboxes.
     private(set) var openCount = 0
     private var newChannels: NewChannels
+    /// When this node began to lead. Of channels that it took over it doesn't know when they were left, so
+    /// they count as left then.
+    var ledSince: UInt64 = 0
 
     init(limits: BrokerLimits, firstEpoch: UInt64, names: NameHash) {
         self.limits = limits
@@ -300,7 +303,7 @@ extension LogTable {
         let isSilent = !tail(of: place).holds(channel.chain.newest)
         if isSilent { self[place].chain.forgetPublishers(now: now) }
         guard isSilent, channel.interests.isEmpty,
-            max(channel.chain.lastTimestamp, channel.leftAt) + limits.idleMax < now
+            max(channel.chain.lastTimestamp, channel.leftAt, ledSince) + limits.idleMax < now
         else {
             // Entries don't say who holds an inbox.
             guard isSilent || channel.claim != nil, channel.toldAt + Self.tellInterval < now else { return }
