@@ -26,6 +26,9 @@ package struct RedisConfiguration: Sendable {
     /// Limit: commands without an answer. One more is refused.
     package var commandsMax = 65_536
     package var backoff = Backoff(first: .milliseconds(50), longest: .seconds(2))
+    /// So long it may take until a server that is there again is noticed: an attempt that began before has to
+    /// fail first.
+    package var reconnectMax: Duration { connectTimeout + backoff.longest }
     package var dialer: any RedisDialing = RedisSocketDialer()
     /// Spreads the attempts of many callers; in 0..<1.
     package var random: @Sendable () -> Double = { .random(in: 0..<1) }

@@ -51,29 +51,126 @@ import Testing
         var machine = JournalMachine(Self.limits)
         _ = machine.passed(now: 0, random: 5)
         let term = JournalTerm(term: 1, follows: 1, epoch: 2, secret: 3)
-        _ = machine.taken(.taken(term, last: 0, isWhole: true), now: 0)
+        _ = machine.taken(.taken(term, last: 0, isWhole: true, after: 0), now: 0)
         guard case .append(let append)? = machine.gathered(ByteBuffer(string: "a"), now: 0).first else {
             Issue.record("no batch")
             return
         }
-        #expect(machine.handOver(to: "b", now: 10) == [.leave])
-        #expect(machine.passed(now: 1_009, random: 6) == [])
-        #expect(machine.passed(now: 1_010, random: 6) == [.stay])
+        #expect(machine.handOver(to: "b", isLast: false, now: 10) == [.offer(token: 5, to: "b")])
+        #expect(machine.offered(to: "b", under: 5, 0, now: 11) == [.leave])
+        #expect(machine.passed(now: 1_010, random: 6) == [])
+        #expect(machine.passed(now: 1_011, random: 6) == [.stay])
         #expect(machine.appended(append, .done, now: 1_020, random: 7) == [.release(1)])
     }
 
     @Test("a leader that can't hand over goes on")
     func staying() {
         var machine = JournalMachine(Self.limits)
+        machine.lead(at: 0)
+        #expect(machine.handOver(to: "b", isLast: false, now: 0) == [.offer(token: 5, to: "b")])
+        let handOver = JournalAction.handOver(token: 5, last: 0, to: "b")
+        #expect(machine.offered(to: "b", under: 5, 0, now: 0) == [.leave, handOver])
+        let reinstate = JournalAction.reinstate(token: 7, before: 5, empties: false, isWhole: false)
+        #expect(machine.handedOver(.lost, now: 1, random: 7) == [.stay, reinstate])
+        #expect(machine.reinstated(.done(last: 0), now: 2, random: 8) == [] && machine.isLeading)
+        #expect(machine.handOver(to: "b", isLast: false, now: 2).count == 1, "it may be tried again")
+    }
+
+    @Test("a leader whose heir may lead keeps what it has until the heir does")
+    func parting() {
+        var machine = JournalMachine(Self.limits)
+        machine.lead(at: 0)
+        _ = machine.handOver(to: "b", isLast: false, now: 0)
+        let handOver = JournalAction.handOver(token: 5, last: 0, to: "b")
+        #expect(machine.offered(to: "b", under: 5, 0, now: 0) == [.leave, handOver])
+        #expect(machine.handedOver(.done, now: 1, random: 7) == [.part])
+        #expect(machine.passed(now: 2, random: 7) == [handOver])
+        #expect(machine.handedOver(.done, now: 3, random: 7) == [])
+        #expect(machine.passed(now: 4, random: 7) == [handOver])
+        #expect(
+            machine.handedOver(.ended, now: 5, random: 7) == [.stepDown("another node was asked to lead")])
+        #expect(!machine.isLeading)
+    }
+
+    @Test("a heir that doesn't read is not waited for: the leader goes on, or ends without it")
+    func absentHeir() {
+        var staying = JournalMachine(Self.limits)
+        staying.lead(at: 0, last: 9)
+        _ = staying.handOver(to: "b", isLast: false, now: 0)
+        #expect(staying.offered(to: "b", under: 5, 0, now: 1) == [])
+        #expect(staying.passed(now: 500, random: 6).contains(.offer(token: 5, to: "b")))
+        #expect(staying.offered(to: "b", under: 5, 0, now: 501) == [])
+        #expect(!staying.passed(now: 1_000, random: 6).contains(.offer(token: 5, to: "b")))
+        var ending = JournalMachine(Self.limits)
+        ending.lead(at: 0, last: 9)
+        _ = ending.handOver(to: "b", isLast: true, now: 0)
+        #expect(ending.offered(to: "b", under: 5, 0, now: 1) == [])
+        #expect(ending.passed(now: 1_000, random: 6).first == .leave)
+        let handOver = JournalAction.handOver(token: 5, last: 9, to: "")
+        #expect(ending.appended(.renewal(of: 5, last: 9), .done, now: 1_001, random: 6) == [handOver])
+        #expect(ending.handedOver(.done, now: 1_003, random: 7).count == 1)
+    }
+
+    /// What may happen to Redis while a lead is handed over.
+    enum Loss: CaseIterable { case restart, empty, flush, rollBack }
+
+    @Test(
+        "a Redis that loses its data while the lead is handed over loses no message",
+        arguments: Loss.allCases, 0..<80 as Range<UInt64>)
+    func lossDuringHandover(loss: Loss, seed: UInt64) {
+        var world = JournalWorld(seed: seed, Self.limits)
+        world.run(for: 1_400)
+        world.keepSnapshot()
+        world.publishAndHandOver(from: world.leaders[0])
+        world.run(for: 25 * (seed % 20))
+        world.lose(loss)
+        world.run(for: 8_000)
+        #expect(world.faults == [] && world.leaders.count == 1)
+        #expect(world.told == [1, 2] && world.begun == 1, "no new logs")
+    }
+
+    @Test(
+        "a node that hears of the later lead while it hands over takes nothing from it",
+        arguments: 0..<100 as Range<UInt64>)
+    func lateWord(seed: UInt64) {
+        var world = JournalWorld(seed: seed, Self.limits)
+        world.run(for: 1_400)
+        let leader = world.leaders[0]
+        world.publishAndHandOver(from: leader)
+        for _ in 0..<40 {
+            world.run(for: 25)
+            world.tell(leader)
+        }
+        #expect(world.faults == [] && world.told == [1, 2] && world.begun == 1)
+        #expect(world.leaders == [1 - leader])
+    }
+
+    @Test("a heir in whose journal the leader cuts off what comes next reads from the beginning again")
+    func hole() {
+        var machine = JournalMachine(Self.limits)
         _ = machine.passed(now: 0, random: 5)
         let term = JournalTerm(term: 1, follows: 1, epoch: 2, secret: 3)
-        _ = machine.taken(.taken(term, last: 0, isWhole: true), now: 0)
+        let prepared = [JournalAction.prepare(term), .read(token: 9, after: 0)]
+        #expect(machine.taken(.heir(of: 9, term, last: 40), now: 0) == prepared)
         #expect(
-            machine.handOver(to: "b", now: 0) == [.leave, .handOver(token: 5, last: 0, to: "b")])
-        #expect(machine.handedOver(.refused, now: 1) == [.stay] && machine.isLeading)
-        #expect(machine.handOver(to: "b", now: 2).first == .leave, "it may be tried again")
-        #expect(machine.handedOver(.done, now: 3) == [.stepDown("another node was asked to lead")])
-        #expect(!machine.isLeading)
+            machine.pageRead([(1, 1), (2, 1)], hasHeads: true, now: 1, random: 6)
+                == [.read(token: 9, after: 2)])
+        #expect(machine.pageRead([(8, 1)], hasHeads: true, now: 2, random: 6) == [.forget])
+        _ = machine.passed(now: 100, random: 7)
+        #expect(machine.taken(.heir(of: 9, term, last: 40), now: 100) == prepared)
+    }
+
+    @Test("a heir with much to read tells the leader how far it is")
+    func slowHeir() {
+        var machine = JournalMachine(Self.limits)
+        _ = machine.passed(now: 0, random: 5)
+        let term = JournalTerm(term: 1, follows: 1, epoch: 2, secret: 3)
+        _ = machine.taken(.heir(of: 9, term, last: 40), now: 0)
+        #expect(
+            machine.pageRead([(1, 1), (2, 1)], hasHeads: true, now: 300, random: 6) == [
+                .take(token: 6, begins: false, patience: 0, ahead: JournalPlace(leader: 9, last: 2))
+            ])
+        #expect(machine.taken(.heir(of: 9, term, last: 41), now: 301) == [.read(token: 9, after: 2)])
     }
 
     @Test("what gathers is cut into batches, and each is waited for under a number of its own")
@@ -102,14 +199,16 @@ import Testing
     )
     func alone() {
         var machine = JournalMachine(Self.limits)
-        #expect(machine.passed(now: 0, random: 4) == [.take(token: 4, begins: false, patience: 0)])
+        #expect(
+            machine.passed(now: 0, random: 4) == [.take(token: 4, begins: false, patience: 0, ahead: nil)])
         #expect(machine.taken(.empty, now: 0) == [])
         #expect(
-            machine.passed(now: 1_000, random: 5) == [.take(token: 5, begins: true, patience: 0)],
+            machine.passed(now: 1_000, random: 5) == [.take(token: 5, begins: true, patience: 0, ahead: nil)],
             "a leader that lives would have written it again by now")
         let term = JournalTerm(term: 1, follows: 1, epoch: 2, secret: 3)
         #expect(
-            machine.taken(.taken(term, last: 0, isWhole: true), now: 0) == [.lead(term)])
+            machine.taken(.taken(term, last: 0, isWhole: true, after: 0), now: 0)
+                == [.prepare(term), .lead(term)])
         let append = JournalAppend(
             token: 5, number: 1, bytes: ByteBuffer(string: "a"), oldestKept: 1, isWhole: true)
         #expect(machine.gathered(ByteBuffer(string: "a"), now: 0) == [.append(append)])
@@ -127,14 +226,15 @@ import Testing
         var machine = JournalMachine(Self.limits)
         _ = machine.passed(now: 0, random: 5)
         _ = machine.taken(
-            .taken(JournalTerm(term: 1, follows: 1, epoch: 2, secret: 3), last: 0, isWhole: true), now: 0)
+            .taken(JournalTerm(term: 1, follows: 1, epoch: 2, secret: 3), last: 0, isWhole: true, after: 0),
+            now: 0)
         guard case .append(let first)? = machine.gathered(ByteBuffer(string: "a"), now: 0).first else {
             Issue.record("no batch")
             return
         }
         _ = machine.gathered(ByteBuffer(string: "b"), now: 0)
         // A turn begins: something happens, and its number is asked for; then Redis answers.
-        let number = machine.gatheringNumber
+        let number = machine.lead?.gatheringNumber ?? 0
         machine.gather(ByteBuffer(string: "c"))
         guard case .append(let next)? = machine.appended(first, .done, now: 1, random: 6).last else {
             Issue.record("no second batch")
@@ -156,6 +256,24 @@ import Testing
     }
 }
 
+extension JournalMachine {
+    /// Leads with the token 5, and has so many batches in the journal.
+    fileprivate mutating func lead(at now: UInt64, last: UInt64 = 0) {
+        _ = passed(now: now, random: 5)
+        let term = JournalTerm(term: 1, follows: 1, epoch: 2, secret: 3)
+        _ = taken(.taken(term, last: last, isWhole: true, after: 0), now: now)
+        guard last > 0 else { return }
+        _ = pageRead([(last, 1)], hasHeads: true, now: now, random: 6)
+        _ = appended(.renewal(of: 5, last: last), .done, now: now, random: 6)
+    }
+}
+
+extension JournalAppend {
+    fileprivate static func renewal(of token: UInt64, last: UInt64) -> JournalAppend {
+        JournalAppend(token: token, number: last, bytes: ByteBuffer(), oldestKept: last, isWhole: true)
+    }
+}
+
 /// Two nodes, one Redis, and what may happen to them. Time is virtual.
 private struct JournalWorld {
     var random: SeededGenerator
@@ -167,6 +285,9 @@ private struct JournalWorld {
     var told: [UInt8] = []
     var faults: [String] = []
     var terms = 0
+    /// How often somebody led with new logs.
+    var begun: Int { epochs.count }
+    private var epochs: Set<UInt64> = []
     private var epoch: UInt64 = 0
     /// The greatest term that callers have heard of.
     private var heardOf: UInt64 = 0
@@ -184,7 +305,7 @@ private struct JournalWorld {
         nodes = [ModelNode(limits), ModelNode(limits)]
         commands = (0..<2).map {
             let names = JournalNames(prefix: "", of: .limits(), node: "\($0)", layout: "one shard")
-            return JournalCommands(names: names, lease: limits.lease, isConfirmed: false)
+            return JournalCommands(names: names, limits: limits, isConfirmed: false)
         }
         load()
     }
@@ -243,7 +364,7 @@ private struct JournalWorld {
             }
         case 5:
             let index = Int.random(in: 0..<2, using: &random)
-            perform(nodes[index].machine.handOver(to: "\(1 - index)", now: now), at: index)
+            handOver(from: index, isLast: random.chance(1, in: 3))
         case 6..<10: snapshots.append(redis)
         default: break
         }
@@ -254,16 +375,41 @@ private struct JournalWorld {
         for _ in 0..<Int.random(in: 1...6, using: &random) { tick() }
     }
 
+    mutating func lose(_ loss: JournalMachineTests.Loss) {
+        switch loss {
+        case .restart: restart()
+        case .empty:
+            redis.empty()
+            restart()
+        case .flush: redis.empty()
+        case .rollBack:
+            redis = snapshots[0]
+            restart()
+        }
+    }
+
+    /// Callers tell a node of the last lead.
+    mutating func tell(_ index: Int) {
+        perform(nodes[index].machine.heard(of: heardOf, now: now), at: index)
+    }
+
+    mutating func keepSnapshot() { snapshots.append(redis) }
+
     mutating func publishAndHandOver(from index: Int) {
         publish(at: index)
         publish(at: index)
-        perform(nodes[index].machine.handOver(to: "\(1 - index)", now: now), at: index)
+        handOver(from: index, isLast: false)
+    }
+
+    private mutating func handOver(from index: Int, isLast: Bool) {
+        let actions = nodes[index].machine.handOver(to: "\(1 - index)", isLast: isLast, now: now)
+        perform(actions, at: index)
     }
 
     private mutating func publish(at index: Int) {
         next &+= 1
         nodes[index].memory.append(next)
-        nodes[index].waiting.append((nodes[index].machine.gatheringNumber, [next]))
+        nodes[index].waiting.append((nodes[index].machine.lead?.gatheringNumber ?? 0, [next]))
         perform(nodes[index].machine.gathered(ByteBuffer(bytes: [next]), now: now), at: index)
     }
 
@@ -282,13 +428,15 @@ private struct JournalWorld {
     private mutating func perform(_ actions: [JournalAction], at index: Int) {
         for action in actions {
             switch action {
-            case .take, .read, .append, .reinstate, .handOver:
+            case .take, .read, .append, .reinstate, .offer, .handOver:
                 calls.append((index, now + UInt64.random(in: 0...75, using: &random), action))
             case .lead(let term): lead(index, term, isAnew: false)
             case .leadAnew(let term): lead(index, term, isAnew: true)
             case .release(let number): release(number, at: index)
             case .rewrite: rewrite(index)
+            case .prepare, .forget: nodes[index].memory = []
             case .leave: nodes[index].isLeaving = true
+            case .part: break
             case .stay: nodes[index].isLeaving = false
             case .stepDown:
                 nodes[index].isLeading = false
@@ -311,6 +459,7 @@ private struct JournalWorld {
         // Who is attached to logs of another epoch is told of a gap.
         if term.epoch != epoch { told = [] }
         epoch = term.epoch
+        epochs.insert(epoch)
         let memory = nodes[index].memory
         if !isSubsequence(told, of: memory) {
             faults.append("\(now): node \(index) leads with \(memory), but \(told) was told")
@@ -331,7 +480,7 @@ private struct JournalWorld {
         let released = nodes[index].waiting.prefix { $0.number <= number }
         nodes[index].waiting.removeFirst(released.count)
         // Nobody listens to a node that doesn't know the last lead, and it is told so.
-        guard nodes[index].machine.term?.term == heardOf else {
+        guard nodes[index].machine.lead?.term.term == heardOf else {
             return perform(nodes[index].machine.heard(of: heardOf, now: now), at: index)
         }
         for entry in released.flatMap(\.entries) { told.append(entry) }
@@ -354,19 +503,20 @@ private struct JournalWorld {
         // An answer may get lost, after the call was done.
         let isLost = !isCalm && Int.random(in: 0..<30, using: &random) == 0
         switch action {
-        case .take(let token, let begins, let patience):
+        case .take(let token, let begins, let patience, let ahead):
             let command = commands[index].take(
-                token, epoch: begins ? now : nil, secret: 7, patience: patience)
+                token, epoch: begins ? now : nil, secret: 7, patience: patience, ahead: ahead)
             guard let reply = ask(command), let answer = JournalAnswer.Take(reply) else {
                 return faults.append("\(now): no answer to a take")
             }
-            if isLost { return nodes[index].machine.takeFailed(now: now) }
-            if case .taken = answer { nodes[index].memory = [] }
+            if isLost { return perform(nodes[index].machine.takeFailed(now: now), at: index) }
             perform(nodes[index].machine.taken(answer, now: now), at: index)
         case .read(let token, let after):
-            guard token == nodes[index].machine.token else { return }
+            guard token == nodes[index].machine.readToken else { return }
+            let next = self.token()
             if isLost {
-                return perform(nodes[index].machine.pageRead(nil, hasHeads: false, now: now), at: index)
+                return perform(
+                    nodes[index].machine.pageRead(nil, hasHeads: false, now: now, random: next), at: index)
             }
             let reply = ask(commands[index].read(after: after))
             // A page of a few, so that there are several.
@@ -377,14 +527,15 @@ private struct JournalWorld {
                 }
             }
             let batches = page.map { (number: $0.number, bytes: $0.bytes.count) }
-            perform(nodes[index].machine.pageRead(batches, hasHeads: true, now: now), at: index)
+            perform(
+                nodes[index].machine.pageRead(batches, hasHeads: true, now: now, random: next), at: index)
         case .append(let append):
             let answer = JournalAnswer.Append(redis.answer(commands[index].append(append), now: now))
             let heard = isLost ? JournalAnswer.Append.unknown : answer
             perform(
                 nodes[index].machine.appended(append, heard, now: now, random: token()), at: index)
         case .reinstate(let token, let before, let empties, let isWhole):
-            guard let term = nodes[index].machine.term else { return }
+            guard let term = nodes[index].machine.lead?.term else { return }
             let command = commands[index].reinstate(
                 token, before: before, empties: empties, isWhole: isWhole, term)
             let answer = JournalAnswer.Reinstate(redis.answer(command, now: now))
@@ -394,8 +545,18 @@ private struct JournalWorld {
         case .handOver(let token, let last, let heir):
             let command = commands[index].release(token, last: last, to: heir)
             let answer = JournalAnswer.HandOver(redis.answer(command, now: now))
-            perform(nodes[index].machine.handedOver(isLost ? .unknown : answer, now: now), at: index)
-        case .lead, .leadAnew, .release, .rewrite, .leave, .stay, .stepDown, .refuse: break
+            let next = self.token()
+            perform(
+                nodes[index].machine.handedOver(isLost ? .unknown : answer, now: now, random: next), at: index
+            )
+        case .offer(let token, let heir):
+            let ahead = ask(commands[index].offer(token, to: heir))?.number
+            perform(
+                nodes[index].machine.offered(to: heir, under: token, isLost ? nil : ahead, now: now),
+                at: index)
+        case .lead, .leadAnew, .prepare, .forget, .release, .rewrite, .leave, .part, .stay, .stepDown,
+            .refuse:
+            break
         }
     }
 }

@@ -119,7 +119,7 @@ private struct ScriptHistory {
         token = head["token"].flatMap { UInt64($0) } ?? token
         last = head["last"].flatMap { UInt64($0) } ?? 0
         let commands = self.commands(lease: random.chance(1, in: 2) ? 0 : 10_000_000)
-        switch Int.random(in: 0..<40, using: &random) {
+        switch Int.random(in: 0..<42, using: &random) {
         case 0: return RedisCommand("HSET", .text(commands.names.head), "run", "another")
         case 1: return RedisCommand("FLUSHALL")
         case 2..<4: return commands.exists
@@ -127,12 +127,14 @@ private struct ScriptHistory {
         case 6..<12:
             return commands.take(
                 random.next() >> 1, epoch: random.chance(2, in: 3) ? 77 : nil, secret: 88,
-                patience: number(0, 20_000_000))
+                patience: number(0, 20_000_000),
+                ahead: JournalPlace(leader: number(token, token, 1), last: number(last, last, 0)))
         case 12..<25: return append(commands)
         case 25..<28: return commands.read(after: number(0, 0, last / 2, last))
         case 28..<33: return reinstate(commands)
         case 33..<36:
             return commands.release(number(token, token, 1), last: number(last, last, 3), to: node())
+        case 36..<38: return commands.offer(number(token, token, 1), to: node())
         default:
             return JournalCommands.register(
                 node(), at: "nodes", for: number(0, 10_000_000), layout: layout())
@@ -162,7 +164,8 @@ private struct ScriptHistory {
         let limits = BrokerLimits(
             ageMax: 1, catchUpEntriesMax: 1, catchUpBytesMax: 1, idleMax: 1, channelsMax: 1)
         let names = JournalNames(prefix: "p:", of: limits, node: node(), layout: layout())
-        return JournalCommands(names: names, lease: lease, isConfirmed: random.chance(1, in: 3))
+        let journal = JournalLimits(lease: lease, retention: 1, bytesMax: 1, backlogMax: 1)
+        return JournalCommands(names: names, limits: journal, isConfirmed: random.chance(1, in: 3))
     }
 
     private mutating func node() -> String { random.chance(1, in: 2) ? "a" : "b" }

@@ -8,6 +8,7 @@ extension SimulatedRedis {
         case "era": era(call)
         case "register": register(call)
         case "reinstate": reinstate(call)
+        case "offer": offer(call)
         case "release": release(call)
         case "take": take(call)
         default: .error("ERR the script \(name) isn't simulated")
@@ -17,8 +18,8 @@ extension SimulatedRedis {
     private mutating func append(_ call: ScriptCall) -> RedisReply {
         let (head, batches) = (call.keys[0], call.keys[1])
         guard let token = get(head, "token") else { return .text("gone") }
-        guard token == call[1] else { return .text("ended") }
         guard get(head, "run") == call[3] else { return .text("doubt") }
+        guard token == call[1] else { return .text("ended") }
         let (last, number) = (self.number(head, "last"), call.number(2))
         let ends = "\(now + call.number(4))"
         if last >= number {
@@ -69,27 +70,38 @@ extension SimulatedRedis {
     private mutating func reinstate(_ call: ScriptCall) -> RedisReply {
         let (head, batches) = (call.keys[0], call.keys[1])
         let (token, last) = (get(head, "token"), get(head, "last"))
-        if let token, token != call[2], token != call[1] { return .texts("ended") }
+        let isOwn = token == call[2] || token == call[1]
+        let mayLead = call[7] != "1" && number(head, "term") < call.number(8)
+        if token != nil, !isOwn, !mayLead { return .texts("ended") }
         set(
             head,
             [
                 "term": call[8], "token": call[1], "node": call[3], "until": "\(now + call.number(4))",
                 "run": call[5], "epoch": call[9], "secret": call[10], "layout": call[11], "heir": "",
-                "doubt": "", "whole": call[6] == "1" ? call[7] : "0", "confirms": call[12],
+                "handed": "", "doubt": "", "whole": call[6] == "1" ? call[7] : "0", "confirms": call[12],
             ])
-        guard call[6] == "1" || token == nil else { return .texts("done", last ?? "") }
+        guard call[6] == "1" || !isOwn else { return .texts("done", last ?? "") }
         values[batches] = nil
         set(head, ["last": "0"])
         return .texts("done", "0")
     }
 
+    private mutating func offer(_ call: ScriptCall) -> RedisReply {
+        let head = call.keys[0]
+        guard get(head, "token") == call[1] else { return .integer(-1) }
+        let ahead = get(head, "heir") == call[2] ? number(head, "ahead") : 0
+        set(head, ["heir": call[2], "ahead": "\(ahead)", "offered": "\(now + call.number(3))"])
+        return .integer(Int(ahead))
+    }
+
     private mutating func release(_ call: ScriptCall) -> RedisReply {
         let head = call.keys[0]
-        guard get(head, "token") == call[1], get(head, "last") == call[2], get(head, "run") == call[3] else {
-            return .integer(0)
-        }
-        set(head, ["until": "\(now)", "heir": call[4]])
-        return .integer(1)
+        guard let token = get(head, "token"), get(head, "run") == call[3] else { return .text("lost") }
+        guard token == call[1] else { return .text("ended") }
+        guard get(head, "last") == call[2] else { return .text("lost") }
+        let lease = call[4].isEmpty ? 0 : call.number(5)
+        set(head, ["until": "\(now + lease)", "heir": call[4], "handed": "1"])
+        return .text("done")
     }
 
     private mutating func take(_ call: ScriptCall) -> RedisReply {
@@ -104,16 +116,26 @@ extension SimulatedRedis {
                     "last": "0", "whole": "1", "epoch": call[6], "secret": call[7], "layout": call[8],
                     "heir": "", "confirms": call[10],
                 ])
-            return .texts("taken", "\(now)", "0", "1", call[6], call[7], "\(now)")
+            return .texts("taken", "\(now)", "0", "1", call[6], call[7], "\(now)", "")
         }
         let layout = get(head, "layout") ?? ""
         guard layout == call[8] else { return .texts("other", layout) }
-        let ends = number(head, "until") + (get(head, "heir") == node ? 0 : call.number(9))
-        guard ends <= now else { return held(head, until: ends) }
-        let isSameRun = get(head, "run") == run
+        let (isHeir, isSameRun) = (get(head, "heir") == node, get(head, "run") == run)
+        let leader = get(head, "token") ?? ""
+        let hasRead = leader == call[12] ? call[11] : "0"
+        let isHanded = isHeir && isSameRun && get(head, "handed") == "1" && get(head, "last") == hasRead
+        if !isHanded {
+            let isOffered = get(head, "handed") == "1" || number(head, "offered") > now
+            if isHeir, isOffered, isSameRun, number(head, "until") > now {
+                set(head, ["ahead": hasRead])
+                return .array((["heir", leader] + facts(head)).map { .text($0) })
+            }
+            let ends = number(head, "until") + (isHeir ? 0 : call.number(9))
+            guard ends <= now else { return held(head, until: ends) }
+        }
         if !isSameRun {
             if (get(head, "doubt") ?? "").isEmpty { set(head, ["doubt": "\(now)"]) }
-            let ends = number(head, "doubt") + 2 * lease
+            let ends = number(head, "doubt") + call.number(13)
             guard ends <= now else { return held(head, until: ends) }
         }
         let next = "\(max(number(head, "term") + 1, now))"
@@ -123,11 +145,15 @@ extension SimulatedRedis {
             head,
             [
                 "term": next, "token": token, "node": node, "until": "\(now + lease)", "run": run,
-                "whole": whole, "heir": "", "doubt": "", "confirms": call[10],
+                "whole": whole, "heir": "", "handed": "", "doubt": "", "confirms": call[10],
             ])
         return .texts(
             "taken", next, get(head, "last") ?? "", whole, get(head, "epoch") ?? "",
-            get(head, "secret") ?? "", term)
+            get(head, "secret") ?? "", term, leader)
+    }
+
+    private func facts(_ head: String) -> [String] {
+        ["term", "last", "epoch", "secret"].map { get(head, $0) ?? "" }
     }
 
     private func held(_ head: String, until ends: UInt64) -> RedisReply {

@@ -36,6 +36,15 @@ import Testing
         }
     }
 
+    @Test("a shard that can't be given away doesn't hold up the others")
+    func others() {
+        var balance = ShardBalance(of: "a", shards: 4, pause: 100)
+        balance.learned(["a", "b"], now: 0)
+        let offered = [100, 200, 300].compactMap { balance.next(led: [0, 1, 2, 3], now: $0)?.shard }
+        let unwanted = (0..<4).filter { !balance.isWanted($0) }
+        #expect(unwanted.count == 2 && offered == unwanted + unwanted.prefix(1))
+    }
+
     @Test("shards move one after the other, and only when the list of nodes stays the same for a while")
     func balance() {
         var balance = ShardBalance(of: "a", shards: 4, pause: 100)

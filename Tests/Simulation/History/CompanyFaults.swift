@@ -9,6 +9,8 @@ import NIOCore
 final class CompanyFaults {
     enum Kind: CaseIterable {
         case killNode, pauseNode, drainNode, killAll, restartAll
+        /// Redis is restarted while a node hands over what it leads to another one.
+        case restartRedisAtDrain
         /// A node and Redis don't hear of each other; edges hear of both.
         case blockRedis, cutRedis
         case restartRedis, emptyRedis, rollBackRedis, failOverRedis, flushRedis, slowRedis, hangRedis
@@ -100,6 +102,7 @@ final class CompanyFaults {
         case .pauseNode: pause(host)
         case .drainNode: drain([host], disturb("\(host) is restarted"))
         case .restartAll: drain(installation.messagingHosts, disturb("every node is restarted in turn"))
+        case .restartRedisAtDrain: restartRedis(whileDraining: host)
         case .blockRedis: block(host)
         case .cutRedis:
             let over = disturb("\(host) loses its connections to Redis")
@@ -159,6 +162,24 @@ final class CompanyFaults {
                 self.installation.startMessaging(host)
                 self.installation.world.after(.seconds(5)) { self.drain(Array(hosts.dropFirst()), over) }
             }
+        }
+    }
+
+    private func restartRedis(whileDraining host: Host) {
+        guard installation.messagingHosts.count > 1 else { return }
+        let older = RedisProcess.Comeback.older(milliseconds: random.number(in: 50...2_000))
+        let comeback = random.pick([.withEverything, .empty, older]) ?? .empty
+        let over = disturb("\(host) is restarted, and Redis meanwhile")
+        installation.drainMessaging(host)
+        installation.world.after(random.milliseconds(0...1_500)) {
+            self.note("Redis is restarted: \(comeback)")
+            self.redis.kill(silently: false, comeback)
+            self.installation.world.after(self.random.milliseconds(20...200)) { self.redis.start() }
+        }
+        installation.world.after(.seconds(14)) {
+            self.installation.killMessaging(host, silently: false)
+            self.installation.startMessaging(host)
+            over()
         }
     }
 

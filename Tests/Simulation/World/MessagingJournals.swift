@@ -2,6 +2,7 @@ import Logging
 import NIOCore
 import RTMRedis
 import RTMServiceKit
+import RTMWire
 
 @testable import RTMMessagingServer
 @testable import RTMServiceLink
@@ -41,7 +42,8 @@ final class MessagingJournals {
         client = RedisClient(redis, scripts: JournalScripts.all, on: loop, logger: logger)
         let layout = "\(shards.count) shards of \(shards[0].limits.partitionCount) partitions"
         let limits = JournalLimits(
-            lease: company.lease, retention: shards[0].limits.ageMax, bytesMax: 1 << 29, backlogMax: 1 << 23)
+            lease: company.lease, retention: shards[0].limits.ageMax, bytesMax: 1 << 29, backlogMax: 1 << 23,
+            reconnect: redis.reconnectMax.milliseconds)
         let probes = ReadinessRegistry(
             logger: Logger(label: "silent") { _ in SwiftLogNoOpLogHandler() })
         let metrics = JournalMetrics(MetricsRegistry(), shards: shards.count)
@@ -90,6 +92,7 @@ private final class WatchedKeeper: JournalKeeper {
     }
 
     func journalReads(_ term: JournalTerm) { shard.journalReads(term) }
+    func journalForgets() { shard.journalForgets() }
     func journalHas(_ batch: UnsafeRawBufferPointer) throws(JournalFault) { try shard.journalHas(batch) }
     var journalHasHeads: Bool { shard.journalHasHeads }
     func journalGathers() -> ByteBuffer { shard.journalGathers() }
@@ -98,6 +101,7 @@ private final class WatchedKeeper: JournalKeeper {
         shard.journalPart(isFirst: isFirst)
     }
     func journalLeaves() { shard.journalLeaves() }
+    func journalParts() { shard.journalParts() }
     func journalStays() { shard.journalStays() }
     func journalEnded(_ reason: String) { shard.journalEnded(reason) }
 }

@@ -7,9 +7,14 @@ enum JournalAction: Equatable {
     /// - Parameters:
     ///   - begins: whether a journal begins where there is none.
     ///   - patience: for so many milliseconds nobody must have led.
-    case take(token: UInt64, begins: Bool, patience: UInt64)
+    ///   - ahead: what this node has read ahead as the heir of the leader.
+    case take(token: UInt64, begins: Bool, patience: UInt64, ahead: JournalPlace?)
+    /// What other nodes wrote comes next, from the beginning.
+    case prepare(JournalTerm)
+    /// What was read doesn't count.
+    case forget
     /// Read what is in the journal behind this batch, as far as one page goes. The answer counts while the
-    /// machine has this token.
+    /// machine reads under this token.
     case read(token: UInt64, after: UInt64)
     /// Lead with what was read.
     case lead(JournalTerm)
@@ -24,10 +29,14 @@ enum JournalAction: Equatable {
     ///
     /// - Parameter isFirst: whether the journal is empty.
     case rewrite(isFirst: Bool)
+    /// Name the node that is to lead next, and ask how far it has read. It holds for a lease.
+    case offer(token: UInt64, to: String)
     /// Take nothing in any more: this node is about to hand over.
     case leave
-    /// Everything is written. End the lease, for this node to take it.
+    /// Everything is written. Let this node lead; empty: any.
     case handOver(token: UInt64, last: UInt64, to: String)
+    /// The heir may lead. Keep what is in memory until it does.
+    case part
     /// It couldn't be handed over: go on.
     case stay
     /// Another node leads: forget everything, and let nothing out that waits.
@@ -47,8 +56,27 @@ struct JournalTerm: Equatable {
     /// Decides about the numbers of channels and clients.
     var secret: UInt64
 
+    /// The term of new logs behind a later lead; nil if this lead goes on with that one's logs, or is it.
+    func outbidding(_ later: UInt64) -> JournalTerm? {
+        guard follows < later, term != later else { return nil }
+        var next = self
+        next.term = max(term, later) + 1
+        return next
+    }
+
+    /// The lead goes on with new logs.
+    mutating func beginAnew(_ epoch: UInt64) { (self.epoch, follows) = (epoch, term) }
+
     /// Clients in JavaScript read numbers exactly only below 2^53.
     static func epoch(from random: UInt64) -> UInt64 { random >> 13 | 1 }
+}
+
+/// How far a node has read the journal.
+struct JournalPlace: Equatable {
+    /// The token under which it was written.
+    let leader: UInt64
+    /// The last batch.
+    let last: UInt64
 }
 
 /// One batch on its way.
@@ -67,8 +95,16 @@ enum JournalAnswer {
     enum Take: Equatable {
         case held(by: String)
         case empty
-        /// - Parameter isWhole: whether the journal has all that was acknowledged.
-        case taken(JournalTerm, last: UInt64, isWhole: Bool)
+        /// The leader is about to let this node lead.
+        ///
+        /// - Parameters:
+        ///   - of: its token.
+        ///   - last: the last batch that it has written.
+        case heir(of: UInt64, JournalTerm, last: UInt64)
+        /// - Parameters:
+        ///   - isWhole: whether the journal has all that was acknowledged.
+        ///   - after: the token of the leader before; 0 if there was none.
+        case taken(JournalTerm, last: UInt64, isWhole: Bool, after: UInt64)
         /// The journal was begun for another layout of the channels.
         case otherLayout(String)
     }
@@ -85,8 +121,10 @@ enum JournalAnswer {
 
     enum HandOver: Equatable {
         case done
-        /// Redis has lost something, or another node leads.
-        case refused
+        /// Another node leads.
+        case ended
+        /// Redis may not have everything.
+        case lost
         /// There was no answer. It may be done or not.
         case unknown
     }

@@ -6,10 +6,11 @@ struct JournalCommands: Sendable {
     private static let pageCount: UInt64 = 32
 
     let names: JournalNames
-    /// In milliseconds.
-    let lease: UInt64
+    let limits: JournalLimits
     /// Whether only what a replica or a disk of Redis has is acknowledged.
     let isConfirmed: Bool
+
+    private var lease: RedisArgument { RedisArgument(limits.lease) }
 
     /// Whether there is a journal.
     var exists: RedisCommand { RedisCommand("EXISTS", .text(names.head)) }
@@ -18,19 +19,24 @@ struct JournalCommands: Sendable {
     func era(_ offered: UInt64) -> RedisCommand {
         RedisCommand(
             JournalScripts.era, keys: [names.era],
-            [RedisArgument(names.shard), RedisArgument(offered), .text(names.node), RedisArgument(lease)])
+            [RedisArgument(names.shard), RedisArgument(offered), .text(names.node), lease])
     }
 
     /// - Parameters:
     ///   - epoch: of the first partition, if a journal is to begin; nil if none is.
     ///   - patience: for so many milliseconds nobody must have led.
-    func take(_ token: UInt64, epoch: UInt64?, secret: UInt64, patience: UInt64) -> RedisCommand {
+    ///   - ahead: what this node has read ahead.
+    func take(
+        _ token: UInt64, epoch: UInt64?, secret: UInt64, patience: UInt64, ahead: JournalPlace?
+    ) -> RedisCommand {
         RedisCommand(
             JournalScripts.take, keys: [names.head],
             [
-                RedisArgument(token), .text(names.node), RedisArgument(lease), .run,
+                RedisArgument(token), .text(names.node), lease, .run,
                 RedisArgument(epoch != nil), RedisArgument(epoch ?? 0), RedisArgument(secret),
                 .text(names.layout), RedisArgument(patience), RedisArgument(isConfirmed),
+                RedisArgument(ahead?.last ?? 0), RedisArgument(ahead?.leader ?? 0),
+                RedisArgument(limits.doubt),
             ])
     }
 
@@ -45,7 +51,7 @@ struct JournalCommands: Sendable {
         RedisCommand(
             JournalScripts.append, keys: [names.head, names.batches],
             [
-                RedisArgument(append.token), RedisArgument(append.number), .run, RedisArgument(lease),
+                RedisArgument(append.token), RedisArgument(append.number), .run, lease,
                 RedisArgument(append.oldestKept), .buffer(append.bytes), RedisArgument(append.isWhole),
             ])
     }
@@ -56,17 +62,22 @@ struct JournalCommands: Sendable {
         RedisCommand(
             JournalScripts.reinstate, keys: [names.head, names.batches],
             [
-                RedisArgument(token), RedisArgument(before), .text(names.node), RedisArgument(lease), .run,
+                RedisArgument(token), RedisArgument(before), .text(names.node), lease, .run,
                 RedisArgument(empties), RedisArgument(isWhole), RedisArgument(term.term),
                 RedisArgument(term.epoch), RedisArgument(term.secret), .text(names.layout),
                 RedisArgument(isConfirmed),
             ])
     }
 
+    func offer(_ token: UInt64, to heir: String) -> RedisCommand {
+        RedisCommand(JournalScripts.offer, keys: [names.head], [RedisArgument(token), .text(heir), lease])
+    }
+
+    /// - Parameter heir: empty: any node.
     func release(_ token: UInt64, last: UInt64, to heir: String) -> RedisCommand {
         RedisCommand(
             JournalScripts.release, keys: [names.head],
-            [RedisArgument(token), RedisArgument(last), .run, .text(heir)])
+            [RedisArgument(token), RedisArgument(last), .run, .text(heir), lease])
     }
 
     /// - Parameter lease: how long the node counts as living, in milliseconds; 0: it leaves.

@@ -36,12 +36,16 @@ struct JournalLead {
     private(set) var isRewriting = false
     /// When Redis last prolonged the lease, in milliseconds.
     private(set) var renewedAt: UInt64
-    private var kept = JournalKept()
+    /// The batches that the journal has.
+    var kept: JournalKept
 
-    init(_ term: JournalTerm, token: UInt64, written: UInt64, now: UInt64) {
+    /// - Parameter kept: what of the journal was read already.
+    init(_ term: JournalTerm, token: UInt64, written: UInt64, kept: JournalKept = JournalKept(), now: UInt64)
+    {
         self.term = term
         self.token = token
         self.written = written
+        self.kept = kept
         renewedAt = now
     }
 
@@ -63,11 +67,6 @@ struct JournalLead {
     private mutating func beginGathering() {
         gathering = ByteBuffer()
         gatheringNumber += 1
-    }
-
-    /// A batch of an earlier term that is in the journal.
-    mutating func found(_ number: UInt64, bytes: Int, now: UInt64) {
-        kept.add(number, bytes: bytes, now: now)
     }
 
     // MARK: - Sending
@@ -188,7 +187,7 @@ struct JournalLead {
 }
 
 /// The batches that the journal has, the oldest first.
-private struct JournalKept {
+struct JournalKept {
     private var batches = Deque<(number: UInt64, bytes: Int, time: UInt64)>()
     private var bytes = 0
 
@@ -219,6 +218,11 @@ struct JournalLimits: Sendable {
     var bytesMax: Int
     /// How many bytes may wait for Redis. With more, messages are refused.
     var backlogMax: Int
+    /// So long a node may need to reach a Redis that is there again, in milliseconds.
+    var reconnect: UInt64 = 0
+
+    /// When Redis may have lost something, a leader that lives gets so many milliseconds to say so.
+    var doubt: UInt64 { 2 * lease + reconnect }
 
     /// After so many milliseconds without a batch the lease is prolonged.
     var renewal: UInt64 { lease / 4 }

@@ -4,8 +4,11 @@ import NIOCore
 /// otherwise.
 ///
 ///     following → taking → reading → leading → following …
-///                                       ↓
-///                                  handing over → following …
+///         ↑↓                            ↓
+///     reading ahead                handing over → following …
+///
+/// A node that is asked to lead next reads the journal ahead, while the other one still leads
+/// (`JournalHandover`).
 ///
 /// A node leads while its token is the one in Redis. Every batch is written under the token, so a node that
 /// was stopped, or cut off, or paused, writes nothing after another one has taken the lead; and what it
@@ -17,13 +20,16 @@ struct JournalMachine {
         case following(look: UInt64)
         /// Redis was asked for the lead.
         case taking(token: UInt64)
-        /// What other nodes wrote is being read.
-        case reading(position: UInt64, last: UInt64)
+        /// What other nodes wrote is being read; ahead, if another one still leads, and is about to let this
+        /// one lead.
+        case reading(isAhead: Bool)
         /// All was read. It counts if Redis, asked once more, is still the server that gave the lead.
         case confirming(isAsked: Bool)
         case leading
-        /// Everything is written, and Redis was asked to let another node lead.
-        case handingOver
+        /// Everything is written, and Redis is asked to let another node lead.
+        ///
+        /// - Parameter isAsked: whether it hasn't answered yet.
+        case handingOver(isAsked: Bool)
         /// Redis is asked whether this node goes on, and what it has.
         case reinstating(token: UInt64, Step)
         case stopped
@@ -41,18 +47,16 @@ struct JournalMachine {
     var limits: JournalLimits
     /// So long this node waits after a lease has ended before it takes the lead, in milliseconds.
     var patience: UInt64 = 0
-    /// The node that is to lead as soon as everything is written; nil if this one goes on.
-    private var heir: String?
-    /// When this node began to wait for that, in milliseconds.
-    private var leavingSince: UInt64 = 0
+    /// How far this node is with letting another one lead; nil if it goes on.
+    private var handover: JournalHandover?
+    /// What this node has read, on its way to lead or as the heir of another one.
+    private var reading: JournalReading?
     private var phase = Phase.following(look: 0)
     /// Nil while another node leads.
-    private var lead: JournalLead?
+    private(set) var lead: JournalLead?
     /// Whether Redis doesn't answer a reinstatement.
     private var isToBeReinstated = false
-    /// Since when Redis has had no journal.
-    private var emptySince: UInt64?
-    private var hasSeenJournal = false
+    private var absence = JournalAbsence()
 
     init(_ limits: JournalLimits) { self.limits = limits }
 
@@ -64,13 +68,12 @@ struct JournalMachine {
         }
     }
 
-    /// Under this number others wait for what gathers.
-    var gatheringNumber: UInt64 { lead?.gatheringNumber ?? 0 }
     /// Nil while another node leads. Inlined where it is read, it stops the optimizer of Swift 6.3.
     var token: UInt64? { @inline(never) get { lead?.token } }
-    var term: JournalTerm? { lead?.term }
-    /// Bytes that Redis hasn't got yet.
-    var backlog: Int { lead?.backlog ?? 0 }
+    /// The token under which the journal is being read.
+    var readToken: UInt64? {
+        if case .reading(isAhead: true) = phase { reading?.leader } else { token }
+    }
 
     // MARK: - Time
 
@@ -80,25 +83,27 @@ struct JournalMachine {
         case .following(let look):
             guard now >= look else { return [] }
             phase = .taking(token: random)
-            // A leader that lives writes its journal again as soon as it reaches Redis.
-            let wait = hasSeenJournal ? 3 * limits.lease : limits.lease
-            let begins = emptySince.map { now >= $0 + wait } ?? false
-            return [.take(token: random, begins: begins, patience: patience)]
+            return [take(random, begins: absence.mayEnd(limits, now: now))]
         // While the journal is being read, only the lease can be due.
-        case .reading, .confirming: return next(now: now)
-        case .leading: return (now >= leavingSince + limits.lease ? stay() : []) + next(now: now)
+        case .reading(isAhead: false), .confirming: return next(now: now)
+        case .leading: return goOnHandingOver(now) + next(now: now)
+        case .handingOver(isAsked: false): return askToHandOver()
         case .reinstating(let token, let step):
             guard isToBeReinstated else { return [] }
             return reinstate(token, step)
-        case .taking, .handingOver, .stopped: return []
+        case .taking, .reading, .handingOver, .stopped: return []
         }
+    }
+
+    private func take(_ token: UInt64, begins: Bool) -> JournalAction {
+        .take(token: token, begins: begins, patience: patience, ahead: reading?.place)
     }
 
     private mutating func next(now: UInt64) -> [JournalAction] {
         if let append = lead?.next(limits, now: now) { return [.append(append)] }
-        guard case .leading = phase, let heir, let lead, lead.isWritten else { return [] }
-        phase = .handingOver
-        return [.handOver(token: lead.token, last: lead.written, to: heir)]
+        guard case .leading = phase, handover?.isLeaving == true, lead?.isWritten == true else { return [] }
+        handover?.begin(now: now)
+        return askToHandOver()
     }
 
     /// Something happened that belongs into the next batch.
@@ -107,8 +112,7 @@ struct JournalMachine {
     /// Something happened that others must not hear of before it is written.
     mutating func gathered(_ bytes: ByteBuffer, now: UInt64) -> [JournalAction] {
         gather(bytes)
-        guard case .leading = phase else { return [] }
-        return next(now: now)
+        return if case .leading = phase { next(now: now) } else { [] }
     }
 
     // MARK: - Taking the lead
@@ -117,47 +121,53 @@ struct JournalMachine {
         guard case .taking(let token) = phase else { return [] }
         switch answer {
         case .held:
-            hasSeenJournal = true
-            emptySince = nil
+            absence.ended()
             return follow(now)
         case .empty:
-            emptySince = emptySince ?? now
+            absence.found(now: now)
             return follow(now)
         case .otherLayout(let layout):
             return follow(now) + [.refuse("the journal in Redis has \(layout)")]
-        case .taken(let term, let last, let isWhole):
-            hasSeenJournal = true
-            emptySince = nil
-            lead = JournalLead(term, token: token, written: last, now: now)
+        case .heir(let leader, let term, let last):
+            absence.ended()
+            return readAhead(of: leader, term, last: last, now: now)
+        case .taken(let term, let last, let isWhole, let leader):
+            absence.ended()
+            let read = reading.take() ?? JournalReading(of: leader, now: now)
+            let isContinued = isWhole && read.leader == leader && read.hasHeads
+            let reading = isContinued ? read : JournalReading(of: leader, now: now)
+            self.reading = reading
+            lead = JournalLead(term, token: token, written: last, kept: reading.kept, now: now)
             guard isWhole else { return beginAnew() }
-            guard last > 0 else { return begin() }
-            phase = .reading(position: 0, last: last)
-            return [.read(token: token, after: 0)]
+            let preparation: [JournalAction] = isContinued ? [] : [.prepare(term)]
+            guard reading.last < last else { return preparation + begin() }
+            self.reading?.end = last
+            phase = .reading(isAhead: false)
+            return preparation + [.read(token: token, after: reading.last)]
         }
     }
 
     private mutating func follow(_ now: UInt64) -> [JournalAction] {
         lead = nil
         phase = .following(look: now + limits.look)
-        return []
+        return reading.take() == nil ? [] : [.forget]
     }
 
     /// Redis could not be asked.
-    mutating func takeFailed(now: UInt64) {
-        guard case .taking = phase else { return }
-        _ = follow(now)
+    mutating func takeFailed(now: UInt64) -> [JournalAction] {
+        if case .taking = phase { follow(now) } else { [] }
     }
 
     /// Nobody knows any more what was acknowledged, so the logs begin anew, with other epochs.
     private mutating func beginAnew() -> [JournalAction] {
         guard let token = lead?.token else { return [] }
-        lead?.term.epoch = JournalTerm.epoch(from: token)
-        if let term = lead?.term.term { lead?.term.follows = term }
+        reading = nil
+        lead?.term.beginAnew(JournalTerm.epoch(from: token))
         return reinstate(token &+ 1, .begin)
     }
 
     private mutating func begin() -> [JournalAction] {
-        phase = .leading
+        (phase, reading) = (.leading, nil)
         return lead.map { [.lead($0.term)] } ?? []
     }
 
@@ -166,16 +176,30 @@ struct JournalMachine {
     /// - Parameters:
     ///   - batches: the numbers and lengths of its batches; nil if Redis didn't answer.
     ///   - hasHeads: whether it is known by now where the partitions stand.
+    ///   - random: a new random number, for a token.
     mutating func pageRead(
-        _ batches: [(number: UInt64, bytes: Int)]?, hasHeads: Bool, now: UInt64
+        _ batches: [(number: UInt64, bytes: Int)]?, hasHeads: Bool, now: UInt64, random: UInt64
     ) -> [JournalAction] {
-        guard case .reading(let position, let last) = phase else { return [] }
+        guard case .reading(let isAhead) = phase, var reading else { return [] }
         guard let batches else { return follow(now) }
-        for batch in batches { lead?.found(batch.number, bytes: batch.bytes, now: now) }
-        guard let end = batches.last?.number else { return beginAnew() }
-        if end >= last { return hasHeads ? confirm(now: now) : beginAnew() }
-        phase = .reading(position: max(position, end), last: last)
-        return [.read(token: token ?? 0, after: end)]
+        if batches.isEmpty { return pageIsUnreadable(now: now) }
+        guard reading.follows(batches) else { return readAnew(now: now) }
+        reading.found(batches, hasHeads: hasHeads, now: now)
+        self.reading = reading
+        if isAhead, reading.isDone || reading.isToTell(limits, now: now) {
+            phase = .taking(token: random)
+            return [take(random, begins: false)]
+        }
+        guard reading.isDone else { return [.read(token: readToken ?? 0, after: reading.last)] }
+        lead?.kept = reading.kept
+        return hasHeads ? confirm(now: now) : beginAnew()
+    }
+
+    /// Between two pages the leader has cut off what comes next.
+    private mutating func readAnew(now: UInt64) -> [JournalAction] {
+        guard case .reading(isAhead: false) = phase, let lead else { return follow(now) }
+        reading?.begin()
+        return [.prepare(lead.term), .read(token: lead.token, after: 0)]
     }
 
     /// Redis may have come back with older data between two pages.
@@ -185,10 +209,31 @@ struct JournalMachine {
         return append.map { [.append($0)] } ?? []
     }
 
-    /// A page of the journal can't be understood.
-    mutating func pageIsUnreadable() -> [JournalAction] {
-        guard case .reading = phase else { return [] }
-        return beginAnew()
+    /// A page of the journal isn't there, or can't be understood.
+    mutating func pageIsUnreadable(now: UInt64) -> [JournalAction] {
+        guard case .reading(let isAhead) = phase else { return [] }
+        return isAhead ? follow(now) : beginAnew()
+    }
+
+    // MARK: - Reading ahead
+
+    private mutating func readAhead(
+        of leader: UInt64, _ term: JournalTerm, last: UInt64, now: UInt64
+    ) -> [JournalAction] {
+        var actions: [JournalAction] = []
+        if reading?.leader != leader {
+            reading = JournalReading(of: leader, now: now)
+            actions = [.prepare(term)]
+        }
+        reading?.told(now: now)
+        // The leader waits for this node, so it asks again soon.
+        guard let position = reading?.last, position < last else {
+            phase = .following(look: now)
+            return actions
+        }
+        reading?.end = last
+        phase = .reading(isAhead: true)
+        return actions + [.read(token: leader, after: position)]
     }
 
     // MARK: - Batches
@@ -222,37 +267,84 @@ struct JournalMachine {
         }
     }
 
-    private mutating func end(_ now: UInt64) -> [JournalAction] {
-        (lead, heir) = (nil, nil)
+    private mutating func end(_ now: UInt64, _ reason: String = "another node leads") -> [JournalAction] {
+        (lead, handover, reading) = (nil, nil, nil)
         phase = .following(look: now)
-        return [.stepDown("another node leads")]
+        return [.stepDown(reason)]
     }
 
     // MARK: - Handing over
 
-    /// Lets another node lead, as soon as everything is written. Nothing more is to be taken in until then.
-    mutating func handOver(to heir: String, now: UInt64) -> [JournalAction] {
-        guard case .leading = phase, self.heir == nil, let lead, !lead.isRewriting else { return [] }
-        self.heir = heir
-        leavingSince = now
+    /// Lets another node lead, as soon as it has read the journal and everything is written.
+    ///
+    /// - Parameters:
+    ///   - heir: empty: any.
+    ///   - isLast: whether this node ends then, and can't wait for a heir that doesn't come.
+    mutating func handOver(to heir: String, isLast: Bool, now: UInt64) -> [JournalAction] {
+        guard case .leading = phase, handover == nil, let lead, !lead.isRewriting else { return [] }
+        handover = JournalHandover(to: heir, isLast: isLast, written: lead.written, now: now)
+        return goOnHandingOver(now)
+    }
+
+    private mutating func goOnHandingOver(_ now: UInt64) -> [JournalAction] {
+        guard var handover, let token else { return [] }
+        // Redis takes too long to have everything.
+        if handover.isLeaving { return handover.isLate(limits, now: now) ? stay() : [] }
+        let offer = handover.offer(limits, now: now)
+        self.handover = handover
+        switch offer {
+        case .ask: return [.offer(token: token, to: handover.heir)]
+        case .wait: return []
+        case .withdraw:
+            self.handover = nil
+            return []
+        case .leave: return leave(now)
+        }
+    }
+
+    /// - Parameters:
+    ///   - heir: to whom.
+    ///   - token: under which it was offered.
+    ///   - ahead: the last batch that the heir has read; nil if Redis doesn't say.
+    mutating func offered(
+        to heir: String, under token: UInt64, _ ahead: UInt64?, now: UInt64
+    ) -> [JournalAction] {
+        guard case .leading = phase, let lead, lead.token == token, handover?.heir == heir,
+            handover?.isLeaving == false
+        else { return [] }
+        let isNear = handover?.heard(ahead, written: lead.written, now: now) ?? false
+        return isNear ? leave(now) : []
+    }
+
+    private mutating func leave(_ now: UInt64) -> [JournalAction] {
+        handover?.leave(now: now)
         return [.leave] + next(now: now)
     }
 
-    mutating func handedOver(_ answer: JournalAnswer.HandOver, now: UInt64) -> [JournalAction] {
-        guard case .handingOver = phase else { return [] }
-        heir = nil
-        guard answer == .done else {
-            // If it was done all the same and nobody has taken the lead yet, the next batch takes it back.
-            phase = .leading
-            return [.stay] + next(now: now)
+    private mutating func askToHandOver() -> [JournalAction] {
+        guard let lead, let handover else { return [] }
+        phase = .handingOver(isAsked: true)
+        return [.handOver(token: lead.token, last: lead.written, to: handover.heir)]
+    }
+
+    /// - Parameter random: a new random number, for a token.
+    mutating func handedOver(
+        _ answer: JournalAnswer.HandOver, now: UInt64, random: UInt64
+    ) -> [JournalAction] {
+        guard case .handingOver = phase, let outcome = handover?.answered(answer, limits, now: now) else {
+            return []
         }
-        lead = nil
-        phase = .following(look: now + limits.look)
-        return [.stepDown("another node was asked to lead")]
+        phase = .handingOver(isAsked: false)
+        switch outcome {
+        case .ask: return []
+        case .part: return [.part]
+        case .ended: return end(now, "another node was asked to lead")
+        case .stay: return stay() + reinstate(random, .ask)
+        }
     }
 
     /// Redis has lost something, and this node is the only one that can tell it again; or Redis is too slow.
-    private mutating func stay() -> [JournalAction] { heir.take() == nil ? [] : [.stay] }
+    private mutating func stay() -> [JournalAction] { handover.take()?.isLeaving == true ? [.stay] : [] }
 
     // MARK: - When Redis has lost something
 
@@ -309,11 +401,8 @@ struct JournalMachine {
     /// Somebody knows of a later lead than this one, of which Redis knows nothing any more: it came back with
     /// older data. What was acknowledged under that lead is lost.
     mutating func heard(of term: UInt64, now: UInt64) -> [JournalAction] {
-        guard isLeading, let token, var next = self.term, next.follows < term, next.term != term else {
-            return []
-        }
-        next.term = max(next.term, term) + 1
-        heir = nil
+        guard isLeading, let token, let next = lead?.term.outbidding(term) else { return [] }
+        handover = nil
         lead = JournalLead(next, token: token, written: 0, now: now)
         return [.stepDown("Redis has forgotten a later lead")] + beginAnew()
     }
@@ -322,6 +411,6 @@ struct JournalMachine {
 
     mutating func stop() {
         phase = .stopped
-        lead = nil
+        (lead, reading) = (nil, nil)
     }
 }

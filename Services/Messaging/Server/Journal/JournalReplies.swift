@@ -8,13 +8,19 @@ extension JournalAnswer.Take {
         case ("empty", _): self = .empty
         case ("held", 2...): self = .held(by: fields[1].string ?? "")
         case ("other", 2...): self = .otherLayout(fields[1].string ?? "")
-        case ("taken", 7...):
+        case ("heir", 6...):
+            guard let leader = fields[1].number, let term = fields[2].number, let last = fields[3].number,
+                let epoch = fields[4].number, let secret = fields[5].number
+            else { return nil }
+            self = .heir(
+                of: leader, JournalTerm(term: term, follows: term, epoch: epoch, secret: secret), last: last)
+        case ("taken", 8...):
             guard let term = fields[1].number, let last = fields[2].number, let epoch = fields[4].number,
                 let secret = fields[5].number, let follows = fields[6].number
             else { return nil }
             self = .taken(
                 JournalTerm(term: term, follows: follows, epoch: epoch, secret: secret), last: last,
-                isWhole: fields[3].number == 1)
+                isWhole: fields[3].number == 1, after: fields[7].number ?? 0)
         default: return nil
         }
     }
@@ -33,9 +39,10 @@ extension JournalAnswer.Append {
 
 extension JournalAnswer.HandOver {
     init(_ outcome: Result<RedisReply, RedisFailure>) {
-        switch (try? outcome.get())?.number {
-        case 1: self = .done
-        case 0: self = .refused
+        switch (try? outcome.get())?.string {
+        case "done": self = .done
+        case "ended": self = .ended
+        case "lost": self = .lost
         default: self = .unknown
         }
     }

@@ -5,8 +5,10 @@ import RTMServiceKit
 
 /// Whose journal it is. All calls come on the journal's event loop.
 protocol JournalKeeper: AnyObject {
-    /// This node is about to lead. What other nodes wrote before comes next, in order.
+    /// This node is to lead. What other nodes wrote before comes next, in order.
     func journalReads(_ term: JournalTerm)
+    /// It isn't to lead after all.
+    func journalForgets()
     /// - Throws: what this node can't read.
     func journalHas(_ batch: UnsafeRawBufferPointer) throws(JournalFault)
     /// This node keeps the logs from now on.
@@ -24,6 +26,8 @@ protocol JournalKeeper: AnyObject {
     func journalPart(isFirst: Bool) -> (bytes: ByteBuffer, isLast: Bool)
     /// This node is about to let another one lead: it takes nothing in any more, and says nothing.
     func journalLeaves()
+    /// Another node may lead. What is in memory stays until it does.
+    func journalParts()
     /// It goes on leading after all. What was asked meanwhile has no answer.
     func journalStays()
     /// Another node leads.
@@ -33,8 +37,10 @@ protocol JournalKeeper: AnyObject {
 /// The journal of one shard in Redis: it does what `JournalMachine` says. It is confined to one event loop.
 final class RedisJournal {
     private static let tick = TimeAmount.milliseconds(25)
-    /// How long a node that ends waits for Redis.
+    /// How long a node that ends waits for Redis, and how often it does so again if Redis is there: its heir
+    /// may have much to read, and if Redis has lost something, nobody else can write it again.
     private static let farewellTime = TimeAmount.seconds(3)
+    private static let farewellsMax = 4
 
     private let client: RedisClient
     private let names: JournalNames
@@ -68,7 +74,7 @@ final class RedisJournal {
         self.client = client
         self.names = names
         commands = JournalCommands(
-            names: names, lease: limits.lease, isConfirmed: confirmation.isNeeded)
+            names: names, limits: limits, isConfirmed: confirmation.isNeeded)
         makeRandom = random
         eventLoop = client.eventLoop
         self.probe = probe
@@ -105,17 +111,19 @@ final class RedisJournal {
     func refuse(_ layout: String) { perform(.refuse("the messaging nodes that run have \(layout)")) }
 
     /// Lets another node lead, when what was said so far is written.
-    func handOver(to heir: String) {
+    func handOver(to heir: String) { handOver(to: heir, isLast: false) }
+
+    private func handOver(to heir: String, isLast: Bool) {
         if !heir.isEmpty { logger.notice("another node is to lead", metadata: ["node": "\(heir)"]) }
         collect()
-        perform(machine.handOver(to: heir, now: now))
+        perform(machine.handOver(to: heir, isLast: isLast, now: now))
     }
 
     private func pass() {
         guard isPlaced else { return }
         collect()
         perform(machine.passed(now: now, random: random))
-        if let farewell { perform(machine.handOver(to: farewell.heir, now: now)) }
+        if let farewell { perform(machine.handOver(to: farewell.heir, isLast: true, now: now)) }
     }
 
     /// A batch may leave within a turn, when Redis answers. What has happened in the turn goes with it.
@@ -128,8 +136,14 @@ final class RedisJournal {
     func shutdown(heir: String, _ done: @escaping () -> Void) {
         farewell = (heir, done)
         guard machine.isLeading, client.isUsable else { return end() }
-        eventLoop.assumeIsolated().scheduleTask(in: Self.farewellTime) { [self] in end() }
-        handOver(to: heir)
+        endSoon(Self.farewellsMax)
+        handOver(to: heir, isLast: true)
+    }
+
+    private func endSoon(_ left: Int) {
+        eventLoop.assumeIsolated().scheduleTask(in: Self.farewellTime) { [self] in
+            if left > 1, machine.isLeading, client.isUsable { endSoon(left - 1) } else { end() }
+        }
     }
 
     private func end() {
@@ -140,9 +154,9 @@ final class RedisJournal {
     }
 
     /// Under this number others wait for what gathers.
-    var gatheringNumber: UInt64 { machine.gatheringNumber }
+    var gatheringNumber: UInt64 { machine.lead?.gatheringNumber ?? 0 }
     /// Bytes that Redis hasn't got yet.
-    var backlog: Int { machine.backlog }
+    var backlog: Int { machine.lead?.backlog ?? 0 }
     var limits: JournalLimits { machine.limits }
 
     /// Something happened that others must not hear of before it is written.
@@ -153,8 +167,8 @@ final class RedisJournal {
 
     /// The metric is the sum of all shards.
     private func countBacklog() {
-        metrics.backlog.add(machine.backlog - backlogCounted)
-        backlogCounted = machine.backlog
+        metrics.backlog.add(backlog - backlogCounted)
+        backlogCounted = backlog
     }
 
     private func countLead(_ leads: Bool) {
@@ -183,7 +197,10 @@ final class RedisJournal {
 
     private func perform(_ action: JournalAction) {
         switch action {
-        case .take(let token, let begins, let patience): take(token, begins: begins, patience)
+        case .take(let token, let begins, let patience, let ahead):
+            take(token, begins: begins, patience, ahead)
+        case .prepare(let term): keeper?.journalReads(term)
+        case .forget: keeper?.journalForgets()
         case .read(let token, let number): read(token, after: number)
         case .lead(let term): lead(term, isAnew: false)
         case .leadAnew(let term): lead(term, isAnew: true)
@@ -192,9 +209,15 @@ final class RedisJournal {
             reinstate(token, before: before, empties: empties, isWhole: isWhole)
         case .release(let number): keeper?.journalHasWritten(number)
         case .rewrite(let isFirst): rewrite(isFirst: isFirst)
+        case .offer(let token, let heir): offer(token, to: heir)
         case .leave: keeper?.journalLeaves()
         case .handOver(let token, let last, let heir): handOver(token, last: last, to: heir)
-        case .stay: keeper?.journalStays()
+        case .part:
+            countLead(false)
+            keeper?.journalParts()
+        case .stay:
+            countLead(true)
+            keeper?.journalStays()
         case .stepDown(let reason):
             countLead(false)
             logger.notice("this node doesn't lead any more", metadata: ["reason": "\(reason)"])
@@ -208,12 +231,12 @@ final class RedisJournal {
         }
     }
 
-    private func take(_ token: UInt64, begins: Bool, _ patience: UInt64) {
-        guard begins else { return take(token, epoch: nil, patience) }
+    private func take(_ token: UInt64, begins: Bool, _ patience: UInt64, _ ahead: JournalPlace?) {
+        guard begins else { return take(token, epoch: nil, patience, ahead) }
         client.send(commands.exists) { [self] outcome in
             guard case .success(let reply) = outcome else { return takeFailed(outcome) }
-            guard reply.number == 0 else { return take(token, epoch: nil, patience) }
-            askForEra { [self] epoch in take(token, epoch: epoch, patience) }
+            guard reply.number == 0 else { return take(token, epoch: nil, patience, ahead) }
+            askForEra { [self] epoch in take(token, epoch: epoch, patience, ahead) }
         }
     }
 
@@ -228,8 +251,8 @@ final class RedisJournal {
     }
 
     /// - Parameter epoch: of the first partition, if a journal is to begin; nil if none is.
-    private func take(_ token: UInt64, epoch: UInt64?, _ patience: UInt64) {
-        let command = commands.take(token, epoch: epoch, secret: random, patience: patience)
+    private func take(_ token: UInt64, epoch: UInt64?, _ patience: UInt64, _ ahead: JournalPlace?) {
+        let command = commands.take(token, epoch: epoch, secret: random, patience: patience, ahead: ahead)
         client.send(command) { [self] outcome in
             guard case .success(let reply) = outcome, let answer = JournalAnswer.Take(reply) else {
                 return takeFailed(outcome)
@@ -243,37 +266,39 @@ final class RedisJournal {
 
     private func takeFailed(_ outcome: Result<RedisReply, RedisFailure>) {
         if case .failure = outcome { report(outcome) }
-        machine.takeFailed(now: now)
+        perform(machine.takeFailed(now: now))
     }
 
     private func follow(_ answer: JournalAnswer.Take) {
-        if case .held(let node) = answer {
+        switch answer {
+        case .held(let node):
             probe.ready()
             if node != leader { logger.info("another node leads", metadata: ["node": "\(node)"]) }
             leader = node
+        case .heir: probe.ready()
+        case .empty, .taken, .otherLayout: break
         }
-        if case .taken(let term, _, _) = answer { keeper?.journalReads(term) }
     }
 
     private func read(_ token: UInt64, after number: UInt64) {
         client.send(commands.read(after: number)) { [self] outcome in
-            guard token == machine.token else { return }
+            guard token == machine.readToken else { return }
             guard case .success(let reply) = outcome else {
                 report(outcome)
-                return perform(machine.pageRead(nil, hasHeads: false, now: now))
+                return perform(machine.pageRead(nil, hasHeads: false, now: now, random: random))
             }
             guard let page = JournalPage(reply) else {
                 report(outcome)
-                return perform(machine.pageIsUnreadable())
+                return perform(machine.pageIsUnreadable(now: now))
             }
             do throws(JournalFault) {
                 for batch in page.batches { try restore(batch.bytes) }
                 let batches = page.batches.map { (number: $0.number, bytes: $0.bytes.count) }
                 let hasHeads = keeper?.journalHasHeads ?? false
-                perform(machine.pageRead(batches, hasHeads: hasHeads, now: now))
+                perform(machine.pageRead(batches, hasHeads: hasHeads, now: now, random: random))
             } catch {
                 logger.error("the journal can't be read", metadata: ["cause": "\(error)"])
-                perform(machine.pageIsUnreadable())
+                perform(machine.pageIsUnreadable(now: now))
             }
         }
     }
@@ -318,7 +343,7 @@ final class RedisJournal {
     }
 
     private func reinstate(_ token: UInt64, before: UInt64, empties: Bool, isWhole: Bool) {
-        guard let term = machine.term else { return }
+        guard let term = machine.lead?.term else { return }
         let command = commands.reinstate(token, before: before, empties: empties, isWhole: isWhole, term)
         client.send(command) { [self] outcome in
             let answer = JournalAnswer.Reinstate(outcome)
@@ -328,9 +353,17 @@ final class RedisJournal {
         }
     }
 
+    private func offer(_ token: UInt64, to heir: String) {
+        client.send(commands.offer(token, to: heir)) { [self] outcome in
+            collect()
+            perform(machine.offered(to: heir, under: token, (try? outcome.get())?.number, now: now))
+        }
+    }
+
     private func handOver(_ token: UInt64, last: UInt64, to heir: String) {
         client.send(commands.release(token, last: last, to: heir)) { [self] outcome in
-            perform(machine.handedOver(JournalAnswer.HandOver(outcome), now: now))
+            collect()
+            perform(machine.handedOver(JournalAnswer.HandOver(outcome), now: now, random: random))
         }
     }
 

@@ -111,7 +111,8 @@ private struct Journals: Service {
         let journalLimits = JournalLimits(
             lease: lease.milliseconds, retention: limits.ageMax,
             bytesMax: configuration[MessagingKeys.journalBytesMax],
-            backlogMax: configuration[MessagingKeys.journalBacklogMax])
+            backlogMax: configuration[MessagingKeys.journalBacklogMax],
+            reconnect: redis.reconnectMax.milliseconds)
         let confirmation = JournalConfirmation(
             configuration[MessagingKeys.durability], lease: lease.milliseconds, shards: shards)
         let metrics = JournalMetrics(context.metrics, shards: shards)

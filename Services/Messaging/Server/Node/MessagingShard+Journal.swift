@@ -15,6 +15,8 @@ struct JournalUse {
     var walk = MemoryWalk()
     /// Another node is about to lead. What is asked meanwhile has no answer here: the links end at once.
     var isLeaving = false
+    /// The lead of this node, which it has given up as long as another one takes it.
+    var parted: LeadPush?
     /// When the journal was last told where the partitions stand, in milliseconds.
     var headsAt: UInt64 = 0
 }
@@ -47,7 +49,7 @@ extension MessagingShard {
 
     /// To be called when something happened that belongs into the journal.
     func closeGate() {
-        guard journal != nil, broker.hasJournaled, let use = journal, !use.isDirty else { return }
+        guard lead != nil, broker.hasJournaled, let use = journal, !use.isDirty else { return }
         journal?.isDirty = true
         use.gate.close(use.redis.gatheringNumber)
         use.endOfTurn.schedule(self)
@@ -80,6 +82,8 @@ extension MessagingShard: JournalKeeper {
     func journalReads(_ term: JournalTerm) {
         journal?.replay = JournalReplay(limits: limits, firstEpoch: term.epoch, secret: term.secret)
     }
+
+    func journalForgets() { journal?.replay = nil }
 
     private func newBroker(_ term: JournalTerm) -> EmbeddedBroker {
         EmbeddedBroker(limits: limits, firstEpoch: term.epoch, secret: term.secret)
@@ -122,9 +126,20 @@ extension MessagingShard: JournalKeeper {
 
     func journalLeaves() { journal?.isLeaving = true }
 
+    func journalParts() {
+        journal?.isLeaving = false
+        journal?.parted = lead
+        lead = nil
+        closeLinks("another messaging node is about to lead")
+        // Links that are opened from now on wait for nothing.
+        journal?.gate.open(through: .max)
+    }
+
     /// What was asked meanwhile stays without an answer, so the links end.
     func journalStays() {
         journal?.isLeaving = false
+        lead = journal?.parted ?? lead
+        journal?.parted = nil
         closeLinks("the messaging node stays after all")
     }
 
@@ -134,9 +149,12 @@ extension MessagingShard: JournalKeeper {
 
     /// What waits at the gate has never been, so the links end with it.
     func journalEnded(_ reason: String) {
+        // A node that has parted has no links of the time in which it led.
+        if lead != nil { closeLinks(reason) }
         lead = nil
         journal?.isLeaving = false
-        closeLinks(reason)
+        journal?.parted = nil
+        journal?.replay = nil
         journal?.gate.open(through: .max)
         broker = newBroker(JournalTerm(term: 0, follows: 0, epoch: 1, secret: 0))
     }

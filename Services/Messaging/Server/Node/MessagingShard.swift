@@ -54,8 +54,8 @@ package final class MessagingShard {
     /// Gives up old entries and forgets channels, as `EmbeddedBroker.sweep` says. The log sweep calls it at a
     /// regular interval.
     package func sweep(_ count: Int) {
-        // What a sweep tells the journal would gather while Redis is away.
-        guard !isJournalBehind else { return }
+        // What a sweep tells the journal would gather while Redis is away, or while another node may lead.
+        guard !isJournalBehind, journal?.parted == nil else { return }
         let now = clock()
         broker.sweep(count, now: now)
         journalSweep(now)

@@ -15,6 +15,8 @@ struct ShardBalance {
     private var nodes: [String] = []
     private(set) var placement: ShardPlacement
     private var steadyFrom: UInt64 = 0
+    /// The shard that was given away last: one that can't be must not hold up the others.
+    private var lastGiven = -1
 
     init(of node: String, shards: Int, pause: UInt64) {
         self.node = node
@@ -39,13 +41,11 @@ struct ShardBalance {
     /// - Parameter led: the shards that this node leads.
     mutating func next(led: [Int], now: UInt64) -> (shard: Int, heir: String)? {
         guard now >= steadyFrom else { return nil }
-        for shard in led {
-            if let heir = placement.owner(of: shard), heir != node {
-                steadyFrom = now + pause
-                return (shard, heir)
-            }
-        }
-        return nil
+        let unwanted = led.filter { !isWanted($0) }
+        let next = unwanted.first { $0 > lastGiven } ?? unwanted.first
+        guard let shard = next, let heir = placement.owner(of: shard) else { return nil }
+        (steadyFrom, lastGiven) = (now + pause, shard)
+        return (shard, heir)
     }
 
     /// Who is to lead a shard when this node ends; empty if no other node lives.

@@ -7,8 +7,8 @@
 -- Cost: O(1) and what is cut off.
 local head = redis.call('HMGET', KEYS[1], 'token', 'last', 'run')
 if not head[1] then return 'gone' end
-if head[1] ~= ARGV[1] then return 'ended' end
 if head[3] ~= ARGV[3] then return 'doubt' end
+if head[1] ~= ARGV[1] then return 'ended' end
 local last, number = tonumber(head[2]), tonumber(ARGV[2])
 local time = redis.call('TIME')
 local ends = time[1] * 1000 + math.floor(time[2] / 1000) + ARGV[4]

@@ -2,40 +2,54 @@
 -- KEYS  1 head (hash)
 -- ARGV  1 the new token, 2 node, 3 lease in ms, 4 run of this server, 5 whether to begin a journal where there is none,
 --       6 epoch and 7 secret if one begins, 8 the layout of the channels, 9 for how many ms nobody must have led, unless the
---       node before has named this one as its heir, 10 whether this node acknowledges only what a replica or a disk of Redis has
+--       node before has named this one as its heir, 10 whether this node acknowledges only what a replica or a disk of Redis has,
+--       11 the last batch that it has read ahead, and 12 the token under which that was written, 13 for how many ms a leader that
+--       lives may say that Redis has lost something
 -- Result: {'held', node, ms until its lease ends}, {'empty'}, {'other', layout}, or
---   {'taken', term, last batch, whether the journal has all that was acknowledged, epoch, secret, the term before}. It hasn't if
---   the run of the server isn't the one that the leader before knew: that server may have lost something, unless the leader before
---   had each batch confirmed.
+--   {'heir', token of the leader, term, last batch, epoch, secret}: this node is to lead as soon as it has read what is there and the
+--   leader has handed over, or
+--   {'taken', term, last batch, whether the journal has all that was acknowledged, epoch, secret, the term before, the token before}. It
+--   hasn't if the run of the server isn't the one that the leader before knew: that server may have lost something, unless the leader
+--   before had each batch confirmed.
 -- Cost: O(1).
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local head = redis.call('HMGET', KEYS[1], 'term', 'node', 'until', 'run', 'last', 'whole', 'epoch', 'secret', 'layout', 'heir', 'doubt',
-  'confirms')
+  'confirms', 'token', 'handed', 'offered')
 if not head[1] then
   if ARGV[5] ~= '1' then return {'empty'} end
   local first = string.format('%.0f', now)
   redis.call('HSET', KEYS[1], 'term', first, 'token', ARGV[1], 'node', ARGV[2], 'until', now + ARGV[3], 'run', ARGV[4],
     'last', 0, 'whole', 1, 'epoch', ARGV[6], 'secret', ARGV[7], 'layout', ARGV[8], 'heir', '',
     'confirms', ARGV[10])
-  return {'taken', first, '0', '1', ARGV[6], ARGV[7], first}
+  return {'taken', first, '0', '1', ARGV[6], ARGV[7], first, ''}
 end
 if head[9] ~= ARGV[8] then return {'other', head[9]} end
-local patience = head[10] == ARGV[2] and 0 or ARGV[9]
-if head[3] + patience > now then return {'held', head[2], head[3] + patience - now} end
+local isHeir, isSameRun = head[10] == ARGV[2], head[4] == ARGV[4]
+local hasRead = head[13] == ARGV[12] and ARGV[11] or '0'
+local isHanded = isHeir and isSameRun and head[14] == '1' and hasRead == head[5]
+if not isHanded then
+  local isOffered = head[14] == '1' or (tonumber(head[15]) or 0) > now
+  if isHeir and isOffered and isSameRun and tonumber(head[3]) > now then
+    redis.call('HSET', KEYS[1], 'ahead', hasRead)
+    return {'heir', head[13], head[1], head[5], head[7], head[8]}
+  end
+  local patience = isHeir and 0 or ARGV[9]
+  if head[3] + patience > now then return {'held', head[2], head[3] + patience - now} end
+end
 -- Another server, or one that was restarted, may have lost something. A leader that lives gets the time to say so first.
-if head[4] ~= ARGV[4] then
+if not isSameRun then
   local doubt = head[11] and head[11] ~= '' and tonumber(head[11])
   if not doubt then
     doubt = now
     redis.call('HSET', KEYS[1], 'doubt', now)
   end
-  if doubt + 2 * ARGV[3] > now then return {'held', head[2], doubt + 2 * ARGV[3] - now} end
+  if doubt + ARGV[13] > now then return {'held', head[2], doubt + ARGV[13] - now} end
 end
 -- A term of which Redis knows nothing any more must not be given again.
 local term = string.format('%.0f', math.max(head[1] + 1, now))
 -- Who begins anew may die before it does, and the next one must know.
-local whole = (head[4] == ARGV[4] or head[12] == '1') and head[6] or '0'
+local whole = (isSameRun or head[12] == '1') and head[6] or '0'
 redis.call('HSET', KEYS[1], 'term', term, 'token', ARGV[1], 'node', ARGV[2], 'until', now + ARGV[3], 'run', ARGV[4],
-  'whole', whole, 'heir', '', 'doubt', '', 'confirms', ARGV[10])
-return {'taken', term, head[5], whole, head[7], head[8], head[1]}
+  'whole', whole, 'heir', '', 'handed', '', 'doubt', '', 'confirms', ARGV[10])
+return {'taken', term, head[5], whole, head[7], head[8], head[1], head[13]}
