@@ -150,6 +150,56 @@ struct ChannelRosterTests {
         #expect(roster.members == [:])
     }
 
+    private func news(_ change: PresenceNews.Change) -> PresenceNews {
+        PresenceNews(change: change, timestampMilliseconds: 7)
+    }
+
+    @Test("P-6: an event has what has changed of a user's states, and the app gets all of them")
+    mutating func changedStates() {
+        _ = roster.received(page(5, ["ann": ["a": "1", "b": "1"]]))
+        let changes: [(PresenceNews.StateChange, [String: String])] = [
+            (.init(userID: "ann", items: ["b": "2"]), ["a": "1", "b": "2"]),
+            (.init(userID: "ann", items: ["c": "3"], removed: ["a", "x"]), ["b": "2", "c": "3"]),
+            (.init(userID: "ann"), ["b": "2", "c": "3"]),
+            (.init(userID: "ann", items: ["d": "4"], isWhole: true), ["d": "4"]),
+            (.init(userID: "ann", isWhole: true), [:]),
+        ]
+        for (index, (change, states)) in changes.enumerated() {
+            let outcome = roster.received(news(.states(change)), offset: UInt64(6 + index))
+            let user = UserState(userID: "ann", states: states)
+            #expect(outcome.events == [event(.remoteStateChanged(user))])
+            #expect(roster.members == ["ann": states])
+        }
+    }
+
+    @Test("P-23: the states of an interval are all states that each user has afterwards")
+    mutating func intervalStates() {
+        _ = roster.received(page(5, ["ann": ["a": "1", "b": "1"], "me": ["m": "1"]]))
+        let interval = PresenceNews.Interval(
+            joined: ["bob"], left: [], timedOut: [],
+            states: [
+                .init(userID: "ann", items: ["b": "2"]), .init(userID: "bob", items: ["x": "1"]),
+                .init(userID: "me", items: ["m": "0"]), .init(userID: "zoe", items: ["z": "1"]),
+            ])
+        let outcome = roster.received(news(.interval(interval)), offset: 6)
+        let shown = PresenceInterval(
+            joined: ["bob"],
+            states: [
+                .init(userID: "ann", states: ["a": "1", "b": "2"]), .init(userID: "bob", states: ["x": "1"]),
+                .init(userID: "me", states: ["m": "1"]),
+            ], occupancy: 3)
+        #expect(outcome.events == [event(.interval(shown))])
+    }
+
+    @Test("P-7: while nobody is known the app gets no states, because they would not be all")
+    mutating func statesOfUnknown() {
+        let change = PresenceNews.StateChange(userID: "ann", items: ["a": "1"])
+        #expect(roster.received(news(.states(change)), offset: 1) == ChannelRoster.Outcome())
+        let interval = PresenceNews.Interval(joined: ["bob"], states: [change])
+        let outcome = roster.received(news(.interval(interval)), offset: 2)
+        #expect(outcome.events == [event(.interval(PresenceInterval(joined: ["bob"])))])
+    }
+
     @Test("P-24: an interval says who is there afterwards, and how many")
     mutating func interval() {
         _ = roster.received(page(5, ["ann": ["a": "1"], "bob": [:], "me": [:]]))
@@ -189,5 +239,38 @@ struct ChannelRosterTests {
         // Events are still reported, although there is nothing to apply them to.
         #expect(roster.received(event(.remoteJoin(userID: "bob")), offset: 6).events.count == 1)
         #expect(roster.members == nil)
+    }
+}
+
+extension ChannelRoster {
+    /// Receives an event as a server sends it that names all states.
+    fileprivate mutating func received(_ event: PresenceEvent, offset: UInt64) -> Outcome {
+        received(
+            PresenceNews(
+                change: .init(event.change), timestampMilliseconds: event.timestampMilliseconds),
+            offset: offset)
+    }
+}
+
+extension PresenceNews.Change {
+    fileprivate init(_ change: PresenceEvent.Change) {
+        switch change {
+        case .remoteJoin(let user): self = .joined(user)
+        case .remoteLeave(let user): self = .left(user)
+        case .remoteTimeout(let user): self = .timedOut(user)
+        case .remoteStateChanged(let user): self = .states(.init(user))
+        case .interval(let interval):
+            self = .interval(
+                .init(
+                    joined: interval.joined, left: interval.left, timedOut: interval.timedOut,
+                    states: interval.states.map { .init($0) }))
+        case .snapshot, .errorOutOfService: self = .interval(.init())
+        }
+    }
+}
+
+extension PresenceNews.StateChange {
+    fileprivate init(_ user: UserState) {
+        self.init(userID: user.userID, items: user.states, isWhole: true)
     }
 }

@@ -256,6 +256,30 @@ struct ClientMessagingTests {
         }
     }
 
+    /// Simulation, presence, seed 100784: the server had done the first of two subscribes, so the second one
+    /// brought no snapshot, and the app heard who goes without having heard who is there.
+    @Test func `M-5: a subscribe that is answered late counts, and its snapshot is shown`() async throws {
+        let script: FakeEdge.Script = { [FakeEdge.usual($0)].compactMap { $0 } }
+        let impatient: (inout RTMClient.Configuration) -> Void = { $0.requestTimeout = .milliseconds(300) }
+        try await withClient(script, impatient) { client, edge in
+            var events = client.events().makeAsyncIterator()
+            try await client.subscribe(to: "lobby", features: .message)
+            edge.follow { $0.isSubscribe ? [] : [FakeEdge.usual($0)].compactMap { $0 } }
+            #expect(
+                await code { try await client.subscribe(to: "lobby", features: .default) }
+                    == .channelSubscribeTimeout)
+            let late = try #require(edge.received.last { $0.isSubscribe })
+            edge.push(
+                [FakeEdge.usual(late)].compactMap { $0 } + [.snapshot("lobby", at: 1, [.user("ann")])])
+            while let event = await events.next() {
+                guard case .presence(let presence) = event, case .snapshot(let users) = presence.change
+                else { continue }
+                #expect(users == [UserState(userID: "ann")])
+                break
+            }
+        }
+    }
+
     /// Simulation, presence, seed 40210.
     @Test func `The late answer to a subscribe says nothing of a subscription that has begun since`()
         async throws

@@ -36,7 +36,7 @@ extension Rtm_Client_Publication {
             $0.timestampMs = 1_790_000_000_000 + offset
             $0.publisher = user
             $0.presence.type = type
-            $0.presence.items = .states(states)
+            if type == .presenceEventRemoteStateChanged { $0.presence.states.items = .states(states) }
         }
     }
 }

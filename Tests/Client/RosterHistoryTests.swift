@@ -9,7 +9,7 @@ private struct NaiveServer {
     static let names = (0..<8).map { "user\($0)" }
 
     var members: [String: [String: String]] = [:]
-    var log: [(offset: UInt64, event: PresenceEvent)] = []
+    var log: [(offset: UInt64, news: PresenceNews)] = []
 
     var head: UInt64 { log.last?.offset ?? 0 }
 
@@ -18,36 +18,42 @@ private struct NaiveServer {
         if let change = change(&random) { append(change) }
     }
 
-    private mutating func append(_ change: PresenceEvent.Change) {
+    private mutating func append(_ change: PresenceNews.Change) {
         // Messages lie between presence events.
         let offset = head + 1 + UInt64(log.count % 3)
-        let event = PresenceEvent(
-            channelType: .message, channelName: "lobby", change: change, timestampMilliseconds: offset)
-        log.append((offset, event))
+        log.append((offset, PresenceNews(change: change, timestampMilliseconds: offset)))
     }
 
-    private mutating func change(_ random: inout SeededGenerator) -> PresenceEvent.Change? {
+    private mutating func change(_ random: inout SeededGenerator) -> PresenceNews.Change? {
         guard let user = Self.names.randomElement(using: &random) else { return nil }
         guard members[user] != nil else {
             members[user] = [:]
-            return .remoteJoin(userID: user)
+            return .joined(user)
         }
-        switch Int.random(in: 0..<4, using: &random) {
+        let key = "key\(Int.random(in: 0..<3, using: &random))"
+        switch Int.random(in: 0..<7, using: &random) {
         case 0:
             members[user] = nil
-            return .remoteLeave(userID: user)
+            return .left(user)
         case 1:
             members[user] = nil
-            return .remoteTimeout(userID: user)
+            return .timedOut(user)
+        case 2:
+            let isThere = members[user]?.removeValue(forKey: key) != nil
+            return .states(.init(userID: user, removed: isThere ? [key] : []))
+        case 3:
+            members[user] = [key: "whole"]
+            return .states(.init(userID: user, items: [key: "whole"], isWhole: true))
         default:
-            members[user]?["key\(Int.random(in: 0..<3, using: &random))"] = "\(random.next() % 5)"
-            return .remoteStateChanged(UserState(userID: user, states: members[user] ?? [:]))
+            let value = "\(random.next() % 5)"
+            members[user]?[key] = value
+            return .states(.init(userID: user, items: [key: value]))
         }
     }
 
     /// Several changes as one interval, each user at most once.
     private mutating func batch(_ random: inout SeededGenerator) {
-        var interval = PresenceInterval()
+        var interval = PresenceNews.Interval()
         var seen: Set<String> = []
         for _ in 0..<Int.random(in: 1...6, using: &random) {
             let before = members
@@ -56,11 +62,11 @@ private struct NaiveServer {
                 continue
             }
             switch change {
-            case .remoteJoin: interval.joined.append(user)
-            case .remoteLeave: interval.left.append(user)
-            case .remoteTimeout: interval.timedOut.append(user)
-            case .remoteStateChanged(let state): interval.states.append(state)
-            default: break
+            case .joined: interval.joined.append(user)
+            case .left: interval.left.append(user)
+            case .timedOut: interval.timedOut.append(user)
+            case .states(let change): interval.states.append(change)
+            case .interval: break
             }
         }
         append(.interval(interval))
@@ -83,10 +89,13 @@ private struct NaiveServer {
     }
 }
 
-extension PresenceEvent.Change {
+extension PresenceNews.Change {
     fileprivate var user: String? {
-        PresenceEvent(channelType: .message, channelName: "", change: self, timestampMilliseconds: 0)
-            .publisher
+        switch self {
+        case .joined(let user), .left(let user), .timedOut(let user): user
+        case .states(let change): change.userID
+        case .interval: nil
+        }
     }
 }
 
@@ -160,7 +169,7 @@ struct RosterHistoryTests {
     ) {
         let count = Int.random(in: 0...(server.log.count - delivered), using: &random)
         for entry in server.log[delivered..<(delivered + count)] {
-            let outcome = roster.received(entry.event, offset: entry.offset)
+            let outcome = roster.received(entry.news, offset: entry.offset)
             followers.hear(outcome, roster.members)
         }
         delivered += count

@@ -62,12 +62,45 @@ struct EventOutboxTests {
         #expect(ready4 == [4])
     }
 
+    @Test("what waits is bounded in events and bytes, of a channel and of all; what is settled has gone")
+    func bounded() throws {
+        let limit = Backlog(eventsMax: 3, bytesMax: 5_000, allBytesMax: 12_000)
+        var outbox = EventOutbox()
+        func refusal(_ channel: ChannelKey) -> RTMError.Limit? {
+            do throws(RTMError) {
+                try outbox.check(limit, for: channel)
+                return nil
+            } catch {
+                #expect(error.code == .presenceOperationFailed && error.retryAfter != nil)
+                return error.limit
+            }
+        }
+        outbox.add(change(1...2), to: channel)
+        #expect(refusal(channel) == nil)
+        outbox.add(change(3...3), to: channel)
+        #expect(refusal(channel) == .init(name: "waiting presence events", value: 3))
+        let state = StateChange(items: [StateItem(key: "k", value: String(repeating: "x", count: 5_000))])
+        let big = NumberedEvents(
+            source: 7, events: [(1, RosterEvent(.statesChanged(state), user: "u", exceptSession: 0))],
+            isEmpty: false)
+        for name in ["a", "b"] { outbox.add(big, to: .room(name)) }
+        #expect(refusal(.room("a")) == .init(name: "waiting presence bytes", value: 5_000))
+        #expect(refusal(.room("z")) == nil)
+        outbox.add(big, to: .room("c"))
+        #expect(refusal(.room("z")) == .init(name: "waiting presence bytes of all channels", value: 12_000))
+        for name in ["a", "b", "c"] {
+            _ = outbox.next(of: .room(name))
+            _ = outbox.settled(.room(name))
+        }
+        #expect(refusal(.room("a")) == nil)
+    }
+
     @Test("what a store tells twice is taken once")
     func twice() {
         var outbox = EventOutbox()
         outbox.add(change(1...3), to: channel)
         outbox.add(change(2...4), to: channel)
-        #expect(outbox.backlog(of: channel) == 4)
+        #expect(outbox.count == 4)
         #expect(outbox.last(of: channel) == 4)
     }
 }

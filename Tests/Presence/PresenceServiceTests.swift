@@ -272,7 +272,26 @@ struct PresenceServiceTests {
                 await code { try await setState(service, [("a", "1")], type: .user) } == .invalidChannelType)
             #expect(try await service.log().count == 1, "nothing of it was told")
             try await setState(service, [(String(long.dropFirst()), String(value.dropFirst()))])
-            #expect(try await service.log().last?.presence.items.count == 1)
+            #expect(try await service.log().last?.presence.states.items.count == 1)
+        }
+    }
+
+    @Test("R-17: the answer to a change of states says what it costs, other answers cost nothing")
+    func cost() async throws {
+        try await ServiceFixture.with { service in
+            for (number, user) in ["anna", "bob", "carl"].enumerated() {
+                _ = try await service.join(user, session: UInt64(number + 1))
+            }
+            let set = Rtm_Client_ClientFrame.OneOf_Body.setState(
+                .with { call in
+                    (call.channelType, call.channel) = (.message, "room")
+                    call.items = [.with { ($0.key, $0.value) = ("key", "value") }]
+                })
+            let response = try await service.response("anna", session: 1, set)
+            #expect(response.cost == 2 * (16 + 3 + 5 + 8))
+            let get = Rtm_Client_ClientFrame.OneOf_Body.getState(
+                .with { ($0.channelType, $0.channel, $0.userID) = (.message, "room", "anna") })
+            #expect(try await service.response("anna", session: 1, get).cost == 0)
         }
     }
 

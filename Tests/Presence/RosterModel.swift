@@ -22,9 +22,15 @@ struct RosterModel {
         case joined(String)
         case left(String)
         case timedOut(String)
-        case states(String, [StateItem])
+        case states(String, StateChange)
 
         var isStates: Bool { if case .states = self { true } else { false } }
+        var isDeparture: Bool {
+            switch self {
+            case .left, .timedOut: true
+            case .joined, .states: false
+            }
+        }
 
         var user: String {
             switch self {
@@ -36,6 +42,10 @@ struct RosterModel {
     let rules: AnnounceRules
     var people: [Person] = []
     var batch: [Happening] = []
+    /// The changes of states that no interval has announced yet; `nil` stands for all states of the user.
+    var unannounced: [(user: String, keys: Set<String>?)] = []
+    /// The user who was the last one to fit into an interval.
+    var lastTurn: String?
     var batchEnd: UInt64?
     var isInterval = false
     var events: [RosterEvent] = []
@@ -63,11 +73,11 @@ struct RosterModel {
                 people[place].phase = .online
                 if old.entry.isQuiet, !entry.isQuiet {
                     happen(.joined(entry.user), except: entry.session, now)
-                    if !old.states.isEmpty { tellStates(entry.user, now) }
+                    if !old.states.isEmpty { announceAllStates(entry.user, now) }
                 } else if !old.entry.isQuiet, entry.isQuiet {
                     happen(.left(entry.user), except: entry.session, now)
                 } else if hadStates, !entry.isQuiet {
-                    tellStates(entry.user, now)
+                    announceAllStates(entry.user, now)
                 }
                 return
             }
@@ -96,16 +106,17 @@ struct RosterModel {
     mutating func setStates(_ user: String, session: UInt64, _ items: [StateItem], now: UInt64) -> Bool {
         guard let place = place(user, session) else { return false }
         for item in items { people[place].states[item.key] = item.value }
-        if !people[place].entry.isQuiet { tellStates(user, now) }
+        announce(StateChange(items: items), place, now)
         return true
     }
 
     mutating func removeStates(_ user: String, session: UInt64, _ keys: [String], now: UInt64) -> Bool {
         guard let place = place(user, session) else { return false }
+        let removed = keys.filter { people[place].states[$0] != nil }.sorted()
         for key in keys.isEmpty ? Array(people[place].states.keys) : keys {
             people[place].states[key] = nil
         }
-        if !people[place].entry.isQuiet { tellStates(user, now) }
+        announce(keys.isEmpty ? StateChange(isWhole: true) : StateChange(removed: removed), place, now)
         return true
     }
 
@@ -122,7 +133,10 @@ struct RosterModel {
                 go(place, .left(user), except: 0, now)
             }
         }
-        if let batchEnd, batchEnd <= now { flush() }
+        if let batchEnd, batchEnd <= now {
+            flush(now)
+            isInterval = visible.count > rules.announceMax || !unannounced.isEmpty
+        }
     }
 
     // MARK: -
@@ -146,9 +160,14 @@ struct RosterModel {
         if !person.entry.isQuiet { happen(happening, except: session, now) }
     }
 
-    private mutating func tellStates(_ user: String, _ now: UInt64) {
-        guard let person = people.first(where: { $0.entry.user == user }) else { return }
-        happen(.states(user, person.state.items), except: person.entry.session, now)
+    private mutating func announceAllStates(_ user: String, _ now: UInt64) {
+        guard let place = people.firstIndex(where: { $0.entry.user == user }) else { return }
+        announce(StateChange(items: people[place].state.items, isWhole: true), place, now)
+    }
+
+    private mutating func announce(_ change: StateChange, _ place: Int, _ now: UInt64) {
+        let entry = people[place].entry
+        if !entry.isQuiet { happen(.states(entry.user, change), except: entry.session, now) }
     }
 
     private mutating func happen(_ happening: Happening, except session: UInt64, _ now: UInt64) {
@@ -159,11 +178,24 @@ struct RosterModel {
         } else {
             count = visible.filter { $0.entry.user != happening.user }.count
         }
-        let shallBeInterval = count > rules.announceMax
-        if isInterval, !shallBeInterval { flush() }
-        isInterval = shallBeInterval
+        if happening.isDeparture { unannounced.removeAll { $0.user == happening.user } }
+        if !happening.isStates {
+            if isInterval, count == rules.announceMax { flush(now) }
+            isInterval = count > rules.announceMax || !batch.isEmpty || !unannounced.isEmpty
+        }
         if isInterval {
-            batch.append(happening)
+            switch happening {
+            case .states(let user, let change) where change.isWhole: unannounced.append((user, nil))
+            case .states(let user, let change):
+                let keys = Set(change.items.map(\.key) + change.removed)
+                if !keys.isEmpty { unannounced.append((user, keys)) }
+            case .joined(let user):
+                // Subscribers have the states from before the user went.
+                let before = batch.last { $0.user == user }
+                if before?.isDeparture == true { unannounced.append((user, nil)) }
+                batch.append(happening)
+            case .left, .timedOut: batch.append(happening)
+            }
             batchEnd = batchEnd ?? now + rules.interval
             return
         }
@@ -172,7 +204,7 @@ struct RosterModel {
             case .joined: .joined
             case .left: .left
             case .timedOut: .timedOut
-            case .states(_, let items): .statesChanged(items)
+            case .states(_, let change): .statesChanged(change)
             }
         events.append(RosterEvent(event, user: happening.user, exceptSession: session))
     }
@@ -187,13 +219,11 @@ struct RosterModel {
         }
     }
 
-    private mutating func flush() {
-        batchEnd = nil
-        guard !batch.isEmpty else { return }
+    private mutating func flush(_ now: UInt64) {
         var interval = PresenceInterval()
         let moved = Set(batch.map(\.user)).sorted().map { user in
-            (user, batch.filter { $0.user == user && !$0.isStates })
-        }.filter { !$1.isEmpty }
+            (user, batch.filter { $0.user == user })
+        }
         for kind in 1...5 {
             for (user, moves) in moved where Self.kind(of: moves) == kind {
                 if kind <= 3 { interval.joined.append(user) }
@@ -201,23 +231,38 @@ struct RosterModel {
                 if kind == 3 || kind == 5 { interval.timedOut.append(user) }
             }
         }
-        let gone = Set(interval.left + interval.timedOut)
-        var departed: Set<String> = []
-        for happening in batch {
-            switch happening {
-            case .left(let user), .timedOut(let user): departed.insert(user)
-            case .joined(let user):
-                if departed.contains(user), !gone.contains(user) {
-                    interval.states.append(UserState(userID: user))
-                }
-            case .states(let user, let items):
-                if !gone.contains(user) { interval.states.append(UserState(userID: user, items: items)) }
-            }
-        }
         batch = []
+        interval.states = takeStates()
+        batchEnd = unannounced.isEmpty ? nil : now + rules.interval
         if interval != PresenceInterval() {
             events.append(RosterEvent(.interval(interval), user: "", exceptSession: 0))
         }
+    }
+
+    /// The next users in turn whose changes fit into an interval, at least one.
+    private mutating func takeStates() -> [StateChange] {
+        let users = Set(unannounced.map(\.user)).sorted()
+        let behind = users.filter { $0 > lastTurn ?? "" }
+        var taken: [StateChange] = []
+        for user in behind + users.filter({ !behind.contains($0) }) {
+            let change = change(of: user)
+            let bytes = (taken + [change]).map(\.cost).reduce(0, +)
+            if !taken.isEmpty, bytes > rules.statesBytesMax { break }
+            taken.append(change)
+        }
+        unannounced.removeAll { entry in taken.contains { $0.userID == entry.user } }
+        lastTurn = unannounced.isEmpty ? nil : taken.last?.userID
+        return taken
+    }
+
+    private func change(of user: String) -> StateChange {
+        let states = people.first { $0.entry.user == user }?.state.items ?? []
+        let changed = unannounced.filter { $0.user == user }.map(\.keys)
+        guard !changed.contains(nil) else { return StateChange(userID: user, items: states, isWhole: true) }
+        let keys = Set(changed.flatMap { $0 ?? [] })
+        return StateChange(
+            userID: user, items: states.filter { keys.contains($0.key) },
+            removed: keys.filter { key in !states.contains { $0.key == key } }.sorted())
     }
 }
 
@@ -245,14 +290,18 @@ struct SubscriberView {
         switch event.event {
         case .joined: users[event.user] = []
         case .left, .timedOut: users[event.user] = nil
-        case .statesChanged(let items): users[event.user] = items
+        case .statesChanged(let change): apply(change, to: event.user)
         case .interval(let interval):
             for user in interval.joined where users[user] == nil { users[user] = [] }
             for user in interval.left + interval.timedOut { users[user] = nil }
-            for state in interval.states where users[state.userID] != nil {
-                users[state.userID] = state.items
-            }
+            for change in interval.states { apply(change, to: change.userID) }
         }
+    }
+
+    private mutating func apply(_ change: StateChange, to user: String) {
+        guard let known = users[user] else { return }
+        let kept = change.isWhole ? [] : known.filter { !change.removed.contains($0.key) }
+        users[user] = StateLimits.merge(change.items, into: kept)
     }
 
     var states: [UserState] { users.map { UserState(userID: $0, items: $1) }.sorted() }

@@ -175,12 +175,19 @@ extension ServiceFixture {
     func call(
         _ user: String, session: UInt64, _ body: Rtm_Client_ClientFrame.OneOf_Body
     ) async throws -> Rtm_Client_ServerFrame {
+        let response = try await response(user, session: session, body)
+        return try Rtm_Client_ServerFrame(serializedBytes: response.response)
+    }
+
+    /// Sends a client's call and returns what the edge gets.
+    func response(
+        _ user: String, session: UInt64, _ body: Rtm_Client_ClientFrame.OneOf_Body
+    ) async throws -> Rtm_Service_CallResponse {
         let frame: [UInt8] = try Rtm_Client_ClientFrame.with { $0.body = body }.serializedBytes()
         let answer = try await toPresence.request(
             PresenceMethod.call,
             RawCall(caller: .of(user, session: session, instance: session), request: frame))
-        let response = try Rtm_Service_CallResponse(serializedBytes: answer)
-        return try Rtm_Client_ServerFrame(serializedBytes: response.response)
+        return try Rtm_Service_CallResponse(serializedBytes: answer)
     }
 
     /// The channel's log after a position.

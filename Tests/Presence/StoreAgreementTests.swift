@@ -17,7 +17,10 @@ struct StoreAgreementTests {
 
     static let cases: [Case] = (1...15).map { (seed: Int) in
         let debounce: UInt64 = seed % 3 == 0 ? 0 : 10
-        let rules = AnnounceRules(announceMax: [0, 2, 4, 100][seed % 4], interval: 50, debounce: debounce)
+        let statesBytesMax = seed % 5 < 3 ? 60 : 256 * 1024
+        let rules = AnnounceRules(
+            announceMax: [0, 2, 4, 100][seed % 4], interval: 50, debounce: debounce,
+            statesBytesMax: statesBytesMax)
         return Case(seed: UInt64(seed), kind: seed <= 12 ? .redis : .cluster, rules: rules)
     }
 

@@ -206,7 +206,7 @@ struct StoreContractTests {
             #expect(try await store.states(of: "anna") == nil)
             #expect(try await store.set(.of("anna"), ["a": "1"]) == false)
             try await store.enter(.of("anna", session: 2))
-            #expect(try await store.events() == [.states("anna", [:], except: 2)])
+            #expect(try await store.events() == [.states("anna", [:], whole: true, except: 2)])
         }
     }
 
@@ -230,7 +230,8 @@ struct StoreContractTests {
             try await store.end(.of("anna"), .lost)
             try await store.advance(5_000)
             #expect(
-                try await store.events() == [.joined("anna"), .states("anna", ["a": "1"]), .left("anna")])
+                try await store.events()
+                    == [.joined("anna"), .states("anna", ["a": "1"], whole: true), .left("anna")])
             try await store.hasMembers(0)
         }
     }
@@ -238,7 +239,7 @@ struct StoreContractTests {
     // MARK: States
 
     @Test(
-        "states merge, are told whole, and are removed by key or all (P-6, P-9, P-40, P-44)",
+        "an event has the states that a call sets and those that it removes (P-6, P-9, P-40, P-44)",
         arguments: Kind.allCases)
     func states(_ kind: Kind) async throws {
         try await StoreHarness.with(kind) { store in
@@ -252,9 +253,8 @@ struct StoreContractTests {
             #expect(
                 try await store.events() == [
                     .states("anna", ["a": "\u{1F388}", "b": "1"]),
-                    .states("anna", ["a": "\u{1F388}", "b": "2", "c": ""]),
-                    .states("anna", ["a": "\u{1F388}", "b": "2", "c": ""]),
-                    .states("anna", ["b": "2", "c": ""]), .states("anna", [:]),
+                    .states("anna", ["b": "2", "c": ""]), .states("anna", ["b": "2"]),
+                    .states("anna", [:], removed: ["a"]), .states("anna", [:], whole: true),
                 ])
             #expect(try await store.states(of: "anna") == [])
             #expect(try await store.set(.of("bob"), ["a": "1"]) == false)
@@ -264,7 +264,7 @@ struct StoreContractTests {
 
     @Test("setting the same values again is an event again (P-10)", arguments: Kind.allCases)
     func sameStates(_ kind: Kind) async throws {
-        // In a small channel each change is announced, in a big one both stand in the list.
+        // In a small channel each change is announced, in a big one the user stands in the list.
         for announceMax in [50, 0] {
             try await StoreHarness.with(kind, .with { $0.announce.announceMax = announceMax }) { store in
                 try await store.enter(.of("anna"))
@@ -273,11 +273,10 @@ struct StoreContractTests {
                 for _ in 1...2 { #expect(try await store.set(.of("anna"), ["a": "1"])) }
                 try await store.advance(30_000)
                 let told = try await store.events()
-                let state = UserState(userID: "anna", items: [StateItem(key: "a", value: "1")])
                 #expect(
                     told
                         == (announceMax == 0
-                            ? [.interval(PresenceInterval(states: [state, state]))]
+                            ? [.interval(PresenceInterval(states: [.of("anna", ["a": "1"])]))]
                             : [.states("anna", ["a": "1"]), .states("anna", ["a": "1"])]))
             }
         }
@@ -319,10 +318,7 @@ struct StoreContractTests {
                     .interval(
                         PresenceInterval(
                             joined: ["v1", "v2"], left: ["v2"],
-                            states: [
-                                UserState(userID: "v1", items: [StateItem(key: "a", value: "1")]),
-                                UserState(userID: "v1", items: [StateItem(key: "a", value: "2")]),
-                            ]))
+                            states: [.of("v1", ["a": "2"])]))
                 ])
             try await store.advance(60_000)
             #expect(try await store.events() == [], "nothing when nothing happened")
@@ -330,16 +326,13 @@ struct StoreContractTests {
             try await store.leave(.of("u1"))
             #expect(
                 try await store.events() == [
-                    .interval(
-                        PresenceInterval(
-                            states: [UserState(userID: "u2", items: [StateItem(key: "b", value: "3")])])),
-                    .left("u1"),
+                    .interval(PresenceInterval(states: [.of("u2", ["b": "3"])])), .left("u1"),
                 ])
         }
     }
 
     @Test(
-        "the states of a period are told in the order of the changes, all of each user (P-23)",
+        "an interval has each user once, with the states that have changed as they are now (P-23)",
         arguments: Kind.allCases)
     func intervalStates(_ kind: Kind) async throws {
         try await StoreHarness.with(kind, .with { $0.announce.announceMax = 0 }) { store in
@@ -351,13 +344,9 @@ struct StoreContractTests {
             _ = try await store.set(.of("bob"), ["c": "2"])
             _ = try await store.remove(.of("bob"), ["b"])
             try await store.advance(30_000)
-            let all: [(String, [(String, String)])] = [
-                ("bob", [("b", "1")]), ("anna", [("a", "1")]), ("bob", [("b", "1"), ("c", "2")]),
-                ("bob", [("c", "2")]),
+            let states = [
+                StateChange.of("anna", ["a": "1"]), .of("bob", ["c": "2"], removed: ["b"]),
             ]
-            let states = all.map { user, items in
-                UserState(userID: user, items: items.map { StateItem(key: $0.0, value: $0.1) })
-            }
             #expect(try await store.events() == [.interval(PresenceInterval(states: states))])
         }
     }
@@ -402,7 +391,7 @@ struct StoreContractTests {
                 try await store.events() == [
                     .interval(
                         PresenceInterval(
-                            joined: ["anna"], timedOut: ["carl"], states: [UserState(userID: "anna")]))
+                            joined: ["anna"], timedOut: ["carl"], states: [.of("anna", [:], whole: true)]))
                 ])
         }
     }

@@ -368,6 +368,14 @@ extension StoreHarness {
         _ caller: Caller, _ items: [String: String], _ channel: ChannelKey = .room,
         over link: EdgeLink = .unknown
     ) async throws -> Bool {
+        try await cost(caller, items, channel, over: link) != nil
+    }
+
+    /// Sets states. Gives what the store gives.
+    func cost(
+        _ caller: Caller, _ items: [String: String], _ channel: ChannelKey = .room,
+        over link: EdgeLink = .unknown
+    ) async throws -> Int? {
         let states = items.sorted { $0.key < $1.key }.map { StateItem(key: $0.key, value: $0.value) }
         return try await call { $0.setStates(caller, channel, states, over: link, $1) }
     }
@@ -375,7 +383,8 @@ extension StoreHarness {
     func remove(
         _ caller: Caller, _ keys: [String], _ channel: ChannelKey = .room, over link: EdgeLink = .unknown
     ) async throws -> Bool {
-        try await call { $0.removeStates(caller, channel, keys, over: link, $1) }
+        let cost: Int? = try await call { $0.removeStates(caller, channel, keys, over: link, $1) }
+        return cost != nil
     }
 
     func states(of user: String, askedBy asker: String = "?") async throws -> [StateItem]? {
@@ -428,6 +437,17 @@ extension StoreHarness {
     }
 }
 
+extension StateChange {
+    static func of(
+        _ user: String, _ items: [String: String], removed: [String] = [], whole: Bool = false
+    ) -> StateChange {
+        StateChange(
+            userID: user,
+            items: items.sorted { $0.key < $1.key }.map { StateItem(key: $0.key, value: $0.value) },
+            removed: removed, isWhole: whole)
+    }
+}
+
 extension RosterEvent {
     static func joined(_ user: String, except: UInt64 = 1) -> RosterEvent {
         RosterEvent(.joined, user: user, exceptSession: except)
@@ -438,10 +458,13 @@ extension RosterEvent {
     static func timedOut(_ user: String) -> RosterEvent {
         RosterEvent(.timedOut, user: user, exceptSession: 0)
     }
-    static func states(_ user: String, _ items: [String: String], except: UInt64 = 1) -> RosterEvent {
+    static func states(
+        _ user: String, _ items: [String: String], removed: [String] = [], whole: Bool = false,
+        except: UInt64 = 1
+    ) -> RosterEvent {
         RosterEvent(
-            .statesChanged(items.sorted { $0.key < $1.key }.map { StateItem(key: $0.key, value: $0.value) }),
-            user: user, exceptSession: except)
+            .statesChanged(.of("", items, removed: removed, whole: whole)), user: user,
+            exceptSession: except)
     }
     static func interval(_ interval: PresenceInterval) -> RosterEvent {
         RosterEvent(.interval(interval), user: "", exceptSession: 0)

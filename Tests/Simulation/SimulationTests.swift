@@ -16,7 +16,9 @@ struct SimulationTests {
         #expect(result.entries.count > 500, "seed \(seed)")
     }
 
-    @Test("the promises of presence hold", arguments: Array(1...7) + [21, 90, 5003, 6090] as [UInt64])
+    @Test(
+        "the promises of presence hold",
+        arguments: Array(1...7) + [21, 90, 5003, 6090, 100_784] as [UInt64])
     func presence(seed: UInt64) {
         let result = Simulation.run(seed: seed, scene: .presence)
         #expect(result.findings.isEmpty, "\(result.report)")

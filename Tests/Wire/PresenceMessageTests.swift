@@ -123,22 +123,28 @@ struct PresenceMessageTests {
 
     @Test("events are what the schema says, each as one field of a publication")
     func events() throws {
+        let change = StateChange(userID: "anna", items: users[0].items, removed: ["c"], isWhole: true)
+        let expectedChange = Rtm_Client_StateChange.with {
+            ($0.userID, $0.items, $0.removed, $0.whole) = ("anna", expected[0].items, ["c"], true)
+        }
         let interval = PresenceInterval(
-            joined: ["a", "b"], left: ["b"], timedOut: ["c"], states: users)
+            joined: ["a", "b"], left: ["b"], timedOut: ["c"], states: [change])
         let all: [(PresenceEvent, Rtm_Client_PresenceEvent)] = [
             (.joined, .with { $0.type = .presenceEventRemoteJoin }),
             (.left, .with { $0.type = .presenceEventRemoteLeave }),
             (.timedOut, .with { $0.type = .presenceEventRemoteTimeout }),
             (
-                .statesChanged(users[0].items),
-                .with { ($0.type, $0.items) = (.presenceEventRemoteStateChanged, expected[0].items) }
+                .statesChanged(change),
+                .with { ($0.type, $0.states) = (.presenceEventRemoteStateChanged, expectedChange) }
             ),
             (
                 .interval(interval),
                 .with {
                     $0.type = .presenceEventInterval
                     $0.interval = .with {
-                        ($0.joined, $0.left, $0.timedOut, $0.states) = (["a", "b"], ["b"], ["c"], expected)
+                        ($0.joined, $0.left, $0.timedOut, $0.states) = (
+                            ["a", "b"], ["b"], ["c"], [expectedChange]
+                        )
                     }
                 }
             ),

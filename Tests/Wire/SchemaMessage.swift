@@ -104,6 +104,7 @@ extension SchemaMessage {
         SchemaMessage(Rtm_Client_GetState.self, rtm__client__get_state__unpack),
         SchemaMessage(Rtm_Client_RemoveState.self, rtm__client__remove_state__unpack),
         SchemaMessage(Rtm_Client_PresenceSnapshot.self, rtm__client__presence_snapshot__unpack),
+        SchemaMessage(Rtm_Client_StateChange.self, rtm__client__state_change__unpack),
         SchemaMessage(Rtm_Client_PresenceEvent.self, rtm__client__presence_event__unpack),
         SchemaMessage(Rtm_Client_PresenceInterval.self, rtm__client__presence_interval__unpack),
         SchemaMessage(Rtm_Client_Done.self, rtm__client__done__unpack),

@@ -45,8 +45,8 @@ struct WrittenFieldsTests {
     @Test("events of presence carry their states or their interval")
     func presenceEvents() throws {
         let item = StateItem(key: "k", value: "v")
-        let states = PresenceEvent.statesChanged([item]).encoded
-        #expect(try Self.numbers(in: states) == [1, 2])
+        let states = PresenceEvent.statesChanged(StateChange(items: [item])).encoded
+        #expect(try Self.numbers(in: states) == [1, 4])
         let interval = PresenceEvent.interval(PresenceInterval(joined: ["u"])).encoded
         #expect(try Self.numbers(in: interval) == [1, 3])
     }

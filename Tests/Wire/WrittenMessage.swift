@@ -26,6 +26,8 @@ struct WrittenMessage: Sendable, CustomTestStringConvertible {
         appID: "a", userID: "u", session: SessionID(rawValue: 1), instance: 2)
     private static let position = StreamPosition(epoch: 1, offset: 2)
     private static let origin = PublishOrigin(instance: 1, sequence: 2, againAfter: 3, epoch: 4)
+    private static let change = StateChange(
+        userID: "u", items: [StateItem(key: "k", value: "v")], removed: ["r"], isWhole: true)
     private static let user = UserState(userID: "u", items: [StateItem(key: "k", value: "v")])
     private static let item = MetadataItem(
         key: "k", value: "v", revision: 1, updatedMilliseconds: 2, author: "a")
@@ -84,7 +86,8 @@ struct WrittenMessage: Sendable, CustomTestStringConvertible {
             WrittenMessage(UserChannel(type: .stream, name: "n")),
             WrittenMessage(PresenceSnapshot(channel: key, position: position, users: [user], more: true)),
             WrittenMessage(
-                PresenceInterval(joined: ["u"], left: ["u"], timedOut: ["u"], states: [user])),
+                PresenceInterval(joined: ["u"], left: ["u"], timedOut: ["u"], states: [change])),
+            WrittenMessage(change),
             WrittenMessage(MetadataWritten(majorRevision: 1)), WrittenMessage(item),
             WrittenMessage(Metadata(key, majorRevision: 1, items: [item])),
             WrittenMessage(StorageEvent(majorRevision: 1, items: [item])),
@@ -179,7 +182,7 @@ struct WrittenMessage: Sendable, CustomTestStringConvertible {
             channel: key, caller: caller, quiet: true, presenceTimeout: second, claim: 3)
         return [
             WrittenMessage(caller), WrittenMessage(CallRequest(caller: caller, request: x)),
-            WrittenMessage(CallResponse(response: x)),
+            WrittenMessage(CallResponse(response: x, cost: 1)),
             WrittenMessage(
                 JoinRequest(
                     channel: key, caller: caller, lease: 1, quiet: true, presenceTimeout: second,

@@ -27,14 +27,24 @@ extension Encryption {
     }
 
     /// Opens the states that an event shows.
-    func open(_ change: PresenceEvent.Change, in channel: UserChannel) -> PresenceEvent.Change {
+    func open(_ change: PresenceNews.Change, in channel: UserChannel) -> PresenceNews.Change {
         switch change {
-        case .remoteStateChanged(let user): return .remoteStateChanged(open(user, in: channel))
+        case .states(let change): return .states(open([change], in: channel).first ?? change)
         case .interval(var interval):
             interval.states = open(interval.states, in: channel)
             return .interval(interval)
-        case .snapshot(let users): return .snapshot(open(users, in: channel))
-        case .remoteJoin, .remoteLeave, .remoteTimeout, .errorOutOfService: return change
+        case .joined, .left, .timedOut: return change
+        }
+    }
+
+    private func open(
+        _ changes: [PresenceNews.StateChange], in channel: UserChannel
+    ) -> [PresenceNews.StateChange] {
+        let users = open(changes.map { UserState(userID: $0.userID, states: $0.items) }, in: channel)
+        return zip(changes, users).map { change, user in
+            var change = change
+            change.items = user.states
+            return change
         }
     }
 

@@ -32,7 +32,7 @@ struct ChannelRoster: Sendable {
         var position: StreamPosition
         var users: [String: [String: String]] = [:]
         /// Events that are later than the snapshot, but came before its last frame.
-        var held: [(offset: UInt64, event: PresenceEvent)] = []
+        var held: [(offset: UInt64, news: PresenceNews)] = []
     }
 
     let channel: UserChannel
@@ -90,8 +90,8 @@ struct ChannelRoster: Sendable {
         var outcome = Outcome(
             events: [event(.snapshot(snapshot.users.sortedUsers), at: page.timestampMilliseconds)],
             changes: [.replaced])
-        for (offset, event) in snapshot.held {
-            let next = received(event, offset: offset)
+        for (offset, news) in snapshot.held {
+            let next = received(news, offset: offset)
             outcome.events += next.events
             outcome.changes += next.changes
         }
@@ -117,24 +117,41 @@ struct ChannelRoster: Sendable {
 
     // MARK: Events
 
-    mutating func received(_ event: PresenceEvent, offset: UInt64) -> Outcome {
+    mutating func received(_ news: PresenceNews, offset: UInt64) -> Outcome {
         if let arriving {
             // While a snapshot arrives, an event that it contains is passed over, and a later one comes
             // behind it.
             guard !isContained(offset, in: arriving.position) else { return Outcome() }
-            self.arriving?.held.append((offset, event))
+            self.arriving?.held.append((offset, news))
             return Outcome()
         }
         if let position, isContained(offset, in: position) { return Outcome() }
-        let isNews = self.isNews(event.change)
-        let changes = apply(event.change)
-        guard event.publisher != userID, isNews else { return Outcome(changes: changes) }
-        var event = event
-        if case .interval(var interval) = event.change {
-            interval.occupancy = members?.count
-            event.change = .interval(interval)
+        let isNews = self.isNews(news.change)
+        let changes = apply(news.change)
+        guard isNews, let change = shown(news.change) else { return Outcome(changes: changes) }
+        return Outcome(events: [event(change, at: news.timestampMilliseconds)], changes: changes)
+    }
+
+    /// What the app gets of a change that has been applied; `nil` if it gets nothing.
+    private func shown(_ change: PresenceNews.Change) -> PresenceEvent.Change? {
+        switch change {
+        case .joined(let user): return user == userID ? nil : .remoteJoin(userID: user)
+        case .left(let user): return user == userID ? nil : .remoteLeave(userID: user)
+        case .timedOut(let user): return user == userID ? nil : .remoteTimeout(userID: user)
+        case .states(let change):
+            return change.userID == userID ? nil : state(of: change.userID).map { .remoteStateChanged($0) }
+        case .interval(let interval):
+            return .interval(
+                PresenceInterval(
+                    joined: interval.joined, left: interval.left, timedOut: interval.timedOut,
+                    states: interval.states.compactMap { state(of: $0.userID) },
+                    occupancy: members?.count))
         }
-        return Outcome(events: [event], changes: changes)
+    }
+
+    /// All states of a user (P-6), as far as they are known.
+    private func state(of user: String) -> UserState? {
+        members?[user].map { UserState(userID: user, states: $0) }
     }
 
     private func isContained(_ offset: UInt64, in position: StreamPosition) -> Bool {
@@ -143,13 +160,13 @@ struct ChannelRoster: Sendable {
 
     /// After presence was started anew, and until its snapshot is here, an event may say that a user comes
     /// who has been there all the time, or that a user shows something who isn't there yet.
-    private func isNews(_ change: PresenceEvent.Change) -> Bool {
+    private func isNews(_ change: PresenceNews.Change) -> Bool {
         guard let members else { return true }
         return switch change {
-        case .remoteJoin(let user): members[user] == nil
-        case .remoteLeave(let user), .remoteTimeout(let user): members[user] != nil
-        case .remoteStateChanged(let user): members[user.userID] != nil
-        case .interval, .snapshot, .errorOutOfService: true
+        case .joined(let user): members[user] == nil
+        case .left(let user), .timedOut(let user): members[user] != nil
+        case .states(let change): members[change.userID] != nil
+        case .interval: true
         }
     }
 
@@ -163,18 +180,17 @@ struct ChannelRoster: Sendable {
         return [.statesChanged(UserState(userID: userID, states: states))]
     }
 
-    private mutating func apply(_ change: PresenceEvent.Change) -> [RosterChange] {
+    private mutating func apply(_ change: PresenceNews.Change) -> [RosterChange] {
         switch change {
-        case .remoteJoin(let user): return join(user)
-        case .remoteLeave(let user): return leave(user, .left(user))
-        case .remoteTimeout(let user): return leave(user, .timedOut(user))
-        case .remoteStateChanged(let user): return show(user)
+        case .joined(let user): join(user)
+        case .left(let user): leave(user, .left(user))
+        case .timedOut(let user): leave(user, .timedOut(user))
+        case .states(let change): show(change)
         case .interval(let interval):
-            return interval.joined.flatMap { join($0) }
+            interval.joined.flatMap { join($0) }
                 + interval.left.flatMap { leave($0, .left($0)) }
                 + interval.timedOut.flatMap { leave($0, .timedOut($0)) }
                 + interval.states.flatMap { show($0) }
-        case .snapshot, .errorOutOfService: return []
         }
     }
 
@@ -189,12 +205,13 @@ struct ChannelRoster: Sendable {
     }
 
     /// The own states come from the own calls, because an event of an earlier call may be late.
-    private mutating func show(_ user: UserState) -> [RosterChange] {
-        guard user.userID != userID, let shown = members?[user.userID], shown != user.states else {
-            return []
-        }
-        members?[user.userID] = user.states
-        return [.statesChanged(user)]
+    private mutating func show(_ change: PresenceNews.StateChange) -> [RosterChange] {
+        let user = change.userID
+        guard user != userID, let shown = members?[user] else { return [] }
+        let states = change.applied(to: shown)
+        guard states != shown else { return [] }
+        members?[user] = states
+        return [.statesChanged(UserState(userID: user, states: states))]
     }
 }
 

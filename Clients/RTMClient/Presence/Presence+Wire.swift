@@ -8,24 +8,30 @@ extension UserState {
     }
 }
 
-extension PresenceEvent.Change {
+extension PresenceNews.Change {
     /// `nil` for a kind of event that only newer servers know.
     init?(_ event: Rtm_Client_PresenceEvent, publisher: String) {
         switch event.type {
-        case .presenceEventRemoteJoin: self = .remoteJoin(userID: publisher)
-        case .presenceEventRemoteLeave: self = .remoteLeave(userID: publisher)
-        case .presenceEventRemoteTimeout: self = .remoteTimeout(userID: publisher)
-        case .presenceEventRemoteStateChanged:
-            let states = Dictionary(event.items.map { ($0.key, $0.value) }) { $1 }
-            self = .remoteStateChanged(UserState(userID: publisher, states: states))
+        case .presenceEventRemoteJoin: self = .joined(publisher)
+        case .presenceEventRemoteLeave: self = .left(publisher)
+        case .presenceEventRemoteTimeout: self = .timedOut(publisher)
+        case .presenceEventRemoteStateChanged: self = .states(.init(event.states, of: publisher))
         case .presenceEventInterval:
             let interval = event.interval
             self = .interval(
-                PresenceInterval(
+                .init(
                     joined: interval.joined, left: interval.left, timedOut: interval.timedOut,
-                    states: interval.states.map(UserState.init)))
+                    states: interval.states.map { .init($0, of: $0.userID) }))
         case .presenceEventNone, .UNRECOGNIZED: return nil
         }
+    }
+}
+
+extension PresenceNews.StateChange {
+    fileprivate init(_ change: Rtm_Client_StateChange, of user: String) {
+        self.init(
+            userID: user, items: Dictionary(change.items.map { ($0.key, $0.value) }) { $1 },
+            removed: change.removed, isWhole: change.whole)
     }
 }
 

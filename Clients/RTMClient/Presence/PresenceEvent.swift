@@ -96,8 +96,7 @@ public struct PresenceInterval: Sendable, Hashable {
     public var left: [String]
     /// Whose connection was lost for too long.
     public var timedOut: [String]
-    /// The changes of states in their order, each with all states that the user had then. A user may occur
-    /// several times (P-23).
+    /// The users whose states have changed, each once and with all states that the user has now (P-23).
     public var states: [UserState]
     /// How many users are there now, or `nil` while no snapshot has come.
     public var occupancy: Int?

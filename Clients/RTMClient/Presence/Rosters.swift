@@ -80,13 +80,12 @@ final class Rosters {
     }
 
     func received(_ event: Rtm_Client_PresenceEvent, in publication: Rtm_Client_Publication) {
-        guard let news = PresenceEvent.Change(event, publisher: publication.publisher) else { return }
+        guard let change = PresenceNews.Change(event, publisher: publication.publisher) else { return }
         let channel = UserChannel(publication.channelType, publication.channel)
-        let event = PresenceEvent(
-            channelType: channel.type, channelName: channel.name,
-            change: channel.type == .topics ? news : link.encryption?.open(news, in: channel) ?? news,
+        let news = PresenceNews(
+            change: channel.type == .topics ? change : link.encryption?.open(change, in: channel) ?? change,
             timestampMilliseconds: publication.timestampMs)
-        change(channel.label) { $0.received(event, offset: publication.offset) }
+        self.change(channel.label) { $0.received(news, offset: publication.offset) }
     }
 
     /// This user shows other states now. The app hears no event of what it did itself (P-8).

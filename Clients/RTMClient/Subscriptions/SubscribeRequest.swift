@@ -38,7 +38,7 @@ struct SubscribeRequest: Request {
         guard let running = subscriptions.abandon(channel, request: completion.id) else { return nil }
         return { body in
             guard case .subscribed(let answer) = body else { return }
-            subscriptions.confirmedLate(channel, running: running, answer)
+            subscriptions.confirmedLate(channel, features, running: running, answer)
         }
     }
 

@@ -165,6 +165,11 @@ struct SubscriptionTable: Sendable {
     /// A return needs this from now on.
     mutating func set(_ detail: SubscriptionDetail, of channel: String) { entries[channel]?.detail = detail }
 
+    /// The server gives the subscription these features.
+    mutating func set(_ features: SubscriptionFeatures, of channel: String) {
+        entries[channel]?.features = features
+    }
+
     mutating func beginLeaving(_ channel: String) { entries[channel]?.isLeaving = true }
 
     /// The server refused to end the subscription, which therefore goes on.

@@ -100,11 +100,19 @@ final class Subscriptions {
 
     /// The server confirmed a subscribe that nobody waits for any more. Its answer may say that something of
     /// the subscription was lost that ran then. It says nothing of one that has begun since.
-    func confirmedLate(_ channel: String, running: UInt64, _ answer: Rtm_Client_Subscribed) {
+    ///
+    /// The subscription has the features of that subscribe from here on, because the server gives it these. A
+    /// next subscribe brings no snapshot of what the server has given already (M-5).
+    func confirmedLate(
+        _ channel: String, _ features: SubscriptionFeatures, running: UInt64, _ answer: Rtm_Client_Subscribed
+    ) {
         guard table.running(channel) == running else { return }
         let gap = table.confirm(
             channel, request: nil, position: StreamPosition(answer.position), hasGap: answer.gap)
         if let gap { link.events.emit(.gap(gap)) }
+        guard !table.isLeaving(channel) else { return }
+        table.set(features, of: channel)
+        begin(channel, features: features, answer, isNew: true)
     }
 
     private func begin(

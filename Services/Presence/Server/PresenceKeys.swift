@@ -19,6 +19,10 @@ package enum PresenceKeys {
     package static let interval = ConfigurationKey<Duration>.duration(
         "presence.interval", default: .seconds(30), in: .milliseconds(10) ... .seconds(300),
         "How long the changes of a big channel are collected before its users hear of them.")
+    package static let intervalStatesBytesMax = ConfigurationKey<Int>.byteSize(
+        "presence.states.intervalBytesMax", default: 256 * 1024, in: 1024...2 << 20,
+        "Bytes of states that a big channel announces at the end of one interval; what exceeds them comes with the next one (L-51)."
+    )
     package static let debounce = ConfigurationKey<Duration>.duration(
         "presence.debounce", default: .seconds(2), in: .zero ... .seconds(60),
         "How long a leave is held back; a user who returns meanwhile has not been away. With 0s a leave is announced at once."
@@ -57,6 +61,7 @@ package enum PresenceKeys {
         ServiceLinkKeys.secret.declaration, announceMax.declaration, interval.declaration,
         debounce.declaration,
         statesMax.declaration, stateKeyBytesMax.declaration, stateValueBytesMax.declaration,
+        intervalStatesBytesMax.declaration,
         leaseTimeToLive.declaration, grace.declaration, sweepInterval.declaration, channelsMax.declaration,
         usersMax.declaration, streamUsersMax.declaration,
     ]
@@ -77,7 +82,8 @@ extension PresenceRules {
             announce: AnnounceRules(
                 announceMax: configuration[PresenceKeys.announceMax],
                 interval: configuration[PresenceKeys.interval].milliseconds,
-                debounce: configuration[PresenceKeys.debounce].milliseconds),
+                debounce: configuration[PresenceKeys.debounce].milliseconds,
+                statesBytesMax: configuration[PresenceKeys.intervalStatesBytesMax]),
             states: StateLimits(
                 countMax: configuration[PresenceKeys.statesMax],
                 keyBytesMax: configuration[PresenceKeys.stateKeyBytesMax],

@@ -12,7 +12,7 @@ extension CallRequest: ArenaDecodable {
 extension CallResponse: ArenaDecodable {
     package init(_ bytes: UnsafeRawBufferPointer, in arena: borrowing DecodeArena) throws(WireError) {
         let message = try Self.unpack(bytes, in: arena, with: rtm__service__call_response__unpack)
-        self.init(response: WireText(message.response))
+        self.init(response: WireText(message.response), cost: message.cost)
     }
 }
 

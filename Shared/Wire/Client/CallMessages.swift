@@ -47,10 +47,16 @@ package struct CallResponse: WireMessage {
     package typealias Fields = Schema.CallResponse
     /// The one field of ServerFrame.body, with its key.
     package let response: WireText
+    /// The bytes that the call sends to other users: those of its event, times the users who get it.
+    package let cost: UInt64
 
-    package init(response: WireText) { self.response = response }
+    package init(response: WireText, cost: UInt64 = 0) {
+        self.response = response
+        self.cost = cost
+    }
 
     package func write(to sink: inout some FieldSink) {
         sink.field(Fields.response, response)
+        sink.field(Fields.cost, cost)
     }
 }

@@ -6,8 +6,8 @@ package enum PresenceEvent: PublicationEvent, Sendable, Hashable {
     case joined
     case left
     case timedOut
-    /// The user has changed states, and these are all that the user has now (P-6).
-    case statesChanged([StateItem])
+    /// The user has set or removed states (P-6). The change names no user; the publication does.
+    case statesChanged(StateChange)
     case interval(PresenceInterval)
 
     /// The schema's numbers.
@@ -32,10 +32,40 @@ package enum PresenceEvent: PublicationEvent, Sendable, Hashable {
     package func write(to sink: inout some FieldSink) {
         sink.field(Fields.type, kind)
         switch self {
-        case .statesChanged(let items): sink.field(Fields.items, items)
+        case .statesChanged(let change): sink.field(Fields.states, change)
         case .interval(let interval): sink.field(Fields.interval, interval)
         case .joined, .left, .timedOut: break
         }
+    }
+}
+
+/// What of a user's states has changed. A subscriber who knows the states from before knows all of them
+/// afterwards, and a change of one byte doesn't send the other states again.
+package struct StateChange: WireMessage, Sendable, Hashable {
+    package typealias Fields = Schema.StateChange
+    /// Empty where the publication names the user.
+    package var userID: String
+    /// States that the user has set, with the values that they have now, ordered by key.
+    package var items: [StateItem]
+    /// Keys of states that the user doesn't have any more.
+    package var removed: [String]
+    /// Whether the user has the items and no other states.
+    package var isWhole: Bool
+
+    package init(
+        userID: String = "", items: [StateItem] = [], removed: [String] = [], isWhole: Bool = false
+    ) {
+        self.userID = userID
+        self.items = items
+        self.removed = removed
+        self.isWhole = isWhole
+    }
+
+    package func write(to sink: inout some FieldSink) {
+        sink.field(Fields.userId, userID)
+        sink.field(Fields.items, items)
+        sink.field(Fields.removed, removed)
+        sink.field(Fields.whole, isWhole)
     }
 }
 
@@ -46,11 +76,11 @@ package struct PresenceInterval: WireMessage, Sendable, Hashable {
     package var joined: [String]
     package var left: [String]
     package var timedOut: [String]
-    /// The changes of states in their order, each with all states that the user had then.
-    package var states: [UserState]
+    /// What changed of the users' states, each user at most once in a period (P-23).
+    package var states: [StateChange]
 
     package init(
-        joined: [String] = [], left: [String] = [], timedOut: [String] = [], states: [UserState] = []
+        joined: [String] = [], left: [String] = [], timedOut: [String] = [], states: [StateChange] = []
     ) {
         self.joined = joined
         self.left = left

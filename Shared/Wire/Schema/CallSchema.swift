@@ -18,5 +18,6 @@ extension Schema {
     /// rtm.service.CallResponse
     package enum CallResponse {
         package static var response: SchemaField<Bytes> { SchemaField(1) }
+        package static var cost: SchemaField<UInt64> { SchemaField(2) }
     }
 }

@@ -75,11 +75,19 @@ extension Schema {
         package static var more: SchemaField<Bool> { SchemaField(5) }
     }
 
+    /// rtm.client.StateChange
+    package enum StateChange {
+        package static var userId: SchemaField<String> { SchemaField(1) }
+        package static var items: SchemaField<[StateItem]> { SchemaField(2) }
+        package static var removed: SchemaField<[String]> { SchemaField(3) }
+        package static var whole: SchemaField<Bool> { SchemaField(4) }
+    }
+
     /// rtm.client.PresenceEvent
     package enum PresenceEvent {
         package static var type: SchemaField<Enumeration> { SchemaField(1) }
-        package static var items: SchemaField<[StateItem]> { SchemaField(2) }
         package static var interval: SchemaField<PresenceInterval> { SchemaField(3) }
+        package static var states: SchemaField<StateChange> { SchemaField(4) }
     }
 
     /// rtm.client.PresenceInterval
@@ -87,6 +95,6 @@ extension Schema {
         package static var joined: SchemaField<[String]> { SchemaField(1) }
         package static var left: SchemaField<[String]> { SchemaField(2) }
         package static var timedOut: SchemaField<[String]> { SchemaField(3) }
-        package static var states: SchemaField<[UserState]> { SchemaField(4) }
+        package static var states: SchemaField<[StateChange]> { SchemaField(5) }
     }
 }

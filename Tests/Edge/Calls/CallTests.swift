@@ -128,6 +128,31 @@ struct CallTests {
         #expect(take(&session, .setLock, .message, rates)?.limit?.name == "calls per second")
     }
 
+    @Test("R-17: states count as their bytes times the users who get them; the refusal says when")
+    func stateBytes() throws {
+        var session = SessionRates()
+        let rates = ApplicationRates(
+            publish: 0, calls: 0, subscribesMax: 0, login: 0, subscriptionsMax: 0, stateBytes: 1_000)
+        #expect(take(&session, .setState, .message, rates) == nil)
+        session.announced(4_000, rates, now: Self.start)
+        #expect(take(&session, .whoNow, .message, rates) == nil)
+        for kind in [ClientCall.Kind.setState, .removeState] {
+            let refusal = try #require(take(&session, kind, .message, rates))
+            #expect(refusal.code == .operationRateExceedLimitation)
+            #expect(refusal.limit == .init(name: "bytes of states times users per second", value: 1_000))
+            let wait = try #require(refusal.retryAfter)
+            #expect(wait > .zero && wait <= .milliseconds(2))
+        }
+        // What a call costs is known when it is done. Whoever spends more than there is waits for longer.
+        session.announced(2_000, rates, now: Self.start)
+        let refusal = try #require(take(&session, .setState, .message, rates))
+        let wait = try #require(refusal.retryAfter)
+        #expect(wait > .seconds(2) && wait <= .milliseconds(2_002))
+        var other = SessionRates()
+        other.announced(0, rates, now: Self.start)
+        #expect(take(&other, .setState, .message, rates) == nil)
+    }
+
     @Test("R-7, S-19: who follows as many users as are allowed can take them all up again at once")
     func followsAgain() throws {
         let rates = ApplicationRates(publish: 60, calls: 20, subscribesMax: 2, login: 2, subscriptionsMax: 0)

@@ -56,7 +56,10 @@ final class Calls {
         _ call: ForwardedCall, _ outcome: Result<CallResponse, ServiceLinkRequestFailure>
     ) {
         switch outcome {
-        case .success(let response): call.answer(response.response, metrics)
+        case .success(let response):
+            call.session.rates.announced(
+                response.cost, call.session.application.rates, now: endOfTurn.now)
+            call.answer(response.response, metrics)
         case .failure(let failure): call.refuse(call.kind.error(failure), metrics)
         }
     }

@@ -121,6 +121,11 @@ package enum EdgeKeys {
         "edge.rates.topicPublish", default: 200, in: 0...1_000_000,
         "Messages per second of one session to one topic; 0 means no limit (R-4).")
 
+    package static let stateBytesRate = ConfigurationKey<Int>.byteSize(
+        "edge.rates.stateBytes", default: 1 << 20, in: 0...1 << 40,
+        "Bytes of temporary states, times the users who get them, per second of one session, four times that at once; 0 means no limit (R-17)."
+    )
+
     static let userMetadataWriters = ConfigurationKey<ForeignPolicies.Policy>.choice(
         "edge.permissions.userMetadata", default: .everybody,
         "Who may write the metadata of another user: everybody whom no token restricts, or those whose token lists that user (D-16)."
@@ -148,6 +153,7 @@ package enum EdgeKeys {
         callRate.declaration, subscribeRate.declaration, loginRate.declaration,
         channelMetadataRate.declaration, userMetadataRate.declaration, acquireLockRate.declaration,
         renewalRate.declaration, heartbeatRate.declaration, refusalRate.declaration,
+        stateBytesRate.declaration,
         userMetadataWriters.declaration, lockRevokers.declaration,
     ]
 
@@ -160,7 +166,7 @@ package enum EdgeKeys {
         appPublishBytes.declaration, callRate.declaration,
         subscribeRate.declaration, loginRate.declaration, channelMetadataRate.declaration,
         userMetadataRate.declaration, acquireLockRate.declaration, renewalRate.declaration,
-        userMetadataWriters.declaration, lockRevokers.declaration,
+        stateBytesRate.declaration, userMetadataWriters.declaration, lockRevokers.declaration,
     ]
 
     static let rules = [
@@ -264,6 +270,7 @@ extension ApplicationRates {
             appPublish: PublishRate(
                 messages: record.appPublishRate ?? configuration[EdgeKeys.appPublishRate],
                 bytes: record.appPublishBytes ?? configuration[EdgeKeys.appPublishBytes]),
-            topicPublish: configuration[EdgeKeys.topicPublishRate])
+            topicPublish: configuration[EdgeKeys.topicPublishRate],
+            stateBytes: configuration[EdgeKeys.stateBytesRate])
     }
 }

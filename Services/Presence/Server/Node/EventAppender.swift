@@ -30,12 +30,9 @@ final class EventAppender {
 
     func last(of channel: ChannelKey) -> UInt64? { outbox.last(of: channel) }
 
-    /// Limit: waiting events of a channel, see `EventOutbox`.
-    func checkBacklog(of channel: ChannelKey, max: Int) throws(RTMError) {
-        guard outbox.backlog(of: channel) >= max else { return }
-        throw RTMError(
-            .presenceOperationFailed, "too many events of the channel wait for messaging",
-            retryAfter: .seconds(1), limit: .init(name: "waiting presence events", value: UInt64(max)))
+    /// Behaves as `EventOutbox.check` does.
+    func check(_ limit: Backlog, for channel: ChannelKey) throws(RTMError) {
+        try outbox.check(limit, for: channel)
     }
 
     /// Behaves as `EventOutbox.wait` does.

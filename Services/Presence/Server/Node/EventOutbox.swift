@@ -9,9 +9,9 @@ import RTMWire
 /// One append at a time, because messaging ignores a number that isn't above a source's last one: an event
 /// that is refused must not be overtaken. Events of different channels don't wait for each other.
 ///
-/// Limit: joins and state changes are refused while `backlogMax` events of their channel wait, because
-/// messaging is away. Leaves and timeouts are never refused, but each of them needs a member that has joined.
-/// So the queue is bounded by the backlog and the members.
+/// Limit: joins and state changes are refused while `Backlog` says so, because messaging is away. Leaves,
+/// timeouts and intervals are never refused, but a leave needs a member that has joined, and an interval
+/// carries what was taken in before. So the queue is bounded by the backlog and the members.
 struct EventOutbox {
     typealias Waiter = UInt64
 
@@ -24,6 +24,8 @@ struct EventOutbox {
 
     private struct Queue {
         var events = Deque<Append>()
+        /// The bytes of the events.
+        var bytes = 0
         /// The first event has been sent, and its answer isn't there yet.
         var isUnderWay = false
         var waiters: [(through: UInt64, waiter: Waiter)] = []
@@ -32,8 +34,14 @@ struct EventOutbox {
     /// The queues of the channels that have events waiting.
     private var queues: [ChannelKey: Queue] = [:]
     private(set) var count = 0
+    /// The bytes of all waiting events.
+    private(set) var bytes = 0
 
-    func backlog(of channel: ChannelKey) -> Int { queues[channel]?.events.count ?? 0 }
+    /// - Throws: `.presenceOperationFailed` (-13013) if so much waits that no event may be added.
+    func check(_ limit: Backlog, for channel: ChannelKey) throws(RTMError) {
+        try limit.check(events: queues[channel]?.events.count ?? 0, bytes: queues[channel]?.bytes ?? 0)
+        try limit.check(allBytes: bytes)
+    }
 
     /// The number of the last waiting event, or nil when no event waits.
     func last(of channel: ChannelKey) -> UInt64? { queues[channel]?.events.last?.sequence }
@@ -47,7 +55,10 @@ struct EventOutbox {
                 continue
             }
             count += 1
-            queues[channel, default: Queue()].events.append(
+            let size = event.byteCount
+            bytes += size
+            queues[channel, default: Queue()].bytes += size
+            queues[channel]?.events.append(
                 Append(channel: channel, source: change.source, sequence: sequence, event: event))
         }
     }
@@ -75,6 +86,8 @@ struct EventOutbox {
             return []
         }
         count -= 1
+        bytes -= first.event.byteCount
+        queue.bytes -= first.event.byteCount
         queue.isUnderWay = false
         let isDone = queue.events.isEmpty
         let ready = queue.waiters.filter { isDone || $0.through <= first.sequence }.map(\.waiter)

@@ -91,13 +91,13 @@ struct PresenceCalls {
 
     private func limits(in type: ChannelType) -> StateLimits { type == .topics ? .topics : states }
 
-    private func done(_ answer: CallAnswer, in type: ChannelType) -> (Result<Bool, RTMError>) -> Void {
+    private func done(_ answer: CallAnswer, in type: ChannelType) -> (Result<Int?, RTMError>) -> Void {
         { outcome in
-            let done = outcome.flatMap { isThere -> Result<Done, RTMError> in
-                guard !isThere else { return .success(Done()) }
+            let done = outcome.flatMap { cost -> Result<Int, RTMError> in
+                if let cost { return .success(cost) }
                 return .failure(type == .topics ? Self.doesNotPublish : Self.isNotThere)
             }
-            answer.give(done) { $0 }
+            answer.give(done, cost: (try? done.get()) ?? 0) { _ in Done() }
         }
     }
 
@@ -131,13 +131,15 @@ struct CallAnswer {
     let link: AcceptedServiceLink
     let metrics: PresenceMetrics
 
+    /// - Parameter cost: the bytes that the call sends to other users.
     func give<Value, Body: ServerFrameBody>(
-        _ outcome: Result<Value, RTMError>, _ body: (Value) -> Body
+        _ outcome: Result<Value, RTMError>, cost: Int = 0, _ body: (Value) -> Body
     ) {
         switch outcome {
         case .success(let value):
             body(value).field.withUnsafeReadableBytes { bytes in
-                link.respond(to: request, CallResponse(response: WireText(bytes)))
+                link.respond(
+                    to: request, CallResponse(response: WireText(bytes), cost: UInt64(clamping: cost)))
             }
         case .failure(let error):
             metrics.refused.increment()

@@ -114,7 +114,7 @@ extension PresenceNode {
     }
 
     func checkBacklog(_ channel: ChannelKey) throws(RTMError) {
-        try events.checkBacklog(of: channel, max: settings.backlogMax)
+        try events.check(settings.backlog, for: channel)
     }
 }
 

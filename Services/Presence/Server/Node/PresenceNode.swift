@@ -20,9 +20,8 @@ final class PresenceNode {
         var leaseTimeToLive: Duration
         /// The timeout of every append.
         var appendTimeout: Duration = .seconds(5)
-        /// Limit: events of one channel that wait for messaging. Beyond it joins and state changes are
-        /// refused.
-        var backlogMax = 1_024
+        /// Limit: what waits for messaging. Beyond it joins and state changes are refused.
+        var backlog = Backlog()
         var snapshots = SnapshotLimits()
     }
 

@@ -36,7 +36,7 @@ struct RedisKeys: Sendable {
         let part = Self.part(of: channel)
         let base = "\(inPart(part))\(channel.appID)/\(channel.type.rawValue)/\(channel.name)"
         return [
-            "members", "states", "online", "deadlines", "header", "batch", "changes", "outbox",
+            "members", "states", "online", "deadlines", "header", "batch", "changed", "outbox",
         ].map { "\(base):\($0)" } + [due(part), under(part), facts(part), absent(part)]
     }
 

@@ -146,7 +146,7 @@ extension RedisPresenceStore {
 
     package func setStates(
         _ caller: Caller, _ channel: ChannelKey, _ items: [StateItem], over link: EdgeLink,
-        _ done: @escaping Completion<Bool>
+        _ done: @escaping Completion<Int?>
     ) {
         let limits = rules.states(in: channel.type)
         change(
@@ -160,20 +160,20 @@ extension RedisPresenceStore {
                 outcome.flatMap { reply in
                     reply.outcome < 0
                         ? .failure(limits.tooMany(-reply.outcome))
-                        : .success(reply.outcome == 1)
+                        : .success(reply.outcome == 1 ? reply.cost : nil)
                 })
         }
     }
 
     package func removeStates(
         _ caller: Caller, _ channel: ChannelKey, _ keys: [String], over link: EdgeLink,
-        _ done: @escaping Completion<Bool>
+        _ done: @escaping Completion<Int?>
     ) {
         change(
             channel, PresenceScripts.removeStates,
             [.text(caller.userID), RedisArgument(caller.session.rawValue)] + keys.map { .text($0) },
             over: link
-        ) { done($0.map { $0.outcome == 1 }) }
+        ) { done($0.map { $0.outcome == 1 ? $0.cost : nil }) }
     }
 
     // MARK: - Queries
@@ -199,6 +199,17 @@ extension RedisPresenceStore {
         _ channel: ChannelKey, onlineMax: Int, _ done: @escaping Completion<RosterSnapshot?>
     ) {
         queries.snapshot(channel, now: clock(), onlineMax: onlineMax, grace: rules.grace, done)
+    }
+}
+
+extension RosterReply {
+    /// The bytes of the states that this run has announced, times the users who get them.
+    fileprivate var cost: Int {
+        let bytes = events.reduce(0) { sum, entry in
+            guard case .statesChanged(let change) = entry.event.event else { return sum }
+            return sum + change.cost
+        }
+        return bytes * max(0, memberCount - 1)
     }
 }
 

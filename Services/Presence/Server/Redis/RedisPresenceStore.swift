@@ -73,6 +73,7 @@ package final class RedisPresenceStore: PresenceStore {
             RedisArgument(clock()), RedisArgument(UInt64(rules.announceMax)), RedisArgument(rules.interval),
             RedisArgument(rules.debounce), RedisArgument(.random(in: 1...UInt64.max)), .run,
             .text(RedisKeys.field(channel)), RedisArgument(Self.claim), RedisArgument(link.number),
+            RedisArgument(UInt64(rules.statesBytesMax)),
         ]
         let newest = keys.newestLink(under: link.lease, in: RedisKeys.part(of: channel))
         client.run(script, keys: keys.roster(channel) + [newest], head + arguments) { [self] outcome in

@@ -21,6 +21,8 @@ struct RosterReply {
     let events: Events
     /// Users who are no members any more.
     let gone: [String]
+    /// How many users are in the channel.
+    let memberCount: Int
 
     static var unreadable: RTMError {
         RTMError(.presenceOperationFailed, "presence can't read what another version of it has written")
@@ -28,9 +30,10 @@ struct RosterReply {
 
     /// Returns nil for a reply that no script writes.
     init?(_ reply: RedisReply) {
-        guard let parts = reply.elements, parts.count == 8, case .integer(let outcome) = parts[0],
+        guard let parts = reply.elements, parts.count == 9, case .integer(let outcome) = parts[0],
             let sequence = parts[2].number, let acknowledged = parts[3].number,
-            let isEmpty = parts[5].number, let events = parts[6].elements, let gone = parts[7].elements
+            let isEmpty = parts[5].number, let events = parts[6].elements, let gone = parts[7].elements,
+            let memberCount = parts[8].number
         else { return nil }
         self.outcome = outcome
         source = parts[1].number ?? 0
@@ -40,6 +43,7 @@ struct RosterReply {
         self.events = events.compactMap(Self.event)
         guard self.events.count == events.count else { return nil }
         self.gone = gone.compactMap(\.string)
+        self.memberCount = Int(memberCount)
     }
 
     /// Reads an entry of the outbox: number, kind, user, session, payload, source.
@@ -54,7 +58,7 @@ struct RosterReply {
         case "join": event = .joined
         case "leave": event = .left
         case "timeout": event = .timedOut
-        case "state": event = .statesChanged(states(parts[4]))
+        case "state": event = .statesChanged(change(Netstrings.split(parts[4])))
         case "interval": event = .interval(interval(parts[4]))
         default: return nil
         }
@@ -73,11 +77,21 @@ struct RosterReply {
         guard lists.count == 4 else { return PresenceInterval() }
         return PresenceInterval(
             joined: lists[0].map(text), left: lists[1].map(text), timedOut: lists[2].map(text),
-            states: lists[3].map { change in
-                let parts = Netstrings.split(change)
-                return UserState(
-                    userID: parts.first.map(text) ?? "", items: parts.count > 1 ? states(parts[1]) : [])
+            states: lists[3].map { entry in
+                let parts = Netstrings.split(entry)
+                return change(parts.dropFirst(), of: parts.first.map(text) ?? "")
             })
+    }
+
+    /// Reads items, removed keys, and whether the items are all.
+    private static func change(
+        _ parts: some Collection<ArraySlice<UInt8>>, of user: String = ""
+    ) -> StateChange {
+        let parts = Array(parts)
+        guard parts.count == 3 else { return StateChange(userID: user) }
+        return StateChange(
+            userID: user, items: states(parts[0]), removed: Netstrings.split(parts[1]).map(text),
+            isWhole: text(parts[2]) == "1")
     }
 
     private static func text(_ bytes: ArraySlice<UInt8>) -> String { String(decoding: bytes, as: UTF8.self) }

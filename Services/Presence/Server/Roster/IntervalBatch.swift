@@ -5,9 +5,14 @@ import RTMWire
 /// A subscriber has to learn from the lists alone who is in the channel at the end, whatever it knew when the
 /// period began or halfway through it. So a user who joined and departed stands in both lists (P-24) and is
 /// gone, and a user who departed and joined again stands in `joined` alone.
+///
+/// Who came and went is announced at the end of the period, whatever it takes, because a name is short and
+/// stands in the batch once. States are bounded (`ChangedStates`).
 struct IntervalBatch: Sendable {
     /// Limit: bytes of names and states in one event. A fuller batch becomes several events.
     static let bytesMax = 32 * 1024
+    /// Limit: users who came or went. The period of a fuller batch ends early.
+    static let movesMax = 16_384
 
     enum Departure: Sendable { case left, timedOut }
 
@@ -28,32 +33,37 @@ struct IntervalBatch: Sendable {
     }
 
     private var changes: [String: Change] = [:]
-    private var states: [UserState] = []
+    private var states = ChangedStates()
 
     var isEmpty: Bool { changes.isEmpty && states.isEmpty }
+    var isFull: Bool { changes.count >= Self.movesMax }
 
-    /// Returns true if the user had departed within this batch: subscribers still have the states that the
-    /// user had before.
-    mutating func joined(_ user: String) -> Bool {
-        changes.updateValue(Change(joined: true), forKey: user)?.departure != nil
+    mutating func joined(_ user: String) {
+        let before = changes.updateValue(Change(joined: true), forKey: user)
+        // Who departed within this batch is at the subscribers still with the states of before.
+        if before?.departure != nil { states.add(StateChange(isWhole: true), of: user) }
     }
 
     mutating func departed(_ user: String, _ departure: Departure) {
         changes[user, default: Change()].departure = departure
     }
 
-    mutating func statesChanged(_ user: UserState) { states.append(user) }
+    /// The user is gone, or hidden, and so are all states.
+    mutating func forgetStates(of user: String) { states.forget(user) }
 
-    /// Takes the batch as events. It is empty afterwards.
-    mutating func take() -> [PresenceInterval] {
-        defer { self = IntervalBatch() }
+    mutating func statesChanged(_ change: StateChange, of user: String) { states.add(change, of: user) }
+
+    /// Takes the batch as events. Afterwards it is empty, or holds states that wait for the next interval.
+    ///
+    /// - Parameter statesOf: the states that a user has now, in the order of their keys.
+    mutating func take(statesBytesMax: Int, _ statesOf: (String) -> [StateItem]) -> [PresenceInterval] {
         var parts = Parts()
         let users = changes.sorted { ($0.value.place, $0.key) < ($1.value.place, $1.key) }
         for (user, change) in users where change.joined { parts.add(user, to: \.joined) }
         for (user, change) in users where change.departure == .left { parts.add(user, to: \.left) }
         for (user, change) in users where change.departure == .timedOut { parts.add(user, to: \.timedOut) }
-        // A user who is gone has no states.
-        for state in states where changes[state.userID]?.departure == nil { parts.add(state) }
+        for change in states.take(bytesMax: statesBytesMax, statesOf) { parts.add(change) }
+        changes = [:]
         return parts.all
     }
 
@@ -66,9 +76,9 @@ struct IntervalBatch: Sendable {
             all[all.count - 1][keyPath: list].append(user)
         }
 
-        mutating func add(_ state: UserState) {
-            makeRoom(state.encodedLength)
-            all[all.count - 1].states.append(state)
+        mutating func add(_ change: StateChange) {
+            makeRoom(change.cost)
+            all[all.count - 1].states.append(change)
         }
 
         private mutating func makeRoom(_ count: Int) {

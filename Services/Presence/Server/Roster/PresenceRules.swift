@@ -8,11 +8,17 @@ package struct AnnounceRules: Sendable, Hashable {
     package var interval: UInt64
     /// How long a leave is held back in case the user returns, in milliseconds (P-25).
     package var debounce: UInt64
+    /// Limit: bytes of states that a bigger channel announces in one interval; at least the states of one
+    /// user are (L-51).
+    package var statesBytesMax: Int
 
-    package init(announceMax: Int, interval: UInt64, debounce: UInt64) {
+    package init(
+        announceMax: Int, interval: UInt64, debounce: UInt64, statesBytesMax: Int = 256 * 1024
+    ) {
         self.announceMax = announceMax
         self.interval = interval
         self.debounce = debounce
+        self.statesBytesMax = statesBytesMax
     }
 }
 
@@ -49,7 +55,9 @@ package struct PresenceRules: Sendable, Hashable {
     /// one and at once, however many they are: a subscriber has to know whom there is to hear (C-12).
     func announce(in type: ChannelType) -> AnnounceRules {
         guard type == .topics else { return announce }
-        return AnnounceRules(announceMax: .max, interval: announce.interval, debounce: 0)
+        return AnnounceRules(
+            announceMax: .max, interval: announce.interval, debounce: 0,
+            statesBytesMax: announce.statesBytesMax)
     }
 
     /// The states of a publisher of topics are its topics, with their metas (L-8, L-9, L-27).

@@ -109,10 +109,10 @@ package struct Roster: Sendable {
         switch (present.entry.isQuiet, entry.isQuiet) {
         case (false, false):
             names.insert(entry.user)
-            if case .leaving(_, hadStates: true) = present.phase { announceStates(of: entry.user, now) }
+            if case .leaving(_, hadStates: true) = present.phase { announceAllStates(of: member, now) }
         case (true, false):
             appear(entry, silently: false, now)
-            if !member.states.isEmpty { announceStates(of: entry.user, now) }
+            if !member.states.isEmpty { announceAllStates(of: member, now) }
         case (false, true): disappear(entry.user, .left, except: entry.session, now)
         case (true, true): break
         }
@@ -178,39 +178,47 @@ package struct Roster: Sendable {
             case .online, nil: break
             }
         }
-        if let flushAt, flushAt <= now { flush() }
+        if let flushAt, flushAt <= now {
+            flush(now)
+            isInterval = shallBeInterval
+        }
     }
 
     // MARK: - States
 
-    /// Merges items into the states of the session's user (P-40). Returns false when that session isn't in
-    /// the channel.
+    /// Merges items, in the order of their keys, into the states of the session's user (P-40). Returns the
+    /// cost (`announce`), or `nil` when that session isn't in the channel.
     ///
     /// - Throws: `.presenceStateCountOverflow` (-13005) when the user would have too many states (L-31).
     package mutating func setStates(
         _ user: String, session: UInt64, _ items: [StateItem], _ limits: StateLimits, now: UInt64
-    ) throws(RTMError) -> Bool {
+    ) throws(RTMError) -> Int? {
         guard let member = members[user], member.entry.session == session, !member.isLeaving else {
-            return false
+            return nil
         }
         let states = StateLimits.merge(items, into: member.states)
         guard states.count <= limits.countMax else { throw limits.tooMany(states.count) }
         members[user]?.states = states
-        if !member.entry.isQuiet { announceStates(of: user, now) }
-        return true
+        return announce(StateChange(items: items), of: member.entry, now)
     }
 
     /// Removes the named states of the session's user, or all states when no key is named (P-44). Returns
-    /// false when that session isn't in the channel.
+    /// what `setStates` returns.
     package mutating func removeStates(
         _ user: String, session: UInt64, _ keys: [String], now: UInt64
-    ) -> Bool {
+    ) -> Int? {
         guard let member = members[user], member.entry.session == session, !member.isLeaving else {
-            return false
+            return nil
         }
-        members[user]?.states = keys.isEmpty ? [] : member.states.filter { !keys.contains($0.key) }
-        if !member.entry.isQuiet { announceStates(of: user, now) }
-        return true
+        guard !keys.isEmpty else {
+            members[user]?.states = []
+            return announce(StateChange(isWhole: true), of: member.entry, now)
+        }
+        let named = Set(keys)
+        members[user]?.states = member.states.filter { !named.contains($0.key) }
+        // A key that the user doesn't have isn't passed on: nothing bounds how many of them a call names.
+        let removed = member.states.lazy.map(\.key).filter(named.contains)
+        return announce(StateChange(removed: Array(removed)), of: member.entry, now)
     }
 
     // MARK: - Queries
@@ -256,14 +264,12 @@ extension Roster {
     private mutating func appear(_ entry: Entry, silently: Bool, _ now: UInt64) {
         visibleCount += 1
         names.insert(entry.user)
-        chooseMode()
+        chooseMode(now)
         guard !silently else { return }
         guard isInterval else {
             return events.append(RosterEvent(.joined, user: entry.user, exceptSession: entry.session))
         }
-        if batch.joined(entry.user) {
-            batch.statesChanged(UserState(userID: entry.user))
-        }
+        batch.joined(entry.user)
         scheduleFlush(now)
     }
 
@@ -272,7 +278,8 @@ extension Roster {
     ) {
         visibleCount -= 1
         names.remove(user)
-        chooseMode()
+        batch.forgetStates(of: user)
+        chooseMode(now)
         guard isInterval else {
             let event: PresenceEvent = departure == .left ? .left : .timedOut
             return events.append(RosterEvent(event, user: user, exceptSession: session))
@@ -281,31 +288,43 @@ extension Roster {
         scheduleFlush(now)
     }
 
-    private mutating func announceStates(of user: String, _ now: UInt64) {
-        guard let member = members[user] else { return }
-        guard isInterval else {
-            return events.append(
-                RosterEvent(
-                    .statesChanged(member.states), user: user, exceptSession: member.entry.session))
-        }
-        batch.statesChanged(UserState(userID: user, items: member.states))
-        scheduleFlush(now)
+    private mutating func announceAllStates(of member: Member, _ now: UInt64) {
+        _ = announce(StateChange(items: member.states, isWhole: true), of: member.entry, now)
     }
+
+    /// Returns the cost: the bytes of the event, times the users who get it. What is collected costs nothing,
+    /// because an interval has a bound of its own.
+    private mutating func announce(_ change: StateChange, of entry: Entry, _ now: UInt64) -> Int {
+        guard !entry.isQuiet else { return 0 }
+        guard isInterval else {
+            events.append(RosterEvent(.statesChanged(change), user: entry.user, exceptSession: entry.session))
+            return change.cost * (members.count - 1)
+        }
+        batch.statesChanged(change, of: entry.user)
+        scheduleFlush(now)
+        return 0
+    }
+
+    /// While states wait that didn't fit into the last interval, a channel stays in interval mode, so that
+    /// all that was collected comes before the first single event (P-26).
+    private var shallBeInterval: Bool { visibleCount > rules.announceMax || !batch.isEmpty }
 
     /// Chooses between announcing each change and interval mode (P-21). The pending batch is flushed before
     /// the first event of the other mode (P-26).
-    private mutating func chooseMode() {
-        let shallBeInterval = visibleCount > rules.announceMax
-        if isInterval, !shallBeInterval { flush() }
+    private mutating func chooseMode(_ now: UInt64) {
+        if isInterval, visibleCount == rules.announceMax { flush(now) }
         isInterval = shallBeInterval
     }
 
     private mutating func scheduleFlush(_ now: UInt64) {
+        if batch.isFull { flushAt = now }
         if flushAt == nil { flushAt = now + rules.interval }
     }
 
-    private mutating func flush() {
-        flushAt = nil
-        events += batch.take().map { RosterEvent(.interval($0), user: "", exceptSession: 0) }
+    private mutating func flush(_ now: UInt64) {
+        let members = self.members
+        let intervals = batch.take(statesBytesMax: rules.statesBytesMax) { members[$0]?.states ?? [] }
+        events += intervals.map { RosterEvent(.interval($0), user: "", exceptSession: 0) }
+        flushAt = batch.isEmpty ? nil : now + rules.interval
     }
 }

@@ -13,6 +13,8 @@ package struct RosterEvent: Sendable, Hashable {
         self.user = user
         self.exceptSession = exceptSession
     }
+
+    var byteCount: Int { event.encodedLength + user.utf8.count }
 }
 
 /// What a user brings into a channel.

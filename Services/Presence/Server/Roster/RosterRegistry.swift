@@ -129,11 +129,12 @@ package struct RosterRegistry: Sendable {
 
     // MARK: - States
 
+    /// Behaves as `Roster.setStates` does.
     package mutating func setStates(
         _ caller: Caller, _ channel: ChannelKey, _ items: [StateItem], now: UInt64
-    ) throws(RTMError) -> Bool {
-        guard rosters.contains(channel) else { return false }
-        var outcome: Result<Bool, RTMError> = .success(false)
+    ) throws(RTMError) -> Int? {
+        guard rosters.contains(channel) else { return nil }
+        var outcome: Result<Int?, RTMError> = .success(nil)
         let limits = rules.states(in: channel.type)
         change(channel) { roster in
             outcome = Result { () throws(RTMError) in
@@ -146,13 +147,13 @@ package struct RosterRegistry: Sendable {
 
     package mutating func removeStates(
         _ caller: Caller, _ channel: ChannelKey, _ keys: [String], now: UInt64
-    ) -> Bool {
-        guard rosters.contains(channel) else { return false }
-        var isThere = false
+    ) -> Int? {
+        guard rosters.contains(channel) else { return nil }
+        var cost: Int?
         change(channel) {
-            isThere = $0.removeStates(caller.userID, session: caller.session.rawValue, keys, now: now)
+            cost = $0.removeStates(caller.userID, session: caller.session.rawValue, keys, now: now)
         }
-        return isThere
+        return cost
     }
 
     // MARK: - Queries

@@ -25,7 +25,7 @@ package struct StateLimits: Sendable, Hashable {
         return limits
     }()
 
-    /// Checks the items of a call and copies them.
+    /// Checks the items of a call and copies them, in the order of their keys.
     func checked(_ items: [(key: WireText, value: WireText)]) throws(RTMError) -> [StateItem] {
         guard !items.isEmpty else {
             throw RTMError(.presenceInvalidArgument, "the call sets no \(words.noun)")
@@ -42,7 +42,7 @@ package struct StateLimits: Sendable, Hashable {
             }
             states.append(StateItem(key: key, value: try checked(value: item.value)))
         }
-        return states
+        return states.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
     }
 
     private func checked(key: WireText) throws(RTMError) -> String {

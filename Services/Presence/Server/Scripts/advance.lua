@@ -8,5 +8,8 @@ while true do
   if m and m.phase == 'a' then depart(first, m, 'timeout', '0') end
   if m and m.phase == 'l' then depart(first, m, 'leave', '0') end
 end
-if flushAt and flushAt <= now then flush() end
+if flushAt and flushAt <= now then
+  flush()
+  mode = shallBeInterval()
+end
 return finish(1)

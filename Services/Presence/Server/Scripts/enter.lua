@@ -1,13 +1,13 @@
 -- A session's user comes, returns within the presence timeout (S-43), takes over from another client object of the same
 -- user (S-12), or becomes quiet or visible.
--- ARGV  10 user, 11 session, 12 instance, 13 lease, 14 quiet, 15 timeout, 16 how long after the part has begun no event is made
---       if nobody has seen the roster (milliseconds), 17 how many users there may be; 0 means any number, 18 the claim of the
+-- ARGV  11 user, 12 session, 13 instance, 14 lease, 15 quiet, 16 timeout, 17 how long after the part has begun no event is made
+--       if nobody has seen the roster (milliseconds), 18 how many users there may be; 0 means any number, 19 the claim of the
 --       session's inbox
 -- Result: as `finish`, outcome 1, 0 if the channel has all its users, or 2 if a newer login of the user is in the channel. Cost: O(log n) in both modes; a change of the mode costs O(batch).
-local user = ARGV[10]
-local silently = now < born + tonumber(ARGV[16]) and redis.call('HGET', H, 'shown') ~= '1'
-local new = { session = ARGV[11], instance = ARGV[12], lease = ARGV[13], quiet = ARGV[14] == '1', timeout = ARGV[15],
-  phase = 'o', till = '0', had = false, claim = ARGV[18] }
+local user = ARGV[11]
+local silently = now < born + tonumber(ARGV[17]) and redis.call('HGET', H, 'shown') ~= '1'
+local new = { session = ARGV[12], instance = ARGV[13], lease = ARGV[14], quiet = ARGV[15] == '1', timeout = ARGV[16],
+  phase = 'o', till = '0', had = false, claim = ARGV[19] }
 local old = member(user)
 local same = old and (old.session == new.session or (new.instance ~= '0' and old.instance == new.instance)
   or old.phase == 'l')
@@ -17,7 +17,7 @@ if old and old.phase == 'o' and old.session ~= new.session and new.claim ~= '0'
   gone = { user }
   return finish(2)
 end
-local usersMax = tonumber(ARGV[17])
+local usersMax = tonumber(ARGV[18])
 if not old and usersMax > 0 and redis.call('HLEN', M) >= usersMax then
   gone = { user }
   return finish(0)
@@ -35,12 +35,12 @@ else
   redis.call('ZREM', D, user)
   if old.quiet and not new.quiet then
     appear(user, new, false)
-    if states(user) ~= '' then announceStates(user, new) end
+    if states(user) ~= '' then announceAllStates(user, new) end
   elseif not old.quiet and new.quiet then
     disappear(user, 'leave', new.session)
   elseif not new.quiet then
     redis.call('ZADD', O, 0, user)
-    if old.phase == 'l' and old.had then announceStates(user, new) end
+    if old.phase == 'l' and old.had then announceAllStates(user, new) end
   end
 end
 return finish(1)

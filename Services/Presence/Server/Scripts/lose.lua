@@ -1,9 +1,9 @@
 -- A session is lost. Its user has the presence timeout to come back (S-42).
--- ARGV  10 user, 11 session ('' = any), 12 lease ('' = any)
+-- ARGV  11 user, 12 session ('' = any), 13 lease ('' = any)
 -- Result: as `finish`, outcome 1 if the session was lost now. Cost: O(log n).
-local user = ARGV[10]
+local user = ARGV[11]
 local m = member(user)
-local hit = m and m.phase == 'o' and (ARGV[11] == '' or m.session == ARGV[11]) and (ARGV[12] == '' or m.lease == ARGV[12])
+local hit = m and m.phase == 'o' and (ARGV[12] == '' or m.session == ARGV[12]) and (ARGV[13] == '' or m.lease == ARGV[13])
 if hit then
   m.phase, m.till = 'a', int(now + tonumber(m.timeout))
   save(user, m)

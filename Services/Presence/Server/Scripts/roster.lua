@@ -1,14 +1,15 @@
 -- What the roster scripts share: one channel's roster, its events, its mode. It is put in front of each of them, behind
 -- part.lua.
--- It follows the same rules as Roster.swift and IntervalBatch.swift, and passes the same tests.
+-- It follows the same rules as Roster.swift, IntervalBatch.swift and ChangedStates.swift, and passes the same tests.
 --
 -- KEYS  1 members   hash   user -> "session instance lease quiet timeout phase until hadStates claim"
 --       2 states    hash   user -> key and value of each state as netstrings, in the order of the keys
 --       3 online    zset   visible users that aren't leaving, all with score 0, so in the order of their bytes
 --       4 deadlines zset   users that are away or leaving -> when that ends
---       5 header    hash   src, seq, acked, pos, n (visible), mode, flush, run
+--       5 header    hash   src, seq, acked, pos, n (visible), mode, flush, run, turn (whose states were announced last)
 --       6 batch     zset   users of the pending interval -> 1 joined, 2 joined left, 3 joined timed out, 4 left, 5 timed out
---       7 changes   list   states of the pending interval: netstrings user, states
+--       7 changed   zset   "user key" with \1 between them for each state that the next interval has to announce, "user" and
+--                          \1 alone for all states of the user; all with score 0, so in the order of their bytes
 --       8 outbox    list   events that aren't acknowledged yet
 --       and for all channels of the part:
 --       9 due       zset   channels -> when a sweep has to look at them
@@ -18,13 +19,14 @@
 --      13 link             the number of the newest link of the edge, see hold.lua
 -- ARGV  1 now, 2 announce max, 3 interval, 4 debounce (milliseconds), 5 source for a new roster, 6 the run of Redis,
 --       7 the channel in `due` and `under`, 8 how long after a change its events have to be acknowledged (milliseconds),
---       9 the number of the edge's link over which the change comes; 0 = no edge's, or unknown. A change has its user next.
+--       9 the number of the edge's link over which the change comes; 0 = no edge's, or unknown,
+--       10 bytes of states of one interval (L-51). A change has its user next.
 -- All times are in milliseconds. All numbers are below 2^53; others (sessions, instances, leases, sources) stay text.
 local M, S, O, D, H, B, C, X = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7], KEYS[8]
 local DUE, UNDER = KEYS[9], KEYS[10]
 local now = tonumber(ARGV[1])
 local announceMax, interval, debounce = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
-local intervalBytesMax = 32 * 1024
+local intervalBytesMax, movesMax, keysMax, statesBytesMax = 32 * 1024, 16384, 64, tonumber(ARGV[10])
 local born, run = readPart(KEYS[11], now, ARGV[6])
 
 local head = redis.call('HMGET', H, 'src', 'seq', 'acked', 'n', 'mode', 'flush', 'pos', 'run')
@@ -89,13 +91,105 @@ local function emit(kind, user, session, payload)
   redis.call('RPUSH', X, event)
 end
 
+-- The entries of a user in `changed` lie between these.
+local function entries(user) return '[' .. user .. '\1', '(' .. user .. '\2' end
+
+-- Notes which states of a user the next interval has to announce; without keys all of them.
+local function mark(user, keys)
+  local from, to = entries(user)
+  if keys then
+    if redis.call('ZSCORE', C, user .. '\1') then return end
+    for _, key in ipairs(keys) do redis.call('ZADD', C, 0, user .. '\1' .. key) end
+    if redis.call('ZLEXCOUNT', C, from, to) <= keysMax then return end
+  end
+  redis.call('ZREMRANGEBYLEX', C, from, to)
+  redis.call('ZADD', C, 0, user .. '\1')
+end
+
+local function forgetStates(user)
+  local from, to = entries(user)
+  redis.call('ZREMRANGEBYLEX', C, from, to)
+end
+
+-- The change of one user as an event carries it, and how many bytes it counts as. keys: a set of the changed keys, or nil
+-- for all states; text: the states that the user has now.
+local function changeOf(user, keys, text)
+  local old, items, removed, cost = split(text), {}, {}, #user + 16
+  for i = 1, #old, 2 do
+    local key, value = old[i], old[i + 1]
+    if not keys or keys[key] then
+      items[#items + 1] = net(key) .. net(value)
+      cost = cost + #key + #value + 8
+      if keys then keys[key] = nil end
+    end
+  end
+  for key in pairs(keys or {}) do
+    removed[#removed + 1] = key
+    cost = cost + #key + 8
+  end
+  table.sort(removed, before)
+  for i, key in ipairs(removed) do removed[i] = net(key) end
+  return net(user) .. net(table.concat(items)) .. net(table.concat(removed)) .. net(keys and '0' or '1'), cost
+end
+
+-- Reads entries of `changed`: the users, and by user the set of keys, or false for all. The last user of a full reading
+-- may have more entries, and is left for the next one.
+local function readChanged(from)
+  local found, users, keys = redis.call('ZRANGEBYLEX', C, from, '+', 'LIMIT', 0, 1000), {}, {}
+  for _, entry in ipairs(found) do
+    local at = string.find(entry, '\1', 1, true)
+    local user, key = string.sub(entry, 1, at - 1), string.sub(entry, at + 1)
+    if keys[user] == nil then
+      users[#users + 1] = user
+      keys[user] = {}
+    end
+    if key == '' then keys[user] = false else keys[user][key] = true end
+  end
+  if #found == 1000 then users[#users] = nil end
+  return users, keys
+end
+
+-- Gives the changes of states to `add`, user by user in turns, and removes them. What exceeds the bytes of an interval
+-- stays for the next one.
+local function takeChanged(add)
+  local turn = redis.call('HGET', H, 'turn')
+  local from, isAround = turn and '(' .. turn .. '\2' or '-', not turn
+  local bytes, last, isFull = 0, nil, false
+  while not isFull do
+    local users, keys = readChanged(from)
+    if #users == 0 and isAround then break end
+    if #users == 0 then
+      from, isAround = '-', true
+    else
+      local texts, done = redis.call('HMGET', S, unpack(users)), nil
+      for i, user in ipairs(users) do
+        local change, cost = changeOf(user, keys[user] or nil, texts[i] or '')
+        bytes = bytes + cost
+        isFull = bytes > statesBytesMax and last ~= nil
+        if isFull then break end
+        add(change, cost)
+        last, done = user, user
+      end
+      if done then
+        redis.call('ZREMRANGEBYLEX', C, '[' .. users[1] .. '\1', '(' .. done .. '\2')
+        from = '(' .. done .. '\2'
+      end
+    end
+  end
+  if redis.call('ZCARD', C) == 0 then
+    redis.call('HDEL', H, 'turn')
+  else
+    redis.call('HSET', H, 'turn', last)
+    flushAt = now + interval
+  end
+end
+
 -- Emits the pending interval as events of bounded size.
 local function flush()
   flushAt = nil
   local users = redis.call('ZRANGE', B, 0, -1, 'WITHSCORES')
-  local changes = redis.call('LRANGE', C, 0, -1)
-  redis.call('DEL', B, C)
-  local parts, bytes, departed = {}, 0, {}
+  redis.call('DEL', B)
+  local parts, bytes = {}, 0
   local function add(list, text, cost)
     if #parts == 0 or bytes + cost > intervalBytesMax then
       parts[#parts + 1] = { {}, {}, {}, {} }
@@ -107,7 +201,6 @@ local function flush()
   end
   for i = 1, #users, 2 do
     if users[i + 1] < '4' then add(1, users[i], #users[i]) end
-    if users[i + 1] ~= '1' then departed[users[i]] = true end
   end
   for i = 1, #users, 2 do
     if users[i + 1] == '2' or users[i + 1] == '4' then add(2, users[i], #users[i]) end
@@ -115,9 +208,7 @@ local function flush()
   for i = 1, #users, 2 do
     if users[i + 1] == '3' or users[i + 1] == '5' then add(3, users[i], #users[i]) end
   end
-  for _, change in ipairs(changes) do
-    if not departed[split(change)[1]] then add(4, change, #change) end
-  end
+  takeChanged(function(change, cost) add(4, change, cost) end)
   for _, part in ipairs(parts) do
     local lists = {}
     for list = 1, 4 do lists[list] = net(table.concat(part[list])) end
@@ -125,19 +216,37 @@ local function flush()
   end
 end
 
+-- While states wait that didn't fit into the last interval, a channel stays in interval mode, so that all that was collected
+-- comes before the first single event (P-26).
+local function shallBeInterval()
+  if visible > announceMax then return true end
+  return mode and (redis.call('ZCARD', B) > 0 or redis.call('ZCARD', C) > 0)
+end
+
 -- Chooses between announcing each change and interval mode (P-21). The pending interval is flushed before the first
 -- event of the other mode (P-26).
 local function chooseMode()
-  local shall = visible > announceMax
-  if mode and not shall then flush() end
-  mode = shall
+  if mode and visible == announceMax then flush() end
+  mode = shallBeInterval()
 end
 
-local function collect() if not flushAt then flushAt = now + interval end end
+local function collect()
+  if redis.call('ZCARD', B) >= movesMax then flushAt = now end
+  if not flushAt then flushAt = now + interval end
+end
 
-local function announceStates(user, m)
-  if not mode then return emit('state', user, m.session, states(user)) end
-  redis.call('RPUSH', C, net(user) .. net(states(user)))
+-- Some states of a user have changed: keys lists them; items and removed are texts for the event.
+local function announceStates(user, m, keys, items, removed)
+  if m.quiet then return end
+  if not mode then return emit('state', user, m.session, net(items) .. net(removed) .. net('0')) end
+  mark(user, keys)
+  collect()
+end
+
+local function announceAllStates(user, m)
+  if m.quiet then return end
+  if not mode then return emit('state', user, m.session, net(states(user)) .. net('') .. net('1')) end
+  mark(user)
   collect()
 end
 
@@ -149,7 +258,8 @@ local function appear(user, m, silently)
   if not mode then return emit('join', user, m.session, '') end
   local was = tonumber(redis.call('ZSCORE', B, user) or 0)
   redis.call('ZADD', B, 1, user)
-  if was > 1 then redis.call('RPUSH', C, net(user) .. net('')) end
+  -- Who departed within this interval is at the subscribers still with the states of before.
+  if was > 1 then mark(user) end
   collect()
 end
 
@@ -157,6 +267,7 @@ end
 local function disappear(user, kind, session)
   visible = visible - 1
   redis.call('ZREM', O, user)
+  forgetStates(user)
   chooseMode()
   if not mode then return emit(kind, user, session, '') end
   local was = tonumber(redis.call('ZSCORE', B, user) or 0)
@@ -176,10 +287,11 @@ local function depart(user, m, kind, session)
 end
 
 -- Writes the header, says when the channel is due for a visit, and gives: the outcome, the source, the number of the last
--- event and of the last acknowledged one, the position of the latter, 1 if nobody is in the channel, the events, and the
--- users who are gone.
+-- event and of the last acknowledged one, the position of the latter, 1 if nobody is in the channel, the events, the users
+-- who are gone, and how many there are.
 local function finish(outcome)
-  local isEmpty = redis.call('HLEN', M) == 0 and not flushAt
+  local count = redis.call('HLEN', M)
+  local isEmpty = count == 0 and not flushAt
   if not src then
     if not isEmpty or seq > 0 then src = ARGV[5] end
   end
@@ -199,7 +311,7 @@ local function finish(outcome)
   -- If the node dies that has made the events, another one takes them from the outbox.
   if seq > acked and (not due or now + tonumber(ARGV[8]) < due) then due = now + tonumber(ARGV[8]) end
   if due then redis.call('ZADD', DUE, int(due), ARGV[7]) else redis.call('ZREM', DUE, ARGV[7]) end
-  return { outcome, src or '', int(seq), int(acked), position, isEmpty and 1 or 0, events, gone }
+  return { outcome, src or '', int(seq), int(acked), position, isEmpty and 1 or 0, events, gone, count }
 end
 
 -- The edge goes on over a newer link, perhaps to another node, and has told everything anew there. What came over this one
@@ -207,7 +319,7 @@ end
 if ARGV[9] ~= '0' then
   local newest = redis.call('GET', KEYS[13])
   if newest and tonumber(newest) > tonumber(ARGV[9]) then
-    gone = { ARGV[10] }
+    gone = { ARGV[11] }
     return finish(3)
   end
 end

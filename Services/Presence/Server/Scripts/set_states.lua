@@ -1,18 +1,23 @@
 -- Merges states into those of the session's user: a new value replaces the old one (P-40).
--- ARGV  10 user, 11 session, 12 how many states are allowed, then key and value of each
+-- ARGV  11 user, 12 session, 13 how many states are allowed, then key and value of each, in the order of the keys
 -- Result: as `finish`; outcome 1 if it was done, 0 if the user is not in the channel, -n if there would be n states,
 -- which are too many (L-31). Cost: O(states).
-local user = ARGV[10]
+local user = ARGV[11]
 local m = member(user)
-if not m or m.session ~= ARGV[11] or m.phase == 'l' then return finish(0) end
+if not m or m.session ~= ARGV[12] or m.phase == 'l' then return finish(0) end
 local values, keys = {}, {}
 local old = split(states(user))
 for i = 1, #old, 2 do values[old[i]] = old[i + 1] end
-for i = 13, #ARGV, 2 do values[ARGV[i]] = ARGV[i + 1] end
+local set, items = {}, {}
+for i = 14, #ARGV, 2 do
+  values[ARGV[i]] = ARGV[i + 1]
+  set[#set + 1] = ARGV[i]
+  items[#items + 1] = net(ARGV[i]) .. net(ARGV[i + 1])
+end
 for key in pairs(values) do keys[#keys + 1] = key end
-if #keys > tonumber(ARGV[12]) then return finish(-#keys) end
+if #keys > tonumber(ARGV[13]) then return finish(-#keys) end
 table.sort(keys, before)
 for i, key in ipairs(keys) do keys[i] = net(key) .. net(values[key]) end
 redis.call('HSET', S, user, table.concat(keys))
-if not m.quiet then announceStates(user, m) end
+announceStates(user, m, set, table.concat(items), '')
 return finish(1)

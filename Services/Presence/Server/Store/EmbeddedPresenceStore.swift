@@ -83,7 +83,7 @@ extension EmbeddedPresenceStore {
 
     package func setStates(
         _ caller: Caller, _ channel: ChannelKey, _ items: [StateItem], over link: EdgeLink,
-        _ done: @escaping Completion<Bool>
+        _ done: @escaping Completion<Int?>
     ) {
         perform(over: link, done) { registry, now throws(RTMError) in
             try registry.setStates(caller, channel, items, now: now)
@@ -92,7 +92,7 @@ extension EmbeddedPresenceStore {
 
     package func removeStates(
         _ caller: Caller, _ channel: ChannelKey, _ keys: [String], over link: EdgeLink,
-        _ done: @escaping Completion<Bool>
+        _ done: @escaping Completion<Int?>
     ) {
         perform(over: link, done) { $0.removeStates(caller, channel, keys, now: $1) }
     }

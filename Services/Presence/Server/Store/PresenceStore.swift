@@ -34,14 +34,16 @@ package protocol PresenceStore: AnyObject {
     /// A session has ended: it leaves its channels, or is lost in them and times out later (S-42).
     func end(_ caller: Caller, _ end: SessionEnd, _ done: @escaping Completion<Void>)
 
-    /// Gives false when the user isn't in the channel with this session.
+    /// Sets states, given in the order of their keys. Gives the cost (`StateChange.cost`, times the users who
+    /// get the event), or `nil` when the user isn't in the channel with this session. In a big channel the
+    /// cost is 0, because what an interval announces has a bound of its own.
     func setStates(
         _ caller: Caller, _ channel: ChannelKey, _ items: [StateItem], over link: EdgeLink,
-        _ done: @escaping Completion<Bool>)
-    /// Without keys all states are removed. Gives false when the user isn't in the channel with this session.
+        _ done: @escaping Completion<Int?>)
+    /// Removes states; without keys all of them. Gives what `setStates` gives.
     func removeStates(
         _ caller: Caller, _ channel: ChannelKey, _ keys: [String], over link: EdgeLink,
-        _ done: @escaping Completion<Bool>)
+        _ done: @escaping Completion<Int?>)
 
     /// Gives nil for a user who isn't in the channel (P-43), and for another user who is quiet (P-45).
     func states(

@@ -14,7 +14,7 @@ enum KeyNames {
             permissions.revokeLocks permissions.userMetadata presence proxyProtocol.trusted rates.acquireLock \
             rates.appPublish rates.appPublishBytes rates.calls rates.channelMetadata \
             rates.heartbeats rates.login rates.publish rates.refusals rates.renewal \
-            rates.sessionPublish rates.sessionPublishBytes rates.subscribe rates.topicPublish \
+            rates.sessionPublish rates.sessionPublishBytes rates.stateBytes rates.subscribe rates.topicPublish \
             rates.userMetadata sessions.perAppMax storage subscriptions.max tls.certificate tls.key tls.listen \
             tokens.lifeMax webSocket.compression webSocket.listen webSocket.origins webSocket.path \
             webSocket.tls.listen
@@ -36,7 +36,7 @@ enum KeyNames {
             admin announce.max channels.max channels.usersMax debounce grace interval leaseTtl \
             listen messaging redis.database redis.endpoints redis.mode redis.password redis.prefix \
             redis.sentinel.master redis.sentinel.password redis.sentinel.user redis.serverName \
-            redis.timeout redis.tls redis.trust redis.user states.keyBytesMax states.max \
+            redis.timeout redis.tls redis.trust redis.user states.intervalBytesMax states.keyBytesMax states.max \
             states.valueBytesMax streamChannels.usersMax sweepInterval
             """
         ),

@@ -502,6 +502,51 @@ void   rtm__client__presence_snapshot__free_unpacked
   assert(message->base.descriptor == &rtm__client__presence_snapshot__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
+void   rtm__client__state_change__init
+                     (Rtm__Client__StateChange         *message)
+{
+  static const Rtm__Client__StateChange init_value = RTM__CLIENT__STATE_CHANGE__INIT;
+  *message = init_value;
+}
+size_t rtm__client__state_change__get_packed_size
+                     (const Rtm__Client__StateChange *message)
+{
+  assert(message->base.descriptor == &rtm__client__state_change__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t rtm__client__state_change__pack
+                     (const Rtm__Client__StateChange *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &rtm__client__state_change__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t rtm__client__state_change__pack_to_buffer
+                     (const Rtm__Client__StateChange *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &rtm__client__state_change__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Rtm__Client__StateChange *
+       rtm__client__state_change__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Rtm__Client__StateChange *)
+     protobuf_c_message_unpack (&rtm__client__state_change__descriptor,
+                                allocator, len, data);
+}
+void   rtm__client__state_change__free_unpacked
+                     (Rtm__Client__StateChange *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &rtm__client__state_change__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
 void   rtm__client__presence_event__init
                      (Rtm__Client__PresenceEvent         *message)
 {
@@ -1257,6 +1302,83 @@ const ProtobufCMessageDescriptor rtm__client__presence_snapshot__descriptor =
   (ProtobufCMessageInit) rtm__client__presence_snapshot__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
+static const ProtobufCFieldDescriptor rtm__client__state_change__field_descriptors[4] =
+{
+  {
+    "user_id",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Client__StateChange, user_id),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "items",
+    2,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Rtm__Client__StateChange, n_items),
+    offsetof(Rtm__Client__StateChange, items),
+    &rtm__client__state_item__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "removed",
+    3,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_STRING,
+    offsetof(Rtm__Client__StateChange, n_removed),
+    offsetof(Rtm__Client__StateChange, removed),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "whole",
+    4,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_BOOL,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Client__StateChange, whole),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned rtm__client__state_change__field_indices_by_name[] = {
+  1,   /* field[1] = items */
+  2,   /* field[2] = removed */
+  0,   /* field[0] = user_id */
+  3,   /* field[3] = whole */
+};
+static const ProtobufCIntRange rtm__client__state_change__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 4 }
+};
+const ProtobufCMessageDescriptor rtm__client__state_change__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "rtm.client.StateChange",
+  "StateChange",
+  "Rtm__Client__StateChange",
+  "rtm.client",
+  sizeof(Rtm__Client__StateChange),
+  4,
+  rtm__client__state_change__field_descriptors,
+  rtm__client__state_change__field_indices_by_name,
+  1,  rtm__client__state_change__number_ranges,
+  (ProtobufCMessageInit) rtm__client__state_change__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
 static const ProtobufCFieldDescriptor rtm__client__presence_event__field_descriptors[3] =
 {
   {
@@ -1267,18 +1389,6 @@ static const ProtobufCFieldDescriptor rtm__client__presence_event__field_descrip
     0,   /* quantifier_offset */
     offsetof(Rtm__Client__PresenceEvent, type),
     &rtm__client__presence_event_type__descriptor,
-    NULL,
-    0,             /* flags */
-    0,NULL,NULL    /* reserved1,reserved2, etc */
-  },
-  {
-    "items",
-    2,
-    PROTOBUF_C_LABEL_REPEATED,
-    PROTOBUF_C_TYPE_MESSAGE,
-    offsetof(Rtm__Client__PresenceEvent, n_items),
-    offsetof(Rtm__Client__PresenceEvent, items),
-    &rtm__client__state_item__descriptor,
     NULL,
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
@@ -1295,15 +1405,28 @@ static const ProtobufCFieldDescriptor rtm__client__presence_event__field_descrip
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "states",
+    4,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Client__PresenceEvent, states),
+    &rtm__client__state_change__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned rtm__client__presence_event__field_indices_by_name[] = {
-  2,   /* field[2] = interval */
-  1,   /* field[1] = items */
+  1,   /* field[1] = interval */
+  2,   /* field[2] = states */
   0,   /* field[0] = type */
 };
-static const ProtobufCIntRange rtm__client__presence_event__number_ranges[1 + 1] =
+static const ProtobufCIntRange rtm__client__presence_event__number_ranges[2 + 1] =
 {
   { 1, 0 },
+  { 3, 1 },
   { 0, 3 }
 };
 const ProtobufCMessageDescriptor rtm__client__presence_event__descriptor =
@@ -1317,7 +1440,7 @@ const ProtobufCMessageDescriptor rtm__client__presence_event__descriptor =
   3,
   rtm__client__presence_event__field_descriptors,
   rtm__client__presence_event__field_indices_by_name,
-  1,  rtm__client__presence_event__number_ranges,
+  2,  rtm__client__presence_event__number_ranges,
   (ProtobufCMessageInit) rtm__client__presence_event__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
@@ -1361,12 +1484,12 @@ static const ProtobufCFieldDescriptor rtm__client__presence_interval__field_desc
   },
   {
     "states",
-    4,
+    5,
     PROTOBUF_C_LABEL_REPEATED,
     PROTOBUF_C_TYPE_MESSAGE,
     offsetof(Rtm__Client__PresenceInterval, n_states),
     offsetof(Rtm__Client__PresenceInterval, states),
-    &rtm__client__user_state__descriptor,
+    &rtm__client__state_change__descriptor,
     NULL,
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
@@ -1378,9 +1501,10 @@ static const unsigned rtm__client__presence_interval__field_indices_by_name[] = 
   3,   /* field[3] = states */
   2,   /* field[2] = timed_out */
 };
-static const ProtobufCIntRange rtm__client__presence_interval__number_ranges[1 + 1] =
+static const ProtobufCIntRange rtm__client__presence_interval__number_ranges[2 + 1] =
 {
   { 1, 0 },
+  { 5, 3 },
   { 0, 4 }
 };
 const ProtobufCMessageDescriptor rtm__client__presence_interval__descriptor =
@@ -1394,7 +1518,7 @@ const ProtobufCMessageDescriptor rtm__client__presence_interval__descriptor =
   4,
   rtm__client__presence_interval__field_descriptors,
   rtm__client__presence_interval__field_indices_by_name,
-  1,  rtm__client__presence_interval__number_ranges,
+  2,  rtm__client__presence_interval__number_ranges,
   (ProtobufCMessageInit) rtm__client__presence_interval__init,
   NULL,NULL,NULL    /* reserved[123] */
 };

@@ -270,7 +270,7 @@ const ProtobufCMessageDescriptor rtm__service__call_request__descriptor =
   (ProtobufCMessageInit) rtm__service__call_request__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor rtm__service__call_response__field_descriptors[1] =
+static const ProtobufCFieldDescriptor rtm__service__call_response__field_descriptors[2] =
 {
   {
     "response",
@@ -284,14 +284,27 @@ static const ProtobufCFieldDescriptor rtm__service__call_response__field_descrip
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "cost",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__CallResponse, cost),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned rtm__service__call_response__field_indices_by_name[] = {
+  1,   /* field[1] = cost */
   0,   /* field[0] = response */
 };
 static const ProtobufCIntRange rtm__service__call_response__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 1 }
+  { 0, 2 }
 };
 const ProtobufCMessageDescriptor rtm__service__call_response__descriptor =
 {
@@ -301,7 +314,7 @@ const ProtobufCMessageDescriptor rtm__service__call_response__descriptor =
   "Rtm__Service__CallResponse",
   "rtm.service",
   sizeof(Rtm__Service__CallResponse),
-  1,
+  2,
   rtm__service__call_response__field_descriptors,
   rtm__service__call_response__field_indices_by_name,
   1,  rtm__service__call_response__number_ranges,

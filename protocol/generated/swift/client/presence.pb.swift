@@ -275,6 +275,29 @@ package nonisolated struct Rtm_Client_PresenceSnapshot: Sendable {
   fileprivate var _position: Rtm_Client_StreamPosition? = nil
 }
 
+/// What has changed of a user's states since the event before; the states that it doesn't name are as they were.
+package nonisolated struct Rtm_Client_StateChange: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// empty in a PresenceEvent: Publication.publisher names the user
+  package var userID: String = String()
+
+  /// states that the user has set, with their values now; by key
+  package var items: [Rtm_Client_StateItem] = []
+
+  /// keys of states that the user doesn't have any more
+  package var removed: [String] = []
+
+  /// the user has the items and no other states
+  package var whole: Bool = false
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+}
+
 /// An entry of a channel's log. Publication.publisher is the user it is about, empty for an interval.
 package nonisolated struct Rtm_Client_PresenceEvent: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
@@ -282,9 +305,6 @@ package nonisolated struct Rtm_Client_PresenceEvent: Sendable {
   // methods supported on all messages.
 
   package var type: Rtm_Client_PresenceEventType = .presenceEventNone
-
-  /// state changed: all states that the user has now
-  package var items: [Rtm_Client_StateItem] = []
 
   package var interval: Rtm_Client_PresenceInterval {
     get {_interval ?? Rtm_Client_PresenceInterval()}
@@ -295,11 +315,22 @@ package nonisolated struct Rtm_Client_PresenceEvent: Sendable {
   /// Clears the value of `interval`. Subsequent reads from it will return its default value.
   package mutating func clearInterval() {self._interval = nil}
 
+  /// state changed
+  package var states: Rtm_Client_StateChange {
+    get {_states ?? Rtm_Client_StateChange()}
+    set {_states = newValue}
+  }
+  /// Returns true if `states` has been explicitly set.
+  package var hasStates: Bool {self._states != nil}
+  /// Clears the value of `states`. Subsequent reads from it will return its default value.
+  package mutating func clearStates() {self._states = nil}
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
 
   fileprivate var _interval: Rtm_Client_PresenceInterval? = nil
+  fileprivate var _states: Rtm_Client_StateChange? = nil
 }
 
 /// What happened in a big channel in one period; the log of a small channel has the same as single events. Who is in left or
@@ -315,8 +346,8 @@ package nonisolated struct Rtm_Client_PresenceInterval: Sendable {
 
   package var timedOut: [String] = []
 
-  /// in the order of the changes, each with all states of then
-  package var states: [Rtm_Client_UserState] = []
+  /// each user at most once in a period
+  package var states: [Rtm_Client_StateChange] = []
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -760,9 +791,54 @@ nonisolated extension Rtm_Client_PresenceSnapshot: SwiftProtobuf.Message, SwiftP
   }
 }
 
+nonisolated extension Rtm_Client_StateChange: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".StateChange"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}user_id\0\u{1}items\0\u{1}removed\0\u{1}whole\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.userID) }()
+      case 2: try { try decoder.decodeRepeatedMessageField(value: &self.items) }()
+      case 3: try { try decoder.decodeRepeatedStringField(value: &self.removed) }()
+      case 4: try { try decoder.decodeSingularBoolField(value: &self.whole) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.userID.isEmpty {
+      try visitor.visitSingularStringField(value: self.userID, fieldNumber: 1)
+    }
+    if !self.items.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.items, fieldNumber: 2)
+    }
+    if !self.removed.isEmpty {
+      try visitor.visitRepeatedStringField(value: self.removed, fieldNumber: 3)
+    }
+    if self.whole != false {
+      try visitor.visitSingularBoolField(value: self.whole, fieldNumber: 4)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Rtm_Client_StateChange, rhs: Rtm_Client_StateChange) -> Bool {
+    if lhs.userID != rhs.userID {return false}
+    if lhs.items != rhs.items {return false}
+    if lhs.removed != rhs.removed {return false}
+    if lhs.whole != rhs.whole {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
 nonisolated extension Rtm_Client_PresenceEvent: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".PresenceEvent"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}type\0\u{1}items\0\u{1}interval\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}type\0\u{2}\u{2}interval\0\u{1}states\0\u{c}\u{2}\u{1}")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -771,8 +847,8 @@ nonisolated extension Rtm_Client_PresenceEvent: SwiftProtobuf.Message, SwiftProt
       // enabled. https://github.com/apple/swift-protobuf/issues/1034
       switch fieldNumber {
       case 1: try { try decoder.decodeSingularEnumField(value: &self.type) }()
-      case 2: try { try decoder.decodeRepeatedMessageField(value: &self.items) }()
       case 3: try { try decoder.decodeSingularMessageField(value: &self._interval) }()
+      case 4: try { try decoder.decodeSingularMessageField(value: &self._states) }()
       default: break
       }
     }
@@ -786,19 +862,19 @@ nonisolated extension Rtm_Client_PresenceEvent: SwiftProtobuf.Message, SwiftProt
     if self.type != .presenceEventNone {
       try visitor.visitSingularEnumField(value: self.type, fieldNumber: 1)
     }
-    if !self.items.isEmpty {
-      try visitor.visitRepeatedMessageField(value: self.items, fieldNumber: 2)
-    }
     try { if let v = self._interval {
       try visitor.visitSingularMessageField(value: v, fieldNumber: 3)
+    } }()
+    try { if let v = self._states {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 4)
     } }()
     try unknownFields.traverse(visitor: &visitor)
   }
 
   package static func ==(lhs: Rtm_Client_PresenceEvent, rhs: Rtm_Client_PresenceEvent) -> Bool {
     if lhs.type != rhs.type {return false}
-    if lhs.items != rhs.items {return false}
     if lhs._interval != rhs._interval {return false}
+    if lhs._states != rhs._states {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -806,7 +882,7 @@ nonisolated extension Rtm_Client_PresenceEvent: SwiftProtobuf.Message, SwiftProt
 
 nonisolated extension Rtm_Client_PresenceInterval: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".PresenceInterval"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}joined\0\u{1}left\0\u{3}timed_out\0\u{1}states\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}joined\0\u{1}left\0\u{3}timed_out\0\u{2}\u{2}states\0\u{c}\u{4}\u{1}")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -817,7 +893,7 @@ nonisolated extension Rtm_Client_PresenceInterval: SwiftProtobuf.Message, SwiftP
       case 1: try { try decoder.decodeRepeatedStringField(value: &self.joined) }()
       case 2: try { try decoder.decodeRepeatedStringField(value: &self.left) }()
       case 3: try { try decoder.decodeRepeatedStringField(value: &self.timedOut) }()
-      case 4: try { try decoder.decodeRepeatedMessageField(value: &self.states) }()
+      case 5: try { try decoder.decodeRepeatedMessageField(value: &self.states) }()
       default: break
       }
     }
@@ -834,7 +910,7 @@ nonisolated extension Rtm_Client_PresenceInterval: SwiftProtobuf.Message, SwiftP
       try visitor.visitRepeatedStringField(value: self.timedOut, fieldNumber: 3)
     }
     if !self.states.isEmpty {
-      try visitor.visitRepeatedMessageField(value: self.states, fieldNumber: 4)
+      try visitor.visitRepeatedMessageField(value: self.states, fieldNumber: 5)
     }
     try unknownFields.traverse(visitor: &visitor)
   }

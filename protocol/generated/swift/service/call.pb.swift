@@ -78,6 +78,9 @@ package nonisolated struct Rtm_Service_CallResponse: Sendable {
   /// the one field of ServerFrame.body, with its key; the edge writes the request id before it
   package var response: Data = Data()
 
+  /// the bytes that the call sends to other users: those of its event, times the users who get it
+  package var cost: UInt64 = 0
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
@@ -173,7 +176,7 @@ nonisolated extension Rtm_Service_CallRequest: SwiftProtobuf.Message, SwiftProto
 
 nonisolated extension Rtm_Service_CallResponse: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".CallResponse"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}response\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}response\0\u{1}cost\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -182,6 +185,7 @@ nonisolated extension Rtm_Service_CallResponse: SwiftProtobuf.Message, SwiftProt
       // enabled. https://github.com/apple/swift-protobuf/issues/1034
       switch fieldNumber {
       case 1: try { try decoder.decodeSingularBytesField(value: &self.response) }()
+      case 2: try { try decoder.decodeSingularUInt64Field(value: &self.cost) }()
       default: break
       }
     }
@@ -191,11 +195,15 @@ nonisolated extension Rtm_Service_CallResponse: SwiftProtobuf.Message, SwiftProt
     if !self.response.isEmpty {
       try visitor.visitSingularBytesField(value: self.response, fieldNumber: 1)
     }
+    if self.cost != 0 {
+      try visitor.visitSingularUInt64Field(value: self.cost, fieldNumber: 2)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   package static func ==(lhs: Rtm_Service_CallResponse, rhs: Rtm_Service_CallResponse) -> Bool {
     if lhs.response != rhs.response {return false}
+    if lhs.cost != rhs.cost {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

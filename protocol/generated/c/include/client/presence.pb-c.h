@@ -27,6 +27,7 @@ typedef struct Rtm__Client__SetState Rtm__Client__SetState;
 typedef struct Rtm__Client__GetState Rtm__Client__GetState;
 typedef struct Rtm__Client__RemoveState Rtm__Client__RemoveState;
 typedef struct Rtm__Client__PresenceSnapshot Rtm__Client__PresenceSnapshot;
+typedef struct Rtm__Client__StateChange Rtm__Client__StateChange;
 typedef struct Rtm__Client__PresenceEvent Rtm__Client__PresenceEvent;
 typedef struct Rtm__Client__PresenceInterval Rtm__Client__PresenceInterval;
 
@@ -251,22 +252,51 @@ struct  Rtm__Client__PresenceSnapshot
 
 
 /*
+ * What has changed of a user's states since the event before; the states that it doesn't name are as they were.
+ */
+struct  Rtm__Client__StateChange
+{
+  ProtobufCMessage base;
+  /*
+   * empty in a PresenceEvent: Publication.publisher names the user
+   */
+  char *user_id;
+  /*
+   * states that the user has set, with their values now; by key
+   */
+  size_t n_items;
+  Rtm__Client__StateItem **items;
+  /*
+   * keys of states that the user doesn't have any more
+   */
+  size_t n_removed;
+  char **removed;
+  /*
+   * the user has the items and no other states
+   */
+  protobuf_c_boolean whole;
+};
+#define RTM__CLIENT__STATE_CHANGE__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&rtm__client__state_change__descriptor) \
+    , (char *)protobuf_c_empty_string, 0,NULL, 0,NULL, 0 }
+
+
+/*
  * An entry of a channel's log. Publication.publisher is the user it is about, empty for an interval.
  */
 struct  Rtm__Client__PresenceEvent
 {
   ProtobufCMessage base;
   Rtm__Client__PresenceEventType type;
-  /*
-   * state changed: all states that the user has now
-   */
-  size_t n_items;
-  Rtm__Client__StateItem **items;
   Rtm__Client__PresenceInterval *interval;
+  /*
+   * state changed
+   */
+  Rtm__Client__StateChange *states;
 };
 #define RTM__CLIENT__PRESENCE_EVENT__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&rtm__client__presence_event__descriptor) \
-    , RTM__CLIENT__PRESENCE_EVENT_TYPE__PRESENCE_EVENT_NONE, 0,NULL, NULL }
+    , RTM__CLIENT__PRESENCE_EVENT_TYPE__PRESENCE_EVENT_NONE, NULL, NULL }
 
 
 /*
@@ -283,10 +313,10 @@ struct  Rtm__Client__PresenceInterval
   size_t n_timed_out;
   char **timed_out;
   /*
-   * in the order of the changes, each with all states of then
+   * each user at most once in a period
    */
   size_t n_states;
-  Rtm__Client__UserState **states;
+  Rtm__Client__StateChange **states;
 };
 #define RTM__CLIENT__PRESENCE_INTERVAL__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&rtm__client__presence_interval__descriptor) \
@@ -502,6 +532,25 @@ Rtm__Client__PresenceSnapshot *
 void   rtm__client__presence_snapshot__free_unpacked
                      (Rtm__Client__PresenceSnapshot *message,
                       ProtobufCAllocator *allocator);
+/* Rtm__Client__StateChange methods */
+void   rtm__client__state_change__init
+                     (Rtm__Client__StateChange         *message);
+size_t rtm__client__state_change__get_packed_size
+                     (const Rtm__Client__StateChange   *message);
+size_t rtm__client__state_change__pack
+                     (const Rtm__Client__StateChange   *message,
+                      uint8_t             *out);
+size_t rtm__client__state_change__pack_to_buffer
+                     (const Rtm__Client__StateChange   *message,
+                      ProtobufCBuffer     *buffer);
+Rtm__Client__StateChange *
+       rtm__client__state_change__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   rtm__client__state_change__free_unpacked
+                     (Rtm__Client__StateChange *message,
+                      ProtobufCAllocator *allocator);
 /* Rtm__Client__PresenceEvent methods */
 void   rtm__client__presence_event__init
                      (Rtm__Client__PresenceEvent         *message);
@@ -575,6 +624,9 @@ typedef void (*Rtm__Client__RemoveState_Closure)
 typedef void (*Rtm__Client__PresenceSnapshot_Closure)
                  (const Rtm__Client__PresenceSnapshot *message,
                   void *closure_data);
+typedef void (*Rtm__Client__StateChange_Closure)
+                 (const Rtm__Client__StateChange *message,
+                  void *closure_data);
 typedef void (*Rtm__Client__PresenceEvent_Closure)
                  (const Rtm__Client__PresenceEvent *message,
                   void *closure_data);
@@ -599,6 +651,7 @@ extern const ProtobufCMessageDescriptor rtm__client__set_state__descriptor;
 extern const ProtobufCMessageDescriptor rtm__client__get_state__descriptor;
 extern const ProtobufCMessageDescriptor rtm__client__remove_state__descriptor;
 extern const ProtobufCMessageDescriptor rtm__client__presence_snapshot__descriptor;
+extern const ProtobufCMessageDescriptor rtm__client__state_change__descriptor;
 extern const ProtobufCMessageDescriptor rtm__client__presence_event__descriptor;
 extern const ProtobufCMessageDescriptor rtm__client__presence_interval__descriptor;
 

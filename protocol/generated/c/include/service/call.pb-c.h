@@ -62,10 +62,14 @@ struct  Rtm__Service__CallResponse
    * the one field of ServerFrame.body, with its key; the edge writes the request id before it
    */
   ProtobufCBinaryData response;
+  /*
+   * the bytes that the call sends to other users: those of its event, times the users who get it
+   */
+  uint64_t cost;
 };
 #define RTM__SERVICE__CALL_RESPONSE__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&rtm__service__call_response__descriptor) \
-    , {0,NULL} }
+    , {0,NULL}, 0 }
 
 
 /* Rtm__Service__Caller methods */
