@@ -29,6 +29,9 @@ final class Socket {
     private var waiting: [UInt64: SimulatedNetwork.Packet] = [:]
     private(set) var bytesOnTheWay = 0
     private var takers: [() -> Void] = []
+    private var isReading = true
+    /// Bytes that have arrived while nobody reads: the sender still has them.
+    private var unread = 0
 
     init(_ network: SimulatedNetwork, host: Host, peerHost: Host) {
         self.network = network
@@ -96,6 +99,8 @@ final class Socket {
         onEnd = nil
         waiting = [:]
         early = []
+        peer?.arrivedThere(unread)
+        unread = 0
         release()
     }
 
@@ -114,10 +119,27 @@ final class Socket {
 
     func arrived(_ packet: SimulatedNetwork.Packet, number: UInt64) {
         if case .reset = packet { return wasReset() }
-        if case .bytes(let bytes) = packet { peer?.arrivedThere(bytes.readableBytes) }
+        if case .bytes(let bytes) = packet { arrived(bytes.readableBytes) }
         guard !isDead else { return network.answerWithReset(self) }
         waiting[number] = packet
-        while let next = waiting.removeValue(forKey: packetsRead + 1) {
+        readOn()
+    }
+
+    private func arrived(_ count: Int) {
+        if isReading || isDead || isClosed { peer?.arrivedThere(count) } else { unread += count }
+    }
+
+    func setReading(_ isReading: Bool) {
+        guard isReading != self.isReading else { return }
+        self.isReading = isReading
+        guard isReading else { return }
+        peer?.arrivedThere(unread)
+        unread = 0
+        readOn()
+    }
+
+    private func readOn() {
+        while isReading, let next = waiting.removeValue(forKey: packetsRead + 1) {
             packetsRead += 1
             take(next)
         }

@@ -22,6 +22,10 @@ final class SocketTransport: ServiceLinkTransport {
             })
     }
 
+    func pass(to receiver: any ServiceLinkTransportReceiver) { self.receiver = receiver }
+
+    func setReading(_ isReading: Bool) { socket.setReading(isReading) }
+
     var isWritable: Bool { !socket.isFull }
     var peerAddress: String { "" }
     var queuedBytes: Int { socket.bytesOnTheWay }
@@ -39,22 +43,20 @@ final class SocketTransport: ServiceLinkTransport {
     }
 }
 
-/// A service's address in the simulated network, as one of its callers knows it.
-struct SimulatedEndpoint: ServiceLinkEndpoint {
-    let name: String
+/// How a process of the simulated network reaches others.
+struct SimulatedLinkDialer: ServiceLinkDialing {
     private let network: NIOLoopBound<SimulatedNetwork>
     private let caller: Host
-    private let host: Host
 
-    init(_ host: Host, in network: SimulatedNetwork, from caller: Host) {
-        name = host.description
+    init(_ network: SimulatedNetwork, from caller: Host) {
         self.network = NIOLoopBound(network, eventLoop: network.world.loop)
         self.caller = caller
-        self.host = host
     }
 
-    func connect(_ receiver: any ServiceLinkTransportReceiver, on eventLoop: any EventLoop) {
-        network.value.connect(from: caller, to: host, timeout: .seconds(5)) { result in
+    func connect(
+        to host: String, port: Int, _ receiver: any ServiceLinkTransportReceiver, on eventLoop: any EventLoop
+    ) {
+        network.value.connect(from: caller, to: Host(host), timeout: .seconds(5)) { result in
             switch result {
             case .success(let socket): SocketTransport.open(socket, for: receiver)
             case .failure(let failure): receiver.transportFailed("\(failure)")

@@ -27,10 +27,10 @@ final class EdgeProcess {
         let world = network.world
         edge = make(
             EmbeddedEdge.Services(
-                messaging: messaging.map { network.address(of: $0, from: host) },
-                presence: network.address(of: PresenceProcess.host, from: host),
-                storage: network.address(of: StorageProcess.host, from: host),
-                link: network.link(random)),
+                messaging: messaging.map { network.address(of: $0) },
+                presence: network.address(of: PresenceProcess.host),
+                storage: network.address(of: StorageProcess.host),
+                link: network.link(random, from: host)),
             EmbeddedEdge.Surroundings(
                 eventLoop: world.loop, wallClock: { world.utcMilliseconds }, random: random,
                 logger: .silent))
@@ -65,15 +65,17 @@ final class EdgeProcess {
 }
 
 extension SimulatedNetwork {
-    func address(of host: Host, from caller: Host) -> ServiceLinkAddress {
-        .inProcess(SimulatedEndpoint(host, in: self, from: caller))
-    }
+    /// Of every process, where callers expect a port.
+    static let port = 1
+
+    func address(of host: Host) -> ServiceLinkAddress { .tcp(host: host.description, port: Self.port) }
 
     /// The links of a service, whose waits between attempts are as long as the seed says.
-    func link(_ random: RandomStream) -> ServiceLinkConfiguration {
+    func link(_ random: RandomStream, from caller: Host) -> ServiceLinkConfiguration {
         let jitter = NIOLoopBound(random, eventLoop: world.loop)
         var link = ServiceLinkConfiguration()
         link.random = { jitter.value.share() }
+        link.dialer = SimulatedLinkDialer(self, from: caller)
         return link
     }
 }

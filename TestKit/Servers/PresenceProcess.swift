@@ -15,7 +15,7 @@ final class PresenceProcess {
     ) {
         self.network = network
         let presence = make(
-            messaging.map { network.address(of: $0, from: Self.host) }, network.link(random))
+            messaging.map { network.address(of: $0) }, network.link(random, from: Self.host))
         self.presence = presence
         presence.start()
         network.listen(Self.host) { SocketTransport.open($0, for: presence.accept()) }

@@ -16,8 +16,8 @@ final class StorageProcess {
         let world = network.world
         var random = random
         let storage = try EmbeddedStorage(
-            configuration, in: directory, messaging: [network.address(of: messaging, from: Self.host)],
-            network.link(random), random: &random, on: world.loop, logger: .silent,
+            configuration, in: directory, messaging: [network.address(of: messaging)],
+            network.link(random, from: Self.host), random: &random, on: world.loop, logger: .silent,
             wallClock: { world.utcMilliseconds })
         self.storage = storage
         storage.start()

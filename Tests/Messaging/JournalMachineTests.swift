@@ -130,6 +130,40 @@ import Testing
     }
 
     @Test(
+        "a leader that is to end while Redis is refused waits for it, and no message is lost",
+        arguments: Loss.allCases, 0..<40 as Range<UInt64>)
+    func endWithoutRedis(loss: Loss, seed: UInt64) {
+        var world = JournalWorld(seed: seed, Self.limits)
+        world.run(for: 1_400)
+        world.keepSnapshot()
+        let leader = world.leaders[0]
+        world.publishTwice(at: leader)
+        world.run(for: 25 * (seed % 8))
+        world.isRedisAway = true
+        world.run(for: 25 * (seed % 5))
+        world.end(leader, within: 20_000)
+        world.run(for: 300 * seed)
+        #expect(world.leaders == [leader], "it waits")
+        world.lose(loss)
+        world.isRedisAway = false
+        world.run(for: 10_000)
+        #expect(world.faults == [] && world.leaders == [1 - leader] && world.nodes[leader].hasEnded)
+        #expect(world.told == [1, 2] && world.begun == 1, "no new logs")
+    }
+
+    @Test("a leader whose Redis never comes back ends two seconds before its process has to")
+    func endAlone() {
+        var farewell = JournalFarewell(within: 20_000, now: 100)
+        #expect(farewell.passed(isLeading: true, isRedisUsable: true, now: 100) == .wait)
+        #expect(farewell.passed(isLeading: true, isRedisUsable: false, now: 200) == .report)
+        #expect(farewell.passed(isLeading: true, isRedisUsable: false, now: 18_099) == .wait)
+        #expect(farewell.passed(isLeading: true, isRedisUsable: false, now: 18_100) == .giveUp)
+        #expect(farewell.passed(isLeading: false, isRedisUsable: false, now: 300) == .end)
+        farewell = JournalFarewell(within: 0, now: 100)
+        #expect(farewell.passed(isLeading: true, isRedisUsable: false, now: 100) == .giveUp)
+    }
+
+    @Test(
         "a node that hears of the later lead while it hands over takes nothing from it",
         arguments: 0..<100 as Range<UInt64>)
     func lateWord(seed: UInt64) {
@@ -298,6 +332,8 @@ private struct JournalWorld {
     private var snapshots: [SimulatedRedis] = []
     private let commands: [JournalCommands]
     private var isCalm = false
+    /// Connections are refused, and calls that are under way have no answer.
+    var isRedisAway = false
 
     init(seed: UInt64, _ limits: JournalLimits) {
         random = SeededGenerator(seed: seed)
@@ -395,9 +431,33 @@ private struct JournalWorld {
 
     mutating func keepSnapshot() { snapshots.append(redis) }
 
+    mutating func publishTwice(at index: Int) {
+        publish(at: index)
+        publish(at: index)
+    }
+
+    /// The process is told to end.
+    mutating func end(_ index: Int, within time: UInt64) {
+        nodes[index].farewell = JournalFarewell(within: time, now: now)
+    }
+
+    private mutating func awaitSuccessor(of index: Int) {
+        let isLeading = nodes[index].machine.isLeading
+        let step = nodes[index].farewell?.passed(
+            isLeading: isLeading, isRedisUsable: !isRedisAway, now: now)
+        switch step {
+        case .wait, .report, nil:
+            if !isRedisAway { handOver(from: index, isLast: true) }
+        case .end, .giveUp:
+            nodes[index].machine.stop()
+            nodes[index].isLeading = false
+            nodes[index].hasEnded = true
+            nodes[index].farewell = nil
+        }
+    }
+
     mutating func publishAndHandOver(from index: Int) {
-        publish(at: index)
-        publish(at: index)
+        publishTwice(at: index)
         handOver(from: index, isLast: false)
     }
 
@@ -419,7 +479,8 @@ private struct JournalWorld {
         calls.removeAll { $0.at <= now && nodes[$0.node].sleepsUntil <= now }
         for call in due { carryOut(call.action, of: call.node) }
         for index in nodes.indices where nodes[index].sleepsUntil <= now {
-            perform(nodes[index].machine.passed(now: now, random: token()), at: index)
+            if !isRedisAway { perform(nodes[index].machine.passed(now: now, random: token()), at: index) }
+            if nodes[index].farewell != nil { awaitSuccessor(of: index) }
         }
     }
 
@@ -499,7 +560,28 @@ private struct JournalWorld {
         try? redis.answer(command, now: now).get()
     }
 
+    /// The call wasn't done.
+    private mutating func fail(_ action: JournalAction, of index: Int) {
+        let next = token()
+        let actions: [JournalAction] =
+            switch action {
+            case .take: nodes[index].machine.takeFailed(now: now)
+            case .read(let token, _):
+                token == nodes[index].machine.readToken
+                    ? nodes[index].machine.pageRead(nil, hasHeads: false, now: now, random: next) : []
+            case .append(let append):
+                nodes[index].machine.appended(append, .unknown, now: now, random: next)
+            case .reinstate: nodes[index].machine.reinstated(.unknown, now: now, random: next)
+            case .handOver: nodes[index].machine.handedOver(.unknown, now: now, random: next)
+            case .offer(let token, let heir):
+                nodes[index].machine.offered(to: heir, under: token, nil, now: now)
+            default: []
+            }
+        perform(actions, at: index)
+    }
+
     private mutating func carryOut(_ action: JournalAction, of index: Int) {
+        if isRedisAway { return fail(action, of: index) }
         // An answer may get lost, after the call was done.
         let isLost = !isCalm && Int.random(in: 0..<30, using: &random) == 0
         switch action {

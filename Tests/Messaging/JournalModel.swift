@@ -47,6 +47,9 @@ struct ModelNode {
     /// It is about to hand over, and takes nothing in.
     var isLeaving = false
     var rewritten = 0
+    /// It was told to end.
+    var farewell: JournalFarewell?
+    var hasEnded = false
     /// While it is paused or dead, nothing happens in it.
     var sleepsUntil: UInt64 = 0
     /// What Redis has answered and the node hasn't heard yet.

@@ -20,6 +20,8 @@ package struct KnownNodes {
     /// By address, those that a list has named: until when each is tried, which is for ever while the newest
     /// list names it.
     private var learned: [String: NIODeadline] = [:]
+    /// The addresses in the newest list.
+    package private(set) var listed: Set<String> = []
 
     package init(configured: [ServiceLinkAddress]) { self.configured = Set(configured.map(\.description)) }
 
@@ -28,6 +30,7 @@ package struct KnownNodes {
     /// - Returns: addresses to which the caller has no link yet.
     package mutating func heard(_ nodes: [NodeAddress], now: NIODeadline) -> [ServiceLinkAddress] {
         let listed = Dictionary(nodes.map { ($0.link.description, $0.link) }) { first, _ in first }
+        self.listed = Set(listed.keys)
         for (address, until) in learned {
             learned[address] = listed[address] == nil ? min(until, now + Self.patience) : .distantFuture
         }

@@ -74,7 +74,7 @@ extension MessagingAppender: ServiceLinkClientDelegate {
     }
 
     package func linkRetired(_ link: ServiceLinkClient<Caller.Append>) {
-        if shards.retired() { caller = nil }
+        if shards.retired(link) { caller = nil }
     }
 
     package func response(

@@ -114,7 +114,7 @@ extension MessagingClient: ServiceLinkClientDelegate {
     }
 
     package func linkRetired(_ link: ServiceLinkClient<Call>) {
-        if shards.retired() { caller = nil }
+        if shards.retired(link) { caller = nil }
     }
 
     package func response(_ link: ServiceLinkClient<Call>, _ context: Call, _ outcome: ServiceLinkOutcome) {

@@ -25,6 +25,9 @@ package final class MessagingLinks<Call> {
 
     package let shard: Int
     package private(set) var all: [ServiceLinkClient<Call>]
+    private var relays = RelayChoice()
+    private let random: () -> Double
+    private let logger: Logger
     package let timeout: Duration
     /// Nil while no node says that it leads.
     package private(set) var leader: ServiceLinkClient<Call>?
@@ -47,10 +50,18 @@ package final class MessagingLinks<Call> {
         var configuration = ServiceLinkClientConfiguration(service: "messaging", node: node)
         configuration.link = link
         configuration.shard = shard
-        makeLink = { [configuration] in
-            ServiceLinkClient(configuration, to: $0, endOfTurn: endOfTurn, logger: logger)
+        var logger = logger
+        logger[metadataKey: "shard"] = "\(shard)"
+        makeLink = { [configuration, logger] address in
+            var configuration = configuration
+            // Two handshakes, and two connections.
+            if address.isRelayed { configuration.connectTimeout *= 3 }
+            return ServiceLinkClient(configuration, to: address, endOfTurn: endOfTurn, logger: logger)
         }
         all = addresses.map(makeLink)
+        random = link.random
+        self.logger = logger
+        for address in addresses { relays.changed("\(address)", isUp: false, now: endOfTurn.now) }
         self.timeout = timeout
         self.endOfTurn = endOfTurn
         leaderlessSince = endOfTurn.now
@@ -80,6 +91,7 @@ package final class MessagingLinks<Call> {
 
     /// A node has come.
     package func add(_ address: ServiceLinkAddress, delegate: some ServiceLinkClientDelegate<Call>) {
+        if !address.isRelayed { relays.changed("\(address)", isUp: false, now: endOfTurn.now) }
         let link = makeLink(address)
         all.append(link)
         link.start(delegate: delegate)
@@ -87,6 +99,7 @@ package final class MessagingLinks<Call> {
 
     /// A node has gone, and no connection to it is there.
     package func remove(_ link: ServiceLinkClient<Call>) {
+        if !link.address.isRelayed { relays.forget("\(link.address)") }
         all.removeAll { $0 === link }
         link.shutdown()
     }
@@ -112,7 +125,8 @@ package final class MessagingLinks<Call> {
     }
 
     /// A link has ended, and the calls that waited there have their outcome.
-    package func lost(_ link: ServiceLinkClient<Call>) -> Change {
+    package func lost(_ link: ServiceLinkClient<Call>, _ reason: ServiceLinkDownReason) -> Change {
+        noteLoss(of: link, reason)
         if next?.link === link { next = nil }
         guard leader === link else { return .none }
         leader = nil
@@ -125,4 +139,63 @@ package final class MessagingLinks<Call> {
         leaderlessSince = endOfTurn.now
         return leader == nil ? .down : .replaced
     }
+}
+
+// MARK: - Nodes that are reached through another one
+
+extension MessagingLinks {
+    package func cameUp(_ link: ServiceLinkClient<Call>) {
+        if !link.address.isRelayed { relays.changed("\(link.address)", isUp: true, now: endOfTurn.now) }
+    }
+
+    /// A link was lost, or didn't come up.
+    package func noteLoss(of link: ServiceLinkClient<Call>, _ reason: ServiceLinkDownReason) {
+        guard case .relayed(let node, _) = link.address else {
+            let silence = reason == .silent ? link.configuration.link.heartbeatDeadline : .zero
+            let (address, now) = ("\(link.address)", endOfTurn.now)
+            return relays.changed(address, isUp: false, after: TimeAmount(silence), now: now)
+        }
+        // A relay that was given up is no failure.
+        guard all.contains(where: { $0 === link }) else { return }
+        relays.failed(to: node, now: endOfTurn.now)
+        remove(link)
+    }
+
+    /// Whether time alone changes what `relay` does.
+    package func isRelayDue(_ listed: Set<String>) -> Bool { relays.isWaiting(listed) }
+
+    /// Opens and closes links through other nodes, as far as they are needed.
+    ///
+    /// - Parameter listed: the addresses of the nodes that live, as they say.
+    package func relay(_ listed: Set<String>, delegate: some ServiceLinkClientDelegate<Call>) {
+        for action in relays.next(listed, leader: way, now: endOfTurn.now, random: random) {
+            switch action {
+            case .open(let node, let relay): open(to: node, through: relay, delegate)
+            case .close(let node):
+                for link in all where link.address.relayTarget == node { remove(link) }
+            }
+        }
+    }
+
+    private func open(
+        to node: String, through relay: String, _ delegate: some ServiceLinkClientDelegate<Call>
+    ) {
+        guard let relay = all.first(where: { "\($0.address)" == relay })?.address else { return }
+        logger.debug(
+            "another messaging node is asked to relay",
+            metadata: ["node": "\(node)", "relay": "\(relay)"])
+        add(.relayed(to: node, through: relay), delegate: delegate)
+    }
+
+    private var way: RelayChoice.Leader {
+        guard let leader, leader.isUp else { return .none }
+        return leader.address.relayTarget.map { .relayed(to: $0) } ?? .direct
+    }
+}
+
+extension ServiceLinkAddress {
+    fileprivate var isRelayed: Bool { relayTarget != nil }
+
+    /// The address of the node that is reached through another one.
+    fileprivate var relayTarget: String? { if case .relayed(let node, _) = self { node } else { nil } }
 }

@@ -1,4 +1,5 @@
 package import Logging
+import NIOCore
 package import RTMModel
 package import RTMServiceLink
 package import RTMWire
@@ -35,6 +36,9 @@ package final class MessagingShards<Call> {
     private var shardsSaid: [ObjectIdentifier: Int] = [:]
     private var delegate: (any ServiceLinkClientDelegate<Call>)?
     private var observer: (any MessagingObserver)?
+    /// The next time that relays are looked at; nil while no node that lives is out of reach.
+    private var relayLook: Scheduled<Void>?
+    private var isStopping = false
 
     /// - Parameters:
     ///   - node: the name of this process, for messaging's log.
@@ -58,6 +62,9 @@ package final class MessagingShards<Call> {
     package var isUp: Bool { all.allSatisfy(\.isUp) }
     /// Whether some channels can be called.
     package var isPartlyUp: Bool { all.contains(where: \.isUp) }
+
+    /// Whether there is a connection to some node, whether it leads or not.
+    package var isReached: Bool { all.contains { $0.all.contains(where: \.isUp) } }
 
     package func isUp(_ channel: ChannelKey) -> Bool { links(to: channel).isUp }
 
@@ -86,10 +93,18 @@ package final class MessagingShards<Call> {
         for links in all { links.start(delegate: delegate) }
     }
 
-    package func shutdown() { for links in all { links.shutdown() } }
+    package func shutdown() {
+        isStopping = true
+        relayLook?.cancel()
+        relayLook = nil
+        for links in all { links.shutdown() }
+    }
 
+    /// A link has been let go.
+    ///
     /// - Returns: whether no link is left.
-    package func retired() -> Bool {
+    package func retired(_ link: ServiceLinkClient<Call>) -> Bool {
+        shardsSaid[ObjectIdentifier(link)] = nil
         guard all.allSatisfy({ $0.all.allSatisfy { $0.downReason == .shutDown } }) else { return false }
         (delegate, observer) = (nil, nil)
         return true
@@ -100,22 +115,25 @@ package final class MessagingShards<Call> {
     /// A node is there. It may lead the link's shard or not.
     package func linkUp(_ link: ServiceLinkClient<Call>, _ peer: ServiceLinkPeer) {
         shardsSaid[ObjectIdentifier(link)] = peer.shards
+        all[link.configuration.shard].cameUp(link)
     }
 
     package func linkDown(_ link: ServiceLinkClient<Call>, _ reason: ServiceLinkDownReason) {
         let shard = link.configuration.shard
-        tell(shard, all[shard].lost(link), reason)
+        tell(shard, all[shard].lost(link, reason), reason)
+        lookForRelays()
     }
 
     package func linkUnreachable(_ link: ServiceLinkClient<Call>, _ reason: ServiceLinkDownReason) {
         let links = all[link.configuration.shard]
         if links.leader == nil { observer?.messagingIsUnreachable(reason) }
+        links.noteLoss(of: link, reason)
+        lookForRelays()
         let address = "\(link.address)"
         let same = all.flatMap { $0.all.filter { "\($0.address)" == address } }
         guard !same.contains(where: \.isUp), known.isGone(link.address, now: endOfTurn.now) else { return }
         addresses.removeAll { "\($0)" == address }
         for link in same {
-            shardsSaid[ObjectIdentifier(link)] = nil
             all[link.configuration.shard].remove(link)
         }
     }
@@ -126,6 +144,20 @@ package final class MessagingShards<Call> {
         for address in known.heard(push.nodes, now: endOfTurn.now) {
             addresses.append(address)
             for links in all { links.add(address, delegate: delegate) }
+        }
+        lookForRelays()
+    }
+
+    /// Relays are looked at as long as time alone may change what is to be done.
+    private func lookForRelays() {
+        guard relayLook == nil, !isStopping, all.contains(where: { $0.isRelayDue(known.listed) }) else {
+            return
+        }
+        relayLook = endOfTurn.eventLoop.assumeIsolated().scheduleTask(in: .milliseconds(500)) { [self] in
+            relayLook = nil
+            guard let delegate else { return }
+            for links in all { links.relay(known.listed, delegate: delegate) }
+            lookForRelays()
         }
     }
 

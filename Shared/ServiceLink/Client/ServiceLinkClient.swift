@@ -14,6 +14,7 @@ package final class ServiceLinkClient<Context> {
     package let address: ServiceLinkAddress
     private let endOfTurn: EndOfTurn
     private let logger: Logger
+    private let place: ServiceLinkLog.Place
     private let timer: ServiceLinkTimer
     private var machine: ServiceLinkStateMachine
     private let requests: ServiceLinkRequestTable<Context>
@@ -40,6 +41,8 @@ package final class ServiceLinkClient<Context> {
         logger[metadataKey: "service"] = "\(configuration.service)"
         logger[metadataKey: "address"] = "\(address)"
         self.logger = logger
+        place = ServiceLinkLog.Place(
+            service: configuration.service, address: "\(address)", shard: configuration.shard)
         timer = ServiceLinkTimer(on: endOfTurn.eventLoop)
         machine = ServiceLinkStateMachine(configuration)
         requests = ServiceLinkRequestTable(countMax: configuration.openRequestsMax)
@@ -68,6 +71,7 @@ package final class ServiceLinkClient<Context> {
         eventLoop.assertInEventLoop()
         guard machine.start(now: endOfTurn.now) else { return }
         self.delegate = delegate
+        configuration.link.log.started(place)
         connect()
     }
 
@@ -148,14 +152,7 @@ extension ServiceLinkClient: ServiceLinkConnectionOwner {
         let fresh = ServiceLinkConnection(
             configuration.link, owner: self, endOfTurn: endOfTurn, logger: logger)
         connection = fresh
-        switch address {
-        case .tcp(let host, let port):
-            TCPTransport.connect(
-                to: host, port: port, tls: configuration.link.tls, timeout: configuration.connectTimeout,
-                receiver: fresh, on: eventLoop)
-        case .inProcess(let endpoint):
-            endpoint.connect(fresh, on: eventLoop)
-        }
+        address.connect(fresh, configuration, on: eventLoop)
         timer.arm(machine.nextWake, for: self)
     }
 
@@ -222,10 +219,8 @@ extension ServiceLinkClient: ServiceLinkConnectionOwner {
         switch machine.welcomed(welcome, now: endOfTurn.now) {
         case .up(let peer):
             if !isFirst { counted.reconnects += 1 }
-            // Who was warned that the link is down hears at the same level that it is back.
-            let level: Logger.Level = downReason == .notStarted ? .debug : .warning
             downReason = nil
-            logger.log(level: level, "link up", metadata: ["incarnation": "\(peer.incarnation)"])
+            configuration.link.log.cameUp(place, logger, incarnation: peer.incarnation)
             timer.arm(machine.nextWake, for: self)
             delegate?.linkUp(self, peer: peer)
             return nil
@@ -241,19 +236,14 @@ extension ServiceLinkClient: ServiceLinkConnectionOwner {
         counted.add(connection.counters)
         self.connection = nil
         arriving = nil
-        log(reason)
+        configuration.link.log.wentDown(
+            place, logger, reason, wasUp: machine.isUp, isEnding: isStopping)
         downReason = reason
         guard !isStopping else { return retire(wasUp: machine.stop()) }
         let wasUp = machine.lost(now: endOfTurn.now, random: configuration.link.random())
         timer.arm(machine.nextWake, for: self)
         disconnectRequests()
         if wasUp { delegate?.linkDown(self, reason) } else { delegate?.linkUnreachable(self, reason) }
-    }
-
-    /// A peer that stays away fails at every attempt. Only the first failure is a warning.
-    private func log(_ reason: ServiceLinkDownReason) {
-        let level: Logger.Level = isStopping || reason == downReason ? .debug : .warning
-        logger.log(level: level, "link down", metadata: ["reason": "\(reason)"])
     }
 
     private func disconnectRequests() {
@@ -268,6 +258,7 @@ extension ServiceLinkClient: ServiceLinkConnectionOwner {
         timer.cancel()
         disconnectRequests()
         if wasUp { delegate?.linkDown(self, .shutDown) }
+        if delegate != nil { configuration.link.log.retired(place) }
         delegate.take()?.linkRetired(self)
     }
 }

@@ -66,7 +66,7 @@ struct ServiceLinkStateMachine {
         guard case .connecting = state else { return nil }
         let hello = ServiceLinkHello(
             version: ServiceLinkVersion.current, service: configuration.service, node: configuration.node,
-            nonce: nonce, shard: UInt32(configuration.shard))
+            nonce: nonce, shard: UInt32(configuration.shard), relayTo: configuration.relayTo)
         state = .greeting(until: now + TimeAmount(configuration.link.handshakeTimeout), hello)
         return hello
     }

@@ -1,3 +1,5 @@
+package import NIOCore
+
 /// What both ends of a link need to know.
 package struct ServiceLinkConfiguration: Sendable {
     package var secret: ServiceLinkSecret = ""
@@ -14,15 +16,26 @@ package struct ServiceLinkConfiguration: Sendable {
     /// hundred links to greet at once, needs seconds.
     package var handshakeTimeout: Duration = .seconds(5)
     /// If the peer has sent nothing for this long, it is asked whether it still lives.
-    package var heartbeatInterval: Duration = .seconds(5)
+    package var heartbeatInterval: Duration = .seconds(2)
     /// If the peer has sent nothing for this long, it is gone. This must be longer than the interval.
-    package var heartbeatDeadline: Duration = .seconds(15)
+    package var heartbeatDeadline: Duration = .seconds(6)
     /// How long the peer may take to read the last bytes of a link that we close.
     package var closeLinger: Duration = .seconds(5)
     /// A random number in 0..<1. It spreads the attempts of callers that have lost the same service.
     package var random: @Sendable () -> Double = { .random(in: 0..<1) }
+    /// Where links are logged. All that are opened with copies of a configuration share it.
+    package let log = ServiceLinkLog()
+    /// How hosts are reached; nil: over sockets.
+    package var dialer: (any ServiceLinkDialing)?
 
     package init() {}
+}
+
+/// Another way to hosts than sockets.
+package protocol ServiceLinkDialing: Sendable {
+    /// Connects on the receiver's event loop. The answer comes in a later turn.
+    func connect(
+        to host: String, port: Int, _ receiver: any ServiceLinkTransportReceiver, on eventLoop: any EventLoop)
 }
 
 /// What the calling end needs to know.
@@ -32,6 +45,8 @@ package struct ServiceLinkClientConfiguration: Sendable {
     package var service: String
     /// Which shard of the service to reach.
     package var shard = 0
+    /// The address of another node, to which the reached node is to relay; empty: it is itself the one.
+    var relayTo = ""
     /// This process's name, for the peer's logs.
     package var node: String
     /// A host that is just starting may let the first packet be lost, and the next attempt gets through.
@@ -62,6 +77,8 @@ package struct ServiceLinkServerConfiguration: Sendable {
     /// is refused. They don't count as links.
     package var strangersMax = 1024
     package var strangersPerAddressMax = 128
+    /// To which other nodes callers are relayed; nil: to none.
+    package var relays: ServiceLinkRelays?
 
     package init(service: String) { self.service = service }
 }

@@ -240,6 +240,23 @@ extension ServiceLinkConnection {
     }
 }
 
+// MARK: - Relays
+
+extension ServiceLinkConnection {
+    /// Sends what waits, and lets somebody else have the transport. The owner isn't called any more.
+    ///
+    /// - Returns: nil if the connection isn't open.
+    func pass(to receiver: any ServiceLinkTransportReceiver) -> (any ServiceLinkTransport)? {
+        guard isOpen, let transport else { return nil }
+        counters.bytesOut += UInt64(outbound.readableBytes)
+        transport.pass(to: receiver)
+        transport.write(outbound)
+        (isOpen, isClosed, owner) = (false, true, nil)
+        (self.transport, outbound) = (nil, ByteBuffer())
+        return transport
+    }
+}
+
 // MARK: - Through a gate
 
 extension ServiceLinkConnection {

@@ -32,8 +32,8 @@ extension ServiceLinkDownReason: CustomStringConvertible {
         case .notStarted: "not started"
         case .connectFailed(let why): "no connection: \(why)"
         case .handshakeTimedOut: "the handshake took too long"
-        case .goneAway(let goAway): "the peer went away: \(goAway)"
-        case .peerRefused(let goAway): "the peer was refused: \(goAway)"
+        case .goneAway(let goAway): "the peer closed the link: \(goAway)"
+        case .peerRefused(let goAway): "this end refused the peer: \(goAway)"
         case .silent: "the peer fell silent"
         case .closedByPeer: "the peer closed the connection"
         case .broken(let why): "the connection broke: \(why)"
@@ -45,5 +45,21 @@ extension ServiceLinkDownReason: CustomStringConvertible {
 }
 
 extension ServiceLinkGoAway: CustomStringConvertible {
-    package var description: String { text.isEmpty ? "\(reason)" : "\(reason), \(text)" }
+    package var description: String { text.isEmpty ? reason.description : text }
+}
+
+extension ServiceLinkGoAway.Reason: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .unspecified: "no reason is given"
+        case .draining: "it is shutting down"
+        case .version: "the versions of the link differ"
+        case .wrongService: "it is another service"
+        case .wrongSecret: "the secrets differ"
+        case .protocolError: "the protocol was broken"
+        case .overflow: "a limit is reached"
+        case .unknownNode: "it knows no such node"
+        case .unreachable: "it doesn't reach the node either"
+        }
+    }
 }

@@ -35,7 +35,7 @@ struct ServiceLinkHandshake: Hashable {
             [
                 Array(role.utf8), Self.bytes(of: UInt64(hello.version)), Array(hello.service.utf8),
                 Array(hello.node.utf8), hello.nonce, Self.bytes(of: UInt64(hello.shard)), challenge.nonce,
-            ] + more
+            ] + (hello.relayTo.isEmpty ? [] : [Array(hello.relayTo.utf8)]) + more
         let bytes = parts.flatMap { Self.bytes(of: UInt64($0.count)) + $0 }
         return MessageCode.make(over: bytes, key: Array(secret.utf8))
     }

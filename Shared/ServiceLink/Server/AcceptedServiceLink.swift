@@ -37,7 +37,11 @@ package final class AcceptedServiceLink {
     private var machine: AcceptedServiceLinkStateMachine
     private var handler: (any ServiceLinkHandler)?
     private var connection: ServiceLinkConnection?
+    /// Nil if the caller wants this service itself.
+    private var relay: ServiceLinkRelay?
     private var counted = ServiceLinkCounters()
+    /// What a caller that is relayed gets when the other node is connected.
+    private var welcome: ServiceLinkWelcome?
     /// What is traced of the requests that have no answer yet, by their ids.
     private var traced: [UInt64: Tracer.Work] = [:]
     /// To which traced work the next request or push belongs.
@@ -126,6 +130,7 @@ package final class AcceptedServiceLink {
     package func close(saying goAway: ServiceLinkGoAway = ServiceLinkGoAway(.draining)) {
         eventLoop.assertInEventLoop()
         connection?.close(.shutDown, saying: goAway)
+        if connection == nil { relay.take()?.end() }
     }
 
     private func tooLong(_ length: Int) -> RTMError {
@@ -190,6 +195,8 @@ extension AcceptedServiceLink: ServiceLinkConnectionOwner {
         case .welcome(let welcome, let hello):
             if let refusal = registry.admit(self) {
                 refuse(refusal, hello.node, on: connection)
+            } else if !hello.relayTo.isEmpty {
+                relay(welcome, hello, on: connection)
             } else {
                 open(welcome, hello, on: connection)
             }
@@ -217,6 +224,27 @@ extension AcceptedServiceLink: ServiceLinkConnectionOwner {
         handler.linkOpened(self)
     }
 
+    private func relay(
+        _ welcome: ServiceLinkWelcome, _ hello: ServiceLinkHello, on connection: ServiceLinkConnection
+    ) {
+        guard let relays = configuration.relays, let address = relays.address(hello.relayTo) else {
+            configuration.relays?.observe(.refused)
+            let text = "no node that is known here has the address \(hello.relayTo.prefix(64))"
+            return refuse(ServiceLinkGoAway(.unknownNode, text), hello.node, on: connection)
+        }
+        if let refusal = registry.addRelay(self, countMax: relays.countMax) {
+            relays.observe(.refused)
+            return refuse(refusal, hello.node, on: connection)
+        }
+        peerNode = hello.node
+        logger[metadataKey: "peer"] = "\(hello.node)"
+        logger[metadataKey: "relayTo"] = "\(address)"
+        self.welcome = welcome
+        let relay = ServiceLinkRelay(relays, configuration.link, owner: self, on: eventLoop)
+        self.relay = relay
+        relay.connect(to: address)
+    }
+
     /// A caller that is refused tries again and again, and a stranger may be one of many. So the registry
     /// says whether one more line is worth it, and what the caller sent is cut.
     private func refuse(_ goAway: ServiceLinkGoAway, _ node: String, on connection: ServiceLinkConnection) {
@@ -234,11 +262,42 @@ extension AcceptedServiceLink: ServiceLinkConnectionOwner {
     func connectionLost(_ connection: ServiceLinkConnection, _ reason: ServiceLinkDownReason) {
         counted.add(connection.counters)
         self.connection = nil
+        relay.take()?.end()
         timer.cancel()
         for request in Array(traced.keys) { answered(request, error: "disconnected") }
         registry.remove(self)
         logger.debug("link closed", metadata: ["reason": "\(reason)"])
         handler.take()?.linkClosed(self, reason)
+    }
+}
+
+// MARK: - Relays
+
+extension AcceptedServiceLink: ServiceLinkRelayOwner {
+    func relayConnected(
+        passing receiver: any ServiceLinkTransportReceiver
+    ) -> (any ServiceLinkTransport)? {
+        guard let connection, let welcome = welcome.take() else { return nil }
+        _ = connection.sendWelcome(welcome)
+        guard let transport = connection.pass(to: receiver) else { return nil }
+        counted.add(connection.counters)
+        self.connection = nil
+        timer.cancel()
+        logger.info("relay opened")
+        return transport
+    }
+
+    func relayFailed(_ reason: String) {
+        relay = nil
+        configuration.relays?.observe(.refused)
+        logger.info("no relay: the other node can't be reached", metadata: ["reason": "\(reason)"])
+        connection?.close(.shutDown, saying: ServiceLinkGoAway(.unreachable, reason))
+    }
+
+    func relayEnded() {
+        relay = nil
+        registry.remove(self)
+        logger.info("relay closed")
     }
 }
 

@@ -13,6 +13,8 @@ final class ServiceLinkRegistry: Sendable {
         /// The addresses of the connections in their handshake.
         var strangers: [UInt64: String] = [:]
         var strangersByAddress: [String: Int] = [:]
+        /// The links that are relays to other nodes.
+        var relays: Set<UInt64> = []
         var lastID: UInt64 = 0
         var isDraining = false
         var waiting: [CheckedContinuation<Void, Never>] = []
@@ -70,6 +72,19 @@ final class ServiceLinkRegistry: Sendable {
         }
     }
 
+    /// Nil if there is room for one more relay.
+    func addRelay(_ link: AcceptedServiceLink, countMax: Int) -> ServiceLinkGoAway? {
+        let id = link.id
+        return state.withLock { state in
+            guard state.relays.count < countMax else {
+                let text = "all \(countMax) relays of this node are taken; ask again in a second"
+                return ServiceLinkGoAway(.overflow, text)
+            }
+            state.relays.insert(id)
+            return nil
+        }
+    }
+
     /// Nil if the line is left out; otherwise how many were left out before it. There is one line a second.
     func mayLogRefusal(now: NIODeadline) -> Int? {
         state.withLock { state in
@@ -88,6 +103,7 @@ final class ServiceLinkRegistry: Sendable {
         let waiting = state.withLock { state -> [CheckedContinuation<Void, Never>] in
             state.removeStranger(id)
             state.links[id] = nil
+            state.relays.remove(id)
             guard state.isDraining, state.links.isEmpty else { return [] }
             defer { state.waiting = [] }
             return state.waiting

@@ -53,6 +53,11 @@ final class InProcessTransport: ServiceLinkTransport {
         peerLoop.execute { peer.value.close() }
     }
 
+    func pass(to receiver: any ServiceLinkTransportReceiver) { self.receiver = receiver }
+
+    /// Within a process nobody relays.
+    func setReading(_ isReading: Bool) {}
+
     private func close() {
         peer = nil
         receiver.take()?.transportClosed(.closedByPeer)
@@ -69,7 +74,7 @@ private final class InFlightBytes: Sendable {
 ///
 /// Callers hold the endpoint whether somebody listens or not. Without a listener their attempts fail like a
 /// refused connection, so services may start in any order.
-package final class InProcessEndpoint: ServiceLinkEndpoint {
+package final class InProcessEndpoint: Sendable {
     package let name: String
     private let acceptor = Mutex<Acceptor?>(nil)
 

@@ -90,7 +90,7 @@ package final class ServiceLinkTLS: Sendable {
         return try NIOSSLClientHandler(context: context, serverHostname: isAddress ? nil : host)
     }
 
-    private struct NoCertificate: Error, CustomStringConvertible {
+    private struct NoCertificate: Error, SpokenFailure {
         let description = "this program has no certificate for TLS"
     }
 }

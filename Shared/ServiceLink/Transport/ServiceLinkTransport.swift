@@ -18,6 +18,11 @@ package protocol ServiceLinkTransport: AnyObject {
     /// Sends the last batch, and closes when the peer has read it or `linger` has passed. The receiver is not
     /// called any more.
     func finish(_ batch: ByteBuffer, linger: TimeAmount)
+    /// From now on what happens goes to this receiver, which isn't told that the transport is open.
+    func pass(to receiver: any ServiceLinkTransportReceiver)
+    /// While nothing is read, what the peer sends waits in the system, and then at the peer. That the peer
+    /// has closed isn't noticed either.
+    func setReading(_ isReading: Bool)
 }
 
 /// The end of a transport where frames arrive. Except for `transportClosed` it is never called from within a
@@ -31,18 +36,13 @@ package protocol ServiceLinkTransportReceiver: AnyObject {
     func transportClosed(_ reason: ServiceLinkDownReason)
 }
 
-/// A place that is reached without a socket.
-package protocol ServiceLinkEndpoint: Sendable {
-    var name: String { get }
-    /// Connects on the receiver's event loop. The answer comes in a later turn.
-    func connect(_ receiver: any ServiceLinkTransportReceiver, on eventLoop: any EventLoop)
-}
-
 /// Where a service listens.
 package enum ServiceLinkAddress: Sendable {
     case tcp(host: String, port: Int)
     /// In the same process.
-    case inProcess(any ServiceLinkEndpoint)
+    case inProcess(InProcessEndpoint)
+    /// At this address of a node, which is reached through another node.
+    indirect case relayed(to: String, through: ServiceLinkAddress)
 }
 
 extension ServiceLinkAddress: CustomStringConvertible {
@@ -50,6 +50,31 @@ extension ServiceLinkAddress: CustomStringConvertible {
         switch self {
         case .tcp(let host, let port): "\(host):\(port)"
         case .inProcess(let endpoint): "in-process:\(endpoint.name)"
+        case .relayed(let node, let relay): "\(node) through \(relay)"
+        }
+    }
+}
+
+extension ServiceLinkAddress {
+    /// Connects on the receiver's event loop, which gets the connection or the reason why there is none.
+    func connect(
+        _ receiver: any ServiceLinkTransportReceiver, _ configuration: ServiceLinkClientConfiguration,
+        on eventLoop: any EventLoop
+    ) {
+        let link = configuration.link
+        switch self {
+        case .tcp(let host, let port):
+            if let dialer = link.dialer {
+                return dialer.connect(to: host, port: port, receiver, on: eventLoop)
+            }
+            TCPTransport.connect(
+                to: host, port: port, tls: link.tls, timeout: configuration.connectTimeout,
+                receiver: receiver, on: eventLoop)
+        case .inProcess(let endpoint):
+            endpoint.connect(receiver, on: eventLoop)
+        case .relayed(let node, let relay):
+            let greeting = RelayGreeting(configuration, to: node, for: receiver, on: eventLoop)
+            relay.connect(greeting, configuration, on: eventLoop)
         }
     }
 }

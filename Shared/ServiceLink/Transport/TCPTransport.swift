@@ -44,6 +44,13 @@ final class TCPTransport: ChannelInboundHandler, ServiceLinkTransport {
         context.writeAndFlush(wrapOutboundOut(batch), promise: written)
     }
 
+    func pass(to receiver: any ServiceLinkTransportReceiver) { self.receiver = receiver }
+
+    func setReading(_ isReading: Bool) {
+        // A closed channel no longer has this option, and nothing is read from it.
+        try? context?.channel.syncOptions?.setOption(.autoRead, value: isReading)
+    }
+
     func handlerAdded(context: ChannelHandlerContext) {
         self.context = context
         if context.channel.isActive { receiver?.transportOpened(self) }
@@ -69,7 +76,7 @@ final class TCPTransport: ChannelInboundHandler, ServiceLinkTransport {
         lingering = nil
         self.context = nil
         let receiver = self.receiver.take()
-        receiver?.transportClosed(failure.map { .broken("\($0)") } ?? .closedByPeer)
+        receiver?.transportClosed(failure.map { .broken(connectFailure($0)) } ?? .closedByPeer)
     }
 }
 

@@ -112,6 +112,7 @@ extension ServiceLinkHello {
             case Fields.node: node = try field.view.copiedIfValid()
             case Fields.nonce: nonce = Array(try field.bytes)
             case Fields.shard: shard = try field.uint32
+            case Fields.relayTo: relayTo = try field.view.copiedIfValid()
             default: break
             }
         }

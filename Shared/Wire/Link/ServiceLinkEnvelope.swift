@@ -34,13 +34,20 @@ package struct ServiceLinkHello: WireMessage, Sendable, Hashable {
     package var nonce: [UInt8]
     /// Which shard of the service the caller wants.
     package var shard: UInt32
+    /// The address of another node, with which the called node is to connect this connection; empty if the
+    /// caller wants the called node itself.
+    package var relayTo: String
 
-    package init(version: UInt32, service: String, node: String, nonce: [UInt8], shard: UInt32 = 0) {
+    package init(
+        version: UInt32, service: String, node: String, nonce: [UInt8], shard: UInt32 = 0,
+        relayTo: String = ""
+    ) {
         self.version = version
         self.service = service
         self.node = node
         self.nonce = nonce
         self.shard = shard
+        self.relayTo = relayTo
     }
 
     package func write(to sink: inout some FieldSink) {
@@ -49,6 +56,7 @@ package struct ServiceLinkHello: WireMessage, Sendable, Hashable {
         sink.field(Fields.node, node)
         nonce.withUnsafeBytes { sink.field(Fields.nonce, WireText($0)) }
         sink.field(Fields.shard, shard)
+        sink.field(Fields.relayTo, relayTo)
     }
 }
 
@@ -147,6 +155,10 @@ package struct ServiceLinkGoAway: WireMessage, Sendable, Hashable {
         case protocolError = 5
         /// The peer reads too slowly, and the queue of what waits for it is full.
         case overflow = 6
+        /// The sender's list of nodes has no such node to relay to.
+        case unknownNode = 7
+        /// The sender has no connection either to the node to which it is to relay.
+        case unreachable = 8
     }
 
     package var reason: Reason

@@ -23,6 +23,7 @@ extension Schema {
         package static var node: SchemaField<String> { SchemaField(3) }
         package static var nonce: SchemaField<Bytes> { SchemaField(5) }
         package static var shard: SchemaField<UInt32> { SchemaField(6) }
+        package static var relayTo: SchemaField<String> { SchemaField(7) }
     }
 
     /// rtm.service.ServiceLinkChallenge

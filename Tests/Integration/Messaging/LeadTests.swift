@@ -59,6 +59,26 @@ import Testing
         }
     }
 
+    @Test(
+        "The leading node is told to stop while Redis is away: it waits for Redis, and nobody misses anything",
+        .ends(withinMinutes: 3))
+    func stoppedWithoutRedis() async throws {
+        try await Trouble.with { trouble in
+            try await trouble.publishing("stopped", Self.perRound) {
+                let leader = try await trouble.leader()
+                trouble.redis.end()
+                leader.process.signal(SIGTERM)
+                try await eventually("it waits") {
+                    leader.process.log.contains("waits for it before it ends")
+                }
+                #expect(!leader.process.hasExited)
+                try trouble.restartRedis()
+                try await eventually("it has ended") { leader.process.hasExited }
+            }
+            try await trouble.judge(Self.perRound)
+        }
+    }
+
     @Test("Redis loses everything under a living leader, which writes it again", .ends(withinMinutes: 3))
     func emptied() async throws {
         try await Trouble.with { trouble in
@@ -139,6 +159,8 @@ import Testing
 private final class Trouble: Sendable {
     let system: RunningSystem
     let redis: RedisServerProcess
+    private let directory: URL
+    private let secondRedis = Shared<RedisServerProcess?>(nil)
     let alice: RTMClient
     let bob: RTMClient
     private let shards: Int
@@ -155,7 +177,9 @@ private final class Trouble: Sendable {
     static func with(
         nodes: Int = 2, shards: Int = 1, listed: Int = .max, _ body: (Trouble) async throws -> Void
     ) async throws {
-        let redis = try RedisServerProcess()
+        let directory = FileManager.default.temporaryDirectory
+            .appending(path: "redis-\(UUID().uuidString.prefix(8))")
+        let redis = try RedisServerProcess(directory: directory)
         defer { redis.end() }
         try await redis.isListening()
         try await RunningSystem.with(
@@ -183,10 +207,11 @@ private final class Trouble: Sendable {
                     }
                 }
             }
-            try await body(
-                Trouble(
-                    system: system, redis: redis, alice: alice, bob: bob, shards: shards, heard: heard,
-                    gaps: gaps))
+            let trouble = Trouble(
+                system: system, redis: redis, in: directory, alice: alice, bob: bob, shards: shards,
+                heard: heard, gaps: gaps)
+            defer { trouble.secondRedis.present?.end() }
+            try await body(trouble)
             listening.cancel()
             await alice.close()
             await bob.close()
@@ -194,11 +219,18 @@ private final class Trouble: Sendable {
     }
 
     private init(
-        system: RunningSystem, redis: RedisServerProcess, alice: RTMClient, bob: RTMClient, shards: Int,
-        heard: Shared<[String]>, gaps: Shared<[String]>
+        system: RunningSystem, redis: RedisServerProcess, in directory: URL, alice: RTMClient,
+        bob: RTMClient, shards: Int, heard: Shared<[String]>, gaps: Shared<[String]>
     ) {
+        self.directory = directory
         (self.system, self.redis, self.alice, self.bob) = (system, redis, alice, bob)
         (self.shards, self.heard, self.gaps) = (shards, heard, gaps)
+    }
+
+    /// Another Redis begins where the first one has ended, without its data.
+    func restartRedis() throws {
+        let redis = try RedisServerProcess(directory: directory)
+        secondRedis.withLock { $0 = redis }
     }
 
     /// Publishes so many messages, while something happens.

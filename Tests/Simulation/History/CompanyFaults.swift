@@ -14,6 +14,8 @@ final class CompanyFaults {
         /// A node and Redis don't hear of each other; edges hear of both.
         case blockRedis, cutRedis
         case restartRedis, emptyRedis, rollBackRedis, failOverRedis, flushRedis, slowRedis, hangRedis
+        /// An edge and a node don't hear of each other; other nodes hear of both.
+        case cutEdge
     }
 
     /// After the end of a fault, until a next one counts as another one: leases have ended, the journal is
@@ -125,6 +127,20 @@ final class CompanyFaults {
                 self.installation.world.after(self.redis.backlog) { over() }
             }
         case .hangRedis: hang()
+        case .cutEdge: cutEdge(from: host)
+        }
+    }
+
+    /// For up to a minute.
+    private func cutEdge(from host: Host) {
+        guard let edge = random.pick(installation.edgeHosts) else { return }
+        let over = disturb("\(edge) and \(host) don't hear of each other")
+        let way = Way(from: edge, to: host)
+        let ways = random.pick([[way], [way.back], [way, way.back]]) ?? [way]
+        for way in ways { installation.network.block(way) }
+        after(3_000, 60_000, 60_000) {
+            for way in ways { self.installation.network.unblock(way) }
+            over()
         }
     }
 

@@ -132,6 +132,9 @@ final class Installation {
         edge.drain { self.journal.record(.edgeEnded("\(host) has drained")) }
     }
 
+    /// How many links pass through a messaging node to another one.
+    var relays: Int { messaging.values.reduce(0) { $0 + $1.relays } }
+
     /// What services hold for clients although nobody is logged in.
     var leftovers: [String] {
         edgeHosts.compactMap { host in edges[host]?.leftovers.map { "\(host) has \($0)" } }

@@ -23,14 +23,15 @@ final class MessagingJournals {
     private let shards: [MessagingShard]
 
     init(
-        of shards: [MessagingShard], at host: Host, _ company: MessagingNodeProcess.Company,
+        of messaging: MessagingNode, at host: Host, _ company: MessagingNodeProcess.Company,
         on loop: ProcessLoop, in network: SimulatedNetwork, random: RandomStream,
         heard: @escaping (News) -> Void
     ) {
         self.loop = loop
+        let shards = messaging.shards
         self.shards = shards
         let bound = NIOLoopBound(random, eventLoop: network.world.loop)
-        let node = "\(host)/" + String(random.next() >> 32, radix: 16)
+        let node = "\(host):\(SimulatedNetwork.port)/" + String(random.next() >> 32, radix: 16)
         let news = NIOLoopBound(heard, eventLoop: network.world.loop)
         let logger = Logger(label: "\(host)") { label in
             TextLogHandler(label: label, now: { "" }) { news.value(.log(String($0.dropLast()))) }
@@ -58,7 +59,7 @@ final class MessagingJournals {
         }
         registry = NodeRegistry(
             client, prefix: "", node: node, layout: layout, journals: journals, lease: company.lease,
-            tell: { _ in })
+            logger: logger, tell: { messaging.learned($0) })
         let endOfTurn = EndOfTurn.shared(on: loop)
         for (shard, journal) in zip(shards, journals) {
             shard.lead = nil

@@ -24,7 +24,8 @@ final class MessagingNodeProcess {
     }
 
     let host: Host
-    private let shards: [MessagingShard]
+    private let node: MessagingNode
+    private let metrics: MessagingMetrics
     private let server: ServiceLinkServer
     private let network: SimulatedNetwork
     private let sweep: RepeatedTask
@@ -52,23 +53,33 @@ final class MessagingNodeProcess {
                 metrics: MessagingMetrics(MetricsRegistry()), logger: logger,
                 clock: { world.utcMilliseconds })
         }
-        self.shards = shards
-        let bound = NIOLoopBound(shards, eventLoop: world.loop)
+        let metrics = MessagingMetrics(MetricsRegistry())
+        let node = MessagingNode(shards, metrics: metrics, clock: { world.utcMilliseconds })
+        (self.node, self.metrics) = (node, metrics)
+        let bound = NIOLoopBound(node, eventLoop: world.loop)
         var configuration = ServiceLinkServerConfiguration(service: "messaging")
         configuration.incarnation = random.next() | 1
         configuration.shards = shards.count
-        server = ServiceLinkServer(configuration, links: loop, logger: logger) { bound.value[$0.shard] }
+        configuration.link.dialer = SimulatedLinkDialer(network, from: host)
+        configuration.relays = ServiceLinkRelays(
+            to: { bound.value.address(of: $0) }, observe: { metrics.count($0) })
+        server = ServiceLinkServer(configuration, links: loop, logger: logger) {
+            bound.value.handler(of: $0)
+        }
         sweep = loop.scheduleRepeatedTask(initialDelay: .seconds(1), delay: .seconds(1)) { _ in
-            for shard in bound.value { shard.sweep(1_000) }
+            for shard in bound.value.shards { shard.sweep(1_000) }
         }
         if let company, let process {
             journals = MessagingJournals(
-                of: shards, at: host, company, on: process, in: network, random: random, heard: heard)
+                of: node, at: host, company, on: process, in: network, random: random, heard: heard)
         }
         network.listen(host) { [server] socket in
             SocketTransport.open(socket, for: server.accept(on: loop))
         }
     }
+
+    /// How many links it relays to other nodes.
+    var relays: Int { metrics.relays.value }
 
     /// The process is gone, with all that it knew.
     func kill(silently: Bool) {
@@ -94,6 +105,6 @@ final class MessagingNodeProcess {
     /// Lets other nodes lead, and ends.
     func drain(_ done: @escaping () -> Void) {
         guard let journals else { return }
-        journals.loop.assumeIsolated().execute { journals.registry.shutdown(done) }
+        journals.loop.assumeIsolated().execute { journals.registry.shutdown(within: 20_000, done) }
     }
 }

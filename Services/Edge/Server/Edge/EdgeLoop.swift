@@ -108,7 +108,8 @@ final class EdgeLoop {
         events = ServiceEvents(
             subscribing: subscribing, snapshots: snapshots, publishing: publishing, history: history,
             memberships: memberships, calls: calls, locks: locks, bannedUsers: bannedUsers,
-            reachability: reachability)
+            reachability: reachability, eventLoop: eventLoop)
+        events.messagingState = { [messaging] in (messaging.shards.isReached, messaging.shards.isUp) }
         canaries = reportCanary.map { [messaging] report in
             Canaries(
                 over: messaging, context: { .canary(shard: $0) }, name: "loop \(number)", on: eventLoop,

@@ -1,3 +1,4 @@
+import NIOCore
 import RTMMessagingClient
 import RTMModel
 import RTMPresenceClient
@@ -18,16 +19,19 @@ final class ServiceEvents {
     private let locks: Locks
     private let bannedUsers: BannedUsers
     private let reachability: Reachability
-    /// Whether every channel can be called.
-    private var isMessagingWhole = false
+    private var outage = ShardOutage()
+    private let eventLoop: any EventLoop
+    /// Whether some messaging node is reached, and whether every shard has a leader.
+    var messagingState: () -> (isReached: Bool, isWhole: Bool) = { (false, false) }
     /// Nil where nobody asks for canaries.
     var canaries: Canaries<ServiceEvents>?
 
     init(
         subscribing: Subscribing, snapshots: SnapshotReads, publishing: Publishing, history: HistoryAppends,
         memberships: Memberships, calls: Calls, locks: Locks, bannedUsers: BannedUsers,
-        reachability: Reachability
+        reachability: Reachability, eventLoop: any EventLoop
     ) {
+        self.eventLoop = eventLoop
         self.subscribing = subscribing
         self.snapshots = snapshots
         self.publishing = publishing
@@ -41,24 +45,33 @@ final class ServiceEvents {
 }
 
 extension ServiceEvents: MessagingCaller {
-    func messagingIsUp(_ shard: Int, isWhole: Bool) {
-        if isWhole {
-            isMessagingWhole = true
-            reachability.changed(.messaging, isUp: true)
+    /// - Parameter cause: why a shard has no leader here, if one has none.
+    private func lookAtMessaging(_ cause: String) {
+        let (isReached, isWhole) = messagingState()
+        switch outage.changed(isWhole: isWhole, isReached: isReached, now: eventLoop.now) {
+        case .up: reachability.changed(.messaging, isUp: true)
+        case .down: reachability.changed(.messaging, isUp: false, cause)
+        case .look(let time):
+            eventLoop.assumeIsolated().scheduleTask(deadline: time) { [weak self] in
+                self?.lookAtMessaging(cause)
+            }
+        case .none: break
         }
+    }
+
+    func messagingIsUp(_ shard: Int, isWhole: Bool) {
+        lookAtMessaging("")
         subscribing.messagingIsUp(shard)
         canaries?.messagingIsUp(shard)
     }
 
     func messagingIsUnreachable(_ reason: ServiceLinkDownReason) {
         reachability.failed(.messaging, "\(reason)")
+        lookAtMessaging("\(reason)")
     }
 
     func messagingIsDown(_ shard: Int, _ reason: ServiceLinkDownReason) {
-        if isMessagingWhole {
-            isMessagingWhole = false
-            reachability.changed(.messaging, isUp: false, "\(reason)")
-        }
+        lookAtMessaging("\(reason)")
         subscribing.messagingIsDown(shard)
         canaries?.messagingIsDown(shard)
     }

@@ -37,10 +37,6 @@ protocol JournalKeeper: AnyObject {
 /// The journal of one shard in Redis: it does what `JournalMachine` says. It is confined to one event loop.
 final class RedisJournal {
     private static let tick = TimeAmount.milliseconds(25)
-    /// How long a node that ends waits for Redis, and how often it does so again if Redis is there: its heir
-    /// may have much to read, and if Redis has lost something, nobody else can write it again.
-    private static let farewellTime = TimeAmount.seconds(3)
-    private static let farewellsMax = 4
 
     private let client: RedisClient
     private let names: JournalNames
@@ -131,22 +127,16 @@ final class RedisJournal {
         if let bytes = keeper?.journalGathers(), bytes.readableBytes > 0 { machine.gather(bytes) }
     }
 
-    /// Lets another node lead, when what was said so far is written, and ends. Where Redis doesn't answer,
-    /// the lease ends by itself.
+    /// Lets another node lead, when what was said so far is written, and ends. While Redis can't be reached
+    /// it waits, until it is told to end at once.
     func shutdown(heir: String, _ done: @escaping () -> Void) {
         farewell = (heir, done)
-        guard machine.isLeading, client.isUsable else { return end() }
-        endSoon(Self.farewellsMax)
-        handOver(to: heir, isLast: true)
+        guard machine.isLeading else { return end() }
+        if client.isUsable { handOver(to: heir, isLast: true) }
     }
 
-    private func endSoon(_ left: Int) {
-        eventLoop.assumeIsolated().scheduleTask(in: Self.farewellTime) { [self] in
-            if left > 1, machine.isLeading, client.isUsable { endSoon(left - 1) } else { end() }
-        }
-    }
-
-    private func end() {
+    /// Ends a shutdown at once.
+    func end() {
         guard let farewell = farewell.take() else { return }
         machine.stop()
         keeper = nil

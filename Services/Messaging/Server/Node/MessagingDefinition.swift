@@ -72,6 +72,10 @@ package enum MessagingDefinition {
         configuration.linksMax *= shards
         configuration.strangersMax *= shards
         configuration.strangersPerAddressMax *= shards
+        if hasJournal {
+            configuration.relays = ServiceLinkRelays(
+                to: { node.value.address(of: $0) }, observe: { metrics.count($0) })
+        }
         let server = ServiceLinkServer(configuration, links: loop, logger: context.logger) {
             node.value.handler(of: $0)
         }
@@ -134,7 +138,7 @@ private struct Journals: Service {
             }
             let registry = NodeRegistry(
                 client, prefix: prefix, node: name, layout: layout, journals: journals,
-                lease: lease.milliseconds, tell: node.value.learned)
+                lease: lease.milliseconds, logger: context.logger, tell: node.value.learned)
             return NIOLoopBound(Parts(journals: journals, registry: registry), eventLoop: loop)
         }.get()
     }
@@ -162,7 +166,8 @@ private struct Journals: Service {
     /// Other nodes lead when what this one said is written.
     func shutdown(deadline: ContinuousClock.Instant) async {
         let promise = loop.makePromise(of: Void.self)
-        loop.execute { parts.value.registry.shutdown { promise.succeed() } }
+        let time = max(.zero, deadline - .now).milliseconds
+        loop.execute { parts.value.registry.shutdown(within: time) { promise.succeed() } }
         try? await promise.futureResult.get()
     }
 }

@@ -1,4 +1,5 @@
 package import RTMServiceKit
+package import RTMServiceLink
 
 /// The metrics of a messaging node.
 package struct MessagingMetrics: Sendable {
@@ -16,6 +17,9 @@ package struct MessagingMetrics: Sendable {
     let tailBytes: Gauge
     let tailWindow: Gauge
     let links: Gauge
+    let relays: Gauge
+    let relaysRefused: Counter
+    let relayedBytes: Counter
 
     package init(_ registry: MetricsRegistry) {
         appended = registry.counter("rtm_messaging_appended_total", "Entries appended to channel logs.")
@@ -54,5 +58,26 @@ package struct MessagingMetrics: Sendable {
         )
         links = registry.gauge(
             "rtm_messaging_links", "Links from other services. At 0 no edge reaches this node.")
+        relays = registry.gauge(
+            "rtm_messaging_relays",
+            "Links that this node relays to other messaging nodes, because their callers don't reach those.")
+        relaysRefused = registry.counter(
+            "rtm_messaging_relays_refused_total",
+            "Relays refused: to a node that isn't in the list, to one that this node doesn't reach either, or "
+                + "beyond 1,024 at the same time.")
+        relayedBytes = registry.counter(
+            "rtm_messaging_relayed_bytes_total", "Bytes copied between callers and other messaging nodes.")
+    }
+}
+
+extension MessagingMetrics {
+    /// Counts what happens to relays.
+    package func count(_ event: ServiceLinkRelays.Event) {
+        switch event {
+        case .opened: relays.add(1)
+        case .ended: relays.add(-1)
+        case .refused: relaysRefused.increment()
+        case .copied(let bytes): relayedBytes.increment(by: bytes)
+        }
     }
 }

@@ -36,6 +36,14 @@ package final class MessagingNode {
         shards[0].tell(NodesPush(nodes: names.compactMap(NodeName.address)))
     }
 
+    /// Where a node of the installation is reached, for callers that are relayed to it.
+    ///
+    /// - Parameter address: as the callers were told it.
+    func address(of address: String) -> ServiceLinkAddress? {
+        names.lazy.compactMap(NodeName.address).map { .tcp(host: $0.host, port: Int($0.port)) }
+            .first { "\($0)" == address }
+    }
+
     private func showPage(_ now: UInt64) {
         guard let page, now >= pageDue else { return }
         pageDue = now + 1_000

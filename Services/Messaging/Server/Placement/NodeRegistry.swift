@@ -1,3 +1,4 @@
+import Logging
 import NIOCore
 import RTMRedis
 
@@ -13,6 +14,8 @@ final class NodeRegistry {
     private let tell: ([String]) -> Void
     private var balance: ShardBalance
     private var isRunning = false
+    private let logger: Logger
+    private var farewell: JournalFarewell?
 
     /// - Parameters:
     ///   - node: the name of this process, which no other process has.
@@ -21,8 +24,9 @@ final class NodeRegistry {
     ///   - tell: is given the names of the nodes that live, each time that Redis has told them.
     init(
         _ client: RedisClient, prefix: String, node: String, layout: String, journals: [RedisJournal],
-        lease: UInt64, tell: @escaping ([String]) -> Void
+        lease: UInt64, logger: Logger, tell: @escaping ([String]) -> Void
     ) {
+        self.logger = logger
         self.client = client
         self.node = node
         self.layout = layout
@@ -74,24 +78,50 @@ final class NodeRegistry {
     }
 
     /// Every shard that this node leads goes to another one; then the connection to Redis ends.
-    func shutdown(_ done: @escaping () -> Void) {
+    ///
+    /// - Parameter time: how long the process may take to end, in milliseconds.
+    func shutdown(within time: UInt64, _ done: @escaping () -> Void) {
         isRunning = false
         register(for: 0)
+        farewell = JournalFarewell(within: time, now: now)
         var left = journals.count
         for (shard, journal) in journals.enumerated() {
             journal.shutdown(heir: balance.heir(of: shard)) { [self] in
                 left -= 1
                 guard left == 0 else { return }
+                farewell = nil
                 client.shutdown()
                 done()
             }
         }
+        awaitSuccessors()
+    }
+
+    private func awaitSuccessors() {
+        for journal in journals where !journal.isLeading { journal.end() }
+        let leading = journals.indices.filter { journals[$0].isLeading }
+        let shards: Logger.Metadata = ["shards": "\(leading)"]
+        switch farewell?.passed(isLeading: !leading.isEmpty, isRedisUsable: client.isUsable, now: now) {
+        case .end, nil: return
+        case .wait: break
+        case .report:
+            logger.warning(
+                "Redis can't be reached: this node waits for it before it ends, because nobody else has the newest messages",
+                metadata: shards)
+        case .giveUp:
+            logger.error(
+                "this node ends although Redis doesn't have everything: what is missing there is lost, and subscribers are told of a gap",
+                metadata: shards)
+            for journal in journals { journal.end() }
+            return
+        }
+        eventLoop.assumeIsolated().scheduleTask(in: .milliseconds(50)) { [self] in awaitSuccessors() }
     }
 }
 
 extension NodeRegistry: RedisClientDelegate {
     func redisIsUp() {
-        register(for: lease)
+        register(for: isRunning ? lease : 0)
         for journal in journals { journal.redisIsUp() }
     }
 

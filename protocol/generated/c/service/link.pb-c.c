@@ -715,7 +715,7 @@ const ProtobufCMessageDescriptor rtm__service__service_link_frame__descriptor =
   (ProtobufCMessageInit) rtm__service__service_link_frame__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor rtm__service__service_link_hello__field_descriptors[5] =
+static const ProtobufCFieldDescriptor rtm__service__service_link_hello__field_descriptors[6] =
 {
   {
     "version",
@@ -777,10 +777,23 @@ static const ProtobufCFieldDescriptor rtm__service__service_link_hello__field_de
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "relay_to",
+    7,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__ServiceLinkHello, relay_to),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned rtm__service__service_link_hello__field_indices_by_name[] = {
   2,   /* field[2] = node */
   3,   /* field[3] = nonce */
+  5,   /* field[5] = relay_to */
   1,   /* field[1] = service */
   4,   /* field[4] = shard */
   0,   /* field[0] = version */
@@ -789,7 +802,7 @@ static const ProtobufCIntRange rtm__service__service_link_hello__number_ranges[2
 {
   { 1, 0 },
   { 5, 3 },
-  { 0, 5 }
+  { 0, 6 }
 };
 const ProtobufCMessageDescriptor rtm__service__service_link_hello__descriptor =
 {
@@ -799,7 +812,7 @@ const ProtobufCMessageDescriptor rtm__service__service_link_hello__descriptor =
   "Rtm__Service__ServiceLinkHello",
   "rtm.service",
   sizeof(Rtm__Service__ServiceLinkHello),
-  5,
+  6,
   rtm__service__service_link_hello__field_descriptors,
   rtm__service__service_link_hello__field_indices_by_name,
   2,  rtm__service__service_link_hello__number_ranges,
@@ -1315,7 +1328,7 @@ const ProtobufCMessageDescriptor rtm__service__service_link_go_away__descriptor 
   (ProtobufCMessageInit) rtm__service__service_link_go_away__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCEnumValue rtm__service__service_link_go_away_reason__enum_values_by_number[7] =
+static const ProtobufCEnumValue rtm__service__service_link_go_away_reason__enum_values_by_number[9] =
 {
   { "SERVICE_LINK_GO_AWAY_UNSPECIFIED", "RTM__SERVICE__SERVICE_LINK_GO_AWAY_REASON__SERVICE_LINK_GO_AWAY_UNSPECIFIED", 0 },
   { "SERVICE_LINK_GO_AWAY_DRAINING", "RTM__SERVICE__SERVICE_LINK_GO_AWAY_REASON__SERVICE_LINK_GO_AWAY_DRAINING", 1 },
@@ -1324,15 +1337,19 @@ static const ProtobufCEnumValue rtm__service__service_link_go_away_reason__enum_
   { "SERVICE_LINK_GO_AWAY_WRONG_SECRET", "RTM__SERVICE__SERVICE_LINK_GO_AWAY_REASON__SERVICE_LINK_GO_AWAY_WRONG_SECRET", 4 },
   { "SERVICE_LINK_GO_AWAY_PROTOCOL_ERROR", "RTM__SERVICE__SERVICE_LINK_GO_AWAY_REASON__SERVICE_LINK_GO_AWAY_PROTOCOL_ERROR", 5 },
   { "SERVICE_LINK_GO_AWAY_OVERFLOW", "RTM__SERVICE__SERVICE_LINK_GO_AWAY_REASON__SERVICE_LINK_GO_AWAY_OVERFLOW", 6 },
+  { "SERVICE_LINK_GO_AWAY_UNKNOWN_NODE", "RTM__SERVICE__SERVICE_LINK_GO_AWAY_REASON__SERVICE_LINK_GO_AWAY_UNKNOWN_NODE", 7 },
+  { "SERVICE_LINK_GO_AWAY_UNREACHABLE", "RTM__SERVICE__SERVICE_LINK_GO_AWAY_REASON__SERVICE_LINK_GO_AWAY_UNREACHABLE", 8 },
 };
 static const ProtobufCIntRange rtm__service__service_link_go_away_reason__value_ranges[] = {
-{0, 0},{0, 7}
+{0, 0},{0, 9}
 };
-static const ProtobufCEnumValueIndex rtm__service__service_link_go_away_reason__enum_values_by_name[7] =
+static const ProtobufCEnumValueIndex rtm__service__service_link_go_away_reason__enum_values_by_name[9] =
 {
   { "SERVICE_LINK_GO_AWAY_DRAINING", 1 },
   { "SERVICE_LINK_GO_AWAY_OVERFLOW", 6 },
   { "SERVICE_LINK_GO_AWAY_PROTOCOL_ERROR", 5 },
+  { "SERVICE_LINK_GO_AWAY_UNKNOWN_NODE", 7 },
+  { "SERVICE_LINK_GO_AWAY_UNREACHABLE", 8 },
   { "SERVICE_LINK_GO_AWAY_UNSPECIFIED", 0 },
   { "SERVICE_LINK_GO_AWAY_VERSION", 2 },
   { "SERVICE_LINK_GO_AWAY_WRONG_SECRET", 4 },
@@ -1345,9 +1362,9 @@ const ProtobufCEnumDescriptor rtm__service__service_link_go_away_reason__descrip
   "ServiceLinkGoAwayReason",
   "Rtm__Service__ServiceLinkGoAwayReason",
   "rtm.service",
-  7,
+  9,
   rtm__service__service_link_go_away_reason__enum_values_by_number,
-  7,
+  9,
   rtm__service__service_link_go_away_reason__enum_values_by_name,
   1,
   rtm__service__service_link_go_away_reason__value_ranges,

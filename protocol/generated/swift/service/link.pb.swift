@@ -41,6 +41,12 @@ package nonisolated enum Rtm_Service_ServiceLinkGoAwayReason: SwiftProtobuf.Enum
 
   /// the peer reads too slowly, and the queue of what waits for it is full
   case serviceLinkGoAwayOverflow // = 6
+
+  /// a relay to a node that isn't in the sender's list
+  case serviceLinkGoAwayUnknownNode // = 7
+
+  /// a relay to a node to which the sender has no connection either
+  case serviceLinkGoAwayUnreachable // = 8
   case UNRECOGNIZED(Int)
 
   package init() {
@@ -56,6 +62,8 @@ package nonisolated enum Rtm_Service_ServiceLinkGoAwayReason: SwiftProtobuf.Enum
     case 4: self = .serviceLinkGoAwayWrongSecret
     case 5: self = .serviceLinkGoAwayProtocolError
     case 6: self = .serviceLinkGoAwayOverflow
+    case 7: self = .serviceLinkGoAwayUnknownNode
+    case 8: self = .serviceLinkGoAwayUnreachable
     default: self = .UNRECOGNIZED(rawValue)
     }
   }
@@ -69,6 +77,8 @@ package nonisolated enum Rtm_Service_ServiceLinkGoAwayReason: SwiftProtobuf.Enum
     case .serviceLinkGoAwayWrongSecret: return 4
     case .serviceLinkGoAwayProtocolError: return 5
     case .serviceLinkGoAwayOverflow: return 6
+    case .serviceLinkGoAwayUnknownNode: return 7
+    case .serviceLinkGoAwayUnreachable: return 8
     case .UNRECOGNIZED(let i): return i
     }
   }
@@ -82,6 +92,8 @@ package nonisolated enum Rtm_Service_ServiceLinkGoAwayReason: SwiftProtobuf.Enum
     .serviceLinkGoAwayWrongSecret,
     .serviceLinkGoAwayProtocolError,
     .serviceLinkGoAwayOverflow,
+    .serviceLinkGoAwayUnknownNode,
+    .serviceLinkGoAwayUnreachable,
   ]
 
 }
@@ -221,6 +233,9 @@ package nonisolated struct Rtm_Service_ServiceLinkHello: Sendable {
 
   /// of the service: below ServiceLinkWelcome.shards
   package var shard: UInt32 = 0
+
+  /// the address of a messaging node, as NodesPush names it: connect this connection with that node; empty: no
+  package var relayTo: String = String()
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -404,7 +419,7 @@ package nonisolated struct Rtm_Service_ServiceLinkGoAway: Sendable {
 fileprivate nonisolated let _protobuf_package = "rtm.service"
 
 nonisolated extension Rtm_Service_ServiceLinkGoAwayReason: SwiftProtobuf._ProtoNameProviding {
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0SERVICE_LINK_GO_AWAY_UNSPECIFIED\0\u{1}SERVICE_LINK_GO_AWAY_DRAINING\0\u{1}SERVICE_LINK_GO_AWAY_VERSION\0\u{1}SERVICE_LINK_GO_AWAY_WRONG_SERVICE\0\u{1}SERVICE_LINK_GO_AWAY_WRONG_SECRET\0\u{1}SERVICE_LINK_GO_AWAY_PROTOCOL_ERROR\0\u{1}SERVICE_LINK_GO_AWAY_OVERFLOW\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0SERVICE_LINK_GO_AWAY_UNSPECIFIED\0\u{1}SERVICE_LINK_GO_AWAY_DRAINING\0\u{1}SERVICE_LINK_GO_AWAY_VERSION\0\u{1}SERVICE_LINK_GO_AWAY_WRONG_SERVICE\0\u{1}SERVICE_LINK_GO_AWAY_WRONG_SECRET\0\u{1}SERVICE_LINK_GO_AWAY_PROTOCOL_ERROR\0\u{1}SERVICE_LINK_GO_AWAY_OVERFLOW\0\u{1}SERVICE_LINK_GO_AWAY_UNKNOWN_NODE\0\u{1}SERVICE_LINK_GO_AWAY_UNREACHABLE\0")
 }
 
 nonisolated extension Rtm_Service_ServiceLinkFrame: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
@@ -629,7 +644,7 @@ nonisolated extension Rtm_Service_ServiceLinkFrame: SwiftProtobuf.Message, Swift
 
 nonisolated extension Rtm_Service_ServiceLinkHello: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".ServiceLinkHello"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}version\0\u{1}service\0\u{1}node\0\u{2}\u{2}nonce\0\u{1}shard\0\u{c}\u{4}\u{1}")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}version\0\u{1}service\0\u{1}node\0\u{2}\u{2}nonce\0\u{1}shard\0\u{3}relay_to\0\u{c}\u{4}\u{1}")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -642,6 +657,7 @@ nonisolated extension Rtm_Service_ServiceLinkHello: SwiftProtobuf.Message, Swift
       case 3: try { try decoder.decodeSingularStringField(value: &self.node) }()
       case 5: try { try decoder.decodeSingularBytesField(value: &self.nonce) }()
       case 6: try { try decoder.decodeSingularUInt32Field(value: &self.shard) }()
+      case 7: try { try decoder.decodeSingularStringField(value: &self.relayTo) }()
       default: break
       }
     }
@@ -663,6 +679,9 @@ nonisolated extension Rtm_Service_ServiceLinkHello: SwiftProtobuf.Message, Swift
     if self.shard != 0 {
       try visitor.visitSingularUInt32Field(value: self.shard, fieldNumber: 6)
     }
+    if !self.relayTo.isEmpty {
+      try visitor.visitSingularStringField(value: self.relayTo, fieldNumber: 7)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -672,6 +691,7 @@ nonisolated extension Rtm_Service_ServiceLinkHello: SwiftProtobuf.Message, Swift
     if lhs.node != rhs.node {return false}
     if lhs.nonce != rhs.nonce {return false}
     if lhs.shard != rhs.shard {return false}
+    if lhs.relayTo != rhs.relayTo {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -45,7 +45,15 @@ typedef enum _Rtm__Service__ServiceLinkGoAwayReason {
   /*
    * the peer reads too slowly, and the queue of what waits for it is full
    */
-  RTM__SERVICE__SERVICE_LINK_GO_AWAY_REASON__SERVICE_LINK_GO_AWAY_OVERFLOW = 6
+  RTM__SERVICE__SERVICE_LINK_GO_AWAY_REASON__SERVICE_LINK_GO_AWAY_OVERFLOW = 6,
+  /*
+   * a relay to a node that isn't in the sender's list
+   */
+  RTM__SERVICE__SERVICE_LINK_GO_AWAY_REASON__SERVICE_LINK_GO_AWAY_UNKNOWN_NODE = 7,
+  /*
+   * a relay to a node to which the sender has no connection either
+   */
+  RTM__SERVICE__SERVICE_LINK_GO_AWAY_REASON__SERVICE_LINK_GO_AWAY_UNREACHABLE = 8
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(RTM__SERVICE__SERVICE_LINK_GO_AWAY_REASON)
 } Rtm__Service__ServiceLinkGoAwayReason;
 
@@ -116,10 +124,14 @@ struct  Rtm__Service__ServiceLinkHello
    * of the service: below ServiceLinkWelcome.shards
    */
   uint32_t shard;
+  /*
+   * the address of a messaging node, as NodesPush names it: connect this connection with that node; empty: no
+   */
+  char *relay_to;
 };
 #define RTM__SERVICE__SERVICE_LINK_HELLO__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&rtm__service__service_link_hello__descriptor) \
-    , 0, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, {0,NULL}, 0 }
+    , 0, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, {0,NULL}, 0, (char *)protobuf_c_empty_string }
 
 
 /*
