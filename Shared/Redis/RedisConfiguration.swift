@@ -63,3 +63,15 @@ package enum RedisFailure: Error, Sendable, Hashable {
     /// Redis refused the command.
     case refused(String)
 }
+
+extension RedisFailure: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .notConnected(let why): why
+        case .tooManyCommands(let count): "\(count) commands wait already"
+        case .timedOut: "no answer in time"
+        case .disconnected: "the connection was lost before the answer"
+        case .refused(let text): text
+        }
+    }
+}

@@ -20,7 +20,7 @@ struct RelayTests {
     func cut(seed: UInt64) {
         let world = VirtualWorld(seed: seed)
         let size = Installation.Size(
-            edges: 1, users: [1, 1], company: .init(nodes: 3, shards: 3))
+            edges: 1, users: [1, 1], company: .init(nodes: 2, shards: 2))
         let installation = Installation(world, size)
         let devices = installation.devices.map(\.device)
         world.pass(.seconds(10))

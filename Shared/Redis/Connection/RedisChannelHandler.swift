@@ -1,4 +1,5 @@
 import NIOCore
+import RTMServiceLink
 
 /// The end of the channel: bytes go to the reader, replies to the connection.
 final class RedisChannelHandler: ChannelInboundHandler {
@@ -35,6 +36,6 @@ final class RedisChannelHandler: ChannelInboundHandler {
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        connection.lost(attempt, "\(error)")
+        connection.lost(attempt, connectFailure(error))
     }
 }

@@ -34,6 +34,6 @@ struct RedisSocketDialer: RedisDialing {
             case .tcp(let host, let port): bootstrap.connect(host: host, port: port)
             case .unixSocket(let path): bootstrap.connect(unixDomainSocketPath: path)
             }
-        connected.assumeIsolated().whenFailure { failed("\($0)") }
+        connected.assumeIsolated().whenFailure { failed(connectFailure($0)) }
     }
 }

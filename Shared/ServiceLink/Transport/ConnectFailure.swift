@@ -12,7 +12,7 @@ import NIOSSL
 
 /// Says in plain words, or in those of the system, why a connection could not be made or broke. NIO's own
 /// words are those of its code, and fill half a line with the address, which the log has beside them.
-func connectFailure(_ error: any Error) -> String {
+package func connectFailure(_ error: any Error) -> String {
     switch error {
     case let error as NIOConnectionError:
         return error.connectionErrors.last.map { connectFailure($0.error) }
@@ -26,7 +26,7 @@ func connectFailure(_ error: any Error) -> String {
 }
 
 /// A failure whose description is a text for a person.
-protocol SpokenFailure: CustomStringConvertible {}
+package protocol SpokenFailure: CustomStringConvertible {}
 
 private func tlsFailure(_ error: any Error) -> String {
     switch error {
