@@ -76,7 +76,7 @@ extension RedisKeySet {
         do {
             return try ServiceLinkTLS.Contexts(identity: nil, trust: nil)
         } catch {
-            throw configuration.refusal(of: trust, "the system has none: \(error)", content)
+            throw configuration.refusal(of: trust, "the system has none: \(fileFailure(error))", content)
         }
     }
 }

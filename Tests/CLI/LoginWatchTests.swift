@@ -14,6 +14,7 @@ struct LoginWatchTests {
         arguments: [
             (ConnectionFailure.refused, "is a server running there?"),
             (.unknownHost, "is the name right?"), (.tls, "--ca names the authorities"),
+            (.serverWithoutTLS, "--no-tls"), (.serverWithTLS, "--tls"),
         ])
     func hopeless(failure: ConnectionFailure, hint: String) {
         var watch = watch()

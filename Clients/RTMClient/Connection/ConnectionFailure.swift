@@ -15,6 +15,10 @@ public enum ConnectionFailure: Sendable, Hashable {
     case timedOut
     /// The two ends couldn't agree on TLS, or the server's certificate isn't trusted.
     case tls
+    /// This client speaks TLS, and the server doesn't at that port.
+    case serverWithoutTLS
+    /// The server speaks TLS at that port, and this client doesn't.
+    case serverWithTLS
     /// The proxy asks for credentials, or for other ones (407, 401).
     case proxyAuthentication
     /// The proxy doesn't let this client through to that server: it answers with another status from 400 to
@@ -37,6 +41,8 @@ public enum ConnectionFailure: Sendable, Hashable {
             guard let failure = Sockets.failure(ofErrno: error.errnoCode) else { return nil }
             self = failure
         case ChannelError.connectTimeout: self = .timedOut
+        case NIOSSLError.handshakeFailed(let cause) where cause.isOfPlainServer: self = .serverWithoutTLS
+        case ServerFrameReader.Failure.tls: self = .serverWithTLS
         case is NIOSSLError, is NIOSSLExtraError, is BoringSSLError: self = .tls
         case let error as ProxyRefusal:
             guard let failure = error.failure else { return nil }
@@ -59,27 +65,46 @@ extension ServerConnection {
             return Sockets.words(forErrno: error.errnoCode)
         case ChannelError.connectTimeout(let amount):
             return "no answer within \(Duration(amount))"
+        case ChannelError.ioOnClosedChannel, ChannelError.alreadyClosed, ChannelError.eof,
+            ChannelError.inputClosed, ChannelError.outputClosed:
+            return "the connection was closed"
+        case is SocketAddressError:
+            return "the name can't be looked up"
+        case let error as ServerFrameReader.Failure:
+            return error.description
+        case let error as ProxyRefusal:
+            return error.description
+        case NIOSSLError.handshakeFailed(let cause) where cause.isOfPlainServer:
+            return "the server speaks no TLS at this port"
         case NIOSSLError.handshakeFailed(let cause):
-            return "TLS failed: \(describe(cause))"
-        case let error as NIOSSLError:
-            return "TLS failed: \(error)"
-        case let error as NIOSSLExtraError:
-            return "TLS failed: \(error)"
+            return "TLS failed: \(cause.words)"
+        case NIOSSLError.unableToValidateCertificate, NIOSSLError.noCertificateToValidate:
+            return "TLS failed: the server's certificate isn't trusted"
+        case NIOSSLError.uncleanShutdown:
+            return "the other side closed the connection without the farewell of TLS"
+        case let error as NIOSSLExtraError where error == .failedToValidateHostname:
+            return "TLS failed: the certificate is of another server"
+        case is NIOSSLError, is NIOSSLExtraError, is BoringSSLError:
+            return "TLS failed"
         default:
-            return Sockets.words(for: error) ?? "\(error)"
+            return Sockets.words(for: error) ?? "the connection failed"
         }
     }
+}
+
+extension BoringSSLError {
+    /// The server has answered with something else than TLS.
+    fileprivate var isOfPlainServer: Bool { words == "wrong version number" || words == "http request" }
 
     /// The library reports a stack of errors with file names and numbers. The last word of the first of them
     /// is what a person can use, as in `CERTIFICATE_VERIFY_FAILED`.
-    private static func describe(_ error: BoringSSLError) -> String {
-        switch error {
+    fileprivate var words: String {
+        switch self {
         case .sslError(let stack), .unknownError(let stack), .invalidSNIName(let stack),
             .failedToSetALPN(let stack):
-            guard let first = stack.first else { return "the handshake was cut short" }
-            return words(of: "\(first)")
-        case .syscallError, .zeroReturn: return "the other side ended the handshake"
-        default: return "\(error)"
+            stack.first.map { Self.words(of: "\($0)") } ?? "the handshake was cut short"
+        case .syscallError, .zeroReturn: "the other side ended the handshake"
+        default: "the handshake was cut short"
         }
     }
 

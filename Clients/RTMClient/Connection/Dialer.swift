@@ -53,7 +53,7 @@ struct Dialer: Dialing, Sendable {
             return try NIOSSLContext(configuration: configuration)
         } catch {
             let place = caFile.map { "of '\($0)'" } ?? "of the system"
-            var reason = "\(error)"
+            var reason = "the file holds no certificates"
             if case .noSuchFilesystemObject? = error as? NIOSSLError { reason = "there is no such file" }
             throw RTMError(
                 .initServiceFailed, "the certificate authorities \(place) can't be read: \(reason)",

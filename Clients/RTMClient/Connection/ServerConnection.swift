@@ -166,7 +166,8 @@ final class ServerConnection: ChannelInboundHandler {
         do {
             while !isEnded, let frame = try reader.next() { receiver?.received(frame, on: self) }
         } catch {
-            end(cause: "\(error)")
+            failure = failure ?? .init(error)
+            end(cause: error.description)
         }
     }
 

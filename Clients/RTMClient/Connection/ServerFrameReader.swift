@@ -11,8 +11,13 @@ struct ServerFrameReader {
     /// The length that the beginning of an HTTP answer looks like.
     static let http = 0x48_54_54_50
 
+    /// What an alert of TLS begins with: its type, and the first byte of the version.
+    static let alert = 0x15_03
+
     enum Failure: Error, Equatable {
         case tooLarge(Int)
+        /// These are no frames, but an alert of TLS.
+        case tls
         case undecodable
     }
 
@@ -33,7 +38,9 @@ struct ServerFrameReader {
     mutating func next() throws(Failure) -> Rtm_Client_ServerFrame? {
         guard let prefix = buffer.getInteger(at: buffer.readerIndex, as: UInt32.self) else { return nil }
         let length = Int(prefix)
-        guard length <= Self.frameBytesMax else { throw .tooLarge(length) }
+        guard length <= Self.frameBytesMax else {
+            throw length >> 16 == Self.alert ? .tls : .tooLarge(length)
+        }
         guard buffer.readableBytes >= Self.prefixBytes + length else { return nil }
         frameBytes = Self.prefixBytes + length
         defer { buffer.moveReaderIndex(forwardBy: frameBytes) }
@@ -52,6 +59,8 @@ extension ServerFrameReader.Failure: CustomStringConvertible {
         case .tooLarge(ServerFrameReader.http):
             "the server speaks HTTP: a WebSocket's address begins with ws:// or wss://, and an admin port "
                 + "takes no clients"
+        case .tls:
+            "the server speaks TLS at this port, and this client doesn't"
         case .tooLarge(let length):
             "the server sent a frame of \(length) bytes, \(ServerFrameReader.frameBytesMax) are allowed"
         case .undecodable:

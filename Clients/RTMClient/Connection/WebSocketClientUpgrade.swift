@@ -28,7 +28,7 @@ enum WebSocketClientUpgrade {
             _ = try pipeline.configureUpgradableHTTPClientPipeline(configuration: configuration)
             try pipeline.addHandler(response)
         } catch {
-            bound.value.connectFailed("\(server): \(error)")
+            bound.value.connectFailed("\(server): \(ServerConnection.describe(error))")
         }
     }
 
@@ -90,7 +90,8 @@ private final class UpgradeResponseHandler: ChannelInboundHandler, RemovableChan
         switch error {
         case let error as NIOHTTPClientUpgradeError where error == .upgraderDeniedUpgrade:
             failed("the answer to the WebSocket handshake is wrong")
-        case is HTTPParserError: failed("no WebSocket, the server doesn't speak HTTP")
+        case is HTTPParserError:
+            failed("no WebSocket, the server doesn't speak HTTP; write wss:// if it speaks TLS")
         default: failed(ServerConnection.describe(error), .init(error))
         }
     }

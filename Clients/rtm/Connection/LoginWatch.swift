@@ -59,6 +59,8 @@ extension ConnectionFailure {
         switch self {
         case .refused: "; is a server running there? --server names another one"
         case .unknownHost: "; is the name right?"
+        case .serverWithoutTLS: "; --no-tls to talk to it in the clear"
+        case .serverWithTLS: "; --tls to talk to it with TLS"
         case .tls: "; --no-tls if the server has no encryption there, --ca names the authorities to trust"
         case .unreachable, .timedOut, .proxyAuthentication, .proxyRefused: nil
         }

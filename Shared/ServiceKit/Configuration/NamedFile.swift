@@ -1,3 +1,5 @@
+internal import RTMServiceLink
+
 /// What the files hold that keys name. A file that can't be used is a problem of its key.
 extension Configuration {
     /// Reads the file that a key names, and makes something of its text. Nil if the key names none.
@@ -20,7 +22,8 @@ extension Configuration {
         do {
             return try make(text)
         } catch {
-            throw refusal(of: key, "the file \(path) does not hold \(content): \(error)", content)
+            throw refusal(
+                of: key, "the file \(path) does not hold \(content): \(fileFailure(error))", content)
         }
     }
 

@@ -1,6 +1,7 @@
 internal import NIOCore
 internal import NIOHTTP1
 internal import NIOPosix
+internal import RTMServiceLink
 
 #if canImport(Glibc)
     internal import Glibc
@@ -63,7 +64,7 @@ struct HTTPCall: Sendable {
         case ChannelError.connectTimeout(let timeout):
             return "nothing came within \(timeout.nanoseconds / 1_000_000) ms"
         case ChannelError.eof: return "the connection was closed without an answer"
-        default: return "\(error)"
+        default: return connectFailure(error)
         }
     }
 }

@@ -1,6 +1,7 @@
 internal import NIOCore
 internal import NIOPosix
 internal import RTMModel
+internal import RTMServiceLink
 
 #if canImport(Glibc)
     import Glibc
@@ -36,7 +37,7 @@ package struct ServiceFailure: Error, Sendable, CustomStringConvertible {
     {
         // NIO's text begins with the name of the function that failed.
         let number = (error as? IOError)?.errnoCode
-        let reason = number.map { String(cString: strerror($0)) } ?? "\(error)"
+        let reason = number.map { String(cString: strerror($0)) } ?? connectFailure(error)
         let advice =
             switch number {
             case EADDRINUSE: ". Choose another address, or end the process that listens there"
@@ -67,7 +68,7 @@ package struct ServiceFailure: Error, Sendable, CustomStringConvertible {
         case let error as ConfigurationError: self = .configuration("\(error)")
         case let error as RTMError where error.isRetryable: self.init(.unavailable, "unavailable", "\(error)")
         case is IOError, is ChannelError, is NIOConnectionError:
-            self.init(.unavailable, "unavailable", "\(error)")
+            self.init(.unavailable, "unavailable", connectFailure(error))
         default: self.init(.internal, "internal", "\(error)")
         }
     }

@@ -10,18 +10,18 @@ import NIOSSL
     import Darwin
 #endif
 
-/// Says in plain words, or in those of the system, why a connection could not be made or broke. NIO's own
-/// words are those of its code, and fill half a line with the address, which the log has beside them.
+/// Describes in plain words, or in those of the system, why a connection could not be made, or broke. The words
+/// of NIO are those of its code, and fill half a line with the address, which the log has beside them.
 package func connectFailure(_ error: any Error) -> String {
     switch error {
     case let error as NIOConnectionError:
-        return error.connectionErrors.last.map { connectFailure($0.error) }
-            ?? "the host name can't be looked up"
-    case let error as IOError: return String(cString: strerror(error.errnoCode))
-    case ChannelError.connectTimeout(let time): return "no answer in \(Duration(time))"
-    case is NIOSSLError, is NIOSSLExtraError, is BoringSSLError: return tlsFailure(error)
-    case is ChannelError: return "the connection is closed"
-    default: return (error as? any SpokenFailure)?.description ?? "an unknown failure of the connection"
+        error.connectionErrors.last.map { connectFailure($0.error) } ?? "the host name can't be looked up"
+    case is SocketAddressError: "the host name can't be looked up"
+    case let error as IOError: String(cString: strerror(error.errnoCode))
+    case ChannelError.connectTimeout(let time): "no answer in \(Duration(time))"
+    case is ChannelError: "the connection is closed"
+    case is NIOSSLError, is NIOSSLExtraError, is BoringSSLError: tlsFailure(error)
+    default: (error as? any SpokenFailure)?.description ?? "the connection failed"
     }
 }
 
@@ -43,5 +43,16 @@ private func tlsFailure(_ error: any Error) -> String {
     case let error as NIOSSLExtraError where error == .failedToValidateHostname:
         return "the peer's certificate is for another host"
     default: return "the TLS connection failed"
+    }
+}
+
+/// Describes in plain words why a file of TLS can't be used.
+package func fileFailure(_ error: any Error) -> String {
+    switch error {
+    case NIOSSLError.failedToLoadCertificate: "it holds no certificate that can be read"
+    case NIOSSLError.failedToLoadPrivateKey: "it holds no private key that can be read"
+    case NIOSSLError.noSuchFilesystemObject: "there is no such file"
+    case is NIOSSLError, is NIOSSLExtraError, is BoringSSLError: "it can't be used for TLS"
+    default: "\(error)"
     }
 }

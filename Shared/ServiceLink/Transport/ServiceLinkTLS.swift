@@ -65,7 +65,7 @@ package final class ServiceLinkTLS: Sendable {
             do {
                 return try body()
             } catch {
-                throw UnusablePart(part: part, description: "\(error)")
+                throw UnusablePart(part: part, description: fileFailure(error))
             }
         }
     }
