@@ -27,6 +27,7 @@ let webSocket: [Target.Dependency] = [
     .product(name: "NIOHTTP1", package: "swift-nio"),
     .product(name: "NIOWebSocket", package: "swift-nio"),
 ]
+let nioTLS: Target.Dependency = .product(name: "NIOTLS", package: "swift-nio")
 let nioSSL: Target.Dependency = .product(name: "NIOSSL", package: "swift-nio-ssl")
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
 let concurrency: Target.Dependency = .product(name: "NIOConcurrencyHelpers", package: "swift-nio")
@@ -152,7 +153,7 @@ let services: [Target] =
     + service("Storage", server: ["RTMMessagingClient", "CSQLite", collections, heap])
     + service(
         "Edge", hasClient: false, calls: ["Messaging", "Presence", "Storage"],
-        server: ["RTMAccessToken", "RTMEdgeWebSocket", nioSSL, collections] + webSocket)
+        server: ["RTMAccessToken", "RTMEdgeWebSocket", nioSSL, nioTLS, collections] + webSocket)
     + [
         room(
             "RTMEdgeWebSocket", "Services/Edge/WebSocket",

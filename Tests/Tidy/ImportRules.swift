@@ -51,7 +51,7 @@ struct ImportRules {
         "Services/Edge/WebSocket": ["RTMWire", "CZlib", "NIOCore", "NIOWebSocket"],
         "Services/Edge/Server": serving.union([
             "RTMMessagingClient", "RTMPresenceClient", "RTMStorageClient", "RTMAccessToken", "NIOSSL",
-            "NIOHTTP1", "NIOWebSocket", "RTMEdgeWebSocket",
+            "NIOTLS", "NIOHTTP1", "NIOWebSocket", "RTMEdgeWebSocket",
         ]),
 
         "Services/Messaging/Main": ["RTMMessagingServer", "RTMServiceKit"],

@@ -30,14 +30,16 @@ struct LockAcquireCommand: AsyncParsableCommand {
             try await common.withClient(common.settings(), naming: lock.names) { client in
                 let events = client.events()
                 if lock.type == .message {
-                    // The subscription brings the event that the lock was taken away.
+                    // The subscription brings the event that the lock was taken away, and so does a join.
                     try await client.subscribe(to: lock.channel, features: [.lock, .quiet])
                 }
-                try await client.withLock(
-                    lock.name, in: lock.channel, type: lock.type, retry: !noWait
-                ) { token in
-                    try await announce(token)
-                    try await hold(token, events)
+                try await lock.kind.joined(client, lock.channel) {
+                    try await client.withLock(
+                        lock.name, in: lock.channel, type: lock.type, retry: !noWait
+                    ) { token in
+                        try await announce(token)
+                        try await hold(token, events)
+                    }
                 }
             }
         }

@@ -19,11 +19,38 @@ struct LockArguments: ParsableArguments {
     @Argument(help: "Name of the lock.")
     var name: String
 
+    @OptionGroup var kind: LockChannelKind
+
+    var names: [ArgumentName] { [.channel(channel), .lock(name)] }
+    var type: ChannelType { kind.type }
+}
+
+/// Which kind of channel has the locks.
+struct LockChannelKind: ParsableArguments {
     @Flag(help: "The channel is a stream channel.")
     var stream = false
 
-    var names: [ArgumentName] { [.channel(channel), .lock(name)] }
+    @Option(
+        help: .init(
+            "Token with an rtc service for the stream channel, for an app with a certificate.",
+            valueName: "token"))
+    var joinToken: String?
+
+    func validate() throws {
+        if joinToken != nil, !stream { throw ValidationError("--join-token needs --stream") }
+    }
+
     var type: ChannelType { stream ? .stream : .message }
+
+    /// Works while this user is in the stream channel: its locks are for those who have joined it (K-18).
+    func joined<Value>(
+        _ client: RTMClient, _ channel: String, _ work: () async throws -> Value
+    ) async throws -> Value {
+        guard stream else { return try await work() }
+        return try await client.withStreamChannel(channel, token: joinToken, features: [.lock, .quiet]) { _ in
+            try await work()
+        }
+    }
 }
 
 struct LockSetCommand: AsyncParsableCommand {
@@ -48,7 +75,7 @@ struct LockSetCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await common.lockCall(naming: lock.names) { client in
+        try await common.lockCall(on: lock) { client in
             try await client.setLock(lock.name, in: lock.channel, type: lock.type, ttl: ttl)
         }
     }
@@ -63,7 +90,7 @@ struct LockReleaseCommand: AsyncParsableCommand {
     @OptionGroup var common: CommonOptions
 
     func run() async throws {
-        try await common.lockCall(naming: lock.names) { client in
+        try await common.lockCall(on: lock) { client in
             try await client.releaseLock(lock.name, in: lock.channel, type: lock.type)
         }
     }
@@ -81,7 +108,7 @@ struct LockRevokeCommand: AsyncParsableCommand {
     @OptionGroup var common: CommonOptions
 
     func run() async throws {
-        try await common.lockCall(naming: lock.names + [.user(owner)]) { client in
+        try await common.lockCall(on: lock, naming: [.user(owner)]) { client in
             try await client.revokeLock(lock.name, from: owner, in: lock.channel, type: lock.type)
         }
     }
@@ -95,7 +122,7 @@ struct LockRemoveCommand: AsyncParsableCommand {
     @OptionGroup var common: CommonOptions
 
     func run() async throws {
-        try await common.lockCall(naming: lock.names) { client in
+        try await common.lockCall(on: lock) { client in
             try await client.removeLock(lock.name, in: lock.channel, type: lock.type)
         }
     }
@@ -108,15 +135,15 @@ struct LockListCommand: AsyncParsableCommand {
     @Argument(help: "Name of the channel.")
     var channel: String
 
-    @Flag(help: "The channel is a stream channel.")
-    var stream = false
-
+    @OptionGroup var kind: LockChannelKind
     @OptionGroup var common: CommonOptions
 
     func run() async throws {
         try await common.run {
             try await common.withClient(common.settings(), naming: [.channel(channel)]) { client in
-                let locks = try await client.locks(of: channel, type: stream ? .stream : .message)
+                let locks = try await kind.joined(client, channel) {
+                    try await client.locks(of: channel, type: kind.type)
+                }
                 let output = common.output
                 switch output.format {
                 case .json: try await output.result("", ["locks": .array(locks.map(\.json))])
@@ -177,11 +204,12 @@ extension LockDetail {
 
 extension CommonOptions {
     fileprivate func lockCall(
-        naming names: [ArgumentName], _ work: @escaping @Sendable (RTMClient) async throws -> Void
+        on lock: LockArguments, naming others: [ArgumentName] = [],
+        _ work: @escaping @Sendable (RTMClient) async throws -> Void
     ) async throws {
         try await run {
-            try await withClient(settings(), naming: names) { client in
-                try await work(client)
+            try await withClient(settings(), naming: lock.names + others) { client in
+                try await lock.kind.joined(client, lock.channel) { try await work(client) }
                 try await output.result("ok")
             }
         }

@@ -60,12 +60,11 @@ import Testing
         let answer = anna.take()
         #expect(answer.map(\.requestID) == [3])
         #expect(answer.first?.subscribed.featuresUnavailable == SubscriptionFeatures.presence.rawValue)
-        // The next renewal of the lease.
+        // The next renewal of the lease. Presence knows the member, so it isn't told of everybody.
         presence.forget()
         fixture.pass(.seconds(6))
         fixture.renewLease(isKnown: true)
-        presence.answerSync()
-        fixture.pass()
+        #expect(presence.syncs.isEmpty)
         presence.answerJoinTooBig()
         fixture.pass()
         presence.answerRoster(["anna"], in: "lobby")
@@ -74,7 +73,7 @@ import Testing
         fixture.end()
     }
 
-    @Test("L-42: big snapshots go to a slow reader one after the other; it isn't cut off, and misses nothing")
+    @Test("L-42, R-18: big snapshots are read one after the other, when the client has read the one before")
     func slowReader() {
         let fixture = EdgeFixture()
         let presence = fixture.presence
@@ -91,16 +90,68 @@ import Testing
         }
         ben.publish(7, "live")
         #expect(anna.take().isEmpty && anna.isOpen)
+        #expect(presence.rosters.map(\.channel.name) == ["lobby"], "the others aren't even asked for")
+        #expect(fixture.edge.outboundMemory.bytes < 1 << 20)
         anna.isReading = true
         fixture.pass()
+        for channel in channels.dropFirst() {
+            #expect(presence.rosters.last?.channel.name == channel)
+            presence.answerRoster((100..<800).map { "u\($0)" }, in: channel, stateBytes: 1_000)
+            fixture.pass()
+        }
         let frames = anna.take()
         // All are answered behind the first snapshot, whatever time the others take.
         #expect(frames.map(\.requestID) == [3, 0, 4, 5, 0, 0, 0])
         #expect(frames.dropFirst(4).first?.publication.message.payload == Data("live".utf8))
         let snapshots = frames.filter { !$0.presenceSnapshot.users.isEmpty }.map(\.presenceSnapshot.channel)
         #expect(snapshots == channels)
+        #expect(fixture.edge.outboundMemory.bytes == 0)
         ben.publish(8, "later")
         #expect(anna.take().map(\.publication.message.payload) == [Data("later".utf8)])
+        fixture.end()
+    }
+
+    @Test("R-18: those who share a snapshot hold it once, and it is let go with the last of them")
+    func sharedMemory() {
+        let fixture = EdgeFixture()
+        let clients = (1...20).map { fixture.client("user \($0)") }
+        for client in clients {
+            client.isReading = false
+            client.subscribe(3, "lobby")
+            fixture.presence.answerJoinTooBig()
+        }
+        fixture.pass()
+        // The first one asked before the others had come.
+        for _ in 1...2 {
+            fixture.presence.answerRoster((100..<900).map { "u\($0)" }, in: "lobby", stateBytes: 1_000)
+            fixture.pass()
+        }
+        #expect(fixture.presence.rosters.count == 2)
+        #expect(clients.allSatisfy { $0.waitingBytes > 800_000 })
+        // The fixture has no sockets, so what was handed on counts for each.
+        let whole = fixture.edge.outboundMemory.bytes
+        #expect(whole > 1_600_000)
+        for client in clients.dropFirst() { client.vanish() }
+        #expect(fixture.edge.outboundMemory.bytes < whole - 800_000)
+        clients[0].vanish()
+        #expect(fixture.edge.outboundMemory.bytes == 0)
+        fixture.end()
+    }
+
+    @Test("R-18: without memory a big snapshot can't be had, and the subscribe says so")
+    func noMemory() {
+        let fixture = EdgeFixture(outboundBytes: 500_000)
+        let anna = fixture.client("anna")
+        anna.subscribe(3, "lobby")
+        fixture.presence.answerJoinTooBig()
+        fixture.pass()
+        fixture.presence.answerRoster((100..<800).map { "u\($0)" }, in: "lobby", stateBytes: 1_000, next: 77)
+        fixture.pass()
+        #expect(fixture.presence.rosters.count == 1, "no further part is asked for")
+        let answer = anna.take()
+        #expect(answer.map(\.requestID) == [3])
+        #expect(answer.first?.subscribed.featuresUnavailable == SubscriptionFeatures.presence.rawValue)
+        #expect(fixture.edge.outboundMemory.bytes == 0)
         fixture.end()
     }
 

@@ -36,6 +36,7 @@ extension EdgeHistory {
         case .attach(let request): attach(request)
         case .detach(let push, _): detach(push)
         case .ask(let id, let questions): ask(id, questions)
+        case .collect(let id, let questions): collect(id, questions)
         case .read(let id, let question): read(id, question)
         case .goOn(let id): change { $0.goOn(id, hasRoom: $1) }
         case .awaitRoom(let id, _):
@@ -46,10 +47,10 @@ extension EdgeHistory {
             delayed.append(id)
         case .fanOut(let fanOut): deliveries += connections.send(fanOut.batch, to: fanOut.subscribers)
         case .answer(let session, let requestID, let answer): give(answer, to: session, requestID)
-        case .send(let session, let frames):
-            var rest = frames
+        case .send(let session, let page):
+            var rest = page.frames
             while Record(&rest) != nil { pageEntries += 1 }
-            connections[session.slot]?.send(frames)
+            connections[session.slot]?.send(page)
         case .gap(let session, let channel, let position):
             send(Record(channel: channel, position: position, isGap: true), to: session)
         case .gapForAll(let subscribers, _, let channel, let position):
@@ -97,6 +98,12 @@ extension EdgeHistory {
         if !questions.stored.isEmpty { openPreparations.append(Preparation(id: id, service: .metadata)) }
     }
 
+    private mutating func collect(_ id: SubscribeID, _ questions: SnapshotQuestions) {
+        events.collections += 1
+        #expect(questions.join == nil && questions.wantsRoster, "\(what): only presence had a big snapshot")
+        openPreparations.append(Preparation(id: id, service: .presence, isCollection: true))
+    }
+
     // MARK: What comes later
 
     /// Presence or storage answers for one of them, with a snapshot or not.
@@ -104,10 +111,13 @@ extension EdgeHistory {
         guard let number = openPreparations.indices.randomElement(using: &random) else { return }
         let preparation = openPreparations.remove(at: number)
         let isThere = random.chance(4, in: 5)
+        let isBig = !preparation.isCollection && random.chance(1, in: 4)
         events.preparations += 1
         change { index, hasRoom in
             preparation.service == .presence
-                ? index.presenceAnswered(preparation.id, isThere ? ByteBuffer() : nil, hasRoom: hasRoom)
+                ? index.presenceAnswered(
+                    preparation.id, isThere ? (isBig ? .bigSnapshot : .snapshot([])) : .unavailable,
+                    hasRoom: hasRoom)
                 : index.storageAnswered(
                     preparation.id, isThere ? .success(ByteBuffer()) : .failure(.timedOut), hasRoom: hasRoom)
         }

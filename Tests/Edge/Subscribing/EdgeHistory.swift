@@ -23,6 +23,7 @@ struct EdgeHistory {
         var returns = 0
         var refreshes = 0
         var waitsForRoom = 0
+        var collections = 0
         var retries = 0
         /// Subscribes that the log moved on behind, and that needed no page nevertheless.
         var sparedPages = 0
@@ -39,6 +40,7 @@ struct EdgeHistory {
             returns += other.returns
             refreshes += other.refreshes
             waitsForRoom += other.waitsForRoom
+            collections += other.collections
             retries += other.retries
             sparedPages += other.sparedPages
         }
@@ -54,6 +56,8 @@ struct EdgeHistory {
     struct Preparation {
         let id: SubscribeID
         let service: SubscriptionFeatures
+        /// Only the snapshot is asked for, because it is big.
+        var isCollection = false
     }
 
     private static let keys = ["a", "b", "c"].map(ChannelKey.test)

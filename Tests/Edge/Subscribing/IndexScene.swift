@@ -19,6 +19,7 @@ struct IndexScene {
     private(set) var attaches: [AttachRequest] = []
     private(set) var detaches: [DetachPush] = []
     private(set) var questions: [(id: SubscribeID, SnapshotQuestions)] = []
+    private(set) var collections: [(id: SubscribeID, SnapshotQuestions)] = []
     private(set) var reads: [(id: SubscribeID, question: PageQuestion)] = []
     private(set) var waiting: [SubscribeID] = []
     private(set) var retries: [SubscribeID] = []
@@ -82,7 +83,14 @@ struct IndexScene {
 
     mutating func presenceAnswered(_ id: SubscribeID, _ frames: ByteBuffer? = ByteBuffer()) {
         let hasRoom = hasRoom
-        change { $0.presenceAnswered(id, frames, hasRoom: hasRoom) }
+        let answer = frames.map { PresenceAnswer.snapshot([AskedPage(frames: $0)]) } ?? .unavailable
+        change { $0.presenceAnswered(id, answer, hasRoom: hasRoom) }
+    }
+
+    /// The snapshot is big, and has to be asked for by itself.
+    mutating func presenceIsBig(_ id: SubscribeID) {
+        let hasRoom = hasRoom
+        change { $0.presenceAnswered(id, .bigSnapshot, hasRoom: hasRoom) }
     }
 
     mutating func presenceRefused(_ id: SubscribeID, _ refusal: RTMError) {
@@ -124,13 +132,14 @@ struct IndexScene {
             case .ask(let id, let asked):
                 questions.append((id, asked))
                 if presenceAnswers { presenceAnswered(id) }
+            case .collect(let id, let asked): collections.append((id, asked))
             case .read(let id, let question): reads.append((id, question))
             case .goOn(let id): goOn(id)
             case .awaitRoom(let id, _): waiting.append(id)
             case .retry(let id, _): retries.append(id)
             case .fanOut(let fanOut): deliveries += connections.send(fanOut.batch, to: fanOut.subscribers)
             case .answer(_, let requestID, let answer): answers[requestID] = answer
-            case .send(let session, let frames): connections[session.slot]?.send(frames)
+            case .send(let session, let page): connections[session.slot]?.send(page)
             case .gap(_, _, let position): gaps.append(position)
             case .gapForAll(let subscribers, _, _, let position):
                 gaps.append(position)

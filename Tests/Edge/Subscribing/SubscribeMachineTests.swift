@@ -88,6 +88,68 @@ struct SubscribeMachineTests {
         #expect(scene.taken(session).isEmpty)
     }
 
+    @Test("S-19: who continues may get a later position than the one it named, with nothing lost in between")
+    mutating func laterPosition() throws {
+        let session = scene.session(1)
+        let interest = try scene.subscribe(scene.session(2), features: [.message, .presence])
+        scene.presenceAnswers = false
+        let request = scene.enter(session, features: [.message, .presence], after: .at(7))
+        // Its own join takes an offset of the log, and the session may not see it.
+        scene.gather(8, interest: interest, from: 1, feature: .presence)
+        scene.presenceAnswered(try #require(scene.questions.last).id)
+        guard case .subscribed(let position, _, let gap) = scene.answers[request] else {
+            Issue.record("not subscribed")
+            return
+        }
+        #expect(position == .at(8) && !gap && scene.reads.isEmpty)
+        #expect(scene.taken(session).isEmpty && scene.isLive(session))
+    }
+
+    @Test("a big snapshot is asked for only when there is room, and given when it is there")
+    mutating func bigSnapshot() throws {
+        let session = scene.session(1)
+        try scene.subscribe(scene.session(2))
+        scene.presenceAnswers = false
+        scene.hasRoom = false
+        let request = scene.enter(session, features: [.message, .presence])
+        let id = try #require(scene.questions.last).id
+        scene.presenceIsBig(id)
+        #expect(scene.answers[request]?.position == .at(7), "the answer doesn't wait")
+        #expect(scene.collections.isEmpty && scene.waiting == [id])
+        scene.hasRoom = true
+        scene.goOn(id)
+        let asked = try #require(scene.collections.last?.1)
+        #expect(asked.join == nil && asked.wantsRoster && asked.stored.isEmpty)
+        scene.hasRoom = false
+        scene.presenceAnswered(id, IndexScene.frames(1...3))
+        #expect(scene.taken(session) == [1, 2, 3] && scene.isLive(session))
+    }
+
+    @Test("snapshots that come without room are dropped and read again; the answer waits for storage's")
+    mutating func droppedSnapshots() throws {
+        let session = scene.session(1)
+        try scene.subscribe(scene.session(2))
+        scene.presenceAnswers = false
+        scene.hasRoom = false
+        let request = scene.enter(session, features: [.message, .presence, .metadata])
+        let id = try #require(scene.questions.last).id
+        scene.presenceAnswered(id, IndexScene.frames(1...1))
+        scene.storageAnswered(id, .success(IndexScene.frames(2...2)))
+        #expect(scene.answers[request] == nil && scene.taken(session).isEmpty)
+        scene.hasRoom = true
+        scene.goOn(id)
+        let asked = try #require(scene.collections.last?.1)
+        #expect(asked.wantsRoster && asked.stored == .metadata)
+        scene.storageAnswered(id, .failure(.timedOut))
+        scene.presenceAnswered(id, IndexScene.frames(3...4))
+        guard case .subscribed(_, let unavailable, false) = scene.answers[request] else {
+            Issue.record("not subscribed")
+            return
+        }
+        #expect(unavailable == .metadata, "what can't be had is said")
+        #expect(scene.taken(session) == [3, 4] && scene.isLive(session) && scene.joinsMissed == 0)
+    }
+
     @Test("of many who come at once only those that may see an entry have to read the log")
     mutating func manyEntrants() throws {
         let interest = try scene.subscribe(scene.session(1))

@@ -31,10 +31,12 @@ final class EdgeFixture {
     ///   - rates: of its one app.
     ///   - sharedRates: what it counts together with another one.
     ///   - certificate: of its one app, whose id is that of `SampleApp` then.
+    ///   - outboundBytes: what may wait for its clients together.
     ///   - wallClock: the time of day in milliseconds.
     init(
         entriesMax: Int = 1_000, bytesMax: Int = 1 << 20, rates: ApplicationRates = .unlimited,
         sharedRates: SharedRates? = nil, sessionsMax: Int = 0, certificate: String? = nil,
+        outboundBytes: Int = 1 << 30,
         wallClock: @escaping () -> UInt64 = WallClock.milliseconds
     ) {
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
@@ -50,7 +52,9 @@ final class EdgeFixture {
         let probe = ReadinessRegistry(logger: logger).probe("messaging")
         edge = EdgeLoop(
             eventLoop: time,
-            configuration: .forTest(rates, sessionsMax: sessionsMax, certificate: certificate), links: links,
+            configuration: .forTest(
+                rates, sessionsMax: sessionsMax, certificate: certificate, outboundBytes: outboundBytes),
+            links: links,
             metrics: EdgeMetrics(metrics),
             reachability: Reachability(loops: 1, messaging: probe, metrics: metrics), logger: logger,
             sharedRates: sharedRates, wallClock: wallClock)
@@ -192,6 +196,12 @@ final class EdgeClient {
         }
     }
 
+    /// The next write to its socket fails, and the socket is gone.
+    func failNextWrite() { socket.fails = true }
+
+    /// How many bytes the edge has for it that it has not read.
+    var waitingBytes: Int { handler.waitingBytes }
+
     /// How much memory the edge holds of a half frame of the client.
     var keptBytes: Int { handler.reader.intake.keptBytes }
 
@@ -238,6 +248,7 @@ final class EdgeClient {
 private final class SlowSocket: ChannelOutboundHandler {
     typealias OutboundIn = ByteBuffer
     private(set) var reads = 0
+    var fails = false
     private var held: [(data: NIOAny, promise: EventLoopPromise<Void>?)] = []
     private var context: ChannelHandlerContext?
 
@@ -265,13 +276,17 @@ private final class SlowSocket: ChannelOutboundHandler {
     }
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+        guard !fails else {
+            promise?.fail(ChannelError.ioOnClosedChannel)
+            return context.close(promise: nil)
+        }
         if isOpen { context.write(data, promise: promise) } else { held.append((data, promise)) }
     }
 }
 
 extension EdgeConfiguration {
     fileprivate static func forTest(
-        _ rates: ApplicationRates, sessionsMax: Int, certificate: String?
+        _ rates: ApplicationRates, sessionsMax: Int, certificate: String?, outboundBytes: Int
     ) -> EdgeConfiguration {
         let app = Application(
             id: certificate == nil ? "app" : SampleApp.id, certificate: certificate, subscriptionsMax: 50,
@@ -280,7 +295,8 @@ extension EdgeConfiguration {
             applications: [app],
             limits: EdgeLimits(
                 connectionsMax: 1_000, connectionsPerAddressMax: 1_000, frameBytesMax: 64 * 1024,
-                outboundBytesMax: 1024 * 1024, handshakeTimeout: .seconds(10)),
+                outboundBytesMax: 1024 * 1024, outboundLoopBytesMax: outboundBytes,
+                handshakeTimeout: .seconds(10)),
             serverName: "test")
     }
 }

@@ -169,6 +169,39 @@ struct EdgeStreamTests {
         #expect(anna.take().last?.disconnect.code == .disconnectSlowConsumer)
     }
 
+    @Test(
+        "K-18, K-8, P-30: the locks of a stream channel need its join, but for a release; its roster doesn't")
+    func locks() {
+        defer { fixture.end() }
+        let anna = fixture.client("anna")
+        let place: (inout Rtm_Client_AcquireLock) -> Void = {
+            ($0.channelType, $0.channel, $0.name) = (.stream, "room", "manage")
+        }
+        func refusal(_ body: Rtm_Client_ClientFrame.OneOf_Body) -> Rtm_Client_ErrorCode? {
+            anna.send(40, body)
+            guard case .error(let error) = anna.bodies().last else { return nil }
+            return error.code
+        }
+        #expect(refusal(.acquireLock(.with(place))) == .errorChannelNotJoined)
+        #expect(
+            refusal(.setLock(.with { ($0.channelType, $0.channel, $0.name) = (.stream, "room", "manage") }))
+                == .errorChannelNotJoined)
+        #expect(
+            refusal(.getLocks(.with { ($0.channelType, $0.channel) = (.stream, "room") }))
+                == .errorChannelNotJoined)
+        #expect(fixture.storage.callCount == 0)
+        #expect(
+            refusal(
+                .releaseLock(.with { ($0.channelType, $0.channel, $0.name) = (.stream, "room", "manage") }))
+                == nil)
+        #expect(fixture.storage.callCount == 1)
+        #expect(refusal(.whoNow(.with { ($0.channelType, $0.channel) = (.stream, "room") })) == nil)
+        #expect(fixture.presence.methods.contains(PresenceMethod.call))
+        join(anna)
+        #expect(refusal(.acquireLock(.with(place))) == nil)
+        #expect(fixture.storage.callCount == 2)
+    }
+
     @Test("S-19, C-8: who comes back gets what its publishers said since, and nothing of others")
     func resumed() throws {
         defer { fixture.end() }

@@ -1,18 +1,22 @@
 import Foundation
+import NIOSSL
 import RTMClient
+import RTMProtocol
 import RTMTestSupport
 import Testing
 
 /// The same edge behind TLS, with a certificate made for the test.
 @Suite(.serialized) struct TLSTests {
-    private func withTLS(_ body: (RunningSystem, ServerAddress, String) async throws -> Void) async throws {
+    private func withTLS(
+        _ more: [String] = [], _ body: (RunningSystem, ServerAddress, String) async throws -> Void
+    ) async throws {
         try await TestCertificate.with { files in
             let flags = [
                 "--edge-tls-listen", "127.0.0.1:0", "--edge-tls-certificate", files.certificate,
                 "--edge-tls-key",
                 files.key,
             ]
-            try await RunningSystem.with(.standalone, edge: flags) { system in
+            try await RunningSystem.with(.standalone, edge: flags + more) { system in
                 try await body(system, ServerAddress(system.address("edge.tls")), files.certificate)
             }
         }
@@ -35,6 +39,55 @@ import Testing
             for _ in 0..<20 { #expect(await heard.nextMessage()?.payload == .text(large)) }
             await alice.close()
             await bob.close()
+        }
+    }
+
+    @Test("Whoever says nothing behind the handshake of TLS is told that its time is over")
+    func silence() async throws {
+        try await withTLS(["--edge-handshake-timeout", "1s"]) { _, address, certificate in
+            var configuration = TLSConfiguration.makeClientConfiguration()
+            configuration.trustRoots = .file(certificate)
+            let mute = try await RawConnection.open(
+                "\(address)", tls: NIOSSLContext(configuration: configuration))
+            var frames = mute.frames.makeAsyncIterator()
+            #expect(await frames.next()?.disconnect.code == .disconnectHandshakeTimeout)
+            #expect(await frames.next() == nil)
+        }
+    }
+
+    @Test(
+        "A client with TLS at a port without, and one without TLS at a port with it, learn that in plain words"
+    )
+    func otherPort() async throws {
+        try await withTLS { system, address, certificate in
+            let plain = ServerAddress(system.address("edge"))
+            let cases: [(ServerAddress, RTMClient.TLS, ConnectionFailure, String)] = [
+                (
+                    plain, .enabled(caFile: certificate), .serverWithoutTLS,
+                    "the server speaks no TLS at this port"
+                ),
+                (
+                    address, .disabled, .serverWithTLS,
+                    "the server speaks TLS at this port, and this client doesn't"
+                ),
+            ]
+            for (server, tls, failure, words) in cases {
+                let client = try system.client("alice") {
+                    ($0.servers, $0.tls) = ([server], tls)
+                    $0.requestTimeout = .seconds(2)
+                    $0.reconnectTimeout = .seconds(1)
+                }
+                var events = client.events().makeAsyncIterator()
+                async let code = code { try await client.login() }
+                var found: LinkStateEvent?
+                while found == nil, let event = await events.next() {
+                    if case .linkState(let change) = event, change.connectionFailure != nil { found = change }
+                }
+                #expect(found?.connectionFailure == failure)
+                #expect(found?.reason.contains(words) == true, "\(found?.reason ?? "")")
+                #expect(await code == .loginTimeout)
+                await client.close()
+            }
         }
     }
 

@@ -64,6 +64,73 @@ import Testing
         }
     }
 
+    @Test(
+        "R-18: twenty sessions that ask for thirty big snapshots each and don't read: little memory",
+        .measuresMemory)
+    func unreadSnapshots() async throws {
+        try await RunningSystem.with(.fourProcesses) { system in
+            let channels = (0..<30).map { "room \($0)" }
+            var members: [RawConnection] = []
+            for number in 0..<8 {
+                members.append(try await member("member \(number)", of: channels, system))
+            }
+            let before = try system.residentBytes(of: "rtm-edge")
+            var deaf: [RawConnection] = []
+            for number in 0..<20 {
+                let client = try await RawConnection.open(system.address("edge"))
+                try await client.enter("mallory \(number)")
+                try await client.stopReading()
+                for (id, channel) in channels.enumerated() {
+                    try await client.send(
+                        UInt64(10 + id), .subscribe(.with { ($0.channel, $0.features) = (channel, 5) }))
+                }
+                deaf.append(client)
+            }
+            try await eventually("presence lists all of them", within: .seconds(60)) {
+                try await system.get("http://\(system.address("rtm-presence admin"))/metrics").body
+                    .contains("rtm_presence_members 840")
+            }
+            #expect(try system.residentBytes(of: "rtm-edge") - before < 24 << 20)
+            for client in deaf + members { try? await client.close() }
+        }
+    }
+
+    /// Somebody whose states are 16 KB in each of the channels.
+    private func member(
+        _ name: String, of channels: [String], _ system: RunningSystem
+    ) async throws -> RawConnection {
+        let client = try await RawConnection.open(system.address("edge"))
+        try await client.enter(name)
+        for (number, channel) in channels.enumerated() {
+            try await client.send(
+                UInt64(10 + number), .subscribe(.with { ($0.channel, $0.features) = (channel, 4) }))
+        }
+        var done = 0
+        for await frame in client.frames {
+            switch frame.body {
+            case .subscribed:
+                let items = (0..<16).map { key in
+                    Rtm_Client_StateItem.with {
+                        ($0.key, $0.value) = ("\(key)", String(repeating: "x", count: 1_000))
+                    }
+                }
+                try await client.send(
+                    100 + frame.requestID,
+                    .setState(
+                        .with {
+                            ($0.channelType, $0.channel) = (.message, channels[Int(frame.requestID) - 10])
+                            $0.items = items
+                        }))
+            case .error(let error): throw RTMError(.invalidParameter, error.reason)
+            case .done:
+                done += 1
+                if done == channels.count { return client }
+            default: break
+            }
+        }
+        throw RawConnection.NotLoggedIn()
+    }
+
     /// Channels with the positions at their beginnings.
     private func positions(
         of count: Int, _ system: RunningSystem

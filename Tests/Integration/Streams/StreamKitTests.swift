@@ -104,7 +104,9 @@ import Testing
         }
     }
 
-    @Test("D-15: the metadata of a stream channel are for those who have joined it, also for rtm metadata")
+    @Test(
+        "D-15, K-18: the metadata and locks of a stream channel are for those who have joined it, also for rtm"
+    )
     func metadata() async throws {
         try await RunningSystem.with(.standalone) { system in
             let anna = try kit(system, "anna", Listener())
@@ -119,6 +121,12 @@ import Testing
             #expect(await write() == .storageNotSubscribe)
             let early = await anna.getChannelMetadata(channelName: "room", channelType: .stream)
             #expect(early.1?.errorCode == .storageNotSubscribe)
+            let earlyLocks = await anna.getLocks(channelName: "room", channelType: .stream)
+            #expect(earlyLocks.1?.errorCode == .channelNotJoined)
+            let taken = try await system.run("lock", "set", "room", "manage", "--stream")
+            #expect(taken.status == 0)
+            let listed = try await system.run("lock", "list", "room", "--stream")
+            #expect(listed.status == 0 && listed.output.contains { $0.hasPrefix("manage") })
             let room = try anna.createStreamChannel("room")
             let (_, joined) = await room.join(AgoraRtmJoinChannelOption())
             #expect(joined == nil)

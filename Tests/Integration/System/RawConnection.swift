@@ -1,5 +1,6 @@
 import NIOCore
 import NIOPosix
+import NIOSSL
 import RTMProtocol
 import SwiftProtobuf
 
@@ -9,14 +10,22 @@ struct RawConnection {
     /// Returns when the server closes the connection.
     let frames: AsyncStream<Rtm_Client_ServerFrame>
 
-    /// - Parameter staysOpen: whether it stays open when the server closes its direction.
-    static func open(_ address: String, staysOpen: Bool = false) async throws -> RawConnection {
+    /// - Parameters:
+    ///   - staysOpen: whether it stays open when the server closes its direction.
+    ///   - tls: nil for a connection in the clear.
+    static func open(
+        _ address: String, staysOpen: Bool = false, tls: NIOSSLContext? = nil
+    ) async throws -> RawConnection {
         let parts = address.split(separator: ":")
         let (frames, continuation) = AsyncStream.makeStream(of: Rtm_Client_ServerFrame.self)
         let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .channelOption(.allowRemoteHalfClosure, value: staysOpen)
             .channelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
+                    if let tls {
+                        try channel.pipeline.syncOperations.addHandler(
+                            NIOSSLClientHandler(context: tls, serverHostname: nil))
+                    }
                     try channel.pipeline.syncOperations.addHandler(FrameCollector(continuation))
                 }
             }

@@ -14,6 +14,7 @@ final class Calls {
     private let subscribing: Subscribing
     private let metrics: EdgeMetrics
     private let endOfTurn: EndOfTurn
+    private var isPassing = false
 
     init(
         presence: PresenceClient<ServiceEvents>, storage: StorageClient<ServiceEvents>, locks: Locks,
@@ -28,28 +29,77 @@ final class Calls {
     }
 
     func call(_ session: Session, _ call: ClientCall, _ requestID: UInt64) {
-        var context = ForwardedCall(session: session, requestID: requestID, kind: call.kind)
+        let context = ForwardedCall(session: session, requestID: requestID, kind: call.kind)
+        let lock: LockName?
         do throws(RTMError) {
             try session.rates.call(call, session.application.rates, now: endOfTurn.now)
             try session.check(call)
             try checkJoined(call, session)
-            context.lock = try locks.begin(call, of: session)
+            lock = try locks.begin(call, of: session)
         } catch {
             return context.refuse(error, metrics)
         }
-        let request = CallRequest(caller: session.caller, request: call.request)
-        switch call.kind.service {
-        case .presence: presence.call(request, context: context)
-        case .metadata, .locks, .history: storage.call(request, context: context)
+        switch session.callTurn.begin(call.kind, hasRoom: session.hasRoom) {
+        case .first: pass(call.request, context.about(lock))
+        case .inLine:
+            session.callTurn.wait(
+                CallTurn.Waiting(
+                    requestID: requestID, kind: call.kind, lock: lock,
+                    request: ByteBuffer(bytes: call.request.bytes)))
+            if session.callTurn.isLong { session.connection?.stopReadingRequests() }
+            awaitRoom(session)
+        case .full:
+            locks.answered(context.about(lock), refusal: .tooManyCallsInLine)
+            context.refuse(.tooManyCallsInLine, metrics)
         }
     }
 
-    /// The metadata of a stream channel are for those who have joined it (D-15).
+    private func pass(_ request: WireText, _ context: ForwardedCall) {
+        let call = CallRequest(caller: context.session.caller, request: request)
+        switch context.kind.service {
+        case .presence: presence.call(call, context: context)
+        case .metadata, .locks, .history: storage.call(call, context: context)
+        }
+    }
+
+    /// What waits in line is passed on as far as it may be.
+    private func passNext(of session: Session) {
+        // A call that fails at once comes back here: the loop below goes on, not a deeper call.
+        guard !session.isEnded, !session.callTurn.isEmpty, !isPassing else { return }
+        isPassing = true
+        while let next = session.callTurn.next(hasRoom: session.hasRoom) {
+            let context = ForwardedCall(
+                session: session, requestID: next.requestID, kind: next.kind, lock: next.lock)
+            next.request.withUnsafeReadableBytes { pass(WireText($0), context) }
+        }
+        isPassing = false
+        if !session.callTurn.isLong { session.connection?.readRequests() }
+        awaitRoom(session)
+    }
+
+    /// An answer passes the next call on, too.
+    private func awaitRoom(_ session: Session) {
+        guard !session.callTurn.isEmpty, !session.callTurn.awaitsRoom, !session.hasRoom else { return }
+        session.callTurn.awaitsRoom = true
+        session.connection?.whenRoom { [self] in
+            session.callTurn.awaitsRoom = false
+            passNext(of: session)
+        }
+    }
+
+    /// What is stored of a stream channel is for those who have joined it: its metadata (D-15) and its locks
+    /// (K-18). Who owns a lock may always release it (K-8). Who is there may be asked in any channel (P-30).
     private func checkJoined(_ call: ClientCall, _ session: Session) throws(RTMError) {
-        guard call.channelType == .stream, call.kind.service == .metadata else { return }
+        let code: ErrorCode
+        switch call.kind.service {
+        case .metadata: code = .storageNotSubscribe
+        case .locks where call.kind != .releaseLock: code = .channelNotJoined
+        case .locks, .presence, .history: return
+        }
+        guard call.channelType == .stream else { return }
         let channel = session.channel(call.target.string, .stream)
         guard !subscribing.isSubscribed(session.key, to: channel) else { return }
-        throw RTMError(.storageNotSubscribe, "stream channel \"\(channel.name)\" is not joined")
+        throw RTMError(code, "stream channel \"\(channel.name)\" is not joined")
     }
 
     func presenceAnswered(
@@ -62,6 +112,7 @@ final class Calls {
             call.answer(response.response, metrics)
         case .failure(let failure): call.refuse(call.kind.error(failure), metrics)
         }
+        answered(call)
     }
 
     func storageAnswered(
@@ -78,5 +129,11 @@ final class Calls {
             locks.answered(call, refusal: error)
             call.refuse(error, metrics)
         }
+        answered(call)
+    }
+
+    private func answered(_ call: ForwardedCall) {
+        call.session.callTurn.answered(call.kind)
+        passNext(of: call.session)
     }
 }

@@ -7,38 +7,50 @@ extension ConnectionHandler: SessionConnection, Flushable, DeadlineWheelMember {
     /// The first frames of a turn are not copied: all subscribers of a channel share one buffer (encode
     /// once), until one of them has something else to write too.
     func send(_ frames: ByteBuffer) {
-        guard !machine.isEnded else { return }
-        if frames.readableBytes > Self.roomBytesMax, !isWriting, !reader.isReading {
-            // The snapshots of big channels aren't copied either: the loop's sessions share them.
-            flush()
-            return put(frames)
-        }
+        guard takesMore else { return }
         outbound.append(frames)
-        schedule()
+        added()
     }
 
     func write(_ encode: (inout ByteBuffer) -> Void) {
-        guard !machine.isEnded else { return }
+        guard takesMore else { return }
         outbound.write(encode)
+        added()
+    }
+
+    /// No page is a reason to cut a client off, because it is given only where there is room.
+    func send(_ page: AskedPage) {
+        guard takesMore else { return }
+        outbound.append(page)
+        schedule()
+    }
+
+    private var takesMore: Bool { !machine.isEnded && !isOverfull }
+
+    /// Something was added that the client hasn't asked for. What is too much is dropped at once, and the end
+    /// of the turn says so: nothing is written, and no session ends, while a batch goes to its subscribers.
+    private func added() {
+        if isLagging, outbound.bytes > loop.configuration.limits.outboundBytesMax {
+            outbound.drop()
+            isOverfull = true
+        }
         schedule()
     }
 
     /// Only what comes while the socket is behind waits by priority (C-14): what was handed to it can't be
     /// overtaken any more.
     func send(_ frames: ByteBuffer, of topic: TopicRank) {
-        guard isBehind else { return send(frames) }
+        guard isLagging else { return send(frames) }
         write(of: topic) { $0.writeImmutableBuffer(frames) }
     }
 
     func write(of topic: TopicRank, _ encode: (inout ByteBuffer) -> Void) {
-        guard isBehind, !machine.isEnded else { return write(encode) }
+        guard isLagging, takesMore else { return write(encode) }
         outbound.write(of: topic, encode)
-        schedule()
+        added()
     }
 
     func release(_ topic: Int) { outbound.release(topic) }
-
-    private var isBehind: Bool { isWriting || outbound.hasBacklog }
 
     private func schedule() {
         guard !isScheduled else { return }
@@ -48,41 +60,62 @@ extension ConnectionHandler: SessionConnection, Flushable, DeadlineWheelMember {
 
     func flushAtEndOfTurn() {
         isScheduled = false
-        flush()
+        if isOverfull {
+            cutOff(.slowConsumer(bytesMax: loop.configuration.limits.outboundBytesMax))
+        } else {
+            flush()
+        }
         if hasRoom { callRoomWaiters() }
     }
 
-    /// What isn't of a topic goes before what waits of topics.
+    /// A client that has kept up is given all that has come in a turn. One that is behind is given a chunk
+    /// when its socket has taken the one before, and so is every page. What isn't of a topic goes before what
+    /// waits of topics.
     private func flush() {
-        guard !isWriting else {
-            if outbound.bytes > loop.configuration.limits.outboundBytesMax { cutOff() }
-            return
+        while !isWriting || !isLagging && !outbound.beginsWithPage, let chunk = outbound.next() { put(chunk) }
+        while !isWriting, let frames = outbound.takeBacklog(bytes: Outbound.chunkBytesMax) {
+            put(Outbound.Chunk(frames: frames, isShared: false))
         }
-        if let frames = outbound.takeFrames() { put(frames) }
-        while !isWriting, let frames = outbound.takeBacklog(bytes: Self.roomBytesMax) { put(frames) }
+        isLagging = isWriting || !outbound.isEmpty
+        charge(isLagging && !machine.isEnded ? handedBytes + outbound.heldBytes : 0)
     }
 
-    private func put(_ frames: ByteBuffer) {
+    private func put(_ chunk: Outbound.Chunk) {
         guard let context else { return }
-        var frames = frames
+        var frames = chunk.frames
         loop.metrics.bytesSent(frames.readableBytes)
         if !isWriting, let taken = socket?.send(frames) {
             frames.moveReaderIndex(forwardBy: taken)
             guard frames.readableBytes > 0 else { return }
         }
         deadline.stalls(frames.readableBytes, behindOthers: isWriting, now: loop.endOfTurn.now)
+        // TLS and WebSocket make bytes of their own.
+        let held = chunk.isShared && isOnSocket ? 0 : frames.readableBytes
         writes += 1
-        context.writeAndFlush(wrapOutboundOut(frames)).assumeIsolated().whenComplete { _ in
+        handedBytes += held
+        let done = context.writeAndFlush(wrapOutboundOut(frames)).assumeIsolated()
+        done.whenComplete { [charge = chunk.charge] _ in
+            withExtendedLifetime(charge) {}
             self.writes -= 1
+            self.handedBytes -= held
             if !self.isWriting { self.deadline.stallEnded() }
-            if !self.outbound.isEmpty || self.outbound.hasWaiters { self.schedule() }
+            if self.isLagging || self.outbound.hasWaiters { self.schedule() }
         }
     }
+
+    /// Counts what the connection holds among what its loop holds.
+    func charge(_ bytes: Int) {
+        guard bytes != chargedBytes else { return }
+        loop.outboundMemory.change(by: bytes - chargedBytes)
+        chargedBytes = bytes
+    }
+
+    var waitingBytes: Int { handedBytes + outbound.bytes + outbound.pageBytes }
 
     private var isWriting: Bool { writes > 0 }
 
     /// A few bytes that wait for the end of the turn don't count.
-    var hasRoom: Bool { machine.isEnded || !isBehind && outbound.frameBytes <= Self.roomBytesMax }
+    var hasRoom: Bool { machine.isEnded || !isLagging && outbound.frameBytes <= Self.roomBytesMax }
 
     func whenRoom(_ body: @escaping () -> Void) {
         guard !machine.isEnded else { return body() }
@@ -93,9 +126,9 @@ extension ConnectionHandler: SessionConnection, Flushable, DeadlineWheelMember {
     func callRoomWaiters() { for waiter in outbound.takeWaiters() { waiter() } }
 
     /// What was not written is dropped: the client knows its positions and can continue from there.
-    private func cutOff() {
+    func cutOff(_ reason: Disconnect) {
         outbound.drop()
-        disconnect(.slowConsumer(bytesMax: loop.configuration.limits.outboundBytesMax))
+        disconnect(reason)
     }
 }
 

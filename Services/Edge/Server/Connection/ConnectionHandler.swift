@@ -1,5 +1,6 @@
 import Logging
 import NIOCore
+import NIOTLS
 import RTMEdgeWebSocket
 import RTMModel
 import RTMServiceLink
@@ -17,24 +18,32 @@ final class ConnectionHandler: ChannelDuplexHandler, Departing {
     typealias OutboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
-    /// Limit: the next snapshot or page of a catch-up is given only while no more bytes than this wait for
-    /// the socket.
-    static let roomBytesMax = 64 * 1024
+    /// Limit: the next snapshot, page of a catch-up or answer to a query is given only to a client that keeps
+    /// up, and while no more bytes than this have gathered for it in a turn.
+    static let roomBytesMax = 256 * 1024
 
     // What a delivery needs comes first and side by side: with many connections, memory is what costs.
     let loop: EdgeLoop
     var outbound = Outbound()
     var isScheduled = false
-    /// Writes through NIO that the socket has not taken yet; two at most.
-    var writes: UInt8 = 0
-    private let isOnSocket: Bool
+    /// The socket has not taken everything that was to be written.
+    var isLagging = false
+    /// More has come than may wait for the client, which is about to be cut off.
+    var isOverfull = false
+    let isOnSocket: Bool
+    /// Writes through NIO that the socket has not taken yet.
+    var writes: UInt32 = 0
+    /// How much memory of theirs no other connection has.
+    var handedBytes = 0
+    /// What the loop counts for this connection.
+    var chargedBytes = 0
     var machine = ConnectionStateMachine()
     /// Nil if TLS or WebSocket lies between the handler and the socket, and while the channel isn't active.
     var socket: DirectSocket?
     var context: ChannelHandlerContext?
-    private var session: Session?
-    /// Whether something can be said before the first frame, which shows that the handshake of TLS is over.
-    private var isReachable: Bool
+    var session: Session?
+    /// Whether the client can be told something: a handshake of TLS or WebSocket is over.
+    private(set) var isReachable: Bool
     var deadline: ConnectionDeadline
     let reader: ConnectionReader
     private var conduct = Conduct()
@@ -105,6 +114,7 @@ final class ConnectionHandler: ChannelDuplexHandler, Departing {
     /// Pings of WebSocket count as heartbeats do.
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         if event as? ChannelEvent == .inputClosed { return loop.departures.add(self) }
+        if event is TLSUserEvent { isReachable = true }
         guard event is WebSocketPing else { return context.fireUserInboundEventTriggered(event) }
         conduct.heartbeat(loop.configuration.limits.heartbeats, now: loop.endOfTurn.now)
         judge()
@@ -112,7 +122,9 @@ final class ConnectionHandler: ChannelDuplexHandler, Departing {
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         if let violation = error as? WebSocketViolation { return disconnect(violation.disconnect) }
-        loop.logger.debug("connection failed", metadata: ["cause": "\(error)"])
+        loop.logger.debug(
+            "connection failed",
+            metadata: ["cause": "\(connectFailure(error))", "type": "\(type(of: error))"])
         context.close(promise: nil)
     }
 
@@ -120,9 +132,10 @@ final class ConnectionHandler: ChannelDuplexHandler, Departing {
         if reader.mayRead() { context.read() }
     }
 
-    func stopReading() { reader.stop() }
-
-    func readOn() { reader.readOn(at: self) }
+    func stopReading() { reader.stop(.publishes) }
+    func readOn() { reader.readOn(.publishes, at: self) }
+    func stopReadingRequests() { reader.stop(.answers) }
+    func readRequests() { reader.readOn(.answers, at: self) }
 
     /// A read that was held back is due.
     func readNow() {
@@ -156,14 +169,14 @@ final class ConnectionHandler: ChannelDuplexHandler, Departing {
         case .refuse(let error):
             refuse(error, requestID)
         case .disconnect(let reason): disconnect(reason)
-        case .login(let login): logIn(login, requestID)
+        case .login(let login): ConnectionLogin(over: self).begin(login, requestID)
         case .logout:
             answer(requestID, LoggedOut())
             disconnect(Disconnect(.loggedOut, "logged out"))
         case .publish(let publish):
             if let session { return !loop.publishing.publish(session, publish, requestID) }
         case .renewToken(let renewal) where renewal.channel.isEmpty:
-            behindPublishes { renewToken(of: $0, renewal.token, requestID) }
+            behindPublishes { ConnectionLogin(over: self).renewToken(of: $0, renewal.token, requestID) }
         case .renewToken, .subscribe, .unsubscribe, .call, .subscribeUserMetadata, .unsubscribeUserMetadata:
             behindPublishes { loop.perform(action, of: $0, requestID) }
         }
@@ -186,60 +199,20 @@ final class ConnectionHandler: ChannelDuplexHandler, Departing {
         answer(requestID, session.refusal(error, now: loop.endOfTurn.now))
     }
 
-    private func answer(_ requestID: UInt64, _ body: some ServerFrameBody) {
+    func answer(_ requestID: UInt64, _ body: some ServerFrameBody) {
         write { ServerFrame(body, answering: requestID).encodeFrame(into: &$0) }
     }
 
     // MARK: Login
 
-    private func logIn(_ login: ClientRequest.Login, _ requestID: UInt64) {
-        do throws(RTMError) {
-            let session = try loop.logIn(self, login)
-            self.session = session
-            loop.subscribing.attachInbox(of: session, after: login.inboxAfter, requestID)
-        } catch {
-            refuse(error, app: login.appID.string, user: login.userID.string, requestID)
-        }
-    }
-
-    /// The session's inbox is attached: from here on messages reach the user.
     func loginSucceeded(_ session: Session, inbox position: StreamPosition, gap: Bool, _ requestID: UInt64) {
         guard self.session === session, !machine.isEnded else { return }
-        machine.loggedIn()
-        loop.strangers.trim()
-        loop.sessionLog.loggedIn(session, from: context.address)
-        deadline.loggedIn(
-            now: loop.eventLoop.now, heartbeatInterval: .seconds(Int64(session.heartbeatInterval)),
-            grace: .seconds(Int64(Limits.heartbeatGrace)))
-        deadline.tokenAccepted(expiresAt: session.tokenExpiresAt)
-        answer(requestID, loop.logins.loggedIn(session, inbox: position, gap: gap))
-        // The deadline of the handshake, which is still armed, may be later than that of the first heartbeat.
-        checkDeadline(now: loop.eventLoop.now)
-        loop.loggedIn(session)
+        ConnectionLogin(over: self).succeeded(session, inbox: position, gap: gap, requestID)
     }
 
     func refuseLogin(_ error: RTMError, _ requestID: UInt64) {
-        refuse(error, app: session?.appID ?? "", user: session?.userID ?? "", requestID)
-    }
-
-    private func refuse(_ error: RTMError, app: String, user: String, _ requestID: UInt64) {
-        guard !machine.isEnded else { return }
-        let now = loop.eventLoop.now
-        loop.sessionLog.refused(error, app: app, user: user, from: context.address, now: now)
-        answer(requestID, error)
-        disconnect(Disconnect(.loginRefused, "the login was refused: \(error.reason)"))
-    }
-
-    private func renewToken(of session: Session, _ token: WireText, _ requestID: UInt64) {
-        do throws(RTMError) {
-            try loop.tokenRenewals.renew(session, token)
-            deadline.tokenAccepted(expiresAt: session.tokenExpiresAt)
-            answer(requestID, TokenRenewed())
-            // The new token may end before the old one.
-            checkDeadline(now: loop.eventLoop.now)
-        } catch {
-            answer(requestID, error)
-        }
+        let (app, user) = (session?.appID ?? "", session?.userID ?? "")
+        ConnectionLogin(over: self).refuse(error, app: app, user: user, requestID)
     }
 
     // MARK: The end
@@ -249,7 +222,7 @@ final class ConnectionHandler: ChannelDuplexHandler, Departing {
         guard !machine.isEnded, let context else { return }
         ended(SessionEnd(reason.code), "\(reason.code)")
         loop.metrics.disconnected(reason.code)
-        var frames = outbound.takeAll()
+        var frames = outbound.takeAll(isLagging: isLagging)
         ServerFrame(reason).encodeFrame(into: &frames)
         // Only our direction is closed: unread bytes would make the kernel reset, and the last frame lost.
         context.writeAndFlush(wrapOutboundOut(frames)).assumeIsolated().whenComplete { _ in
@@ -272,6 +245,7 @@ final class ConnectionHandler: ChannelDuplexHandler, Departing {
         if machine.isActive, let session { loop.sessionLog.ended(session, cause(), from: context.address) }
         machine.ended()
         readOn()
+        charge(0)
         guard let session = session.take() else { return }
         session.end()
         loop.sessionEnded(session, end)
@@ -289,28 +263,13 @@ final class ConnectionHandler: ChannelDuplexHandler, Departing {
         switch deadline.check(now: now, utc: loop.wallClock()) {
         case .expired where machine.isNew && !isReachable: depart()
         case .expired(let reason): disconnect(reason)
-        case .alive(let until): loop.deadlines.remind(self, at: min(until, checkJoinTokens(now)))
+        case .alive(let until):
+            let next = session.flatMap { loop.checkJoinTokens(of: $0) }.map { now + TimeAmount($0) }
+            loop.deadlines.remind(self, at: min(until, next ?? .distantFuture))
         case .tokenWillExpire(let remaining):
             answer(0, TokenWillExpire(remaining: remaining))
             checkDeadline(now: now)
         }
-    }
-
-    /// Warns of the tokens by which stream channels were joined, and ends memberships with them.
-    ///
-    /// - Returns: when there is something to do next.
-    private func checkJoinTokens(_ now: NIODeadline) -> NIODeadline {
-        guard let session, var tokens = session.joinTokens else { return .distantFuture }
-        let (events, next) = tokens.check(now: loop.wallClock())
-        session.joinTokens = tokens.isEmpty ? nil : tokens
-        for event in events {
-            switch event {
-            case .willExpire(let channel, let remaining):
-                answer(0, TokenWillExpire(remaining: remaining, channel: channel))
-            case .expired(let channel): loop.joinTokenExpired(session, channel)
-            }
-        }
-        return next.map { now + TimeAmount($0) } ?? .distantFuture
     }
 
     /// A stream channel was joined with a token, or its token was renewed.
@@ -319,7 +278,7 @@ final class ConnectionHandler: ChannelDuplexHandler, Departing {
 
 extension ChannelHandlerContext? {
     /// Where the client is, for the log.
-    fileprivate var address: String { self?.channel.clientAddress ?? "" }
+    var address: String { self?.channel.clientAddress ?? "" }
 
     /// How many bytes wait for the socket.
     fileprivate var waitingBytes: Int? { try? self?.channel.syncOptions?.getOption(.bufferedWritableBytes) }

@@ -89,11 +89,10 @@ final class ConnectionReader {
     /// NIO wants to read. Returns whether it may.
     func mayRead() -> Bool { gate.mayRead() }
 
-    /// Messaging hasn't taken yet what the client has published.
-    func stop() { gate.close(.publishes) }
+    func stop(_ reason: ReadGate.Reasons) { gate.close(reason) }
 
-    func readOn(at connection: ConnectionHandler) {
-        if gate.open(connection.machine.isEnded ? .all : .publishes) { connection.readNow() }
+    func readOn(_ reason: ReadGate.Reasons, at connection: ConnectionHandler) {
+        if gate.open(connection.machine.isEnded ? .all : reason) { connection.readNow() }
     }
 }
 

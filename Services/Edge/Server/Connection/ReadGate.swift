@@ -9,7 +9,9 @@ struct ReadGate {
         static let publishes = Reasons(rawValue: 1)
         /// The client's requests have filled a turn of the loop.
         static let requests = Reasons(rawValue: 2)
-        static let all: Reasons = [.publishes, .requests]
+        /// Too many calls wait until the client has read the answers to those before.
+        static let answers = Reasons(rawValue: 4)
+        static let all: Reasons = [.publishes, .requests, .answers]
     }
 
     private var reasons: Reasons = []

@@ -1,5 +1,6 @@
 import NIOSSL
 import RTMServiceKit
+import RTMServiceLink
 import Synchronization
 
 /// The server's side of TLS: certificate chain and key from files, TLS 1.2 or newer. Connections that come
@@ -42,7 +43,7 @@ final class ServerTLS: Sendable {
             tls.minimumTLSVersion = .tlsv12
             return try NIOSSLContext(configuration: tls)
         } catch {
-            let reason = "the key does not fit the certificate of edge.tls.certificate: \(error)"
+            let reason = "the key does not fit the certificate of edge.tls.certificate: \(fileFailure(error))"
             throw configuration.refusal(of: EdgeKeys.tlsKey, reason, "the key of that certificate")
         }
     }

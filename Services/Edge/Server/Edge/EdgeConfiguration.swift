@@ -15,6 +15,8 @@ struct EdgeLimits: Sendable {
     var connectionsPerAddressMax: Int
     var frameBytesMax: Int
     var outboundBytesMax: Int
+    /// What may wait for the clients of one event loop. An edge of several loops divides its limit.
+    var outboundLoopBytesMax = 1 << 30
     var handshakeTimeout: TimeAmount
     /// How long a client may leave what waits for it unread.
     var outboundTimeout: TimeAmount = .seconds(60)

@@ -60,11 +60,12 @@ package enum EdgeDefinition {
         -> Assembly
     {
         let configuration = context.configuration
-        let edge = EdgeConfiguration(configuration)
+        var edge = EdgeConfiguration(configuration)
         warnOfExposure(edge, configuration, context.logger)
         let metrics = EdgeMetrics(context.metrics, apps: edge.applications.map(\.id))
         let group = context.eventLoopGroup
         let loopCount = group.makeIterator().reduce(0) { count, _ in count + 1 }
+        edge.limits.outboundLoopBytesMax /= max(1, loopCount)
         let reachability = Reachability(
             loops: loopCount,
             probes: [
@@ -75,7 +76,7 @@ package enum EdgeDefinition {
         let sharedRates = SharedRates(edge.applications)
         let canaries = CanaryReports(
             loops: loopCount, probe: context.probe("canary"), metrics: context.metrics)
-        let loops = try await EdgeLoops.make(on: group) { number, eventLoop in
+        let loops = try await EdgeLoops.make(on: group) { [edge] number, eventLoop in
             EdgeLoop(
                 eventLoop: eventLoop, configuration: edge, links: links, metrics: metrics,
                 reachability: reachability, logger: context.logger, sharedRates: sharedRates,

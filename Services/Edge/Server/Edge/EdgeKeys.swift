@@ -54,6 +54,10 @@ package enum EdgeKeys {
         "edge.outbound.bytesMax", default: 1024 * 1024, in: 64 * 1024...1024 * 1024 * 1024,
         "What may wait for one client that reads slowly; beyond it the connection is cut off, and can resume."
     )
+    package static let outboundTotalBytesMax = ConfigurationKey<Int>.byteSize(
+        "edge.outbound.totalBytesMax", default: 1 << 30, in: 16 << 20...1 << 40,
+        "Memory of an edge for what its clients have not read yet, an equal share for each event loop; "
+            + "beyond it, those that hold the most are cut off, and can resume.")
     package static let outboundTimeout = ConfigurationKey<Duration>.duration(
         "edge.outbound.timeout", default: .seconds(60), in: .seconds(1) ... .seconds(3_600),
         "How long a client may leave what waits for it unread; then it is cut off, and can resume.")
@@ -145,7 +149,8 @@ package enum EdgeKeys {
         webSocketTLSListen.declaration, webSocketPath.declaration, webSocketOrigins.declaration,
         webSocketCompression.declaration, balancers.declaration, connectionsMax.declaration,
         connectionsPerAddressMax.declaration, frameBytesMax.declaration, outboundBytesMax.declaration,
-        outboundTimeout.declaration, handshakeBytesMax.declaration, handshakeTimeout.declaration,
+        outboundTotalBytesMax.declaration, outboundTimeout.declaration, handshakeBytesMax.declaration,
+        handshakeTimeout.declaration,
         subscriptionsMax.declaration, sessionsMax.declaration, tokenLifeMax.declaration,
         publishRate.declaration, topicPublishRate.declaration,
         sessionPublishRate.declaration, sessionPublishBytes.declaration, appPublishRate.declaration,
@@ -226,6 +231,7 @@ extension EdgeConfiguration {
             connectionsPerAddressMax: configuration[EdgeKeys.connectionsPerAddressMax],
             frameBytesMax: configuration[EdgeKeys.frameBytesMax],
             outboundBytesMax: configuration[EdgeKeys.outboundBytesMax],
+            outboundLoopBytesMax: configuration[EdgeKeys.outboundTotalBytesMax],
             handshakeTimeout: TimeAmount(configuration[EdgeKeys.handshakeTimeout]),
             outboundTimeout: TimeAmount(configuration[EdgeKeys.outboundTimeout]),
             handshakeBytesMax: configuration[EdgeKeys.handshakeBytesMax],

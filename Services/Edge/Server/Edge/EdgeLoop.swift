@@ -24,6 +24,8 @@ final class EdgeLoop {
     /// The server's UTC clock in milliseconds.
     let wallClock: () -> UInt64
     let arena: DecodeArena
+    /// What waits to be written to the loop's clients.
+    let outboundMemory: OutboundMemory
     let deadlines: ConnectionDeadlines
     let departures: Departures<ConnectionHandler>
     var strangers = Strangers<ConnectionSlot>()
@@ -68,6 +70,9 @@ final class EdgeLoop {
         arena = DecodeArena(bytesMax: 4 * configuration.limits.frameBytesMax)
         deadlines = ConnectionDeadlines(on: eventLoop)
         departures = Departures(on: eventLoop)
+        outboundMemory = OutboundMemory(
+            bytesMax: configuration.limits.outboundLoopBytesMax, sessions: sessions, metrics: metrics,
+            endOfTurn: endOfTurn)
         // Session ids and the lease begin with the same number. Nobody compares the two.
         let number = self.random.next()
         let lease = number | 1
@@ -80,7 +85,8 @@ final class EdgeLoop {
         locks = Locks(storage: storage, sessions: sessions, metrics: metrics)
         memberships = Memberships(
             eventLoop: eventLoop, presence: presence, sessions: sessions, lease: lease)
-        let snapshots = SnapshotReads(presence: presence, storage: storage, lease: lease)
+        let snapshots = SnapshotReads(
+            presence: presence, storage: storage, lease: lease, memory: outboundMemory)
         subscribing = Subscribing(
             eventLoop: eventLoop, endOfTurn: endOfTurn, sessions: sessions, messaging: messaging,
             snapshots: snapshots, memberships: memberships, locks: locks, metrics: metrics,
@@ -149,7 +155,10 @@ extension EdgeLoop {
     /// - Returns: whether there was one.
     func endStranger(from address: String?) -> Bool {
         guard let slot = strangers.takeOldest(from: address) else { return false }
-        slot.makeRoom()
+        slot.makeRoom(
+            Disconnect(
+                .tooManyConnections, "this server is full, and you haven't logged in", retryAfter: .seconds(5)
+            ))
         return true
     }
 
@@ -191,8 +200,21 @@ extension EdgeLoop {
         for user in subscriptions.users { userMetadataRequests.subscribe(session, user) }
     }
 
-    func joinTokenExpired(_ session: Session, _ channel: String) {
-        channelRequests.joinTokenExpired(session, channel)
+    /// Warns of the tokens by which stream channels were joined, and ends memberships with them.
+    ///
+    /// - Returns: when there is something to do next.
+    func checkJoinTokens(of session: Session) -> Duration? {
+        guard var tokens = session.joinTokens else { return nil }
+        let (events, next) = tokens.check(now: wallClock())
+        session.joinTokens = tokens.isEmpty ? nil : tokens
+        for event in events {
+            switch event {
+            case .willExpire(let channel, let remaining):
+                session.answer(0, TokenWillExpire(remaining: remaining, channel: channel))
+            case .expired(let channel): channelRequests.joinTokenExpired(session, channel)
+            }
+        }
+        return next
     }
 
     func sessionEnded(_ session: Session, _ end: SessionEnd) {
@@ -209,17 +231,25 @@ extension EdgeLoop {
     /// and lets the links go when the last one has left.
     func drain(_ drained: EventLoopPromise<Void>) {
         for session in Array(sessions.all.prefix(configuration.limits.drainBatch)) {
-            let goAway = Disconnect(
-                .draining, "this server is going away",
-                retryAfter: .milliseconds(Int64.random(in: 0...1_000, using: &random)))
-            session.connection?.disconnect(goAway)
+            session.connection?.disconnect(goAway())
         }
-        guard sessions.isEmpty else {
+        for _ in 0..<configuration.limits.drainBatch {
+            guard let slot = strangers.takeOldest() else { break }
+            slot.sendAway(goAway())
+        }
+        guard sessions.isEmpty, strangers.count == 0 else {
             eventLoop.assumeIsolated().scheduleTask(in: .milliseconds(20)) { self.drain(drained) }
             return
         }
         stop()
         drained.succeed()
+    }
+
+    /// Clients come back at different times.
+    private func goAway() -> Disconnect {
+        Disconnect(
+            .draining, "this server is going away",
+            retryAfter: .milliseconds(Int64.random(in: 0...1_000, using: &random)))
     }
 
     /// The clients get a moment to read why they were sent away: when the process ends, the kernel resets

@@ -8,6 +8,7 @@ struct EdgeMetrics: Sendable {
     private let proxyHeadersRefused: Counter
     private let sessions: Gauge
     private let strangerBytes: Gauge
+    private let outboundBytes: Gauge
     private let channels: Gauge
     private let bytesIn: Counter
     private let bytesOut: Counter
@@ -59,6 +60,10 @@ struct EdgeMetrics: Sendable {
             "rtm_edge_handshake_bytes",
             "Memory of half frames before the login. At edge.handshake.bytesMax per loop, connections are ended."
         )
+        outboundBytes = registry.gauge(
+            "rtm_edge_outbound_bytes",
+            "Memory of what clients have not read yet. At edge.outbound.totalBytesMax, those that hold the most "
+                + "are cut off.")
         channels = registry.gauge(
             "rtm_edge_channels", "Channels with subscribers here, inboxes included, summed over the loops.")
         bytesIn = registry.counter("rtm_edge_received_bytes_total", "Bytes from clients.")
@@ -120,6 +125,7 @@ struct EdgeMetrics: Sendable {
     func connectionClosed() { connections.add(-1) }
     func sessionsChanged(by change: Int) { sessions.add(change) }
     func strangerBytesChanged(by change: Int) { strangerBytes.add(change) }
+    func outboundBytesChanged(by change: Int) { outboundBytes.add(change) }
     func channelsChanged(by change: Int) { channels.add(change) }
     func bytesReceived(_ count: Int) { bytesIn.increment(by: count) }
     func bytesSent(_ count: Int) { bytesOut.increment(by: count) }

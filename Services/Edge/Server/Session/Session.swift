@@ -32,6 +32,7 @@ final class Session {
     /// What it has published that messaging has not answered yet.
     var publishShare = PublishWindow.Share()
     var catchUpTurn = CatchUpTurn()
+    var callTurn = CallTurn()
     /// What the login brought with it, until the login is accepted.
     var subscriptionsAtLogin: SubscriptionsAtLogin?
     /// Whether presence has been told of the session.
@@ -108,6 +109,9 @@ final class Session {
     /// Sends whole frames at the end of the turn.
     func send(_ frames: ByteBuffer) { connection?.send(frames) }
 
+    /// Sends what the client has asked for.
+    func send(_ page: AskedPage) { connection?.send(page) }
+
     /// Writes whole frames behind what waits for the end of the turn.
     func write(_ encode: (inout ByteBuffer) -> Void) { connection?.write(encode) }
 
@@ -116,5 +120,8 @@ final class Session {
     }
 
     /// Nothing is sent after this.
-    func end() { connection = nil }
+    func end() {
+        connection = nil
+        callTurn = CallTurn()
+    }
 }

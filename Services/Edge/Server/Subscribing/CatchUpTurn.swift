@@ -6,14 +6,22 @@ struct PendingRead {
     let question: PageQuestion
 }
 
-/// Which subscribe of a session may read a page of what it missed. One reads at a time: the pages of many
-/// subscribes at once would lie in memory, outside what may wait for a client, until the client reads. Pure.
+/// What a subscribe of a session reads when the session's turn has come.
+enum CatchUpRead {
+    /// A page of what it missed.
+    case page(PendingRead)
+    /// Snapshots that are big, or for which there was no room.
+    case snapshots(SubscribeID, SnapshotQuestions)
+}
+
+/// Which subscribe of a session may read now. One reads at a time: the pages and snapshots of many subscribes
+/// at once would lie in memory until the client reads. Pure.
 struct CatchUpTurn {
     private var isTaken = false
-    private var waiting: [PendingRead] = []
+    private var waiting: [CatchUpRead] = []
 
     /// Returns whether the read may begin now. Otherwise it waits for its turn.
-    mutating func begin(_ read: PendingRead) -> Bool {
+    mutating func begin(_ read: CatchUpRead) -> Bool {
         guard isTaken else {
             isTaken = true
             return true
@@ -23,7 +31,7 @@ struct CatchUpTurn {
     }
 
     /// A read has ended. Returns the next one, which may begin now.
-    mutating func ended() -> PendingRead? {
+    mutating func ended() -> CatchUpRead? {
         guard waiting.isEmpty else { return waiting.removeFirst() }
         isTaken = false
         return nil

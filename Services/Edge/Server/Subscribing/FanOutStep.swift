@@ -44,7 +44,7 @@ package struct FanOutStep {
             case .goOn(let id):
                 perform(index.goOn(id, hasRoom: true), &interest)
             case .ask(let id, _):
-                perform(index.presenceAnswered(id, ByteBuffer(), hasRoom: true), &interest)
+                perform(index.presenceAnswered(id, .snapshot([]), hasRoom: true), &interest)
             default:
                 break
             }

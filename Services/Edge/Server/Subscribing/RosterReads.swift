@@ -1,4 +1,3 @@
-import NIOCore
 import RTMModel
 
 /// The snapshots of big channels that a loop is getting from presence, each in parts and for all sessions
@@ -14,7 +13,7 @@ struct RosterReads<Reader> {
     private var waiting: [ChannelKey: [Reader]] = [:]
     /// The channels that a session waits for, the longest wait first.
     private var order: [ChannelKey] = []
-    private var reads: [ChannelKey: (readers: [Reader], frames: ByteBuffer)] = [:]
+    private var reads: [ChannelKey: (readers: [Reader], pages: [AskedPage])] = [:]
 
     mutating func wait(_ reader: Reader, for channel: ChannelKey) {
         if waiting[channel] == nil { order.append(channel) }
@@ -27,16 +26,14 @@ struct RosterReads<Reader> {
             return nil
         }
         let channel = order.remove(at: index)
-        reads[channel] = (waiting.removeValue(forKey: channel) ?? [], ByteBuffer())
+        reads[channel] = (waiting.removeValue(forKey: channel) ?? [], [])
         return channel
     }
 
-    mutating func received(_ frames: UnsafeRawBufferPointer, of channel: ChannelKey) {
-        _ = reads[channel]?.frames.writeBytes(frames)
-    }
+    mutating func received(_ part: AskedPage, of channel: ChannelKey) { reads[channel]?.pages.append(part) }
 
     /// All parts have come, or no more will.
-    mutating func end(_ channel: ChannelKey) -> (readers: [Reader], frames: ByteBuffer) {
-        reads.removeValue(forKey: channel) ?? ([], ByteBuffer())
+    mutating func end(_ channel: ChannelKey) -> (readers: [Reader], pages: [AskedPage]) {
+        reads.removeValue(forKey: channel) ?? ([], [])
     }
 }

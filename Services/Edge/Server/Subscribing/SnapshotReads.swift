@@ -7,8 +7,7 @@ import RTMWire
 
 /// Who asked for the snapshots that a subscriber begins with.
 protocol SnapshotReader: AnyObject {
-    /// - Parameter frames: nil if presence can't be asked at present.
-    func presenceAnswered(_ id: SubscribeID, _ frames: ByteBuffer?)
+    func presenceAnswered(_ id: SubscribeID, _ answer: PresenceAnswer)
     /// Presence doesn't let the user in.
     func presenceRefused(_ id: SubscribeID, _ refusal: RTMError)
     func storageAnswered(_ id: SubscribeID, _ outcome: Result<ByteBuffer, ServiceLinkRequestFailure>)
@@ -21,6 +20,7 @@ final class SnapshotReads {
     private let storage: StorageClient<ServiceEvents>
     /// The loop's lease, under which its members are listed.
     private let lease: UInt64
+    private let memory: OutboundMemory
     /// Set before the first question. The loop holds both objects, and no question is open when it lets go of
     /// them. A weak reference would make each retain of the reader slow, and the reader is on the way of a
     /// message (docs/decisions/0008).
@@ -28,10 +28,14 @@ final class SnapshotReads {
     private var rosterReads = RosterReads<SubscribeID>()
     private var isReadingRosters = false
 
-    init(presence: PresenceClient<ServiceEvents>, storage: StorageClient<ServiceEvents>, lease: UInt64) {
+    init(
+        presence: PresenceClient<ServiceEvents>, storage: StorageClient<ServiceEvents>, lease: UInt64,
+        memory: OutboundMemory
+    ) {
         self.presence = presence
         self.storage = storage
         self.lease = lease
+        self.memory = memory
     }
 
     func ask(_ id: SubscribeID, _ questions: SnapshotQuestions, for session: Session) {
@@ -43,6 +47,9 @@ final class SnapshotReads {
                 context: id)
         }
         if let join = questions.join { self.join(id, join, questions.channel, session) }
+        guard questions.wantsRoster else { return }
+        rosterReads.wait(id, for: questions.channel)
+        readRosters()
     }
 
     /// While presence is away the sync will tell it of the membership.
@@ -50,27 +57,21 @@ final class SnapshotReads {
         _ id: SubscribeID, _ join: SnapshotQuestions.Join, _ channel: ChannelKey, _ session: Session
     ) {
         guard presence.isUp else {
-            reader?.presenceAnswered(id, nil)
+            reader?.presenceAnswered(id, .unavailable)
             return
         }
-        guard channel.type != .topics || !join.isQuiet else { return listen(id, join, channel) }
+        guard channel.type != .topics || !join.isQuiet else {
+            // Whoever only hears of the topics of a stream channel is no member of them. He needs the
+            // snapshot, which all who wait for it at the same time share.
+            reader?.presenceAnswered(id, join.wantsSnapshot ? .bigSnapshot : .snapshot([]))
+            return
+        }
         presence.join(
             JoinRequest(
                 channel: channel, caller: session.caller, lease: lease, quiet: join.isQuiet,
                 presenceTimeout: .seconds(Int64(session.presenceTimeout)),
                 wantsSnapshot: join.wantsSnapshot, claim: session.claim),
             context: PendingJoin(id: id, session: session.key, channel: channel))
-    }
-
-    /// Whoever only hears of the topics of a stream channel is no member of them. He needs the snapshot,
-    /// which all who wait for it at the same time share.
-    private func listen(_ id: SubscribeID, _ join: SnapshotQuestions.Join, _ channel: ChannelKey) {
-        guard join.wantsSnapshot else {
-            reader?.presenceAnswered(id, ByteBuffer())
-            return
-        }
-        rosterReads.wait(id, for: channel)
-        readRosters()
     }
 
     // MARK: Answers
@@ -85,15 +86,16 @@ final class SnapshotReads {
     func joined(_ join: PendingJoin, _ outcome: Result<JoinResponse, ServiceLinkRequestFailure>) {
         switch outcome {
         case .success(let response) where response.isTooBig:
-            rosterReads.wait(join.id, for: join.channel)
-            readRosters()
+            reader?.presenceAnswered(join.id, .bigSnapshot)
         case .success(let response):
-            reader?.presenceAnswered(join.id, ByteBuffer(bytes: response.frames.bytes))
+            let frames = ByteBuffer(bytes: response.frames.bytes)
+            reader?.presenceAnswered(
+                join.id, .snapshot(frames.readableBytes > 0 ? [AskedPage(frames: frames)] : []))
         case .failure(.refused(let refusal))
         where refusal.code == .channelSubscribeFailed || refusal.code == .channelJoinFailed:
             reader?.presenceRefused(join.id, refusal)
         case .failure:
-            reader?.presenceAnswered(join.id, nil)
+            reader?.presenceAnswered(join.id, .unavailable)
         }
     }
 
@@ -105,21 +107,22 @@ final class SnapshotReads {
         while let channel = rosterReads.begin() { presence.roster(RosterRequest(channel: channel)) }
     }
 
+    /// The sessions that share a snapshot hold it together. It can't be had while what clients haven't read
+    /// uses up the loop's memory.
     func rosterRead(_ channel: ChannelKey, _ outcome: Result<RosterResponse, ServiceLinkRequestFailure>) {
+        var isThere = false
         if case .success(let part) = outcome {
-            rosterReads.received(part.frames.bytes, of: channel)
-            guard part.snapshot == 0 else {
+            let frames = ByteBuffer(bytes: part.frames.bytes)
+            rosterReads.received(
+                AskedPage(frames: frames, charge: OutboundCharge(frames.readableBytes, to: memory)),
+                of: channel)
+            isThere = !memory.isOver
+            if isThere, part.snapshot != 0 {
                 return presence.roster(RosterRequest(channel: channel, snapshot: part.snapshot))
             }
         }
-        let (readers, frames) = rosterReads.end(channel)
-        for id in readers {
-            if case .failure = outcome {
-                reader?.presenceAnswered(id, nil)
-            } else {
-                reader?.presenceAnswered(id, frames)
-            }
-        }
+        let (readers, pages) = rosterReads.end(channel)
+        for id in readers { reader?.presenceAnswered(id, isThere ? .snapshot(pages) : .unavailable) }
         readRosters()
     }
 

@@ -10,6 +10,8 @@ enum SubscribeAction {
     case detach(DetachPush, of: ChannelKey)
     /// Presence and storage are asked; `presenceAnswered` and `storageAnswered` have to follow.
     case ask(SubscribeID, SnapshotQuestions)
+    /// The same, when the session's turn to read has come.
+    case collect(SubscribeID, SnapshotQuestions)
     /// A page is read; `pageRead` or `readFailed` has to follow.
     case read(SubscribeID, PageQuestion)
 
@@ -28,7 +30,7 @@ enum SubscribeAction {
     case fanOut(FanOut)
 
     case answer(SessionKey, requestID: UInt64, SubscribeAnswer)
-    case send(SessionKey, ByteBuffer)
+    case send(SessionKey, AskedPage)
     case gap(SessionKey, ChannelKey, StreamPosition)
     /// What waits of a topic goes before all that follows, because the session's subscription changes.
     case release(SessionKey, topic: Int)
@@ -63,8 +65,10 @@ enum SubscribeAnswer {
 struct SnapshotQuestions: Hashable {
     let session: SessionKey
     let channel: ChannelKey
-    /// The session becomes a member of the channel; nil for a user's metadata.
+    /// The session becomes a member of the channel; nil for a user's metadata, and for a member.
     let join: Join?
+    /// The session is a member, and its snapshot of presence is read by itself.
+    var wantsRoster = false
     /// What storage is asked for: metadata, locks, both or nothing.
     let stored: SubscriptionFeatures
 
@@ -72,6 +76,15 @@ struct SnapshotQuestions: Hashable {
         let isQuiet: Bool
         let wantsSnapshot: Bool
     }
+}
+
+/// What presence says about the channel of a subscriber.
+enum PresenceAnswer {
+    case snapshot([AskedPage])
+    /// The snapshot is big, and has to be asked for by itself.
+    case bigSnapshot
+    /// Presence can't be asked at present.
+    case unavailable
 }
 
 struct PageQuestion: Hashable {

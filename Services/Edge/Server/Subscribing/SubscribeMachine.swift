@@ -16,8 +16,8 @@ struct SubscribeMachine {
         /// Presence and storage are asked. Followed by `reading`, `waitingForRoom`, `standing`, or live.
         case preparing(Preparation)
         /// The client hasn't read what was sent before: its next snapshot or page waits, so that what a
-        /// client asks for itself never makes it a slow consumer. No page is held meanwhile; it is read again
-        /// when there is room. Followed by `reading`, `standing`, or live.
+        /// client asks for itself never makes it a slow consumer. Neither is held meanwhile; they are read
+        /// again when there is room. Followed by `preparing`, `reading`, `standing`, or live.
         case waitingForRoom
         /// A page of what it missed is under way. Followed by every other state but the first two, or live.
         case reading
@@ -30,6 +30,8 @@ struct SubscribeMachine {
     struct Preparation {
         var awaitsPresence: Bool
         var awaitsStorage: Bool
+        /// Only snapshots are read, for which there was room, and they are given when they are there.
+        var isCollection = false
         /// There is nothing to offer without it.
         var refusal: RTMError?
     }
@@ -108,6 +110,7 @@ extension SubscribeMachine {
             /// As `awaitAttachment`, but somebody else has to begin the attach.
             case awaitNextAttachment
             case ask(SnapshotQuestions)
+            case collect(SnapshotQuestions)
             case awaitRoom
             case read(PageQuestion)
             case goOn
@@ -152,14 +155,16 @@ extension SubscribeMachine {
         return Step(next: .ask(questions))
     }
 
-    /// - Parameter frames: nil if presence can't be asked at present. What can't be had is said, not waited
-    ///   for; the lease's sync tells presence of the membership later.
-    mutating func presenceAnswered(_ frames: ByteBuffer?, _ view: ChannelView) -> Step {
+    /// What can't be had is said, not waited for; the lease's sync tells presence of the membership later.
+    mutating func presenceAnswered(_ answer: PresenceAnswer, _ view: ChannelView) -> Step {
         guard case .preparing(var preparation) = state else { return Step() }
         preparation.awaitsPresence = false
         state = .preparing(preparation)
-        guard let frames else { return prepared(view, withoutPresence()) }
-        reply.presenceFrames = frames
+        switch answer {
+        case .snapshot(let pages): reply.presencePages = pages
+        case .bigSnapshot: reply.awaitsPresence()
+        case .unavailable: return prepared(view, withoutPresence(isMember: preparation.isCollection))
+        }
         return prepared(view)
     }
 
@@ -193,17 +198,40 @@ extension SubscribeMachine {
     private mutating func prepared(_ view: ChannelView, _ actions: [SubscribeAction] = []) -> Step {
         guard case .preparing(let preparation) = state else { return Step() }
         guard !preparation.awaitsPresence, !preparation.awaitsStorage else { return Step(actions: actions) }
-        guard let refusal = preparation.refusal else { return begin(view, actions) }
+        guard let refusal = preparation.refusal else {
+            return preparation.isCollection ? collected(view, actions) : begin(view, actions)
+        }
         guard kind == .returning else { return Step(actions: actions, next: .giveUp(refusal)) }
         // It stays subscribed; only the snapshot that it asked for can't be had.
         return begin(view, actions + reply.refuse(refusal))
     }
 
-    /// Presence knows the membership of a subscriber that only lacks a new snapshot. So a refresh needs no
-    /// sync: the snapshot is asked for again once the session is live.
-    private mutating func withoutPresence() -> [SubscribeAction] {
+    /// Presence knows the membership of a subscriber that only lacks a snapshot, so that needs no sync: the
+    /// snapshot is asked for again once the session is live.
+    private mutating func withoutPresence(isMember: Bool = false) -> [SubscribeAction] {
         if request.features.contains(.presence) { reply.unavailable.insert(.presence) }
-        return request.purpose == .refresh ? [] : [.joinMissed]
+        return isMember || request.purpose == .refresh ? [] : [.joinMissed]
+    }
+
+    /// Reads the snapshots for which there was no room before. They aren't held while the client has none.
+    private mutating func collect(_ actions: [SubscribeAction]) -> Step {
+        let lacking = reply.takeLacking()
+        state = .preparing(
+            Preparation(awaitsPresence: lacking.presence, awaitsStorage: lacking.stored, isCollection: true))
+        let wanted = request.features.intersection(added)
+        return Step(
+            actions: actions,
+            next: .collect(
+                SnapshotQuestions(
+                    session: request.session, channel: request.channel, join: nil,
+                    wantsRoster: lacking.presence,
+                    stored: lacking.stored ? wanted.intersection([.metadata, .lock]) : [])))
+    }
+
+    private mutating func collected(_ view: ChannelView, _ actions: [SubscribeAction]) -> Step {
+        guard given != view.position else { return Step(actions: actions, next: .goLive(gap: false)) }
+        state = .standing
+        return Step(actions: actions + reply.giveAll(at: given), next: .goOn)
     }
 
     // MARK: Reading
@@ -211,6 +239,7 @@ extension SubscribeMachine {
     /// The snapshots are there: the session is live at once, or first reads what it missed.
     private mutating func begin(_ view: ChannelView, _ actions: [SubscribeAction] = []) -> Step {
         guard view.hasRoom else { return awaitRoom(actions) }
+        if reply.lacksPresence || reply.lacksStored { return collect(actions) }
         guard let given, given != view.position else {
             return Step(actions: actions, next: .goLive(gap: false))
         }
@@ -257,7 +286,9 @@ extension SubscribeMachine {
 
     private mutating func take(_ page: SubscribePage) -> [SubscribeAction] {
         var actions = reply.giveAll(at: given)
-        if page.frames.readableBytes > 0 { actions.append(.send(request.session, page.frames)) }
+        if page.frames.readableBytes > 0 {
+            actions.append(.send(request.session, AskedPage(frames: page.frames)))
+        }
         given = page.position
         return actions
     }
@@ -300,7 +331,8 @@ extension SubscribeMachine {
 
     // MARK: Waiting for room
 
-    /// The client may not have the patience to wait for what was sent before, so it is answered now.
+    /// The client may not have the patience to wait for what was sent before, so it is answered now. But the
+    /// answer says whether storage can be asked, so it waits for what storage is asked again.
     private mutating func awaitRoom(_ actions: [SubscribeAction] = []) -> Step {
         var actions = actions
         hasWaited = true
@@ -309,7 +341,8 @@ extension SubscribeMachine {
             holdsRefresh = false
             actions.append(.refreshed)
         }
-        if !request.isLogin { actions += reply.answer(at: given) }
+        reply.dropSnapshots()
+        if !request.isLogin, !reply.lacksStored { actions += reply.answer(at: given) }
         state = .waitingForRoom
         return Step(actions: actions, next: .awaitRoom)
     }

@@ -17,8 +17,11 @@ struct SubscribeReply {
     /// Features that were asked for and can't be had at present.
     var unavailable: SubscriptionFeatures = []
     /// What presence and storage have sent, until it is given. Presence comes first (M-4).
-    var presenceFrames = ByteBuffer()
+    var presencePages: [AskedPage] = []
     var storageFrames = ByteBuffer()
+    /// Snapshots that are read when the client has room: they are big, or came without room for them.
+    private(set) var lacksPresence = false
+    private(set) var lacksStored = false
 
     init(to request: SubscribeRequest) {
         self.request = request
@@ -63,8 +66,27 @@ struct SubscribeReply {
     }
 
     private mutating func giveSnapshots() -> [SubscribeAction] {
-        defer { (presenceFrames, storageFrames) = (ByteBuffer(), ByteBuffer()) }
-        return [presenceFrames, storageFrames].filter { $0.readableBytes > 0 }
-            .map { .send(request.session, $0) }
+        let pages =
+            presencePages + (storageFrames.readableBytes > 0 ? [AskedPage(frames: storageFrames)] : [])
+        (presencePages, storageFrames) = ([], ByteBuffer())
+        return pages.map { .send(request.session, $0) }
+    }
+
+    // MARK: Snapshots that wait for room
+
+    /// The snapshot of presence is big, so it isn't read before there is room.
+    mutating func awaitsPresence() { lacksPresence = true }
+
+    /// There is no room: the snapshots are read again when there is.
+    mutating func dropSnapshots() {
+        if presencePages.contains(where: { $0.frames.readableBytes > 0 }) { lacksPresence = true }
+        if storageFrames.readableBytes > 0 { lacksStored = true }
+        (presencePages, storageFrames) = ([], ByteBuffer())
+    }
+
+    /// What is lacking is read now.
+    mutating func takeLacking() -> (presence: Bool, stored: Bool) {
+        defer { (lacksPresence, lacksStored) = (false, false) }
+        return (lacksPresence, lacksStored)
     }
 }

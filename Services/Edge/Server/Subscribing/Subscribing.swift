@@ -12,6 +12,7 @@ final class Subscribing {
     private let sessions: Sessions
     private let messaging: MessagingClient<ServiceEvents>
     private let snapshots: SnapshotReads
+    private let reads: CatchUpReads
     private let memberships: Memberships
     private let locks: Locks
     private let metrics: EdgeMetrics
@@ -34,6 +35,8 @@ final class Subscribing {
         self.sessions = sessions
         self.messaging = messaging
         self.snapshots = snapshots
+        reads = CatchUpReads(
+            eventLoop: eventLoop, sessions: sessions, messaging: messaging, snapshots: snapshots)
         self.memberships = memberships
         self.locks = locks
         self.metrics = metrics
@@ -149,7 +152,8 @@ extension Subscribing {
         case .attach(let request): messaging.attach(request)
         case .detach(let push, let channel): messaging.detach(push, of: channel)
         case .ask(let id, let questions): ask(id, questions)
-        case .read(let id, let question): read(id, question)
+        case .collect(let id, let questions): reads.begin(.snapshots(id, questions))
+        case .read(let id, let question): reads.begin(.page(PendingRead(id: id, question: question)))
         case .goOn(let id): goOn(id)
         case .awaitRoom(let id, let session):
             sessions[session]?.connection?.whenRoom { [self] in goOn(id) }
@@ -159,8 +163,8 @@ extension Subscribing {
             metrics.delivered(sessions.connections.send(fanOut.batch, to: fanOut.subscribers))
         case .answer(let session, let requestID, let answer):
             if let session = sessions[session] { give(answer, to: session, requestID) }
-        case .send(let session, let frames):
-            sessions[session]?.send(frames)
+        case .send(let session, let page):
+            sessions[session]?.send(page)
         case .gap(let session, let channel, let position):
             sessions[session]?.send(ServerFrame(Gap(channel, position)).frame)
         case .release(let session, let topic): sessions[session]?.connection?.release(topic)
@@ -182,32 +186,6 @@ extension Subscribing {
         guard let session = sessions[questions.session] else { return }
         if questions.join != nil { session.isMember = true }
         snapshots.ask(id, questions, for: session)
-    }
-
-    private func read(_ id: SubscribeID, _ question: PageQuestion) {
-        let read = PendingRead(id: id, question: question)
-        guard let session = sessions[question.session], session.catchUpTurn.begin(read) else { return }
-        send(read, for: session)
-    }
-
-    private func send(_ read: PendingRead, for session: Session) {
-        let question = read.question
-        let request = ReadRequest(
-            channel: question.channel, after: question.after,
-            exceptPublisher: question.showsOwn ? "" : session.userID, features: question.features)
-        messaging.read(request, context: read)
-    }
-
-    /// The next subscribe of the session reads in a later turn: reads that all fail must not pile up.
-    private func passTurn(of key: SessionKey) {
-        guard let session = sessions[key], let next = session.catchUpTurn.ended() else { return }
-        eventLoop.assumeIsolated().execute { self.sendWhenRoom(next, for: session) }
-    }
-
-    /// A page that comes without room for it would have to be read again.
-    private func sendWhenRoom(_ read: PendingRead, for session: Session) {
-        guard !session.isEnded, !session.hasRoom else { return send(read, for: session) }
-        session.connection?.whenRoom { self.send(read, for: session) }
     }
 
     private func give(_ answer: SubscribeAnswer, to session: Session, _ requestID: UInt64) {
@@ -246,8 +224,9 @@ extension Subscribing {
 // MARK: - What presence and storage answer
 
 extension Subscribing: SnapshotReader {
-    func presenceAnswered(_ id: SubscribeID, _ frames: ByteBuffer?) {
-        step(id) { $0.presenceAnswered(id, frames, hasRoom: $1) }
+    func presenceAnswered(_ id: SubscribeID, _ answer: PresenceAnswer) {
+        step(id) { $0.presenceAnswered(id, answer, hasRoom: $1) }
+        reads.snapshotCame(id)
     }
 
     func presenceRefused(_ id: SubscribeID, _ refusal: RTMError) {
@@ -256,6 +235,7 @@ extension Subscribing: SnapshotReader {
 
     func storageAnswered(_ id: SubscribeID, _ outcome: Result<ByteBuffer, ServiceLinkRequestFailure>) {
         step(id) { $0.storageAnswered(id, outcome, hasRoom: $1) }
+        reads.snapshotCame(id)
     }
 }
 
@@ -314,7 +294,7 @@ extension Subscribing {
         case .failure(let failure):
             step(id) { $0.readFailed(id, failure, hasRoom: $1) }
         }
-        passTurn(of: read.question.session)
+        reads.ended(of: read.question.session)
     }
 
     /// The user has logged in elsewhere: the newer session stays, this one ends (S-10, S-11). When the same

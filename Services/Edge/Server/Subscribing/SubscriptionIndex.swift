@@ -183,11 +183,10 @@ extension SubscriptionIndex {
         step(id, hasRoom) { $0.goOn($1) }
     }
 
-    /// - Parameter frames: nil if presence can't be asked at present.
     mutating func presenceAnswered(
-        _ id: SubscribeID, _ frames: ByteBuffer?, hasRoom: Bool
+        _ id: SubscribeID, _ answer: PresenceAnswer, hasRoom: Bool
     ) -> [SubscribeAction] {
-        step(id, hasRoom) { $0.presenceAnswered(frames, $1) }
+        step(id, hasRoom) { $0.presenceAnswered(answer, $1) }
     }
 
     mutating func presenceRefused(
@@ -248,6 +247,8 @@ extension SubscriptionIndex {
         case .ask(let questions):
             keepUpToDate(id, at: place)
             return [.ask(id, questions)]
+        case .collect(let questions):
+            return [.collect(id, questions)]
         case .awaitRoom:
             return session(of: id).map { [.awaitRoom(id, $0)] } ?? []
         case .read(let question):

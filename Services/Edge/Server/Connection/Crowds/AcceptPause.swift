@@ -1,5 +1,6 @@
 import Logging
 import NIOCore
+import RTMServiceLink
 
 #if canImport(Darwin)
     import Darwin
@@ -35,7 +36,7 @@ final class AcceptPause: ChannelInboundHandler {
             isReported = true
             logger.error(
                 "no descriptors are left, so no connections are accepted for the moment",
-                metadata: ["cause": "\(error)"])
+                metadata: ["cause": "\(connectFailure(error))"])
         }
         setAutoRead(false, context)
         context.eventLoop.assumeIsolated().scheduleTask(in: Self.pause) {

@@ -24,13 +24,20 @@ final class ConnectionSlot: Stranger {
     func release() { limiter.take()?.release(address) }
 
     /// Ends the connection. Its place and its descriptor are free afterwards.
-    func makeRoom() {
-        connection.disconnect(
-            Disconnect(
-                .tooManyConnections, "this server is full, and you haven't logged in", retryAfter: .seconds(5)
-            ))
+    func makeRoom(_ reason: Disconnect) {
+        connection.disconnect(reason)
         release()
-        // TLS would wait for the client's farewell.
+        close()
+    }
+
+    /// Ends the connection when its client has read why.
+    func sendAway(_ reason: Disconnect) {
+        guard connection.isReachable else { return close() }
+        connection.disconnect(reason)
+    }
+
+    /// TLS would wait for the client's farewell.
+    private func close() {
         let tls = try? channel.pipeline.syncOperations.context(handlerType: NIOSSLServerHandler.self)
         if let tls { tls.close(promise: nil) } else { channel.close(promise: nil) }
     }

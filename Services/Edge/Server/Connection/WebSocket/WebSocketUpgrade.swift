@@ -3,6 +3,7 @@ import NIOCore
 import NIOHTTP1
 import NIOWebSocket
 import RTMEdgeWebSocket
+import RTMServiceLink
 import RTMWire
 
 /// The beginning of a client connection over WebSocket: one HTTP request, which becomes the WebSocket or is
@@ -118,7 +119,9 @@ private final class UpgradeRequestHandler: ChannelInboundHandler, RemovableChann
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        loop.logger.debug("a WebSocket could not be opened", metadata: ["cause": "\(error)"])
+        loop.logger.debug(
+            "a WebSocket could not be opened",
+            metadata: ["cause": "\(connectFailure(error))", "type": "\(type(of: error))"])
         context.close(promise: nil)
     }
 }
