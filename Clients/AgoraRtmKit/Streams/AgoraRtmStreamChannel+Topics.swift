@@ -105,15 +105,18 @@ extension AgoraRtmStreamChannel {
 
     // MARK: Subscribing
 
-    /// Subscribes to publishers of a topic, in addition to those who are subscribed already (C-9).
+    /// Subscribes to users of a topic, in addition to those who are subscribed already (C-9). Named users
+    /// stay subscribed also if they don't publish the topic yet: every message of theirs is delivered from
+    /// their `joinTopic` on (C-10).
     ///
     /// - Parameters:
     ///   - option: nil, or without users: up to 64 of those who publish the topic now, chosen at random.
-    ///   - completionBlock: gets `.channelTopicNotExist` (-11017) if nobody publishes the topic,
-    ///     `.channelExceedTopicUserLimitation` (-11003) if 64 publishers are heard already (L-29),
-    ///     `.channelExceedTopicLimitation` (-11014) for more than 50 topics (L-28),
-    ///     `.channelInvalidUserList` (-11011), `.channelInvalidTopicName` (-11008), `.channelNotJoined`
-    ///     (-11001), `.channelNotConnected` (-11027).
+    ///   - completionBlock: gets `.channelTopicNotExist` (-11017) if nobody publishes the topic; users who
+    ///     are named stay subscribed nevertheless. Other errors are `.channelExceedTopicUserLimitation`
+    ///     (-11003) if 64 users of the topic are subscribed already (L-29), `.channelExceedTopicLimitation`
+    ///     (-11014) for more than 50 topics (L-28), `.channelInvalidUserList` (-11011),
+    ///     `.channelInvalidTopicName` (-11008), `.channelNotJoined` (-11001), `.channelNotConnected`
+    ///     (-11027).
     @preconcurrency
     public func subscribeTopic(
         _ topic: String, option: AgoraRtmTopicOption?,
@@ -135,7 +138,13 @@ extension AgoraRtmStreamChannel {
     ) -> AgoraRtmClientKit.Call<AgoraRtmTopicSubscriptionResponse> {
         let users = option?.users ?? []
         return call { _, channel throws(RTMError) in
-            AgoraRtmTopicSubscriptionResponse(try await channel.subscribe(to: topic, users: users))
+            let answer = try await channel.subscribe(to: topic, users: users)
+            // The vendor's error for this is documented, so an app may wait for it. The server delivers
+            // these users nevertheless as soon as they publish.
+            guard answer.exists else {
+                throw RTMError(.channelTopicNotExist, "nobody publishes topic '\(topic)' yet")
+            }
+            return AgoraRtmTopicSubscriptionResponse(answer)
         }
     }
 
@@ -166,8 +175,9 @@ extension AgoraRtmStreamChannel {
         }
     }
 
-    /// Whose messages of a topic are delivered. Errors are `.channelTopicNotSubscribed` (-11013),
-    /// `.channelNotJoined` (-11001), `.channelInvalidTopicName` (-11008).
+    /// The users of a topic who are subscribed, whether they publish it or not. Errors are
+    /// `.channelTopicNotSubscribed` (-11013), `.channelNotJoined` (-11001), `.channelInvalidTopicName`
+    /// (-11008).
     @preconcurrency
     public func getSubscribedUserList(
         _ topic: String, completion completionBlock: AgoraRtmGetTopicSubscribedUsersBlock? = nil

@@ -4,9 +4,10 @@ import RTMClient
 // who shares one between threads must not change it any more, as with every object of this API.
 /// What a subscription of a topic came to (C-9).
 public final class AgoraRtmTopicSubscriptionResponse: NSObject, @unchecked Sendable {
-    /// Whose messages are delivered from now on.
+    /// Who publishes the topic and is delivered from now on.
     public var succeedUsers: [String] = []
-    /// Who doesn't publish the topic, or for whom there was no room.
+    /// Who doesn't publish the topic yet, or for whom there was no room. The former stay subscribed, and are
+    /// delivered as soon as they publish.
     public var failedUsers: [String] = []
 
     override public init() { super.init() }

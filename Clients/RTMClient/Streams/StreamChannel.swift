@@ -124,15 +124,18 @@ public struct StreamChannel: Sendable {
         try await publish(.data(data), to: topic, customType: customType)
     }
 
-    /// Subscribes to publishers of a topic, in addition to those who are subscribed already (C-9).
+    /// Subscribes to users of a topic, in addition to those who are subscribed already (C-9).
     ///
-    /// - Parameter users: whom to hear. None stands for up to 64 of those who publish the topic now, chosen
-    ///   at random; who joins the topic later isn't added by itself (C-10).
-    /// - Returns: which of the users publish the topic and are heard now, and which aren't.
+    /// Name those whom you wait for before they publish: from their `joinTopic` on every message of theirs is
+    /// delivered, also the first (C-10). The topic needn't exist for that.
+    ///
+    /// - Parameter users: whose messages to deliver. None stands for up to 64 of those who publish the topic
+    ///   now, chosen at random; who joins the topic later isn't added by itself (C-10).
+    /// - Returns: which of the users publish the topic now, and which don't yet.
     /// - Throws: `.channelInvalidTopicName` (-11008), `.channelNotJoined` (-11001), `.channelTopicNotExist`
-    ///   (-11017) if nobody publishes the topic, `.channelExceedTopicUserLimitation` (-11003) if 64
-    ///   publishers are heard already (L-29), `.channelExceedTopicLimitation` (-11014) for more than 50
-    ///   topics (L-28).
+    ///   (-11017) if no users are named and nobody publishes the topic, `.channelExceedTopicUserLimitation`
+    ///   (-11003) if 64 users of the topic are subscribed already, whether they publish it or not (L-29),
+    ///   `.channelExceedTopicLimitation` (-11014) for more than 50 topics (L-28).
     @discardableResult
     public func subscribe(to topic: String, users: [String] = []) async throws(RTMError) -> TopicSubscription
     {
@@ -158,7 +161,8 @@ public struct StreamChannel: Sendable {
         }
     }
 
-    /// Whose messages of a topic are delivered, by user id.
+    /// The users of a topic who are subscribed, by user id. Those are among them who don't publish the topic
+    /// yet, or no more.
     ///
     /// - Throws: `.channelInvalidTopicName` (-11008), `.channelNotJoined` (-11001),
     ///   `.channelTopicNotSubscribed` (-11013).
@@ -179,15 +183,24 @@ public struct StreamChannel: Sendable {
 public struct TopicSubscription: Sendable, Hashable {
     /// The topic.
     public var topic: String
-    /// Whose messages are delivered.
+    /// Who publishes the topic and is delivered.
     public var succeededUsers: [String]
-    /// Who doesn't publish the topic, or for whom there was no room.
+    /// Who doesn't publish the topic yet, or for whom there was no room. The former stay subscribed, and are
+    /// delivered as soon as they publish.
     public var failedUsers: [String]
+    /// Whether anybody publishes the topic.
+    package var exists: Bool
 
     /// Makes the value, as tests of apps do.
     public init(topic: String, succeededUsers: [String], failedUsers: [String]) {
+        self.init(
+            topic: topic, succeededUsers: succeededUsers, failedUsers: failedUsers, exists: true)
+    }
+
+    init(topic: String, succeededUsers: [String], failedUsers: [String], exists: Bool) {
         self.topic = topic
         self.succeededUsers = succeededUsers
         self.failedUsers = failedUsers
+        self.exists = exists
     }
 }

@@ -3,6 +3,7 @@
 // the roster of topics (docs/decisions/0017). So what is said of subscriptions and of own states holds for
 // them: they are restored at a return, and continue after the last position.
 
+import DequeModule
 import NIOCore
 import RTMModel
 import RTMProtocol
@@ -18,6 +19,10 @@ final class Streams {
     private var becoming: [String: [(RTMError?) -> Void]] = [:]
     /// Of topics that this user publishes, as far as they aren't normal ones.
     private var priorities: [TopicName: TopicPriority] = [:]
+    /// By topic whose subscription is being changed: the changes that wait for the one under way.
+    private var changes: [TopicName: Deque<() -> Void>] = [:]
+    /// Limit: changes of one topic's subscription that wait.
+    private static let changesMax = 64
     private var random = SystemRandomNumberGenerator()
 
     init(_ link: Link) { self.link = link }
@@ -207,10 +212,47 @@ extension Streams {
 // MARK: - Subscribing
 
 extension Streams {
-    /// Subscribes to publishers of a topic, in addition to those who are subscribed already.
+    /// Subscribes to users of a topic, in addition to those who are subscribed already. Named users stay
+    /// chosen also if they don't publish the topic yet (C-9).
     ///
     /// - Parameter users: none stands for up to 64 publishers, chosen at random.
     func subscribe(to topic: TopicName, users: [String], _ completion: Completion<TopicSubscription>) {
+        inTurn(topic, completion) { [self] in choose(users, of: topic, $0) }
+    }
+
+    /// Changes the subscription of a topic when the changes before this one are over. Each adds to what was
+    /// chosen before or takes away from it, and apps ask for one user after the other without waiting.
+    private func inTurn<Answer>(
+        _ topic: TopicName, _ completion: Completion<Answer>,
+        _ change: @escaping (Completion<Answer>) -> Void
+    ) {
+        let streams = NIOLoopBound(self, eventLoop: link.eventLoop)
+        let inTurn = Completion<Answer>(id: completion.id, operation: completion.operation) { result in
+            switch result {
+            case .success(let answer): completion.succeed(answer)
+            case .failure(let error): completion.fail(error)
+            }
+            streams.value.changed(topic)
+        }
+        guard let waiting = changes[topic]?.count else {
+            changes[topic] = []
+            return change(inTurn)
+        }
+        guard waiting < Self.changesMax else {
+            return completion.fail(
+                RTMError(
+                    .operationRateExceedLimitation,
+                    "\(waiting) calls about topic '\(topic.topic)' wait for the one before them already",
+                    limit: .init(name: "waiting calls about a topic", value: UInt64(Self.changesMax))))
+        }
+        changes[topic]?.append { change(inTurn) }
+    }
+
+    private func changed(_ topic: TopicName) {
+        if let next = changes[topic]?.popFirst() { next() } else { changes[topic] = nil }
+    }
+
+    private func choose(_ users: [String], of topic: TopicName, _ completion: Completion<TopicSubscription>) {
         guard isJoined(topic.channel, for: completion) else { return }
         let present = rosters[topic.channel]?.publishers(of: topic.topic) ?? []
         // Somebody who joined a moment ago may not have been announced here yet. Then the server knows.
@@ -230,7 +272,7 @@ extension Streams {
                 var roster = TopicRoster()
                 roster.replace(listed)
                 let present = roster.publishers(of: topic.topic)
-                guard !present.isEmpty else {
+                guard !present.isEmpty || !users.isEmpty else {
                     return completion.fail(.channelTopicNotExist, "there is no topic '\(topic.topic)'")
                 }
                 subscribe(to: topic, users, among: present, completion)
@@ -251,7 +293,8 @@ extension Streams {
             return completion.fail(error)
         }
         let answer = TopicSubscription(
-            topic: topic.topic, succeededUsers: choice.succeeded, failedUsers: choice.failed)
+            topic: topic.topic, succeededUsers: choice.succeeded, failedUsers: choice.failed,
+            exists: !present.isEmpty)
         guard !choice.publishers.isEmpty, choice.publishers != table.detail(of: label).publishers else {
             return completion.succeed(answer)
         }
@@ -276,6 +319,10 @@ extension Streams {
 
     /// - Parameter users: none stands for all of the topic.
     func unsubscribe(from topic: TopicName, users: [String], _ completion: Completion<Void>) {
+        inTurn(topic, completion) { [self] in drop(users, of: topic, $0) }
+    }
+
+    private func drop(_ users: [String], of topic: TopicName, _ completion: Completion<Void>) {
         let label = UserChannel(type: .topic, name: topic.text).label
         let subscribed = table.detail(of: label).publishers
         let remaining = users.isEmpty ? [] : subscribed.filter { !users.contains($0) }

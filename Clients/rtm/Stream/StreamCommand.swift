@@ -45,8 +45,9 @@ struct StreamJoinCommand: AsyncParsableCommand {
         abstract: "Join a stream channel, and show the messages of a topic as they arrive.",
         discussion: """
             It runs until it is interrupted (exit status 0), until --count messages have been shown (0), or \
-            until --timeout is over (2). Without --subscribe it hears everybody who publishes the topic, also who \
-            begins later.
+            until --timeout is over (2). Users whom --subscribe names needn't publish the topic yet: none of \
+            their messages is missed. Without --subscribe it subscribes to everybody who publishes the topic, \
+            and to who begins later as soon as that is announced, which the first messages may precede.
             """)
 
     @OptionGroup var stream: StreamArguments
@@ -71,12 +72,17 @@ struct StreamJoinCommand: AsyncParsableCommand {
 
     func validate() throws {
         if let count, count < 1 { throw ValidationError("--count must be 1 or more") }
+        if Set(users).count > Limits.topicPublishersMax {
+            throw ValidationError(
+                "--subscribe names \(Set(users).count) users, \(Limits.topicPublishersMax) are allowed")
+        }
     }
 
     func run() async throws {
         try await common.run(whenInterrupted: .success) {
             try await common.inStream(stream, topic: topic) { _, channel, events in
                 let output = common.output
+                if !users.isEmpty { try await channel.subscribe(to: topic, users: users) }
                 try await output.result(
                     "joined \(channel.name), waiting for topic \(topic)".visible,
                     ["joined": .string(channel.name), "topic": .string(topic)])
@@ -99,14 +105,16 @@ struct StreamJoinCommand: AsyncParsableCommand {
         }
     }
 
-    /// Subscribes to whoever of the wanted publishes the topic, now and whenever somebody begins.
+    /// Shows what comes. If no users are named, it subscribes to whoever publishes the topic, now and
+    /// whenever somebody begins.
     private func hear(_ channel: StreamChannel, _ events: RTMEvents, _ output: Output) async throws {
         var remaining = count
         for await event in events {
             switch event {
             case .topic(let change) where change.channelName == channel.name:
                 try await output.event(event)
-                if let publishers = wanted(of: change), !publishers.isEmpty {
+                let publishers = users.isEmpty ? publishers(after: change) : []
+                if !publishers.isEmpty {
                     try await channel.subscribe(to: topic, users: publishers)
                 }
             case .message(let message) where message.topic == topic:
@@ -124,14 +132,14 @@ struct StreamJoinCommand: AsyncParsableCommand {
         }
     }
 
-    private func wanted(of change: TopicEvent) -> [String]? {
+    private func publishers(after change: TopicEvent) -> [String] {
         let publishers: [TopicPublisher] =
             switch change.change {
             case .snapshot(let topics): topics.first { $0.name == topic }?.publishers ?? []
             case .remoteJoin(let name, let publisher): name == topic ? [publisher] : []
             case .remoteLeave: []
             }
-        return publishers.map(\.userID).filter { users.isEmpty || users.contains($0) }
+        return publishers.map(\.userID)
     }
 }
 

@@ -13,11 +13,15 @@ import Testing
         return try TopicChoice(of: users, among: Set(present), subscribed: subscribed, using: &random)
     }
 
-    @Test("C-9: users are added to those of before; who doesn't publish the topic fails")
+    @Test("C-9: users are added to those of before; who doesn't publish the topic yet fails and is chosen")
     func named() throws {
         let choice = try choose(["ben", "cleo", "ben"], among: ["anna", "ben"], subscribed: ["anna"])
-        #expect(choice.publishers == ["anna", "ben"])
+        #expect(choice.publishers == ["anna", "ben", "cleo"])
         #expect(choice.succeeded == ["ben"] && choice.failed == ["cleo"])
+        let later = try choose(["cleo"], among: ["cleo"], subscribed: choice.publishers)
+        #expect(later.publishers == choice.publishers && later.succeeded == ["cleo"] && later.failed == [])
+        let early = try choose(["ben"], among: [])
+        #expect(early.publishers == ["ben"] && early.succeeded == [] && early.failed == ["ben"])
         let again = try choose(["anna"], among: ["anna"], subscribed: ["anna"])
         #expect(again.publishers == ["anna"] && again.succeeded == ["anna"] && again.failed == [])
     }
@@ -53,6 +57,19 @@ import Testing
         #expect(error?.code == .channelExceedTopicUserLimitation && error?.limit?.value == 64)
     }
 
+    @Test("L-29: who doesn't publish yet takes a place, after those who do; -11003 also refuses him")
+    func absent() throws {
+        let crowd = (0..<63).map { "user\($0)" }
+        let choice = try choose(["later", "ben"], among: ["ben"], subscribed: crowd)
+        #expect(choice.publishers == (crowd + ["ben"]).sorted())
+        #expect(choice.succeeded == ["ben"] && choice.failed == ["later"])
+        let error = #expect(throws: RTMError.self) {
+            try choose(["later"], among: ["ben"], subscribed: choice.publishers)
+        }
+        #expect(error?.code == .channelExceedTopicUserLimitation && error?.limit?.value == 64)
+        #expect(try choose([], among: ["ben"], subscribed: choice.publishers).publishers == choice.publishers)
+    }
+
     @Test("a generated history of calls keeps the rules", arguments: 1...60)
     func histories(_ seed: UInt64) {
         var random = SeededGenerator(seed: seed)
@@ -76,8 +93,13 @@ import Testing
             #expect(choice.publishers.count <= Limits.topicPublishersMax)
             #expect(Set(choice.publishers).isSuperset(of: subscribed), "nobody is dropped")
             #expect(Set(choice.publishers).isSuperset(of: choice.succeeded))
-            #expect(Set(choice.publishers).subtracting(subscribed).isSubset(of: present))
-            #expect(Set(choice.publishers).isDisjoint(with: choice.failed))
+            let added = Set(choice.publishers).subtracting(subscribed)
+            #expect(added.isSubset(of: asked.isEmpty ? present : asked))
+            #expect(Set(choice.succeeded).isSubset(of: present))
+            #expect(Set(choice.failed).isDisjoint(with: Set(present).intersection(choice.publishers)))
+            if choice.publishers.count < Limits.topicPublishersMax {
+                #expect(Set(asked).isSubset(of: choice.publishers), "all are chosen if there is room")
+            }
             if !asked.isEmpty { #expect(Set(choice.succeeded).union(choice.failed) == Set(asked)) }
             subscribed = choice.publishers
             if Int.random(in: 0..<6, using: &random) == 0 {

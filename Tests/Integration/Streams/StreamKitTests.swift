@@ -88,7 +88,7 @@ import Testing
             #expect(published == nil)
             try await hearsAnna.hears(["remoteJoinTopic room chat=ben:m", "stream room/chat ben: hi t"])
             let (list, _) = await room.getSubscribedUserList("chat")
-            #expect(list?.users == ["ben"])
+            #expect(list?.users == ["ben", "cleo"])
             let (_, unsubscribed) = await room.unsubscribeTopic("chat", option: nil)
             #expect(unsubscribed == nil)
             let (_, none) = await room.getSubscribedUserList("chat")
@@ -101,6 +101,51 @@ import Testing
             try await hearsAnna.hears(["connected-idle leave"])
             ben.destroy()
             anna.destroy()
+        }
+    }
+
+    @Test("C-9, C-10: a shared whiteboard: each user names the other before the other joins the topic")
+    func board() async throws {
+        try await RunningSystem.with(.standalone, presence: ["--debounce", "0s"]) { system in
+            let (hearsAnna, hearsBen) = (Listener(), Listener())
+            let kits = try [kit(system, "anna", hearsAnna), kit(system, "ben", hearsBen)]
+            var boards: [AgoraRtmStreamChannel] = []
+            for (kit, other) in zip(kits, ["ben", "anna"]) {
+                let (_, error) = await kit.login(nil)
+                #expect(error == nil)
+                let board = try kit.createStreamChannel("board")
+                let (_, refused) = await board.join(AgoraRtmJoinChannelOption())
+                #expect(refused == nil)
+                let option = AgoraRtmTopicOption()
+                option.users = [other]
+                // Nobody publishes the topic, which has its documented error, and the user stays named.
+                let (early, missing) = await board.subscribeTopic("strokes", option: option)
+                #expect(early == nil && missing?.errorCode == .channelTopicNotExist)
+                let (list, _) = await board.getSubscribedUserList("strokes")
+                #expect(list?.users == [other])
+                boards.append(board)
+            }
+            for (board, name) in zip(boards, ["a", "b"]) {
+                let (_, refused) = await board.joinTopic("strokes", option: nil)
+                #expect(refused == nil)
+                for number in 0..<3 {
+                    let (_, error) = await board.publishTopicMessage(
+                        topic: "strokes", message: "\(name)\(number)", option: nil)
+                    #expect(error == nil)
+                }
+            }
+            for (listener, other, name) in [(hearsAnna, "ben", "b"), (hearsBen, "anna", "a")] {
+                let wanted = (0..<3).map { "stream board/strokes \(other): \(name)\($0) " }
+                try await eventually("\(wanted)") {
+                    listener.heard.withLock { $0.filter { $0.hasPrefix("stream ") } } == wanted
+                }
+            }
+            // One who publishes makes the topic exist, so a user who doesn't yet only fails.
+            let option = AgoraRtmTopicOption()
+            option.users = ["cleo"]
+            let (later, error) = await boards[0].subscribeTopic("strokes", option: option)
+            #expect(error == nil && later?.succeedUsers == [] && later?.failedUsers == ["cleo"])
+            for kit in kits { kit.destroy() }
         }
     }
 
@@ -185,9 +230,10 @@ import Testing
                 try await system.run("presence", "who", "room", "--stream", "--user", "dora").output
                     .filter { $0.contains("anna") || $0.contains("cleo") }.count == 2
             }
+            // From here on it misses nothing of whom it has named.
+            #expect(await system.firstLine(of: listener).contains("joined"))
             let publish = try await system.run(
-                "stream", "publish", "room", "--topic", "chat", "--meta", "m", "--wait", "3s", "hi", "--user",
-                "ben")
+                "stream", "publish", "room", "--topic", "chat", "--meta", "m", "hi", "--user", "ben")
             #expect(publish.status == 0)
             let outcome = try await system.end(listener)
             #expect(outcome.status == 0)

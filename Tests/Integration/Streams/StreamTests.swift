@@ -46,9 +46,9 @@ import Testing
                 #expect(message.channelType == .stream && message.channelName == "room")
                 #expect(message.topic == "chat" && message.customType == "n")
             }
-            #expect(try await room.subscribedUsers(of: "chat") == ["ben"])
+            #expect(try await room.subscribedUsers(of: "chat") == ["ben", "nobody"])
             #expect(try await room.subscribe(to: "chat").succeededUsers == ["cleo"])
-            #expect(try await room.subscribedUsers(of: "chat") == ["ben", "cleo"])
+            #expect(try await room.subscribedUsers(of: "chat") == ["ben", "cleo", "nobody"])
             try await room.unsubscribe(from: "chat", users: ["ben"])
             try await bens.publish("to nobody", to: "chat")
             try await cleos.publish(Data([1, 2]), to: "chat")
@@ -103,6 +103,83 @@ import Testing
             try await room.leave()
             _ = try await anna.join("room")
             #expect(await code { try await room.publish("x", to: "t1") } == .channelTopicNotJoined)
+        }
+    }
+
+    @Test(
+        "C-9, C-10, C-11: two draw on one board, each subscribed to the other before the other joined the topic",
+        arguments: Deployment.allCases)
+    func board(_ deployment: Deployment) async throws {
+        try await withClients(["anna", "ben"], on: deployment) { clients, _ in
+            let (anna, ben) = (clients[0], clients[1])
+            var (toAnna, toBen) = (anna.events().makeAsyncIterator(), ben.events().makeAsyncIterator())
+            let (annas, bens) = (try await anna.join("board"), try await ben.join("board"))
+            // Nobody publishes the topic: without names there is nobody to choose.
+            #expect(await code { try await annas.subscribe(to: "strokes") } == .channelTopicNotExist)
+            let early = try await annas.subscribe(to: "strokes", users: ["ben"])
+            #expect(early.succeededUsers == [] && early.failedUsers == ["ben"])
+            #expect(try await annas.subscribedUsers(of: "strokes") == ["ben"])
+            let other = try await bens.subscribe(to: "strokes", users: ["anna"])
+            #expect(other.succeededUsers == [] && other.failedUsers == ["anna"])
+            try await annas.joinTopic("strokes")
+            for number in 0..<5 { try await annas.publish("a\(number)", to: "strokes") }
+            try await bens.joinTopic("strokes")
+            for number in 0..<5 { try await bens.publish("b\(number)", to: "strokes") }
+            for number in 0..<5 {
+                #expect(await toBen.nextMessage()?.payload == .text("a\(number)"))
+                #expect(await toAnna.nextMessage()?.payload == .text("b\(number)"))
+            }
+            // Who is named again, is there now; and what is chosen survives a reconnect.
+            #expect(try await annas.subscribe(to: "strokes", users: ["ben"]).succeededUsers == ["ben"])
+            try await annas.subscribe(to: "other", users: ["ben"])
+            anna.networkChanged()
+            try await bens.joinTopic("other")
+            try await bens.publish("after the return", to: "other")
+            #expect(await toAnna.nextMessage()?.payload == .text("after the return"))
+            try await annas.unsubscribe(from: "strokes", users: ["ben"])
+            #expect(
+                await code { _ = try await annas.subscribedUsers(of: "strokes") }
+                    == .channelTopicNotSubscribed)
+        }
+    }
+
+    @Test("C-10: the first message after a joinTopic is never missed by who named its publisher before")
+    func first() async throws {
+        try await withClients(["anna", "ben"], on: .fourProcesses) { clients, _ in
+            let (anna, ben) = (clients[0], clients[1])
+            var heard = anna.events().makeAsyncIterator()
+            let (annas, bens) = (try await anna.join("room"), try await ben.join("room"))
+            for round in 0..<40 {
+                let topic = "t\(round)"
+                try await annas.subscribe(to: topic, users: ["ben"])
+                try await bens.joinTopic(topic)
+                try await bens.publish("\(round)", to: topic)
+                #expect(await heard.nextMessage()?.payload == .text("\(round)"))
+                try await bens.leaveTopic(topic)
+                try await annas.unsubscribe(from: topic)
+            }
+        }
+    }
+
+    @Test("C-9: calls about one topic that nobody waits for add up, in their order")
+    func concurrent() async throws {
+        try await withClients(["anna"]) { clients, _ in
+            let room = try await clients[0].join("room")
+            let crowd = (0..<20).map { "user\($0)" }
+            try await withThrowingTaskGroup { group in
+                for user in crowd {
+                    group.addTask { _ = try await room.subscribe(to: "chat", users: [user]) }
+                }
+                try await group.waitForAll()
+            }
+            #expect(try await room.subscribedUsers(of: "chat") == crowd.sorted())
+            try await withThrowingTaskGroup { group in
+                for user in crowd.dropFirst() {
+                    group.addTask { try await room.unsubscribe(from: "chat", users: [user]) }
+                }
+                try await group.waitForAll()
+            }
+            #expect(try await room.subscribedUsers(of: "chat") == ["user0"])
         }
     }
 

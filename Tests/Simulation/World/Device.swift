@@ -151,7 +151,7 @@ final class Device {
     func subscribe(to topic: TopicName, users: [String]) {
         let completion: Completion<TopicSubscription> = begin(
             .subscribeTopic(topic, users), .subscribeTopic
-        ) { .hears($0.succeededUsers.sorted()) }
+        ) { .hears((users.isEmpty ? $0.succeededUsers : users).sorted()) }
         link.streams.subscribe(to: topic, users: users, completion)
     }
 
