@@ -123,7 +123,7 @@ struct BrokerHistory {
         for batch in journal {
             try batch.withUnsafeReadableBytes { bytes in try replay.read(bytes) }
         }
-        broker = EmbeddedBroker(continuing: replay)
+        broker = EmbeddedBroker(continuing: replay, now: now)
         broker.keepJournal(settlingFor: 0, now: now)
         for interest in interests.keys { leave(interest, tellingBroker: false) }
     }

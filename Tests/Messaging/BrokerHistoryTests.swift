@@ -52,7 +52,7 @@ struct BrokerHistoryTests {
             isLast = part.isLast
             try part.bytes.withUnsafeReadableBytes { bytes in try replay.read(bytes) }
         }
-        var next = EmbeddedBroker(continuing: replay)
+        var next = EmbeddedBroker(continuing: replay, now: 2_000)
         for key in keys {
             let start = StreamPosition(
                 epoch: try broker.read(key, after: .init(epoch: 0, offset: 0), now: 2_000).position.epoch,

@@ -105,6 +105,20 @@ import Testing
         #expect(throws: Never.self) { try greet(&second, now: 60_200) }
     }
 
+    @Test("M-25: what its journal reaches back to, a later leader knows of what is published once more, too")
+    func repeatedBehindAChangeOfLeaders() throws {
+        var first = EmbeddedBroker(limits: .limits(), firstEpoch: 7, now: 100_000)
+        first.keepJournal(settlingFor: 0, now: 100_000)
+        var second = try successor([first.takeJournal()], now: 200_000)
+        // The inbox of the client is in a shard that began at another time.
+        func again(_ sequence: UInt64, after age: UInt32) throws(RTMError) -> Int {
+            let origin = PublishOrigin(instance: 5, sequence: sequence, againAfter: age, epoch: 999)
+            return try second.publish("m", to: .message("lobby"), origin: origin, now: 200_100).entries.count
+        }
+        #expect(try again(1, after: 90_000) == 1)
+        #expect(throws: RTMError.self) { try again(2, after: 95_000) }
+    }
+
     private func successor(_ batches: [ByteBuffer], now: UInt64) throws -> EmbeddedBroker {
         var replay = JournalReplay(limits: .limits(), firstEpoch: 7)
         for batch in batches {
@@ -112,7 +126,7 @@ import Testing
                 try Result { () throws(JournalFault) in try replay.read(bytes) }.get()
             }
         }
-        var broker = EmbeddedBroker(continuing: replay)
+        var broker = EmbeddedBroker(continuing: replay, now: now)
         broker.keepJournal(settlingFor: 10_000, now: now)
         return broker
     }
@@ -127,7 +141,7 @@ import Testing
         (limits.shard, limits.shards) = (2, 4)
         let first = limits.firstEpoch(in: 1_000)
         #expect(first == 1_032)
-        var broker = EmbeddedBroker(limits: limits, firstEpoch: first)
+        var broker = EmbeddedBroker(limits: limits, firstEpoch: first, now: 95_000)
         func again(_ epoch: UInt64, _ sequence: UInt64) -> PublishOrigin {
             PublishOrigin(instance: 5, sequence: sequence, againAfter: 10, epoch: epoch)
         }

@@ -1,4 +1,5 @@
 import NIOCore
+import RTMMessagingClient
 import RTMModel
 import RTMWire
 import Testing
@@ -147,6 +148,47 @@ struct RepeatedPublishTests {
         for (sequence, epoch) in [(2, own), (3, unknown)] as [(UInt64, UInt64)] {
             let origin = origin(sequence, after: 50, epoch: epoch)
             #expect(try successor.publish("m", to: lobby, origin: origin, now: 150).entries.count == 1)
+        }
+    }
+
+    @Test("M-25: after one of several shards has begun anew, only what was sent before that is refused there")
+    func shardBegunAnew() throws {
+        let limits = (0..<4).map { BrokerLimits.limits(partitionCount: 16).part($0, among: 4) }
+        var shards = limits.map { EmbeddedBroker(limits: $0, firstEpoch: $0.firstEpoch(in: 1_000), now: 0) }
+        let anew = 2
+        shards[anew] = EmbeddedBroker(limits: limits[anew], firstEpoch: 9_000_000, now: 1_000_000)
+        let channels = (0..<192).map { ChannelKey.message("c\($0)") }
+        var sequence: UInt64 = 0
+        /// How many channels of a shard refuse what a client sends once more that knows this epoch.
+        func refused(by shard: Int, _ epoch: UInt64, after age: UInt32, now: UInt64) -> Int {
+            channels.filter { $0.shard(among: 4) == shard }.count { channel in
+                sequence += 1
+                let origin = origin(sequence, after: age, epoch: epoch)
+                let answer = try? shards[shard].publish("m", to: channel, origin: origin, now: now)
+                return answer?.entries.count != 1
+            }
+        }
+        // The inboxes of clients that have been there since yesterday, and of those who log in now.
+        let old = limits.map { $0.firstEpoch(in: 1_000) }
+        let new = try shards.indices.map {
+            try shards[$0].attach(.init(link: 1, id: 1), to: .user("anna"), after: nil, now: 1_000_000)
+                .position.epoch
+        }
+        for shard in shards.indices {
+            let count = channels.count { $0.shard(among: 4) == shard }
+            #expect(count > 20)
+            for epoch in old + new {
+                // Whether the lost logs had it nobody knows. The other shards know, whatever the client names.
+                let isUnknown = shard == anew && epoch != new[anew]
+                let early = refused(by: shard, epoch, after: 20_000, now: 1_015_000)
+                #expect(early == (isUnknown ? count : 0))
+            }
+            for epoch in old + new {
+                #expect(refused(by: shard, epoch, after: 5_000, now: 1_015_001) == 0)
+            }
+            for epoch in old + new {
+                #expect(refused(by: shard, epoch, after: 100_000, now: 2_000_000) == 0)
+            }
         }
     }
 

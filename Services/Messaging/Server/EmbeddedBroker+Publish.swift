@@ -23,7 +23,7 @@ extension EmbeddedBroker {
         let channel = ChannelView(appID: request.appID, type: type, name: request.channel)
         let origin = names.origin(request)
         if let again = RepeatedPublish(request, origin, to: channel, now: now),
-            let first = try again.first(in: channels)
+            let first = try again.first(in: channels, knownSince: knownSince)
         {
             return Appended(entries: first, interests: [])
         }

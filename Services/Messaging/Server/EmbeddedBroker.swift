@@ -32,6 +32,9 @@ package struct EmbeddedBroker {
     var journal = BrokerJournal()
     /// Of what was before this time nothing is known, in milliseconds; nil if the logs began here.
     let begin: UInt64?
+    /// The logs are at least as old as this, in milliseconds: nothing that was published later can be in logs
+    /// that were before them.
+    let knownSince: UInt64
     /// Until then, who was online at the node before counts as online, in milliseconds.
     var settlesAt: UInt64 = 0
 
@@ -39,20 +42,25 @@ package struct EmbeddedBroker {
     ///   - firstEpoch: random for each start of the process, so that no position of an earlier process is
     ///     mistaken for one of this process.
     ///   - secret: random for each start of the process, and nobody else learns it.
-    package init(limits: BrokerLimits, firstEpoch: UInt64, secret: UInt64 = 0) {
+    ///   - now: when the logs begin.
+    package init(limits: BrokerLimits, firstEpoch: UInt64, secret: UInt64 = 0, now: UInt64 = 0) {
         self.limits = limits
         names = NameHash(secret: secret)
         channels = LogTable(limits: limits, firstEpoch: firstEpoch, names: names)
         begin = nil
+        knownSince = now
     }
 
     /// Goes on where another broker stood.
-    package init(continuing replay: JournalReplay) {
+    ///
+    /// - Parameter now: when the logs begin, if the journal is empty.
+    package init(continuing replay: JournalReplay, now: UInt64) {
         limits = replay.limits
         names = replay.names
         channels = replay.channels
         lastClaim = replay.lastClaim
         begin = replay.begin
+        knownSince = replay.begin ?? now
     }
 
     /// Clients in JavaScript read numbers exactly only below 2^53. The partitions have this number and the

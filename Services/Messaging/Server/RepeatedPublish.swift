@@ -22,7 +22,9 @@ struct RepeatedPublish {
     }
 
     /// What became of it, or nil when it has not been published and is to be appended.
-    func first(in channels: LogTable) throws(RTMError) -> AppendedEntries? {
+    ///
+    /// - Parameter time: when these logs were there at the latest.
+    func first(in channels: LogTable, knownSince time: UInt64) throws(RTMError) -> AppendedEntries? {
         guard origin.client != 0, request.messages.count == 1 else {
             throw RTMError(
                 .invalidParameter,
@@ -31,8 +33,7 @@ struct RepeatedPublish {
         }
         switch memory(in: channels) {
         case .new:
-            let epoch = request.origin.epoch
-            guard epoch == 0 || channels.has(epoch: epoch) else {
+            guard !mayBeInEarlierLogs(channels, knownSince: time) else {
                 throw RTMError(
                     .channelPublishMessageFailed,
                     "the logs were lost since the message was first sent: whether it was published is unknown"
@@ -51,6 +52,17 @@ struct RepeatedPublish {
                 offset: entry.offset, offsetsBetween: 0, timestamp: entry.timestamp, count: 0,
                 publisherSession: entry.publisherSession, feature: entry.feature, place: .none, frames: 0..<0)
         }
+    }
+
+    /// Whether the message may have been appended to logs that these have replaced. It can't if its client
+    /// knew these logs, or logs of other shards that began together with them, when it sent the message
+    /// first. The epoch that it names is that of its inbox, which may lie in a shard that has begun at
+    /// another time than this one. Then the time decides: a message that was sent first when these logs were
+    /// there is in no others.
+    private func mayBeInEarlierLogs(_ channels: LogTable, knownSince time: UInt64) -> Bool {
+        let epoch = request.origin.epoch
+        return epoch != 0 && !channels.has(epoch: epoch)
+            && ChannelChain.mayBe(from: age, before: time, now: now)
     }
 
     private func memory(in channels: LogTable) -> ChannelChain.Memory {

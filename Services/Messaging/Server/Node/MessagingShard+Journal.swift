@@ -86,14 +86,14 @@ extension MessagingShard: JournalKeeper {
     func journalForgets() { journal?.replay = nil }
 
     private func newBroker(_ term: JournalTerm) -> EmbeddedBroker {
-        EmbeddedBroker(limits: limits, firstEpoch: term.epoch, secret: term.secret)
+        EmbeddedBroker(limits: limits, firstEpoch: term.epoch, secret: term.secret, now: clock())
     }
 
     func journalHas(_ batch: UnsafeRawBufferPointer) throws(JournalFault) { try journal?.replay?.read(batch) }
 
     func journalLeads(_ term: JournalTerm, isAnew: Bool) {
         if !isAnew, let replay = journal?.replay {
-            broker = EmbeddedBroker(continuing: replay)
+            broker = EmbeddedBroker(continuing: replay, now: clock())
         } else {
             broker = newBroker(term)
         }

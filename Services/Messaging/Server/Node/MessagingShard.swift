@@ -38,7 +38,7 @@ package final class MessagingShard {
         limits: BrokerLimits, firstEpoch: UInt64, secret: UInt64 = .random(in: 0...UInt64.max),
         metrics: MessagingMetrics, logger: Logger, clock: @escaping () -> UInt64
     ) {
-        broker = EmbeddedBroker(limits: limits, firstEpoch: firstEpoch, secret: secret)
+        broker = EmbeddedBroker(limits: limits, firstEpoch: firstEpoch, secret: secret, now: clock())
         self.limits = limits
         self.metrics = metrics
         self.logger = logger
