@@ -8,6 +8,7 @@
 
 import NIOCore
 import NIOEmbedded
+import RTMClient
 
 struct Host: Hashable, Comparable, CustomStringConvertible {
     let description: String
@@ -247,6 +248,14 @@ final class SimulatedNetwork {
 
 enum ConnectFailure: Error {
     case refused, timedOut
+
+    /// What a client knows it as.
+    var ofClient: ConnectionFailure {
+        switch self {
+        case .refused: .refused
+        case .timedOut: .timedOut
+        }
+    }
 }
 
 /// An attempt to connect ends once.

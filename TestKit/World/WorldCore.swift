@@ -114,7 +114,8 @@ final class WorldCore {
 
     /// Connects a client with the edge. Each client is a device of its own.
     func dial(
-        _ host: Host, of user: String, _ end: any ChannelHandler, _ failed: @escaping (String) -> Void
+        _ host: Host, of user: String, _ end: any ChannelHandler,
+        _ failed: @escaping (String, ConnectionFailure?) -> Void
     ) {
         if users.updateValue(user, forKey: host) == nil {
             if cutUsers.contains(user) { cut(user) }
@@ -124,7 +125,7 @@ final class WorldCore {
             do {
                 try SocketHandler.attach(end, to: result.get(), on: world.loop)
             } catch {
-                failed("the server can't be reached: \(error)")
+                failed("the server can't be reached: \(error)", (error as? ConnectFailure)?.ofClient)
             }
         }
     }

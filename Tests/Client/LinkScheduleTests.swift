@@ -13,6 +13,60 @@ struct LinkScheduleTests {
         #expect(link.attempts.map(\.at.components.seconds) == [0, 2, 6, 14, 30, 62, 110, 150, 180, 210])
     }
 
+    @Test func `S-14: a refused address is tried again after 0.25, 0.5, 1, 2, 4 and then each 5 s`() {
+        var link = VirtualLink { at, _ in at == .zero ? .accepted : .refusedAddress }
+        link.login()
+        link.lose()
+        link.advance(to: .seconds(25))
+        let waits = zip(link.attempts.dropFirst(), link.attempts).map { ($0.at - $1.at) / .seconds(1) }
+        #expect(waits == [2, 0.25, 0.5, 1, 2, 4, 5, 5, 5])
+        link.advance(to: .seconds(215))
+        #expect(
+            link.attempts.map(\.at).filter { $0 > .seconds(110) } == [150, 180, 210].map { .seconds($0) })
+    }
+
+    @Test(arguments: [5, 13, 40, 100])
+    func `S-14: who is refused for a while is back within six seconds of the server`(_ down: Int) {
+        for seed in 1...50 as ClosedRange<UInt64> {
+            var link = VirtualLink(LinkStateMachine.Parameters()) { at, _ in
+                at == .zero || at >= .seconds(down) ? .accepted : .refusedAddress
+            }
+            link.random = SeededRandom(seed: seed)
+            link.login()
+            link.lose()
+            link.advance(to: .seconds(down + 6))
+            #expect(link.state == .connected, "seed \(seed)")
+        }
+    }
+
+    @Test func `S-14: refusals don't make the waits for a server that is silent longer, nor the reverse`() {
+        var link = VirtualLink { at, _ in
+            at == .zero
+                ? .accepted
+                : at < .seconds(4)
+                    ? .refusedAddress
+                    : at < .seconds(40)
+                        ? .unreachable
+                        : .refusedAddress
+        }
+        link.login()
+        link.lose()
+        link.advance(to: .seconds(41))
+        let times = link.attempts.map { $0.at / .seconds(1) }
+        // The attempts at 2, 2.25, 2.75 and 3.75 s are refused; the next ones fail for another reason.
+        #expect(times == [0, 2, 2.25, 2.75, 3.75, 5.75, 9.75, 17.75, 33.75])
+        link.advance(to: .seconds(67))
+        // At 65.75 s the address is refused again, which counts from the beginning.
+        #expect(link.attempts.map { $0.at / .seconds(1) }.suffix(3) == [65.75, 66, 66.5])
+    }
+
+    @Test func `S-13, S-14: a first login is there soon after the server that was refused before`() {
+        var link = VirtualLink { at, _ in at < .seconds(3) ? .refusedAddress : .accepted }
+        link.login(9)
+        link.advance(to: .seconds(4))
+        #expect(link.state == .connected && link.attempts.count == 5)
+    }
+
     @Test(arguments: 1...50)
     func `S-14: with jitter each delay is within 20 %, and an attempt begins shortly before 120 s`(
         seed: UInt64

@@ -7,6 +7,8 @@ struct VirtualLink {
     enum Outcome {
         case accepted
         case unreachable
+        /// Nothing listens there.
+        case refusedAddress
         /// Nothing happens until the attempt's time is over.
         case silent
         case refused(RTMError)
@@ -104,7 +106,8 @@ struct VirtualLink {
                 machine.restored(
                     attempt: number, unrestoredChannels: unrestored, interruptedChannels: interrupted,
                     isIncomplete: isIncomplete, now: now))
-        case .unreachable: lose(.connectionError("refused"))
+        case .unreachable: lose(.connectionError("away"))
+        case .refusedAddress: lose(.connectionError("refused", .refused))
         case .refused(let error): lose(.loginRefused(error))
         case .silent: break
         }

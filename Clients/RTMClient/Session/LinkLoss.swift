@@ -52,6 +52,10 @@ enum LinkLoss: Sendable, Hashable {
         if case .connectionError(_, let failure) = self { failure } else { nil }
     }
 
+    /// The attempt failed at once, and another one costs nobody anything: nothing listens at the address, or
+    /// no network leads there.
+    var isRefusalOfAddress: Bool { connectionFailure == .refused || connectionFailure == .unreachable }
+
     /// What the server asked to wait before the next attempt.
     var retryAfter: Duration? {
         switch self {

@@ -2,6 +2,10 @@
 package struct LinkTiming: Sendable, Hashable {
     /// The first wait after a failure, which doubles each time (S-14).
     package var firstRetryDelay: Duration = .seconds(2)
+    /// The wait after a server has refused the connection, or no network led to it, which doubles each time
+    /// up to `refusedRetryDelayMax` (S-14).
+    package var refusedRetryDelay: Duration = .milliseconds(250)
+    package var refusedRetryDelayMax: Duration = .seconds(5)
     /// How long a link is `disconnected` before it is `suspended` (T10).
     package var resumeWindow: Duration = .seconds(120)
     /// The wait between the attempts of a suspended link (T11).

@@ -12,6 +12,10 @@ struct Outage: Sendable {
     var isPathChange = false
     /// How many rounds over the servers failed.
     private(set) var failures = 0
+    /// How many of the latest rounds failed because the address was refused.
+    private var refusals = 0
+    /// How many rounds failed for other reasons.
+    private var slowFailures = 0
     /// The resume window is over.
     private(set) var isSuspended = false
     /// When the next attempt begins. It is `nil` while an attempt runs, and when no further attempt fits
@@ -49,18 +53,24 @@ struct Outage: Sendable {
         _ loss: LinkLoss, now: Instant, random: inout some RandomNumberGenerator
     ) {
         failures += 1
+        if loss.isRefusalOfAddress {
+            refusals += 1
+        } else {
+            slowFailures += 1
+            refusals = 0
+        }
         lastLoss = loss
         guard isSuspended else { return scheduleRetry(after: loss, now: now, random: &random) }
         retryAt = max(now + jittered(timing.suspendedRetryDelay, &random), earliestReturn(loss, now: now))
     }
 
-    /// The waits are 2, 4, 8, 16 … s, and the first one is what the server advised, if it did. The last
-    /// attempt begins early enough to end before the link is suspended (S-14).
+    /// The waits are 2, 4, 8, 16 … s, and the first one is what the server advised, if it did. After a refused
+    /// address they are shorter. The last attempt begins early enough to end before the link is suspended
+    /// (S-14).
     mutating func scheduleRetry(
         after loss: LinkLoss, now: Instant, random: inout some RandomNumberGenerator
     ) {
-        let exponent = min(failures - (wasConnected ? 0 : 1), 16)
-        let usual = jittered(timing.firstRetryDelay * (1 << max(0, exponent)), &random)
+        let usual = jittered(pause, &random)
         let delay = failures == 0 ? loss.advice ?? usual : usual
         let notBefore = earliestReturn(loss, now: now)
         self.notBefore = notBefore
@@ -78,7 +88,23 @@ struct Outage: Sendable {
     }
 
     /// The waits begin anew. A first failure still counts as one (T4).
-    mutating func forgetFailures() { failures = min(failures, 1) }
+    mutating func forgetFailures() {
+        failures = min(failures, 1)
+        slowFailures = min(slowFailures, 1)
+        refusals = 0
+    }
+
+    /// A server that is being started again refuses connections until it is there, and then takes them at
+    /// once, so it is asked often. One that doesn't answer is asked less and less.
+    private var pause: Duration {
+        guard refusals > 0 else { return doubled(timing.firstRetryDelay, slowFailures) }
+        let refused = timing.refusedRetryDelay * (1 << min(refusals - 1, 16))
+        return min(refused, timing.refusedRetryDelayMax, doubled(timing.firstRetryDelay, failures))
+    }
+
+    private func doubled(_ delay: Duration, _ failures: Int) -> Duration {
+        delay * (1 << min(max(0, failures - (wasConnected ? 0 : 1)), 16))
+    }
 
     private func earliestReturn(_ loss: LinkLoss, now: Instant) -> Instant {
         now + (loss.retryAfter ?? .zero)

@@ -7,8 +7,10 @@ package struct Surroundings: Sendable {
     /// Connects the handler, which stands at the end of a pipeline, with a server, or says why it can't. It
     /// is called on the event loop.
     package typealias Dial =
-        @Sendable (_ server: ServerAddress, _ end: any ChannelHandler, _ failed: @escaping (String) -> Void)
-        -> Void
+        @Sendable (
+            _ server: ServerAddress, _ end: any ChannelHandler,
+            _ failed: @escaping (String, ConnectionFailure?) -> Void
+        ) -> Void
 
     let eventLoop: any EventLoop
     let clock: LinkClock
@@ -94,7 +96,7 @@ struct SurroundingsDialer: Dialing {
         _ server: ServerAddress, over interface: String?, for receiver: any FrameReceiver
     ) -> ServerConnection {
         let connection = ServerConnection(eventLoop: surroundings.eventLoop, receiver: receiver)
-        surroundings.dial(server, connection) { connection.connectFailed($0) }
+        surroundings.dial(server, connection) { connection.connectFailed($0, $1) }
         return connection
     }
 }

@@ -250,7 +250,7 @@ private struct SimulatedDialer: Dialing {
             do {
                 try SocketHandler.attach(handler, to: result.get(), on: loop)
             } catch {
-                handler.connectFailed("\(error)")
+                handler.connectFailed("\(error)", (error as? ConnectFailure)?.ofClient)
             }
         }
         return handler
