@@ -252,6 +252,37 @@ struct ClientReconnectTests {
             let change = await events.nextLinkState(.connected)
             #expect(change?.isResumed == false)
             #expect(change?.unrestoredChannels == [])
+            // The record of the client has it, which rtm doctor explains.
+            let gaps = await client.flightRecord().entries.filter { $0.kind == .gap }
+            #expect(gaps.map(\.name) == ["user"])
+        }
+    }
+
+    @Test
+    func `M-38: a server that closes the connection and has new logs has lost nothing of an unused inbox`()
+        async throws
+    {
+        try await withClient { client, edge in
+            var events = client.events().makeAsyncIterator()
+            try await client.subscribe(to: "a")
+            edge.follow { frame in
+                guard var answer = FakeEdge.usual(frame) else { return [] }
+                if frame.isLogin {
+                    answer.loggedIn.inboxGap = true
+                    answer.loggedIn.inboxPosition = .with { ($0.epoch, $0.offset) = (77, 9) }
+                }
+                if frame.isSubscribe {
+                    answer.subscribed.gap = true
+                    answer.subscribed.position = .with { ($0.epoch, $0.offset) = (77, 0) }
+                }
+                return [answer]
+            }
+            edge.dropConnections()
+            #expect(await events.nextGap()?.channelName == "a", "and no gap of the inbox comes before it")
+            let change = await events.nextLinkState(.connected)
+            #expect(change?.unrestoredChannels == ["a"])
+            let gaps = await client.flightRecord().entries.filter { $0.kind == .gap }
+            #expect(gaps.map(\.name) == ["message"])
         }
     }
 

@@ -4,23 +4,30 @@ import RTMModel
 
 final class EventOutlet {
     private let hub: EventHub
+    private let recorder: FlightRecorder
     private var held = HeldEvents()
 
-    init(_ hub: EventHub) { self.hub = hub }
+    init(_ hub: EventHub, _ recorder: FlightRecorder) {
+        self.hub = hub
+        self.recorder = recorder
+    }
 
-    func emit(_ event: RTMEvent) { hub.emit(event) }
+    func emit(_ event: RTMEvent) {
+        if case .gap(let gap) = event { recorder.noted(gap) }
+        hub.emit(event)
+    }
 
     /// Emits an event of a channel, or keeps it while the channel's events are held back.
     func emit(_ event: RTMEvent, of channel: String, _ type: ChannelType) {
-        guard type == .message, held.isHolding(channel) else { return hub.emit(event) }
-        for event in held.append(event, of: channel) { hub.emit(event) }
+        guard type == .message, held.isHolding(channel) else { return emit(event) }
+        for event in held.append(event, of: channel) { emit(event) }
     }
 
     /// Holds the events of a message channel back until `releaseAll`.
     func hold(_ channel: String) { held.hold(channel) }
 
     func releaseAll() {
-        for event in held.releaseAll() { hub.emit(event) }
+        for event in held.releaseAll() { emit(event) }
     }
 
     func finish() { hub.finish() }

@@ -169,8 +169,12 @@ final class Messages {
 
     /// The server says that what lay before this position of the inbox is lost.
     func inboxSkips(to position: StreamPosition) {
-        link.events.emit(.gap(inbox.lost(link.configuration.userID, until: position)))
+        let gap = inbox.lost(link.configuration.userID, until: position, wasConnected: true)
+        if let gap { link.events.emit(.gap(gap)) }
     }
+
+    /// The connection on which the user was logged in has ended with all that was sent to it.
+    func connectionEndedInOrder() { inbox.endedInOrder() }
 
     func forgetInbox() { inbox.forget() }
 }

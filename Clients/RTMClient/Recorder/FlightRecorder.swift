@@ -37,11 +37,14 @@ final class FlightRecorder {
 
     func received(_ body: ServerBody?, bytes: Int) {
         guard isOn else { return }
-        let now = milliseconds
-        if case .gap(let gap) = body {
-            return ring.note(.init(at: now, kind: .gap, name: "\(ChannelType(gap.channelType))"))
-        }
-        ring.note(.init(at: now, kind: .received, name: FrameName.of(body), bytes: bytes))
+        ring.note(.init(at: milliseconds, kind: .received, name: FrameName.of(body), bytes: bytes))
+    }
+
+    /// The app hears of a gap, whether the server has said so by itself or in the answer to a login or a
+    /// subscribe.
+    func noted(_ gap: GapEvent) {
+        guard isOn else { return }
+        ring.note(.init(at: milliseconds, kind: .gap, name: "\(gap.channelType)"))
     }
 
     fileprivate func ended(_ operation: Operation, after time: Duration, _ error: RTMError?) {

@@ -22,6 +22,7 @@ final class FrameRouter: FrameReceiver {
 
     func closed(_ socket: ServerConnection, cause: String) {
         if isPresent(socket) {
+            if socket.isEndedInOrder { endedInOrder() }
             link.end(.connectionError(cause, socket.failure))
         } else {
             link.session.goodbyeSaid(socket)
@@ -44,7 +45,9 @@ final class FrameRouter: FrameReceiver {
         case .metadata(let snapshot) where frame.requestID == 0: link.metadata.received(snapshot)
         case .locks(let snapshot) where frame.requestID == 0: link.locks.received(snapshot)
         case .presenceSnapshot(let page): link.rosters.received(page)
-        case .disconnect(let disconnect): link.end(LinkLoss(disconnect))
+        case .disconnect(let disconnect):
+            endedInOrder()
+            link.end(LinkLoss(disconnect))
         case .tokenWillExpire(let notice): link.opening.received(notice)
         case .channelEnded(let notice): link.streams.received(notice)
         case .welcome(let welcome): link.time.learned(welcome.serverTimeMs)
@@ -60,6 +63,11 @@ final class FrameRouter: FrameReceiver {
             link.requests.answered(frame.requestID, body)
         case nil: link.logger.debug("ignored a frame of a kind that only newer servers know")
         }
+    }
+
+    /// All that the server has sent on this connection is here. Before the login that says nothing.
+    private func endedInOrder() {
+        if link.connection?.heartbeat != nil { link.messages.connectionEndedInOrder() }
     }
 
     /// A connection that the link has let go says goodbye, or is of no interest.

@@ -66,8 +66,8 @@ final class Link {
         self.requestIDs = requestIDs
         self.random = random
         self.eventLoop = eventLoop
-        events = EventOutlet(hub)
         recorder = FlightRecorder(capacity: configuration.flightRecorderCapacity, clock: clock)
+        events = EventOutlet(hub, recorder)
         timer = LinkTimer(eventLoop: eventLoop)
         time = ServerTime(clock)
         instance = .random(in: Self.instances, using: &self.random)
