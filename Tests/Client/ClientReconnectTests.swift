@@ -244,7 +244,7 @@ struct ClientReconnectTests {
                     return [FakeEdge.usual(frame)].compactMap { $0 }
                 }
                 answer.loggedIn.inboxGap = true
-                answer.loggedIn.inboxPosition = .with { ($0.epoch, $0.offset) = (1, 9) }
+                answer.loggedIn.inboxPosition = .with { $0.offset = 9 }
                 return [answer]
             }
             edge.dropConnections()
