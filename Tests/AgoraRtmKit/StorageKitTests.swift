@@ -139,10 +139,11 @@ struct StorageKitTests {
     // MARK: Arguments
 
     private static let revisionCases: [(Int64, AgoraRtmErrorCode)] = [
-        (-1, .notLogin), (7, .notLogin), (0, .storageInvalidRevision), (-2, .storageInvalidRevision),
+        (-1, .notLogin), (7, .notLogin), (0, .notLogin), (-2, .storageInvalidRevision),
+        (.min, .storageInvalidRevision),
     ]
 
-    @Test("revisions are -1 or positive (D-8)", arguments: revisionCases)
+    @Test("a revision below -1 is refused (D-8)", arguments: revisionCases)
     func revisions(revision: Int64, code: AgoraRtmErrorCode) async throws {
         let kit = try makeKit()
         let ofItem = Self.metadata([AgoraRtmMetadataItem(key: "k", value: "v", revision: revision)])
@@ -208,7 +209,7 @@ struct StorageKitTests {
     @Test("objects are read when the call is made")
     func objectsAreCopied() async throws {
         let kit = try makeKit()
-        let data = Self.metadata([AgoraRtmMetadataItem(key: "k", value: "v", revision: 0)])
+        let data = Self.metadata([AgoraRtmMetadataItem(key: "k", value: "v", revision: -2)])
         let result = await Self.block { completion in
             kit.setUserMetadata(userId: "", data: data, options: nil, completion: completion)
             data.items = []

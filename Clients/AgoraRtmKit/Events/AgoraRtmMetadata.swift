@@ -2,8 +2,8 @@
 // who shares one between threads must not change it any more, as with every object of this API.
 /// A set of metadata items.
 public final class AgoraRtmMetadata: NSObject, @unchecked Sendable {
-    /// The revision of the whole set. In a write -1 means no check, and a positive number must be the present
-    /// revision.
+    /// The revision of the whole set, which is 0 if nothing was ever written. In a write -1 means no check,
+    /// and any other number must be the present revision.
     public var majorRevision: Int64 = -1
     /// The items. None in a removal means the whole set.
     public var items: [AgoraRtmMetadataItem]?
@@ -34,8 +34,8 @@ public final class AgoraRtmMetadataItem: NSObject, @unchecked Sendable {
     private(set) var hasValue = false
     /// The user id of the writer. The server fills it if the writer asked for it.
     public var authorUserId = ""
-    /// The revision of the item. In a write -1 means no check, and a positive number must be the present
-    /// revision.
+    /// The revision of the item. In a write -1 means no check, 0 means that there must be no such item, and
+    /// a greater number must be the present revision.
     public var revision: Int64 = -1
     /// When the item was written, in milliseconds since 1970. The server fills it if the writer asked for it.
     public var updateTs: UInt64 = 0

@@ -13,8 +13,8 @@ public final class AgoraRtmStorage: NSObject, Sendable {
     ///
     /// - Parameters:
     ///   - channelType: `.message` or `.stream`.
-    ///   - data: `majorRevision` and the `revision` of each item are compared if they are positive; the set's
-    ///     revision is compared first (D-5, D-6).
+    ///   - data: `majorRevision` and the `revision` of each item are compared unless they are -1; the set's
+    ///     revision is compared first (D-5, D-6). 0 is the revision of what was never written (D-9).
     ///   - options: what is recorded with each item; nil means nothing.
     ///   - lock: the write needs this user to own this lock of the channel; nil or empty means that no lock
     ///     is checked (D-20).

@@ -11,7 +11,7 @@ struct MetadataDraft: Sendable {
     private var options = MetadataWriteOptions()
 
     /// - Throws: `.storageInvalidMetadataInstance` (-12016) for an object that was destroyed (D-12),
-    ///   `.storageInvalidRevision` (-12005) for a revision that is neither -1 nor positive (D-8),
+    ///   `.storageInvalidRevision` (-12005) for a revision below -1 (D-8),
     ///   `.storageInvalidValue` (-12010) for an item without a value that is to be written (D-13).
     init(
         _ action: Action, _ data: AgoraRtmMetadata, _ options: AgoraRtmMetadataOptions?,
@@ -49,14 +49,15 @@ struct MetadataDraft: Sendable {
 }
 
 extension Int64 {
-    /// The revision to compare: nil for -1, which means no comparison. Only -1 and positive numbers are
-    /// revisions (D-8).
+    /// The revision to compare, or nil for -1, which means no comparison. What was never written has the
+    /// revision 0, and 0 is compared like any other (D-8, D-9).
     fileprivate func comparedRevision() throws(RTMError) -> Int64? {
-        if self == -1 { return nil }
-        guard self > 0 else {
-            throw RTMError(.storageInvalidRevision, "\(self) is not a revision: a revision is -1 or positive")
+        guard self >= -1 else {
+            throw RTMError(
+                .storageInvalidRevision,
+                "\(self) is not a revision: -1 compares nothing, and a revision is 0 or greater")
         }
-        return self
+        return self == -1 ? nil : self
     }
 }
 

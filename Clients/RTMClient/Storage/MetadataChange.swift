@@ -4,7 +4,8 @@ public struct MetadataChange: Sendable, Hashable {
     public var key: String
     /// At most 16 KiB, together with the rest of the set (L-36, L-37). The value may be empty.
     public var value: String
-    /// The item is written only if this is its present revision (D-5). `nil` compares nothing.
+    /// The item is written only if this is its present revision (D-5). 0 means only if there is no such item
+    /// (D-9). `nil` compares nothing.
     public var revision: Int64?
 
     /// Gives the item with this key a value.

@@ -82,9 +82,9 @@ struct MetadataWrite: Sendable {
     /// - Returns: the item's size in the set.
     private func check(_ item: Item, _ size: ContentSize, _ author: String) throws(RTMError) -> Int {
         try NameRule.metadataKey.check(item.key.utf8)
-        if let revision = item.revision, revision <= 0 {
+        if let revision = item.revision, revision < 0 {
             throw RTMError(
-                .storageInvalidRevision, "the revision \(revision) of '\(item.key)' is not positive")
+                .storageInvalidRevision, "the revision \(revision) of '\(item.key)' is negative")
         }
         let valueBytes = item.value.utf8.count
         let valueBytesMax = size.textMax(within: Limits.metadataValueBytesMax, author: author)
@@ -114,15 +114,20 @@ struct MetadataWrite: Sendable {
         case .remove, .removeAll: request.kind = .metadataRemove
         }
         request.items = items.map { item in
-            .with { ($0.key, $0.value, $0.revision) = (item.key, item.value, item.revision ?? 0) }
+            .with { ($0.key, $0.value, $0.revision) = (item.key, item.value, Self.onWire(item.revision)) }
         }
-        // On the wire 0 compares nothing.
-        request.majorRevision = options.majorRevision.map { $0 == 0 ? -1 : $0 } ?? 0
+        request.majorRevision = Self.onWire(options.majorRevision)
         request.recordTs = options.recordsTimestamp
         request.recordAuthor = options.recordsAuthor
         request.lock = options.lock ?? ""
         request.fencingToken = options.fencingToken ?? 0
         return request
+    }
+
+    /// On the wire 0 compares nothing, so the revision 0 of what was never written is -1 there.
+    private static func onWire(_ revision: Int64?) -> Int64 {
+        guard let revision else { return 0 }
+        return revision == 0 ? -1 : revision
     }
 }
 

@@ -59,7 +59,9 @@ struct MetadataWriteArguments: ParsableArguments {
     var majorRevision: Int64?
 
     @Option(
-        help: .init("Write only if the item has this revision; may be repeated.", valueName: "key=n"),
+        help: .init(
+            "Write only if the item has this revision; 0 means that there is no such item. May be repeated.",
+            valueName: "key=n"),
         transform: { try ItemRevision(argument: $0) })
     var revision: [ItemRevision] = []
 

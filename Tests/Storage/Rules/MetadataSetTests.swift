@@ -95,6 +95,25 @@ struct MetadataSetTests {
         #expect(third?.conflict == .init(majorRevision: 2), "D-10: what was removed was written once")
     }
 
+    @Test("D-9: an item that isn't there has the revision 0: of two who create it one wins")
+    func itemCreation() throws {
+        var set = MetadataSet()
+        _ = try apply(write(.set, [("a", "1"), ("b", "1")], revisions: [-1, -1]), to: &set)
+        let second = refusal {
+            try apply(write(.set, [("c", "2"), ("a", "2")], revisions: [-1, -1]), to: &set)
+        }
+        #expect(second?.code == .storageOutdatedRevision)
+        #expect(second?.conflict == .init(majorRevision: 1, key: "a", revision: 1))
+        #expect(second?.reason == "\"a\" has the revision 1, not 0")
+        _ = try apply(write(.remove, [("a", "")]), to: &set)
+        _ = try apply(write(.set, [("a", "3")], revisions: [-1]), to: &set)
+        #expect(set.items.map(\.revision) == [1, 3], "what was removed isn't there")
+        for kind in [MetadataWriteKind.update, .remove] {
+            let missing = refusal { try apply(write(kind, [("z", "1")], revisions: [-1]), to: &set) }
+            #expect(missing?.conflict == .init(majorRevision: 3, key: "z", revision: 0), "D-3, D-4")
+        }
+    }
+
     @Test("D-11: time and author are recorded when asked for, and reset by a write that doesn't ask")
     func record() throws {
         var set = MetadataSet()
@@ -111,7 +130,7 @@ struct MetadataSetTests {
         let large = String(repeating: "v", count: 16 * 1024 + 1)
         let cases: [(WriteMetadata, ErrorCode)] = [
             (write(.set, [("a", "1")], major: -2), .storageInvalidRevision),
-            (write(.set, [("a", "1")], revisions: [-1]), .storageInvalidRevision),
+            (write(.set, [("a", "1")], revisions: [-2]), .storageInvalidRevision),
             (write(.set, []), .storageInvalidMetadataItem), (write(.update, []), .storageInvalidMetadataItem),
             (write(.set, [("a", "1"), ("a", "2")]), .storageDuplicateKey),
             (write(.set, [("", "1")]), .storageInvalidKey), (write(.set, [("ä", "1")]), .storageInvalidKey),

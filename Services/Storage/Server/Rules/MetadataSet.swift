@@ -61,8 +61,8 @@ struct MetadataSet: Sendable, Hashable {
     // MARK: Comparing
 
     private func compare(_ write: WriteMetadata, _ places: [String: Int]) throws(RTMError) {
-        // A set that was never written has the revision 0. On the wire 0 means "not compared", so an expected
-        // 0 is sent as -1.
+        // What was never written has the revision 0 (D-9). On the wire 0 means "not compared", so an expected
+        // 0 is sent as -1, for the set and for items.
         let expected = max(0, write.majorRevision)
         if write.majorRevision != 0, expected != majorRevision {
             throw conflict("the set has the revision \(majorRevision), not \(expected)")
@@ -72,7 +72,7 @@ struct MetadataSet: Sendable, Hashable {
         }
         for item in write.items {
             guard let place = places[item.key] else {
-                guard write.kind == .set, item.revision == 0 else {
+                guard write.kind == .set, item.revision <= 0 else {
                     throw conflict("there is no item \"\(item.key)\"", key: item.key)
                 }
                 continue
@@ -80,8 +80,8 @@ struct MetadataSet: Sendable, Hashable {
             let present = entries[place].item.revision
             guard item.revision == 0 || item.revision == present else {
                 throw conflict(
-                    "\"\(item.key)\" has the revision \(present), not \(item.revision)", key: item.key,
-                    revision: present)
+                    "\"\(item.key)\" has the revision \(present), not \(max(0, item.revision))",
+                    key: item.key, revision: present)
             }
         }
     }

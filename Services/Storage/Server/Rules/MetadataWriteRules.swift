@@ -30,7 +30,7 @@ extension WriteMetadata {
 
     private func check(_ item: MetadataItem) throws(RTMError) {
         try NameRule.metadataKey.check(item.key.utf8)
-        guard item.revision >= 0 else { throw Self.badRevision(item.revision) }
+        guard item.revision >= -1 else { throw Self.badRevision(item.revision) }
         let length = item.value.utf8.count
         guard kind == .remove || length <= Limits.metadataValueBytesMax else {
             throw RTMError(

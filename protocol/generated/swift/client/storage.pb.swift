@@ -77,7 +77,7 @@ package nonisolated struct Rtm_Client_MetadataItem: Sendable {
   /// at most 16 KB; passed over in a removal
   package var value: String = String()
 
-  /// in a write: apply only if this is the item's revision; 0 = don't compare
+  /// in a write: apply only if this is the item's; -1 = only if there is none; 0 = don't compare
   package var revision: Int64 = 0
 
   /// only from the server: when it was written, if that was to be recorded

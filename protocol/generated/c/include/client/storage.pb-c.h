@@ -60,7 +60,7 @@ struct  Rtm__Client__MetadataItem
    */
   char *value;
   /*
-   * in a write: apply only if this is the item's revision; 0 = don't compare
+   * in a write: apply only if this is the item's; -1 = only if there is none; 0 = don't compare
    */
   int64_t revision;
   /*
