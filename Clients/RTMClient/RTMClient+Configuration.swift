@@ -62,6 +62,8 @@ extension RTMClient {
         /// default is true. Otherwise it is sent at once, and the server refuses it with
         /// `.channelPublishMessageTooFrequent` (-11025).
         public var pacesPublishes = true
+        /// How far publishes wait. The compatible API lets fewer of them wait, and not for so long.
+        package var pacing = PublishPacing.patient
         /// How many events wait for one consumer before the oldest is dropped, unless the call of `events`
         /// names another number.
         public var eventBufferCapacity = EventBuffering.defaultCapacity

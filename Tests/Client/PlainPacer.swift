@@ -14,6 +14,7 @@ struct PlainPacer {
         let time: Instant
     }
 
+    var limits = PublishPacing.patient
     private var rates: Rtm_Client_PublishRates?
     private var targets: [MessageDestination: Instant] = [:]
     private var messages: Instant?
@@ -26,9 +27,14 @@ struct PlainPacer {
     mutating func admit(
         _ id: UInt64, _ message: OutgoingMessage, now: Instant, deadline: Instant
     ) -> PublishPacer.Verdict {
-        let predecessor = waiting.last { $0.message.destination == message.destination }
+        let before = waiting.filter { $0.message.destination == message.destination }
+        let predecessor = before.last
         let time = max(earliest(message, now: now), predecessor?.time ?? now)
-        guard time <= deadline else { return .refused(retryAfter: time - deadline) }
+        let latest = limits.waitMax.map { min(deadline, now + $0) } ?? deadline
+        guard time <= latest else { return .refused(retryAfter: time - latest) }
+        guard before.count < limits.waitingMax else {
+            return .refused(retryAfter: max(before[0].time - now, .zero))
+        }
         spend(message, at: time)
         guard time > now || predecessor != nil else { return .now }
         let place = waiting.lastIndex { $0.time <= time }.map { $0 + 1 } ?? 0

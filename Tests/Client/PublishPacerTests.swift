@@ -117,8 +117,12 @@ struct PublishPacerTests {
     mutating func history() {
         for seed in 0..<30 as Range<UInt64> {
             var random = SeededGenerator(seed: seed)
-            pacer = PublishPacer()
+            // Every other seed has narrow limits, as the compatible API has.
+            let narrow = PublishPacing(waitMax: .seconds(1), waitingMax: 4)
+            let limits = seed.isMultiple(of: 2) ? .patient : narrow
+            pacer = PublishPacer(limits)
             var plain = PlainPacer()
+            plain.limits = limits
             var now = start
             func rates(_ random: inout SeededGenerator) -> Rtm_Client_PublishRates? {
                 random.chance(1, in: 6)
@@ -184,6 +188,29 @@ struct PublishPacerTests {
         // Ten seconds at nearly ten a second, and what may come at once.
         #expect((95...110).contains(pacer.waitingIDs.count + 7))
         #expect(admit(999, Self.message("b"), at: start) == .now, "another channel has its own rate")
+    }
+
+    @Test("R-2: with narrow limits few publishes wait for a target, and none for long")
+    mutating func narrow() {
+        pacer = PublishPacer(PublishPacing(waitMax: .seconds(1), waitingMax: 4))
+        pacer.begin(Self.rates(10), now: start)
+        let verdicts = (1...20 as ClosedRange<UInt64>).map { admit($0, Self.message("a"), at: start) }
+        let sent = verdicts.count { $0 == .now }
+        #expect(sent > 0 && pacer.waitingIDs.count == 4, "\(verdicts)")
+        guard case .at(let first) = verdicts[sent] else { return #expect(Bool(false), "\(verdicts)") }
+        #expect(verdicts[(sent + 4)...].allSatisfy { $0 == .refused(retryAfter: first - start) })
+        #expect(admit(21, Self.message("b"), at: start) == .now, "another channel is free")
+        #expect(pacer.takeDue(now: first).count == 1)
+        guard case .at = admit(22, Self.message("a"), at: first) else {
+            return #expect(Bool(false), "a place is free as soon as the refusal said")
+        }
+        // At two a second the third would wait for more than a second.
+        pacer = PublishPacer(PublishPacing(waitMax: .seconds(1), waitingMax: 16))
+        pacer.begin(Self.rates(2), now: start)
+        let slow = (1...8 as ClosedRange<UInt64>).map { admit($0, Self.message("a"), at: start) }
+        #expect(pacer.waitingIDs.count == 2, "\(slow)")
+        guard case .refused(let wait) = slow[3] else { return #expect(Bool(false), "\(slow)") }
+        #expect(wait > .zero && wait < .seconds(1))
     }
 
     @Test("a new session keeps what waits, in its order; what nobody waits for is forgotten")

@@ -4,6 +4,9 @@ import RTMModel
 extension AgoraRtmClientConfig {
     /// The range of `reconnectTimeout` in seconds, if it isn't 0 (L-47).
     private static let reconnectTimeoutRange: ClosedRange<UInt32> = 15...3600
+    /// An app that awaits each publish was slowed by the way to the vendor's servers, so it may rely on that
+    /// none is refused. One that publishes regardless is refused above the rate.
+    private static let pacing = PublishPacing(waitMax: .seconds(1), waitingMax: 16)
 
     /// Translates this configuration for the client below, which clamps the heartbeat and presence times
     /// itself.
@@ -28,8 +31,7 @@ extension AgoraRtmClientConfig {
             configuration.reconnectTimeout = .seconds(
                 min(max(reconnectTimeout, range.lowerBound), range.upperBound))
         }
-        // The reference refuses a publish above the rate, and doesn't hold it back.
-        configuration.pacesPublishes = false
+        configuration.pacing = Self.pacing
         configuration.encryptionKeys = encryptionKeys
         if let logger = try logConfig?.logger() { configuration.logger = logger }
         return configuration

@@ -7,9 +7,12 @@ final class Messages {
     private unowned let link: Link
     private(set) var inbox = InboxPosition()
     private var publishes = PublishQueue()
-    private var pacer = PublishPacer()
+    private var pacer: PublishPacer
 
-    init(_ link: Link) { self.link = link }
+    init(_ link: Link) {
+        self.link = link
+        pacer = PublishPacer(link.configuration.pacing)
+    }
 
     // MARK: Publishing
 

@@ -14,7 +14,7 @@ struct PublishPacer {
         case now
         /// It waits until then, and `takeDue` returns it.
         case at(Instant)
-        /// Its turn would come after the time that a call has.
+        /// Its turn would come after the time that it may wait, or too many wait for the same target already.
         case refused(retryAfter: Duration)
     }
 
@@ -22,12 +22,15 @@ struct PublishPacer {
     private static let rateShare = 0.95
     private static let burstShare = 0.75
 
+    private let limits: PublishPacing
     /// Nil while the server has named no rates.
     private var rates: Rtm_Client_PublishRates?
     private var targets: [MessageDestination: Pace] = [:]
     private var messages = Pace()
     private var bytes = Pace()
     private var waiting = WaitingPublishes()
+
+    init(_ limits: PublishPacing = .patient) { self.limits = limits }
 
     var nextDue: Instant? { waiting.next?.time }
     /// In the order of their times.
@@ -39,7 +42,11 @@ struct PublishPacer {
     ) -> Verdict {
         let predecessor = waiting.last(to: message.destination)
         let time = max(earliest(message, now: now), predecessor?.time ?? now)
-        guard time <= deadline else { return .refused(retryAfter: time - deadline) }
+        let latest = limits.waitMax.map { min(deadline, now + $0) } ?? deadline
+        guard time <= latest else { return .refused(retryAfter: time - latest) }
+        if let first = waiting.first(to: message.destination, unlessFewerThan: limits.waitingMax) {
+            return .refused(retryAfter: max(first.time - now, .zero))
+        }
         spend(message, at: time)
         forgetRested(now: now)
         // A predecessor whose time has come leaves in a moment, and this one behind it.
@@ -125,6 +132,22 @@ struct PublishPacer {
 
     private static let targetsMax = 1_024
     private var targetsMax = Self.targetsMax
+}
+
+/// How far a client holds publishes back that come faster than the server's rates.
+package struct PublishPacing: Sendable, Hashable {
+    /// How long a publish may wait; nil means as long as a call may take.
+    package var waitMax: Duration?
+    /// Limit: how many publishes may wait for one target.
+    package var waitingMax: Int
+
+    package init(waitMax: Duration?, waitingMax: Int) {
+        self.waitMax = waitMax
+        self.waitingMax = waitingMax
+    }
+
+    /// Every publish waits for its turn.
+    package static let patient = PublishPacing(waitMax: nil, waitingMax: .max)
 }
 
 extension Rtm_Client_PublishRates {

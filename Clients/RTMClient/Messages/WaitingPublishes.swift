@@ -31,19 +31,34 @@ struct WaitingPublishes {
         }
     }
 
+    /// What waits for one target.
+    private struct Line {
+        var turns = Deque<Turn>()
+        /// How many of the turns are no leftovers.
+        var count = 0
+    }
+
     private var entries: [UInt64: Entry] = [:]
     private var turns = Heap<Turn>()
-    private var lines: [MessageDestination: Deque<Turn>] = [:]
+    private var lines: [MessageDestination: Line] = [:]
     private var lastNumber: UInt64 = 0
 
     var next: Entry? { turns.min.flatMap { entries[$0.id] } }
     /// How much is remembered, leftovers included.
-    var size: Int { turns.count + lines.values.reduce(0) { $0 + $1.count } }
+    var size: Int { turns.count + lines.values.reduce(0) { $0 + $1.turns.count } }
     /// Everything that waits, in its order.
     var all: [Entry] { entries.values.sorted { $0.turn < $1.turn } }
 
     /// The publish that came last of those to the target.
-    func last(to target: MessageDestination) -> Entry? { lines[target]?.last.flatMap { entries[$0.id] } }
+    func last(to target: MessageDestination) -> Entry? {
+        lines[target]?.turns.last.flatMap { entries[$0.id] }
+    }
+
+    /// The publish that leaves first of those to the target, or `nil` if fewer than so many wait for it.
+    func first(to target: MessageDestination, unlessFewerThan count: Int) -> Entry? {
+        guard let line = lines[target], line.count >= count else { return nil }
+        return line.turns.first.flatMap { entries[$0.id] }
+    }
 
     /// - Parameter time: not before the time of what waits for the same target.
     mutating func add(_ id: UInt64, _ message: OutgoingMessage, at time: Instant) {
@@ -51,7 +66,8 @@ struct WaitingPublishes {
         let entry = Entry(id: id, message: message, time: time, number: lastNumber)
         entries[id] = entry
         turns.insert(entry.turn)
-        lines[message.destination, default: []].append(entry.turn)
+        lines[message.destination, default: Line()].turns.append(entry.turn)
+        lines[message.destination]?.count += 1
     }
 
     mutating func takeDue(now: Instant) -> [Entry] {
@@ -69,14 +85,17 @@ struct WaitingPublishes {
         guard let entry = entries.removeValue(forKey: id) else { return false }
         while let first = turns.min, !isWaiting(first) { turns.removeMin() }
         if turns.count > 2 * entries.count + 64 { turns = Heap(entries.values.map(\.turn)) }
+        lines[entry.message.destination]?.count -= 1
         tidyLine(to: entry.message.destination)
         return true
     }
 
     private mutating func tidyLine(to target: MessageDestination) {
-        while let first = lines[target]?.first, !isWaiting(first) { lines[target]?.removeFirst() }
-        while let last = lines[target]?.last, !isWaiting(last) { lines[target]?.removeLast() }
-        if lines[target]?.isEmpty == true { lines[target] = nil }
+        while let first = lines[target]?.turns.first, !isWaiting(first) {
+            lines[target]?.turns.removeFirst()
+        }
+        while let last = lines[target]?.turns.last, !isWaiting(last) { lines[target]?.turns.removeLast() }
+        if lines[target]?.turns.isEmpty == true { lines[target] = nil }
     }
 
     private func isWaiting(_ turn: Turn) -> Bool { entries[turn.id]?.number == turn.number }
