@@ -80,6 +80,7 @@ struct Dialer: Dialing, Sendable {
 
     /// - Parameter peer: what is named when nobody answers there.
     private func dial(_ host: String, _ port: Int, _ route: Route, _ peer: String) {
+        guard let bootstrap = bootstrap(of: route) else { return }
         let connected =
             bootstrap
             .channelInitializer { channel in
@@ -96,6 +97,7 @@ struct Dialer: Dialing, Sendable {
         _ host: String, _ port: Int, _ credentials: RTMClient.ProxyCredentials?, _ route: Route
     ) {
         let proxy = "the proxy \(RTMClient.Proxy.http(host: host, port: port))"
+        guard let bootstrap = bootstrap(of: route) else { return }
         let connected = bootstrap.channelInitializer { route.bind($0) }.connect(host: host, port: port)
         connected.whenFailure { route.failed("\(proxy) can't be reached", $0) }
         connected.whenSuccess { channel in
@@ -106,8 +108,16 @@ struct Dialer: Dialing, Sendable {
         }
     }
 
-    private var bootstrap: any NIOClientTCPBootstrapProtocol {
-        Sockets.bootstrap(on: eventLoop).connectTimeout(timeout)
+    /// - Returns: `nil` if the route has failed already.
+    private func bootstrap(of route: Route) -> (any NIOClientTCPBootstrapProtocol)? {
+        if let bootstrap = Sockets.bootstrap(on: eventLoop, over: route.interface) {
+            return bootstrap.connectTimeout(timeout)
+        }
+        // The caller has no connection yet that could fail.
+        eventLoop.execute {
+            route.failed("\(route.server) can't be reached", InterfaceBinding.missing)
+        }
+        return nil
     }
 
     /// A numeric address is no server name. The certificate must then carry the address itself, which NIOSSL

@@ -38,8 +38,7 @@ struct PathChoice: Sendable {
     private var dialEndsAt: Instant?
     /// When the next dial begins; `nil` while one is under way.
     private var dialAt: Instant?
-    /// How many dials have failed since one succeeded.
-    private var failures = 0
+    private var rounds = DialRounds()
     private var changedAt: Instant?
     /// How long a path is kept after the latest change, which grows while changes follow one another.
     private var hold: Duration = .zero
@@ -105,25 +104,29 @@ struct PathChoice: Sendable {
     /// - Parameter lifetime: how long its server waits for a login.
     mutating func ready(lifetime: Duration, now: Instant) {
         guard isConnected else { return }
-        failures = 0
+        rounds.succeeded()
         dialEndsAt = nil
         standing = .ready(until: now + lifetime * 0.9)
         // The next one is to be ready before the server ends this one.
         dialAt = now + lifetime * 0.75
     }
 
-    /// The dial under way has failed.
+    /// The dial that is due takes the way with this number, of so many that there are. It is the same one for
+    /// as long as it leads somewhere.
+    mutating func way(of count: Int) -> Int? { rounds.way(of: count) }
+
+    /// The dial under way has failed. Another way is tried at once, and the pause comes when all have failed.
     mutating func dialFailed(now: Instant) {
         guard isConnected, dialEndsAt != nil else { return }
         dialEndsAt = nil
-        dialAt = now + timing.firstPause * (1 << min(failures, 5))
-        failures += 1
+        dialAt = now + timing.firstPause * rounds.failed()
     }
 
     /// The connection that stood by has ended.
     mutating func standbyLost(now: Instant) {
         guard isConnected else { return }
         standing = .none
+        rounds.lost()
         if dialEndsAt == nil { dialAt = now + timing.firstPause }
     }
 
@@ -182,6 +185,40 @@ struct PathChoice: Sendable {
     }
 }
 
+/// Which of the ways that there are is dialled. They are tried one after the other, in rounds. Pure.
+private struct DialRounds: Sendable {
+    private var way = 0
+    /// How many ways there were at the latest dial.
+    private var ways = 0
+    /// How many dials of this round have failed.
+    private var failures = 0
+    /// How many rounds have failed since a dial succeeded.
+    private var failedRounds = 0
+
+    mutating func way(of count: Int) -> Int? {
+        ways = count
+        return count > 0 ? way % count : nil
+    }
+
+    mutating func succeeded() { (failures, failedRounds) = (0, 0) }
+
+    /// What was dialled successfully has ended before its time.
+    mutating func lost() { way += 1 }
+
+    /// A dial has failed.
+    ///
+    /// - Returns: how many times the first pause comes before the next dial: none within a round, and then 1,
+    ///   2, 4 … 32.
+    mutating func failed() -> Int {
+        way += 1
+        failures += 1
+        guard failures >= ways else { return 0 }
+        failures = 0
+        defer { failedRounds += 1 }
+        return 1 << min(failedRounds, 5)
+    }
+}
+
 /// The times of a choice between two paths. Tests shorten them.
 package struct PathTiming: Sendable, Hashable {
     /// How often the path in use is asked for a sign of life.
@@ -190,7 +227,7 @@ package struct PathTiming: Sendable, Hashable {
     package var stall: Duration = .seconds(1)
     /// How long a connection that is to stand by may take until its server has answered Hello.
     package var dial: Duration = .seconds(5)
-    /// The first pause after a dial that failed, which doubles up to 32 times as much.
+    /// The first pause after all ways have failed, which doubles up to 32 times as much.
     package var firstPause: Duration = .seconds(1)
     /// How long a path is kept after a change, which doubles with each change that follows within `calm`.
     package var hold: Duration = .seconds(2)

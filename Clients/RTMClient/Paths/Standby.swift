@@ -12,8 +12,6 @@ final class Standby {
     private var choice: PathChoice
     private var ready: StandbyConnection?
     private var dialled: StandbyConnection?
-    /// How many connections were opened. Ways that lead nowhere give way to others.
-    private var dials = 0
 
     /// - Returns: `nil` for a client that has no second path.
     init?(_ link: Link) {
@@ -82,8 +80,8 @@ final class Standby {
         let ways = SecondWays(
             path, servers: link.configuration.servers.count, server: link.machine.server,
             address: link.connection?.socket.localAddress?.ipAddress, interfaces: .ofThisDevice())
-        guard let way = ways.way(dials) else { return choice.dialFailed(now: link.now) }
-        dials += 1
+        guard let number = choice.way(of: ways.all.count) else { return choice.dialFailed(now: link.now) }
+        let way = ways.all[number]
         let server = link.configuration.servers[way.server]
         link.logger.debug(
             "opening a second connection",
@@ -132,7 +130,8 @@ struct SecondWays {
         let interface: String?
     }
 
-    private let ways: [Way]
+    /// The best one first.
+    let all: [Way]
 
     /// - Parameters:
     ///   - servers: how many there are.
@@ -145,18 +144,15 @@ struct SecondWays {
     ) {
         let others = (1..<max(servers, 1)).map { Way(server: (server + $0) % servers, interface: nil) }
         guard case .otherInterface(let name) = path else {
-            ways = others
+            all = others
             return
         }
         let interfaces = interfaces()
         let inUse = interfaces.name(of: address)
         if let name {
-            ways = [Way(server: server, interface: name == inUse ? nil : name)]
+            all = [Way(server: server, interface: name == inUse ? nil : name)]
         } else {
-            ways = interfaces.names.filter { $0 != inUse }.map { Way(server: server, interface: $0) } + others
+            all = interfaces.names.filter { $0 != inUse }.map { Way(server: server, interface: $0) } + others
         }
     }
-
-    /// One after the other.
-    func way(_ number: Int) -> Way? { ways.isEmpty ? nil : ways[number % ways.count] }
 }

@@ -22,7 +22,9 @@ struct NetworkInterfaces: Sendable {
         let devices = (try? System.enumerateDevices()) ?? []
         return NetworkInterfaces(
             addresses: devices.compactMap { device in
-                guard let address = device.address?.ipAddress, leadsElsewhere(address) else { return nil }
+                guard let address = device.address?.ipAddress, leadsElsewhere(address),
+                    isUsable(device.name)
+                else { return nil }
                 return (device.name, address)
             })
     }
@@ -30,6 +32,15 @@ struct NetworkInterfaces: Sendable {
     private static func leadsElsewhere(_ address: String) -> Bool {
         let local = ["127.", "169.254.", "::1", "fe80:"]
         return !local.contains { address.lowercased().hasPrefix($0) }
+    }
+
+    /// Apple's platforms have interfaces with addresses that no connection of an app may take.
+    private static func isUsable(_ name: String) -> Bool {
+        #if canImport(Network)
+            UsableInterfaces.named(name) != nil
+        #else
+            true
+        #endif
     }
 
     /// Each once.
@@ -43,15 +54,23 @@ struct NetworkInterfaces: Sendable {
     func name(of address: String?) -> String? { addresses.first { $0.address == address }?.name }
 }
 
-/// A connection that leaves this device over one interface, whatever its routes say.
+/// A connection that leaves this device over one interface, whatever its routes say. POSIX sockets are bound
+/// to it; a connection of Network.framework was made with it (`Sockets.bootstrap`).
 enum InterfaceBinding {
     /// Limit: bytes of the name of an interface, with the zero behind it.
     private static let nameBytesMax = 16
 
+    /// What a connection over an interface fails with that isn't there.
+    static var missing: IOError { .noDevice(ENODEV) }
+
     /// - Throws: when there is no such interface, or when this system doesn't allow to choose one.
     static func bind(_ channel: any Channel, to interface: String) -> EventLoopFuture<Void> {
         guard let socket = channel as? any SocketOptionProvider else {
-            return channel.eventLoop.makeFailedFuture(ChannelError.operationUnsupported)
+            #if canImport(Network)
+                return channel.eventLoop.makeSucceededVoidFuture()
+            #else
+                return channel.eventLoop.makeFailedFuture(ChannelError.operationUnsupported)
+            #endif
         }
         #if canImport(Darwin)
             let index = if_nametoindex(interface)
@@ -61,7 +80,7 @@ enum InterfaceBinding {
         #else
             var name = InlineName()
             guard interface.utf8.count < nameBytesMax else {
-                return channel.eventLoop.makeFailedFuture(IOError.noDevice(ENODEV))
+                return channel.eventLoop.makeFailedFuture(missing)
             }
             withUnsafeMutableBytes(of: &name) { $0.copyBytes(from: interface.utf8) }
             return socket.unsafeSetSocketOption(

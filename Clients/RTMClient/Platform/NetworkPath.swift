@@ -16,6 +16,7 @@ import NIOCore
         init(_ eventLoop: any EventLoop, _ link: NIOLoopBoundBox<Link>) {
             let preferred = PreferredInterface()
             monitor.pathUpdateHandler = { path in
+                UsableInterfaces.known.withLockedValue { $0 = path.availableInterfaces }
                 let name = path.status == .satisfied ? path.availableInterfaces.first?.name : nil
                 guard preferred.isChanged(to: name) else { return }
                 eventLoop.execute { link.value.session.networkChanged() }
@@ -24,6 +25,16 @@ import NIOCore
         }
 
         deinit { monitor.cancel() }
+    }
+
+    /// The interfaces that the system can reach something over. All monitors of a process see the same ones.
+    enum UsableInterfaces {
+        /// Empty until the first report.
+        static let known = NIOLockedValueBox<[NWInterface]>([])
+
+        static func named(_ name: String) -> NWInterface? {
+            known.withLockedValue { $0.first { $0.name == name } }
+        }
     }
 
     private final class PreferredInterface: Sendable {

@@ -30,11 +30,20 @@ enum Sockets {
     }
 
     /// What fits the event loop, which may be the app's.
-    static func bootstrap(on eventLoop: any EventLoop) -> any NIOClientTCPBootstrapProtocol {
+    ///
+    /// - Parameter interface: what the connection has to leave this device over. POSIX sockets are bound to it
+    ///   when they have been made, see `InterfaceBinding`.
+    /// - Returns: `nil` if the system can't reach anything over that interface.
+    static func bootstrap(
+        on eventLoop: any EventLoop, over interface: String?
+    ) -> (any NIOClientTCPBootstrapProtocol)? {
         #if canImport(Network)
             if let bootstrap = NIOTSConnectionBootstrap(validatingGroup: eventLoop) {
                 // The client tries again by itself, and says meanwhile that there is no network.
-                return bootstrap.channelOption(NIOTSChannelOptions.waitForActivity, value: false)
+                let impatient = bootstrap.channelOption(NIOTSChannelOptions.waitForActivity, value: false)
+                guard let interface else { return impatient }
+                guard let required = UsableInterfaces.named(interface) else { return nil }
+                return impatient.configureNWParameters { $0.requiredInterface = required }
             }
         #endif
         return ClientBootstrap(group: eventLoop).channelOption(.tcpOption(.tcp_nodelay), value: 1)

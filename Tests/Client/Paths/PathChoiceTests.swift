@@ -78,13 +78,59 @@ struct PathChoiceTests {
         #expect(choice.due(now: at(12.5)) == [.giveUpDial])
     }
 
-    @Test("N-5: dials that fail are tried again after 1, 2, 4 … 32 s")
+    @Test("N-5: a way that leads nowhere gives way to the next at once; when all have, 1, 2, 4 … 32 s pass")
     func dialFails() {
+        for count in [1, 2, 5] {
+            var choice = PathChoice(PathTiming())
+            choice.connected(now: start)
+            var now = start
+            for pause in [1, 2, 4, 8, 16, 32, 32] {
+                for number in 0..<count {
+                    #expect(choice.due(now: now) == [.dial])
+                    let way = choice.way(of: count)
+                    #expect(way == number)
+                    choice.dialFailed(now: now)
+                    let next = number == count - 1 ? now + .seconds(pause) : now
+                    #expect(choice.deadline(now: now) == next)
+                }
+                now += .seconds(pause)
+            }
+        }
+    }
+
+    @Test("N-5: a way that answers nothing gives way to the next after 5 s, and one that leads on is kept")
+    func silentWay() {
+        var choice = PathChoice(PathTiming())
+        choice.connected(now: start)
+        #expect(choice.due(now: start) == [.dial])
+        var way = choice.way(of: 3)
+        #expect(way == 0)
+        #expect(choice.due(now: at(5)) == [.giveUpDial, .dial], "without a pause")
+        way = choice.way(of: 3)
+        #expect(way == 1)
+        choice.ready(lifetime: .seconds(10), now: at(5.1))
+        for renewal in 1...4 {
+            let time = at(5.1 + 7.5 * Double(renewal))
+            #expect(choice.due(now: time) == [.dial])
+            way = choice.way(of: 3)
+            #expect(way == 1, "the way that is known to lead somewhere")
+            choice.ready(lifetime: .seconds(10), now: time)
+        }
+        choice.standbyLost(now: at(40))
+        #expect(choice.due(now: at(41)) == [.dial])
+        way = choice.way(of: 3)
+        #expect(way == 2, "it has ended, so another one may be better")
+    }
+
+    @Test("N-5: where there is no other way, it is looked for one after 1, 2, 4 … 32 s")
+    func noWay() {
         var choice = PathChoice(PathTiming())
         choice.connected(now: start)
         var now = start
         for pause in [1, 2, 4, 8, 16, 32, 32] {
             #expect(choice.due(now: now) == [.dial])
+            let way = choice.way(of: 0)
+            #expect(way == nil)
             choice.dialFailed(now: now)
             #expect(choice.deadline(now: now) == now + .seconds(pause))
             now += .seconds(pause)

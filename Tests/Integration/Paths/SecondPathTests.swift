@@ -6,8 +6,10 @@ import Testing
 /// Clients with two ways to real edges, through lines that fail (N-5).
 @Suite(.serialized) struct SecondPathTests {
     /// A user with two ways, and one who has a good line and talks all the time.
+    ///
+    /// - Parameter deadServers: how many servers between the two that nobody answers at.
     private func withPaths(
-        to edges: Int, _ body: (TwoWays, RunningSystem) async throws -> Void
+        to edges: Int, deadServers: Int = 0, _ body: (TwoWays, RunningSystem) async throws -> Void
     ) async throws {
         try await RunningSystem.with(.fourProcesses) { system in
             var addresses = [system.address("edge")]
@@ -20,9 +22,12 @@ import Testing
             let lines = [
                 try await FaultProxy.start(to: addresses[0]), try await FaultProxy.start(to: addresses[1]),
             ]
-            let servers = try lines.map { try ServerAddress($0.address) }
+            var servers = try lines.map { try ServerAddress($0.address) }
+            let dead = try FreePorts.take(deadServers).map { ServerAddress(host: "127.0.0.1", port: $0) }
+            servers.insert(contentsOf: dead, at: 1)
+            let all = servers
             let walker = try system.client("walker") {
-                $0.servers = servers
+                $0.servers = all
                 $0.secondPath = .otherServer
             }
             try await TwoWays.with(walker, system.client("talker")) { ways in
@@ -71,6 +76,19 @@ import Testing
             try await system.process("rtm-edge", first: true).kill9()
             try await ways.arrive(within: .seconds(5))
             try await ways.publish(20)
+            try await ways.finish()
+        }
+    }
+
+    @Test("N-5: servers that refuse give way at once to one that answers, also when it is opened anew")
+    func deadServers() async throws {
+        try await withPaths(to: 1, deadServers: 6) { ways, _ in
+            let began = ContinuousClock.now
+            try await ways.standsBy(1)
+            #expect(ContinuousClock.now - began < .seconds(10), "pauses of 1, 2, 4 … 32 s are longer")
+            // It is opened anew after 7.5 seconds. The old one ends after ten, and then one is there still.
+            try await ways.arrive(for: .seconds(12))
+            #expect(ways.lines[1].connectionCount > 0)
             try await ways.finish()
         }
     }

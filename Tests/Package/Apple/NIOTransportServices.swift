@@ -3,6 +3,7 @@
 
 public import Dispatch
 public import NIOCore
+public import Network
 
 public final class NIOTSEventLoopGroup: EventLoopGroup {
     public static var singleton: NIOTSEventLoopGroup { NIOTSEventLoopGroup() }
@@ -20,6 +21,9 @@ public final class NIOTSConnectionBootstrap: NIOClientTCPBootstrapProtocol {
     ) -> Self { self }
     public func protocolHandlers(_ handlers: @escaping @Sendable () -> [any ChannelHandler]) -> Self { self }
     public func channelOption<Option: ChannelOption>(_ option: Option, value: Option.Value) -> Self { self }
+    public func configureNWParameters(_ configurator: @Sendable @escaping (NWParameters) -> Void) -> Self {
+        self
+    }
     public func connectTimeout(_ timeout: TimeAmount) -> Self { self }
     public func connect(host: String, port: Int) -> EventLoopFuture<any Channel> { nowhere() }
     public func connect(to address: SocketAddress) -> EventLoopFuture<any Channel> { nowhere() }

@@ -23,6 +23,10 @@ public struct NWInterface: Sendable, Hashable {
     public var name: String { "" }
 }
 
+public class NWParameters {
+    public var requiredInterface: NWInterface?
+}
+
 public struct POSIXErrorCode: RawRepresentable, Sendable, Hashable {
     public var rawValue: Int32
     public init(rawValue: Int32) { self.rawValue = rawValue }
