@@ -192,11 +192,40 @@ struct ConfigurationTests {
 
     // MARK: Access points
 
-    @Test("N-2: without privateConfig no client can be made (-10024)")
+    @Test("N-2, N-11: without privateConfig, RTM_SERVER and RTMServer no client can be made (-10024)")
     func withoutAddresses() {
         config.privateConfig = nil
         #expect(failure(config)?.code == .invalidPrivateConfig)
-        #expect(failure(config)?.reason.contains("privateConfig") == true)
+        for name in ["privateConfig", "RTM_SERVER", "RTMServer"] {
+            #expect(failure(config)?.reason.contains(name) == true)
+        }
+    }
+
+    private func found(
+        _ environment: [String: String], _ information: (any Sendable)?, in area: AgoraRtmAreaCode = .GLOB
+    ) throws(RTMError) -> [String]? {
+        try DefaultServers.accessPoints(environment: environment, information: information, in: area)?
+            .servers.map(\.description)
+    }
+
+    @Test("N-11: the environment says where the servers are, or else Info.plist, with one address or several")
+    func defaultServers() throws {
+        #expect(try found([:], nil) == nil)
+        #expect(try found(["RTM_SERVER": " "], "") == nil)
+        #expect(try found([:], 7) == nil, "something else has that name")
+        #expect(try found(["RTM_SERVER": "127.0.0.1"], nil) == ["127.0.0.1:7710"])
+        #expect(try found(["RTM_SERVER": "localhost:1, [::1]:2"], "b") == ["localhost:1", "[::1]:2"])
+        #expect(try found(["OTHER": "a"], "b.example:1 c.example") == ["b.example:1", "c.example:7710"])
+        #expect(try found([:], ["b.example", "c.example:2"]) == ["b.example:7710", "c.example:2"])
+        let areas = "a:1#EU,NA, b:2#CN,c:3"
+        #expect(try found(["RTM_SERVER": areas], nil, in: .NA) == ["a:1", "c:3"], "N-6")
+        let plain = try DefaultServers.accessPoints(
+            environment: ["RTM_SERVER": "tcp://rtm.example.com"], information: nil, in: .GLOB)
+        #expect(plain?.tls == .disabled, "N-3")
+        let bad = #expect(throws: RTMError.self) { try found(["RTM_SERVER": "a:b"], nil) }
+        #expect(bad?.code == .invalidPrivateConfig)
+        let mixed = #expect(throws: RTMError.self) { try found([:], "localhost,a.example") }
+        #expect(mixed?.reason.contains("RTMServer") == true)
     }
 
     @Test("N-3: authorities of the app's own reach the client below")

@@ -14,13 +14,8 @@ final class Screen: NSObject, AgoraRtmClientDelegate {
     }
 }
 
+// Where its server is, the environment says: no line does.
 let config = AgoraRtmClientConfig(appId: "demo", userId: "alice")
-let privateConfig = AgoraRtmPrivateConfig()
-privateConfig.serviceType = [.message]
-// Nothing needs to listen there, because the attempt alone changes the link.
-privateConfig.accessPointHosts = ["127.0.0.1:9"]
-config.privateConfig = privateConfig
-
 let screen = Screen()
 let kit = try AgoraRtmClientKit(config, delegate: screen)
 kit.login(nil)

@@ -41,17 +41,27 @@ extension AgoraRtmClientConfig {
     var services: AgoraRtmServiceType { privateConfig?.serviceType ?? [.message, .stream] }
 
     private func accessPoints() throws(RTMError) -> AccessPoints {
-        guard let privateConfig else {
-            throw RTMError(
-                .invalidPrivateConfig,
-                "privateConfig is missing: its accessPointHosts say where the servers are, such as 127.0.0.1:7710",
-                operation: "init")
-        }
+        guard let privateConfig else { return try defaultAccessPoints() }
         guard !privateConfig.serviceType.isEmpty else {
             throw RTMError(.invalidPrivateConfig, "privateConfig.serviceType is empty", operation: "init")
         }
         return try AccessPoints(
             privateConfig.accessPointHosts, in: areaCode, caFile: privateConfig.caFile)
+    }
+
+    private func defaultAccessPoints() throws(RTMError) -> AccessPoints {
+        let found = try DefaultServers.accessPoints(
+            environment: ProcessInfo.processInfo.environment,
+            information: Bundle.main.object(forInfoDictionaryKey: DefaultServers.entry), in: areaCode)
+        guard let found else {
+            throw RTMError(
+                .invalidPrivateConfig,
+                "nothing says where the servers are: set privateConfig with accessPointHosts such as "
+                    + "127.0.0.1:7710, the environment variable \(DefaultServers.variable), or "
+                    + "\(DefaultServers.entry) in Info.plist",
+                operation: "init")
+        }
+        return found
     }
 
     private func checkNumericUserId() throws(RTMError) {

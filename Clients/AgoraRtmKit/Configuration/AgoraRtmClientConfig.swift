@@ -46,7 +46,10 @@ public final class AgoraRtmClientConfig: NSObject {
     public var logConfig: AgoraRtmLogConfig?
     /// How messages, states and metadata values are encrypted between clients. Nil means not at all.
     public var encryptionConfig: AgoraRtmEncryptionConfig?
-    /// Where the servers are. Without it no client can be made: `.invalidPrivateConfig` (-10024) (N-2).
+    /// Where the servers are. Without it the environment variable `RTM_SERVER` says so, or else the entry
+    /// `RTMServer` of the app's `Info.plist`; each has the addresses of
+    /// ``AgoraRtmPrivateConfig/accessPointHosts``, several of them between commas. Without all of these no
+    /// client can be made: `.invalidPrivateConfig` (-10024) (N-2, N-11).
     public var privateConfig: AgoraRtmPrivateConfig?
     /// The queue on which delegates and completion blocks are called, one after the other; nil, the default,
     /// means the main queue.
