@@ -47,23 +47,27 @@ struct TokenExamination {
 extension TokenExamination {
     /// Does the token let the user join this stream channel, and is that privilege still valid?
     ///
-    /// - Returns: its end in milliseconds since 1970 (UTC).
-    func askJoin(of channel: String) throws(RTMError) -> UInt64 {
+    /// - Returns: its end, and that of the privilege to publish there.
+    func askJoin(of channel: String) throws(RTMError) -> JoinGrant {
         let joins = token.services.filter { service in
             guard case .rtc(let name, let user) = service.content, name.isSpelled(channel) else {
                 return false
             }
             return user.isEmpty || user.isSpelled(userID)
         }
-        let ends = joins.compactMap { $0.privileges[TokenService.Privilege.joinChannel] }
-            .map(token.expiry(ofPrivilege:))
-        guard let last = ends.max() else {
+        func end(of privilege: UInt16) -> UInt64? {
+            joins.compactMap { $0.privileges[privilege] }.map(token.expiry(ofPrivilege:)).max()
+        }
+        guard let last = end(of: TokenService.Privilege.joinChannel) else {
             throw RTMError(
                 .channelJoinFailed,
                 "the token doesn't let user \(userID.quoted) join stream channel \(channel.quoted)")
         }
         try askExpiry(last, of: "the token's privilege to join")
-        return min(last, endOfLife ?? last) * 1000
+        func milliseconds(_ end: UInt64) -> UInt64 { min(end, endOfLife ?? end) * 1000 }
+        return JoinGrant(
+            expiresAtMilliseconds: milliseconds(last),
+            publishesUntilMilliseconds: end(of: TokenService.Privilege.publishData).map(milliseconds))
     }
 
     private var token: AccessToken { signed.token }

@@ -43,12 +43,12 @@ package struct TokenVerifier: Sendable {
     /// Decides whether a token lets a user join a stream channel (C-2). It needs an rtc service for the
     /// channel and the user, or for any user, with the privilege to join.
     ///
-    /// - Returns: when the membership ends unless the token is renewed, in milliseconds since 1970 (UTC).
+    /// - Returns: when what the token gives ends unless it is renewed.
     /// - Throws: as `verify` does, and `.channelJoinFailed` (-11007) for a token that is for something else.
     @discardableResult
     package func verifyJoin(
         _ text: String, channel: String, userID: String, nowMilliseconds: UInt64
-    ) throws(RTMError) -> UInt64 {
+    ) throws(RTMError) -> JoinGrant {
         guard text != appID else {
             throw RTMError(
                 .invalidToken,

@@ -40,6 +40,35 @@ struct TokenVerifierTests {
         #expect(try refusal([rtc("room", "anna")], at: 600)?.code == .tokenExpired)
     }
 
+    @Test("A-13: a join tells until when its user may publish: the privilege, the token and its life at most")
+    func publishing() throws {
+        func grant(_ privileges: [[UInt16: UInt32]], user: String = "anna", lifeMax: Duration = .zero)
+            throws -> JoinGrant
+        {
+            let services = privileges.map {
+                TokenService(.rtc(channel: "room", user: user), privileges: $0)
+            }
+            let token = try SampleApp.token(endsAt: 2_000_000_600, services)
+            return try TokenVerifier(
+                appID: SampleApp.id, certificate: SampleApp.certificate, lifeMax: lifeMax
+            ).verifyJoin(token, channel: "room", userID: "anna", nowMilliseconds: 2_000_000_000_000)
+        }
+        let (join, publish) = (TokenService.Privilege.joinChannel, TokenService.Privilege.publishData)
+        let end: UInt64 = 2_000_000_600_000
+        #expect(try grant([[join: 0]]) == JoinGrant(expiresAtMilliseconds: end))
+        #expect(
+            try grant([[join: 0, publish: 0]])
+                == JoinGrant(expiresAtMilliseconds: end, publishesUntilMilliseconds: end))
+        let brief = try grant([[join: 0, publish: 60]])
+        #expect(brief.publishesUntilMilliseconds == 2_000_000_060_000, "A-12")
+        #expect(brief.allowsPublishing(now: 2_000_000_059_999))
+        #expect(!brief.allowsPublishing(now: 2_000_000_060_000))
+        #expect(try grant([[join: 0], [publish: 0]]).publishesUntilMilliseconds == end, "A-11")
+        #expect(
+            try grant([[join: 0, publish: 0]], lifeMax: .seconds(100)).publishesUntilMilliseconds
+                == 2_000_000_100_000, "L-50")
+    }
+
     // MARK: S-3, check by check
 
     @Test("a token for the user is accepted until it expires (S-3, S-50)")

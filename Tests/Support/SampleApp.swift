@@ -27,10 +27,11 @@ package enum SampleApp {
 
     /// A token that lets a user join a stream channel; an empty user stands for anybody.
     package static func joinToken(
-        _ channel: String, for user: String, endsAt: UInt64
+        _ channel: String, for user: String, endsAt: UInt64, publishes: Bool = false
     ) throws(RTMError) -> String {
-        let service = TokenService(
-            .rtc(channel: channel, user: user), privileges: [TokenService.Privilege.joinChannel: 0])
+        var privileges = [TokenService.Privilege.joinChannel: UInt32(0)]
+        if publishes { privileges[TokenService.Privilege.publishData] = 0 }
+        let service = TokenService(.rtc(channel: channel, user: user), privileges: privileges)
         return try token(endsAt: endsAt, [service])
     }
 

@@ -1,3 +1,4 @@
+import RTMAccessToken
 import RTMModel
 import RTMTestSupport
 import Testing
@@ -9,8 +10,8 @@ import Testing
     @Test("S-50, S-51: one warning 30 s before the end, then the end; a renewal moves both")
     func life() {
         var tokens = JoinTokens()
-        tokens.accepted("room", until: 100_000)
-        tokens.accepted("brief", until: 20_000)
+        tokens.accepted("room", JoinGrant(expiresAtMilliseconds: 100_000))
+        tokens.accepted("brief", JoinGrant(expiresAtMilliseconds: 20_000))
         var (events, next) = tokens.check(now: 0)
         #expect(events == [.willExpire(channel: "brief", in: .seconds(20))])
         #expect(next == .seconds(20))
@@ -18,12 +19,35 @@ import Testing
         #expect(events == [.expired(channel: "brief")] && next == .seconds(50))
         (events, next) = tokens.check(now: 70_000)
         #expect(events == [.willExpire(channel: "room", in: .seconds(30))] && next == .seconds(30))
-        tokens.accepted("room", until: 200_000)
+        tokens.accepted("room", JoinGrant(expiresAtMilliseconds: 200_000))
         (events, next) = tokens.check(now: 100_000)
         #expect(events == [] && next == .seconds(70))
         tokens.left("room")
         (events, next) = tokens.check(now: 300_000)
         #expect(tokens.isEmpty && events == [] && next == nil)
+    }
+
+    @Test("A-13: publishing needs the privilege of the token that counts now, while both last")
+    func publishing() {
+        var tokens = JoinTokens()
+        func may(_ now: UInt64) -> Bool { tokens.allowPublishing(in: "room", now: now) }
+        #expect(!may(0), "not joined")
+        tokens.accepted("room", JoinGrant(expiresAtMilliseconds: 100_000))
+        #expect(!may(0), "the token lets join and no more")
+        tokens.accepted(
+            "room", JoinGrant(expiresAtMilliseconds: 100_000, publishesUntilMilliseconds: 50_000))
+        #expect(may(0) && may(49_999) && !may(50_000))
+        #expect(!tokens.allowPublishing(in: "hall", now: 0), "another channel")
+        tokens.accepted("room", JoinGrant(expiresAtMilliseconds: 200_000))
+        #expect(!may(0), "a renewal can take it away")
+        tokens.accepted(
+            "room", JoinGrant(expiresAtMilliseconds: 60_000, publishesUntilMilliseconds: 60_000))
+        tokens.left("room")
+        #expect(!may(0))
+        tokens.accepted(
+            "room", JoinGrant(expiresAtMilliseconds: 60_000, publishesUntilMilliseconds: 90_000))
+        _ = tokens.check(now: 60_000)
+        #expect(!may(60_000), "the membership has ended")
     }
 
     @Test("a generated history: each end comes once and in time, and is announced before", arguments: 1...40)
@@ -42,7 +66,7 @@ import Testing
             case 1:
                 let end = now + UInt64.random(in: 1...120_000, using: &random)
                 if ends[channel] != end { warned[channel] = nil }
-                tokens.accepted(channel, until: end)
+                tokens.accepted(channel, JoinGrant(expiresAtMilliseconds: end))
                 ends[channel] = end
             default: break
             }

@@ -267,4 +267,45 @@ import Testing
             await client.close()
         }
     }
+
+    @Test("A-13: where the operator asks for it, only a token with the privilege lets its user publish")
+    func publishers() async throws {
+        let flags = [
+            "--apps", "\(SampleApp.id):\(SampleApp.certificate)", "--edge-permissions-publish-topics",
+            "granted",
+        ]
+        try await RunningSystem.with(.standalone, edge: flags) { system in
+            let end = WallClock.milliseconds() / 1000 + 300
+            var clients: [RTMClient] = []
+            for user in ["anna", "ben"] {
+                let client = try system.client(user) { $0.appID = SampleApp.id }
+                try await client.login(token: SampleApp.token(for: user, endsAt: end))
+                clients.append(client)
+            }
+            let (anna, ben) = (clients[0], clients[1])
+            func token(_ user: String, publishes: Bool) throws -> String {
+                try SampleApp.joinToken("room", for: user, endsAt: end, publishes: publishes)
+            }
+            let stage = try await anna.join("room", token: token("anna", publishes: true))
+            try await stage.joinTopic("news")
+            let seat = try await ben.join("room", token: token("ben", publishes: false))
+            #expect(await code { try await seat.joinTopic("chat") } == .channelJoinTopicFailed)
+
+            // Who may not publish still hears those who may.
+            var heard = ben.events().makeAsyncIterator()
+            try await seat.subscribe(to: "news", users: ["anna"])
+            try await stage.publish("hello", to: "news")
+            #expect(await heard.nextMessage()?.payload == .text("hello"))
+
+            // A renewal gives the privilege and takes it away.
+            try await seat.renewToken(token("ben", publishes: true))
+            try await seat.joinTopic("chat")
+            try await seat.publish("hi", to: "chat")
+            try await seat.renewToken(token("ben", publishes: false))
+            let refused = await code { try await seat.publish("hi", to: "chat") }
+            #expect(refused == .channelPublishPermissionDenied)
+            try await seat.leaveTopic("chat")
+            for client in clients { await client.close() }
+        }
+    }
 }

@@ -15,10 +15,12 @@ final class Calls {
     private let metrics: EdgeMetrics
     private let endOfTurn: EndOfTurn
     private var isPassing = false
+    private let wallClock: () -> UInt64
 
     init(
         presence: PresenceClient<ServiceEvents>, storage: StorageClient<ServiceEvents>, locks: Locks,
-        subscribing: Subscribing, metrics: EdgeMetrics, endOfTurn: EndOfTurn
+        subscribing: Subscribing, metrics: EdgeMetrics, endOfTurn: EndOfTurn,
+        wallClock: @escaping () -> UInt64
     ) {
         self.presence = presence
         self.storage = storage
@@ -26,6 +28,7 @@ final class Calls {
         self.subscribing = subscribing
         self.metrics = metrics
         self.endOfTurn = endOfTurn
+        self.wallClock = wallClock
     }
 
     func call(_ session: Session, _ call: ClientCall, _ requestID: UInt64) {
@@ -35,6 +38,7 @@ final class Calls {
             try session.rates.call(call, session.application.rates, now: endOfTurn.now)
             try session.check(call)
             try checkJoined(call, session)
+            try checkPublishes(call, session)
             lock = try locks.begin(call, of: session)
         } catch {
             return context.refuse(error, metrics)
@@ -100,6 +104,12 @@ final class Calls {
         let channel = session.channel(call.target.string, .stream)
         guard !subscribing.isSubscribed(session.key, to: channel) else { return }
         throw RTMError(code, "stream channel \"\(channel.name)\" is not joined")
+    }
+
+    /// Who sets a state of a stream channel's topics becomes a publisher (C-5).
+    private func checkPublishes(_ call: ClientCall, _ session: Session) throws(RTMError) {
+        guard call.channelType == .topics, call.kind == .setState else { return }
+        try session.checkMayPublishTopics(in: call.target, now: wallClock, else: .channelJoinTopicFailed)
     }
 
     func presenceAnswered(

@@ -138,6 +138,10 @@ package enum EdgeKeys {
         "edge.permissions.revokeLocks", default: .everybody,
         "Who may revoke and remove locks: everybody whom no token restricts, or those whose token lists the channel for writing (K-9)."
     )
+    static let topicPublishers = ConfigurationKey<ForeignPolicies.Policy>.choice(
+        "edge.permissions.publishTopics", default: .everybody,
+        "Who may publish in stream channels: everybody who has joined, or those who joined with a token that has the privilege to publish data (A-13)."
+    )
 
     /// Where the other services are, when they are other processes.
     static let addresses = [messaging.declaration, presence.declaration, storage.declaration]
@@ -159,7 +163,7 @@ package enum EdgeKeys {
         channelMetadataRate.declaration, userMetadataRate.declaration, acquireLockRate.declaration,
         renewalRate.declaration, heartbeatRate.declaration, refusalRate.declaration,
         stateBytesRate.declaration,
-        userMetadataWriters.declaration, lockRevokers.declaration,
+        userMetadataWriters.declaration, lockRevokers.declaration, topicPublishers.declaration,
     ]
 
     /// What a running edge takes over from a changed configuration.
@@ -172,6 +176,7 @@ package enum EdgeKeys {
         subscribeRate.declaration, loginRate.declaration, channelMetadataRate.declaration,
         userMetadataRate.declaration, acquireLockRate.declaration, renewalRate.declaration,
         stateBytesRate.declaration, userMetadataWriters.declaration, lockRevokers.declaration,
+        topicPublishers.declaration,
     ]
 
     static let rules = [
@@ -253,7 +258,8 @@ extension Application {
             tokenLifeMax: configuration[EdgeKeys.tokenLifeMax],
             policies: ForeignPolicies(
                 userMetadata: configuration[EdgeKeys.userMetadataWriters],
-                locks: configuration[EdgeKeys.lockRevokers]),
+                locks: configuration[EdgeKeys.lockRevokers],
+                topics: configuration[EdgeKeys.topicPublishers]),
             service: record.service ?? .all)
     }
 }

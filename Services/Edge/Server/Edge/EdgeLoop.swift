@@ -96,10 +96,10 @@ final class EdgeLoop {
         let history = HistoryAppends(storage: storage, wallClock: wallClock)
         publishing = Publishing(
             messaging: messaging, history: history, sessions: sessions, subscribing: subscribing,
-            sharedRates: sharedRates, metrics: metrics, endOfTurn: endOfTurn)
+            sharedRates: sharedRates, metrics: metrics, endOfTurn: endOfTurn, wallClock: wallClock)
         calls = Calls(
             presence: presence, storage: storage, locks: locks, subscribing: subscribing, metrics: metrics,
-            endOfTurn: endOfTurn)
+            endOfTurn: endOfTurn, wallClock: wallClock)
         channelRequests = ChannelRequests(
             subscribing: subscribing, memberships: memberships, locks: locks, endOfTurn: endOfTurn,
             eventLoop: eventLoop, wallClock: wallClock)

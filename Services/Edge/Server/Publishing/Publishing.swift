@@ -31,6 +31,7 @@ final class Publishing {
     private let sharedRates: SharedRates
     private let metrics: EdgeMetrics
     private let endOfTurn: EndOfTurn
+    private let wallClock: () -> UInt64
     private let run = PublishRun()
     private var window = PublishWindow()
     /// Whose run it is.
@@ -40,7 +41,8 @@ final class Publishing {
 
     init(
         messaging: MessagingClient<ServiceEvents>, history: HistoryAppends, sessions: Sessions,
-        subscribing: Subscribing, sharedRates: SharedRates, metrics: EdgeMetrics, endOfTurn: EndOfTurn
+        subscribing: Subscribing, sharedRates: SharedRates, metrics: EdgeMetrics, endOfTurn: EndOfTurn,
+        wallClock: @escaping () -> UInt64
     ) {
         self.messaging = messaging
         self.history = history
@@ -49,6 +51,7 @@ final class Publishing {
         self.sharedRates = sharedRates
         self.metrics = metrics
         self.endOfTurn = endOfTurn
+        self.wallClock = wallClock
     }
 
     /// Returns whether the message goes to messaging. Otherwise it was refused.
@@ -221,6 +224,8 @@ extension Publishing {
         guard subscribing.features(of: session.key, in: topics)?.contains(.quiet) == false else {
             throw RTMError(.channelTopicNotJoined, "topic \"\(request.channel.string)\" is not joined")
         }
+        try session.checkMayPublishTopics(
+            in: WireText(channel), now: wallClock, else: .channelPublishPermissionDenied)
         guard !request.storeInHistory else {
             throw RTMError(.invalidChannelType, "messages of topics are not stored")
         }

@@ -1,7 +1,7 @@
 import RTMModel
 import RTMWire
 
-/// Who may change what belongs to other users. Pure: the operator decides.
+/// Who may change what belongs to other users, and publish in stream channels. Pure: the operator decides.
 struct ForeignPolicies: Sendable, Hashable {
     enum Policy: String, Sendable, Hashable, CaseIterable {
         /// Every user who is logged in, unless the token restricts it.
@@ -14,6 +14,8 @@ struct ForeignPolicies: Sendable, Hashable {
     var userMetadata = Policy.everybody
     /// Revoking and removing locks (K-3, K-9).
     var locks = Policy.everybody
+    /// Publishing in stream channels.
+    var topics = Policy.everybody
 
     /// Nil for a call that changes nothing of others.
     func policy(for call: ClientCall) -> Policy? {

@@ -49,6 +49,21 @@ extension Session {
 }
 
 extension Session {
+    /// Whether the session may publish in a stream channel. Where the operator asks for it, the token of the
+    /// join needs the privilege. An app without certificate has no tokens, and restricts nobody.
+    ///
+    /// - Parameter now: UTC, in milliseconds since 1970.
+    func checkMayPublishTopics(
+        in channel: WireText, now: () -> UInt64, else code: ErrorCode
+    ) throws(RTMError) {
+        guard application.policies.topics == .granted, application.certificate != nil else { return }
+        guard joinTokens?.allowPublishing(in: channel.string, now: now()) != true else { return }
+        throw RTMError(
+            code,
+            "the token by which stream channel \"\(channel.string)\" is joined doesn't allow to publish there"
+        )
+    }
+
     private func isOwn(_ resource: TokenPermissions.Resource, _ name: WireText) -> Bool {
         resource == .users && userID.utf8.elementsEqual(name.bytes)
     }

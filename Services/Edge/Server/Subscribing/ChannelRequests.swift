@@ -59,7 +59,7 @@ final class ChannelRequests {
     private func check(
         _ wish: ChannelWish, _ name: WireText, for session: Session
     ) throws(RTMError) -> ChannelKey {
-        var expiresAt: UInt64?
+        var grant: JoinGrant?
         switch wish.type {
         case .message:
             try NameRule.channel.check(name.bytes)
@@ -67,7 +67,7 @@ final class ChannelRequests {
         case .stream:
             try NameRule.channel.check(name.bytes)
             try session.checkMayRead(name, .streamChannels)
-            expiresAt = try session.application.checkJoin(
+            grant = try session.application.checkJoin(
                 name.string, wish.token, userID: session.userID, nowMilliseconds: wallClock())
         case .topics:
             try checkIsJoined(name, by: session)
@@ -85,13 +85,13 @@ final class ChannelRequests {
         try subscribing.checkIsPossible(
             key, wish.type == .stream ? .channelJoinFailed : .channelSubscribeFailed)
         try checkRoom(for: key, of: session)
-        if let expiresAt { accept(key.name, until: expiresAt, session) }
+        if let grant { accept(key.name, grant, session) }
         return key
     }
 
-    private func accept(_ channel: String, until end: UInt64, _ session: Session) {
+    private func accept(_ channel: String, _ grant: JoinGrant, _ session: Session) {
         var tokens = session.joinTokens ?? JoinTokens()
-        tokens.accepted(channel, until: end)
+        tokens.accepted(channel, grant)
         session.joinTokens = tokens
         // The connection looks after it in a turn of its own, behind the answer to the request.
         eventLoop.assumeIsolated().execute { session.connection?.joinTokenAccepted() }
@@ -199,9 +199,9 @@ extension ChannelRequests {
             try NameRule.channel.check(request.channel.bytes)
             try checkIsJoined(request.channel, by: session)
             let channel = request.channel.string
-            let end = try session.application.checkJoin(
+            let grant = try session.application.checkJoin(
                 channel, request.token.string, userID: session.userID, nowMilliseconds: wallClock())
-            if let end { accept(channel, until: end, session) }
+            if let grant { accept(channel, grant, session) }
             session.answer(requestID, TokenRenewed())
         } catch {
             session.answer(requestID, error)

@@ -1,9 +1,11 @@
+import RTMAccessToken
 import RTMModel
 
-/// The tokens by which a session has joined stream channels: whom to warn of their end, and what ends with
-/// them (C-2, S-50). Pure: it is told the time.
+/// The tokens by which a session has joined stream channels: whom to warn of their end, what ends with them
+/// (C-2, S-50), and whether they allow to publish there. Pure: it is told the time.
 struct JoinTokens {
     private var clocks: [String: TokenClock] = [:]
+    private var grants: [String: JoinGrant] = [:]
 
     var isEmpty: Bool { clocks.isEmpty }
 
@@ -14,14 +16,19 @@ struct JoinTokens {
     }
 
     /// The channel is joined with this token, or its token was renewed.
-    ///
-    /// - Parameter end: UTC, in milliseconds since 1970.
-    mutating func accepted(_ channel: String, until end: UInt64) {
+    mutating func accepted(_ channel: String, _ grant: JoinGrant) {
+        let end = grant.expiresAtMilliseconds
+        grants[channel] = grant
         if clocks[channel] == nil { clocks[channel] = TokenClock(expiresAt: end) }
         clocks[channel]?.renewed(expiresAt: end)
     }
 
-    mutating func left(_ channel: String) { clocks[channel] = nil }
+    mutating func left(_ channel: String) { (clocks[channel], grants[channel]) = (nil, nil) }
+
+    /// - Parameter now: UTC, in milliseconds since 1970.
+    func allowPublishing(in channel: String, now: UInt64) -> Bool {
+        grants[channel]?.allowsPublishing(now: now) ?? false
+    }
 
     /// - Parameter now: UTC, in milliseconds since 1970.
     /// - Returns: what is due, by the names of the channels, and how long nothing is due after that.
@@ -37,7 +44,7 @@ struct JoinTokens {
             switch verdict {
             case .expired:
                 events.append(.expired(channel: channel))
-                clocks[channel] = nil
+                left(channel)
             case .valid(let rest), .willExpire(let rest): next = min(next ?? rest, rest)
             case nil: break
             }

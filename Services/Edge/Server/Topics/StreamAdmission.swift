@@ -9,10 +9,10 @@ extension Application {
     /// - credential: a token with an rtc service for the channel and the user. An app without certificate
     ///   takes the app id, or nothing.
     /// - nowMilliseconds: UTC, since 1970.
-    /// - Returns: when the membership ends unless the token is renewed; nil where there is no token.
+    /// - Returns: what the token gives; nil where there is no token.
     func checkJoin(
         _ channel: String, _ credential: String, userID: String, nowMilliseconds: UInt64
-    ) throws(RTMError) -> UInt64? {
+    ) throws(RTMError) -> JoinGrant? {
         guard service == .all else {
             throw RTMError(.channelNotAvailable, "stream channels are switched off for app \"\(id)\"")
         }

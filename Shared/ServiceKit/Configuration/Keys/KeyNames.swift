@@ -11,7 +11,8 @@ enum KeyNames {
             """
             admin connections.max connections.perAddressMax frame.bytesMax handshake.bytesMax \
             handshake.timeout listen messaging outbound.bytesMax outbound.timeout \
-            permissions.revokeLocks permissions.userMetadata presence proxyProtocol.trusted rates.acquireLock \
+            permissions.publishTopics permissions.revokeLocks permissions.userMetadata presence \
+            proxyProtocol.trusted rates.acquireLock \
             rates.appPublish rates.appPublishBytes rates.calls rates.channelMetadata \
             rates.heartbeats rates.login rates.publish rates.refusals rates.renewal \
             rates.sessionPublish rates.sessionPublishBytes rates.stateBytes rates.subscribe rates.topicPublish \
