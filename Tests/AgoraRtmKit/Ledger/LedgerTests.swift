@@ -36,6 +36,25 @@ struct LedgerTests {
         }
     }
 
+    @Test("the labels are true: what has no effect is called so, and so is what is our choice")
+    func labels() throws {
+        let law = try String(contentsOf: Self.root.appending(path: "docs/behaviour.md"), encoding: .utf8)
+        let rule = #/(?m)^(?:- |\| )\*\*(?<id>[A-Z]-?\d+[a-z]?)\*\*(?<text>.*(?:\n  .*)*)/#
+        let ours = Set(
+            law.matches(of: rule).filter { $0.text.contains("Our choice") }.map { String($0.id) })
+        #expect(ours.count > 20)
+        for entry in try Ledger.house().entries {
+            for member in entry.members {
+                let name = "\(entry.name) \(member.declaration)"
+                let isIdle = member.text.contains(/[Ww]ithout effect|no effect|^Never|no event has it/)
+                #expect(!isIdle || member.mark == .idle, "\(name)")
+                let rules = Set(member.text.matches(of: /[A-Z]-?\d+[a-z]?/).map { String($0.output) })
+                let choices = rules.intersection(ours).sorted()
+                #expect(choices.isEmpty || member.mark != .same, "\(name) is our choice: \(choices)")
+            }
+        }
+    }
+
     @Test("each call with a block has its form with await, with the same labels and the same response")
     func forms() throws {
         let ledger = try Ledger.house()
