@@ -297,24 +297,4 @@ import Testing
             #expect(peer.goAway == .protocolError)
         }
     }
-
-    @Test("connections in their handshake have their own limits, and callers that know the secret get in")
-    func strangers() async throws {
-        try await ServiceLinkFixture.with(.tcp) {
-            $0.server.strangersPerAddressMax = 3
-            $0.server.link.handshakeTimeout = .seconds(3)
-            $0.server.linksMax = 1
-        } _: { fixture in
-            let (server, address) = try await fixture.listen()
-            guard case .tcp(_, let port) = address else { return }
-            var peers: [RawPeer] = []
-            for _ in 0..<3 { peers.append(try await .connect(to: port, on: fixture.clientLoop)) }
-            try await eventually("three strangers") { server.linkCount == 3 }
-            let fourth = try await RawPeer.connect(to: port, on: fixture.clientLoop)
-            try await eventually("the fourth is refused") { fourth.isClosed && fourth.goAway == .overflow }
-            // The handshake's time ends the strangers, and then there is room.
-            _ = try await fixture.call(address)
-            try await eventually("link up", within: .seconds(20)) { fixture.journal.ups.count == 1 }
-        }
-    }
 }

@@ -76,6 +76,7 @@ package enum PresenceDefinition {
         }.get()
         var server = ServiceLinkServerConfiguration(service: "presence")
         server.link = link
+        server.fit(context, at: place)
         let links = ServiceLinkServer(server, links: loop, logger: context.logger) { _ in node.value }
         let sweep = configuration[PresenceKeys.sweepInterval]
         return Assembly([

@@ -18,7 +18,8 @@ package enum StorageDefinition {
         rules: ServiceLinkKeys.rules(listen: StorageKeys.listen) + [StorageKeys.messaging.rule],
         check: ServiceLinkConfiguration.problem,
         commands: StorageCommands.all(data: StorageKeys.data)
-            + OperatorCommands.all(listen: StorageKeys.listen)
+            + OperatorCommands.all(listen: StorageKeys.listen),
+        descriptors: descriptors
     ) { context in
         let configuration = context.configuration
         let data = configuration[StorageKeys.data]
@@ -40,13 +41,18 @@ package enum StorageDefinition {
                 StorageKeys.listen.declaration, StorageKeys.messaging.declaration,
                 StorageKeys.data.declaration,
             ] + ServiceLinkKeys.network,
-            commands: StorageCommands.all(data: data)
+            commands: StorageCommands.all(data: data), descriptors: descriptors
         ) { context in
             Assembly(
                 try await parts(
                     context, data: context.configuration[data], messaging: [.inProcess(messaging)],
                     at: .inProcess(endpoint)))
         }
+    }
+
+    /// Each thread that reads opens the database, its log and at times a temporary file.
+    @Sendable private static func descriptors(_ configuration: Configuration) -> Int {
+        3 * configuration[StorageKeys.readers]
     }
 
     private static func parts(
@@ -81,6 +87,7 @@ package enum StorageDefinition {
         }
         var server = ServiceLinkServerConfiguration(service: "storage")
         server.link = link
+        server.fit(context, at: place)
         let listener = ServiceLinkServer(server, links: loop, logger: context.logger) { _ in core.value.node }
         return [
             StorageDatabase(threads: threads, core: core, loop: loop, probe: context.probe("database")),

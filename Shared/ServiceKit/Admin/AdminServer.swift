@@ -2,6 +2,7 @@ internal import Logging
 internal import NIOCore
 internal import NIOHTTP1
 internal import NIOPosix
+internal import RTMServiceLink
 internal import Synchronization
 
 /// The admin port: a small HTTP/1.1 server on one event loop, for probes, scrapes and people with curl.
@@ -25,11 +26,14 @@ package final class AdminServer: Sendable {
     private let loop: any EventLoop
     private let logger: Logger
     private let requestDeadline: TimeAmount
+    private let acceptGuard: AcceptGuard
+    private let connectionsMax: Int
     private let channel = Mutex<(any Channel)?>(nil)
     private let connections = Gauge()
 
     init(
-        address: HostPort, pages: AdminPages, loop: any EventLoop, logger: Logger,
+        address: HostPort, pages: AdminPages, loop: any EventLoop, accepting: AcceptPolicy = .unlimited,
+        logger: Logger,
         requestDeadline: TimeAmount = AdminLimits.requestDeadline
     ) {
         configured = address
@@ -37,6 +41,8 @@ package final class AdminServer: Sendable {
         self.loop = loop
         self.logger = logger
         self.requestDeadline = requestDeadline
+        acceptGuard = AcceptGuard("the admin port at \(address)", for: .operating, accepting)
+        connectionsMax = min(AdminLimits.connectionsMax, accepting.plan.adminMax)
     }
 
     /// The address where the server listens; nil before `start` and after `stop`.
@@ -49,7 +55,9 @@ package final class AdminServer: Sendable {
 
     func start() async throws {
         let bootstrap = ServerBootstrap(group: loop)
+            .serverChannelInitializer(acceptGuard.watch)
             .serverChannelOption(.backlog, value: 64)
+            .serverChannelOption(.maxMessagesPerRead, value: 4)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .childChannelInitializer { [self] channel in
                 channel.eventLoop.makeCompletedFuture { try configure(channel) }
@@ -75,7 +83,9 @@ package final class AdminServer: Sendable {
     }
 
     private func configure(_ channel: any Channel) throws {
-        guard connections.value < AdminLimits.connectionsMax else { return channel.close(promise: nil) }
+        guard acceptGuard.admits(channel), connections.value < connectionsMax else {
+            return channel.close(promise: nil)
+        }
         connections.add(1)
         channel.closeFuture.whenComplete { [connections] _ in connections.add(-1) }
         var limits = NIOHTTPDecoderLimitConfiguration()

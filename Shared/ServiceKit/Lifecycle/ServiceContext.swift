@@ -1,5 +1,6 @@
 package import Logging
 package import NIOPosix
+package import RTMServiceLink
 
 /// What the main hands to a service: everything that belongs to the process and not to the service.
 package struct ServiceContext: Sendable {
@@ -12,6 +13,9 @@ package struct ServiceContext: Sendable {
     /// The event loops of the process. The main shuts them down; services never do.
     package let eventLoopGroup: MultiThreadedEventLoopGroup
 
+    /// What the listeners of the process have in common.
+    package let accepting: AcceptPolicy
+
     private let service: String
     private let readiness: ReadinessRegistry
     private let live: LiveConfiguration
@@ -20,7 +24,8 @@ package struct ServiceContext: Sendable {
     package init(
         service: String, configuration: Configuration, logger: Logger, metrics: MetricsRegistry,
         readiness: ReadinessRegistry, eventLoopGroup: MultiThreadedEventLoopGroup,
-        live: LiveConfiguration? = nil, pages: AdminPageRegistry = AdminPageRegistry()
+        live: LiveConfiguration? = nil, pages: AdminPageRegistry = AdminPageRegistry(),
+        accepting: AcceptPolicy = .unlimited
     ) {
         self.service = service
         self.configuration = configuration
@@ -30,6 +35,7 @@ package struct ServiceContext: Sendable {
         self.live = live ?? LiveConfiguration(configuration)
         self.eventLoopGroup = eventLoopGroup
         self.pages = pages
+        self.accepting = accepting
     }
 
     /// Adds a readiness probe of this service. It is not ready until the service reports it.

@@ -15,6 +15,8 @@ package struct ServiceDefinition: Sendable {
     /// Opens the files that the configuration names, and reports what can't be used.
     package let check: Check
     package let commands: [ProgramCommand]
+    /// How many descriptors the configuration needs beside the usual.
+    package let descriptors: @Sendable (Configuration) -> Int
     package let assemble: @Sendable (ServiceContext) async throws -> Assembly
 
     /// Gives nil when everything can be used. The second argument reads a text file.
@@ -25,6 +27,7 @@ package struct ServiceDefinition: Sendable {
         name: String, summary: String, keys: [KeyDeclaration], rules: [ConfigurationRule] = [],
         keysElsewhere: [KeyDeclaration] = [], check: @escaping Check = { _, _ in nil },
         commands: [ProgramCommand] = [],
+        descriptors: @escaping @Sendable (Configuration) -> Int = { _ in 0 },
         assemble: @escaping @Sendable (ServiceContext) async throws -> Assembly
     ) {
         self.name = name
@@ -34,6 +37,7 @@ package struct ServiceDefinition: Sendable {
         self.keysElsewhere = keysElsewhere
         self.check = check
         self.commands = commands
+        self.descriptors = descriptors
         self.assemble = assemble
     }
 }

@@ -1,5 +1,6 @@
 internal import Logging
 internal import NIOPosix
+internal import RTMServiceLink
 internal import Synchronization
 
 /// Runs a program in this process: admin port, assemblies, drain. It knows nothing of signals, arguments or
@@ -18,6 +19,7 @@ package struct ServiceRunner: Sendable {
     /// Nil where nothing is traced.
     private let tracing: Tracing?
     private let started = StartedServices()
+    private let accepting: AcceptPolicy
     private let notify: @Sendable (SystemdNotice) -> Void
 
     /// - Parameters:
@@ -44,9 +46,14 @@ package struct ServiceRunner: Sendable {
         let pages = AdminPages(
             program: program.name, configuration: { live.present }, metrics: metrics,
             state: { lifecycle.state }, readiness: { readiness.snapshot }, others: self.pages)
+        let plan = DescriptorPlan(
+            limit: DescriptorLimit.present,
+            loops: eventLoopGroup.makeIterator().reduce(0) { count, _ in count + 1 },
+            more: program.services.map { $0.descriptors(configuration) }.reduce(0, +))
+        accepting = AcceptReports(metrics, readiness).policy(plan)
         admin = AdminServer(
             address: configuration[program.adminKey], pages: pages, loop: eventLoopGroup.next(),
-            logger: logger)
+            accepting: accepting, logger: logger)
     }
 
     /// Takes over what has changed in the configuration, as SIGHUP asks for.
@@ -118,6 +125,7 @@ package struct ServiceRunner: Sendable {
     }
 
     private func startServices() async throws {
+        if let shortage = accepting.plan.shortage { throw ServiceFailure.configuration(shortage) }
         try await admin.start()
         try await tracing?.start()
         for definition in program.services {
@@ -125,7 +133,7 @@ package struct ServiceRunner: Sendable {
                 service: definition.name, configuration: live.present,
                 logger: Logger(label: definition.name),
                 metrics: metrics, readiness: readiness, eventLoopGroup: eventLoopGroup, live: live,
-                pages: pages)
+                pages: pages, accepting: accepting)
             for service in try await definition.assemble(context).services {
                 try Task.checkCancellation()
                 try await service.start()

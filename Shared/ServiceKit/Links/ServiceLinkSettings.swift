@@ -1,3 +1,4 @@
+internal import Logging
 package import RTMServiceLink
 
 extension ServiceLinkConfiguration {
@@ -65,6 +66,21 @@ extension ServiceLinkConfiguration {
             let reason = "\(path) does not hold \(error.part.content): \(error)"
             throw configuration.refusal(of: error.part.key, reason, error.part.content)
         }
+    }
+}
+
+extension ServiceLinkServerConfiguration {
+    /// Makes a service's limits of connections follow from the descriptors of the process.
+    package mutating func fit(_ context: ServiceContext, at place: ServiceLinkPlace) {
+        guard place.isNetworked else { return }
+        let wanted = linksMax
+        guard fit(context.accepting) else { return }
+        context.logger.warning(
+            "the process may have fewer descriptors than all links need",
+            metadata: [
+                "descriptors": "\(context.accepting.plan.limit ?? 0)", "links": "\(linksMax)",
+                "wanted": "\(wanted)",
+            ])
     }
 }
 

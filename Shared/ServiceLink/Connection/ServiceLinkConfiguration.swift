@@ -73,12 +73,29 @@ package struct ServiceLinkServerConfiguration: Sendable {
     package var incarnation: UInt64 = .random(in: 1...UInt64.max)
     /// How many links there may be at the same time. One more is refused.
     package var linksMax = 1024
-    /// How many connections may be in their handshake at the same time, in all and from one address. One more
-    /// is refused. They don't count as links.
+    /// How many connections may be in their handshake at the same time, in all and from one address. The
+    /// oldest one makes room for one more. They don't count as links.
     package var strangersMax = 1024
     package var strangersPerAddressMax = 128
     /// To which other nodes callers are relayed; nil: to none.
     package var relays: ServiceLinkRelays?
+    /// How many connections beyond that may wait until they are closed.
+    package var refusedMax = 64
+    /// What the listeners of the process have in common.
+    package private(set) var accepting = AcceptPolicy.unlimited
 
     package init(service: String) { self.service = service }
+
+    /// Makes the limits of connections fit what the process may have. Returns whether they are smaller than
+    /// before.
+    package mutating func fit(_ policy: AcceptPolicy) -> Bool {
+        accepting = policy
+        let plan = policy.plan
+        let wanted = linksMax
+        strangersMax = min(strangersMax, max(8, plan.connectionsMax / 4))
+        strangersPerAddressMax = min(strangersPerAddressMax, max(4, strangersMax / 2))
+        refusedMax = plan.refusedMax
+        linksMax = min(linksMax, max(1, plan.connectionsMax - strangersMax))
+        return linksMax < wanted
+    }
 }

@@ -42,6 +42,10 @@ package final class AcceptedServiceLink {
     private var counted = ServiceLinkCounters()
     /// What a caller that is relayed gets when the other node is connected.
     private var welcome: ServiceLinkWelcome?
+    /// The place that the connection takes until its caller is admitted; nil if it came over no socket.
+    var unauthenticated: UnauthenticatedConnection?
+    /// Why the connection is refused as soon as it is open.
+    var refusal: ServiceLinkGoAway?
     /// What is traced of the requests that have no answer yet, by their ids.
     private var traced: [UInt64: Tracer.Work] = [:]
     /// To which traced work the next request or push belongs.
@@ -143,8 +147,14 @@ package final class AcceptedServiceLink {
 
 extension AcceptedServiceLink: ServiceLinkConnectionOwner {
     func connectionOpened(_ connection: ServiceLinkConnection) {
-        guard let refusal = registry.connect(self, from: connection.peerAddress) else { return }
+        guard let refusal = refusal ?? registry.connect(self) else { return }
         connection.close(.shutDown, saying: refusal)
+    }
+
+    /// Ends a connection in its handshake that makes room for another one.
+    func refuseForOthers() {
+        connection?.close(
+            .shutDown, saying: ServiceLinkGoAway(.overflow, "too many connections are in their handshake"))
     }
 
     func connectionHeard(_ connection: ServiceLinkConnection, now: NIODeadline) {
@@ -193,6 +203,7 @@ extension AcceptedServiceLink: ServiceLinkConnectionOwner {
     private func proved(_ proof: ServiceLinkProof, on connection: ServiceLinkConnection) -> String? {
         switch machine.proved(proof, now: endOfTurn.now) {
         case .welcome(let welcome, let hello):
+            unauthenticated.take()?.release()
             if let refusal = registry.admit(self) {
                 refuse(refusal, hello.node, on: connection)
             } else if !hello.relayTo.isEmpty {

@@ -5,14 +5,13 @@ import Synchronization
 /// The links of a server on all its event loops, for the limits and for draining. It is touched when a link
 /// opens or closes, never for a message.
 ///
-/// Strangers are connections in their handshake. They have limits of their own, so that they can't take the
-/// places of callers that know the secret.
+/// Connections in their handshake have limits of their own (`UnauthenticatedConnections`), and don't count as
+/// links.
 final class ServiceLinkRegistry: Sendable {
     private struct State {
         var links: [UInt64: NIOLoopBound<AcceptedServiceLink>] = [:]
-        /// The addresses of the connections in their handshake.
-        var strangers: [UInt64: String] = [:]
-        var strangersByAddress: [String: Int] = [:]
+        /// Those whose callers have been admitted.
+        var open: Set<UInt64> = []
         /// The links that are relays to other nodes.
         var relays: Set<UInt64> = []
         var lastID: UInt64 = 0
@@ -20,12 +19,6 @@ final class ServiceLinkRegistry: Sendable {
         var waiting: [CheckedContinuation<Void, Never>] = []
         var nextRefusalLine = NIODeadline.distantPast
         var refusalsOmitted = 0
-
-        mutating func removeStranger(_ id: UInt64) {
-            guard let address = strangers.removeValue(forKey: id) else { return }
-            let rest = strangersByAddress[address, default: 1] - 1
-            strangersByAddress[address] = rest > 0 ? rest : nil
-        }
     }
 
     private let configuration: ServiceLinkServerConfiguration
@@ -43,32 +36,26 @@ final class ServiceLinkRegistry: Sendable {
     /// Links that are open or in their handshake.
     var count: Int { state.withLock { $0.links.count } }
 
-    /// Nil if there is room for one more stranger. Call it on the link's loop.
-    func connect(_ link: AcceptedServiceLink, from address: String) -> ServiceLinkGoAway? {
+    /// Nil if the connection may stay for its handshake. Call it on the link's loop.
+    func connect(_ link: AcceptedServiceLink) -> ServiceLinkGoAway? {
         let bound = NIOLoopBound(link, eventLoop: link.eventLoop)
         let id = link.id
         return state.withLock { state in
             if state.isDraining { return ServiceLinkGoAway(.draining) }
-            let isFull =
-                state.strangers.count >= configuration.strangersMax
-                || !address.isEmpty
-                    && state.strangersByAddress[address, default: 0] >= configuration.strangersPerAddressMax
-            if isFull { return ServiceLinkGoAway(.overflow, "too many connections are in their handshake") }
             state.links[id] = bound
-            state.strangers[id] = address
-            state.strangersByAddress[address, default: 0] += 1
             return nil
         }
     }
 
-    /// The stranger has proved who it is. Nil if there is room for one more link.
+    /// The caller has proved who it is. Nil if one more link is allowed.
     func admit(_ link: AcceptedServiceLink) -> ServiceLinkGoAway? {
         let id = link.id
         return state.withLock { state in
-            state.removeStranger(id)
-            let open = state.links.count - state.strangers.count
-            guard open > configuration.linksMax else { return nil }
-            return ServiceLinkGoAway(.overflow, "all \(configuration.linksMax) links are taken")
+            guard state.open.count < configuration.linksMax else {
+                return ServiceLinkGoAway(.overflow, "all \(configuration.linksMax) links are taken")
+            }
+            state.open.insert(id)
+            return nil
         }
     }
 
@@ -101,7 +88,7 @@ final class ServiceLinkRegistry: Sendable {
     func remove(_ link: AcceptedServiceLink) {
         let id = link.id
         let waiting = state.withLock { state -> [CheckedContinuation<Void, Never>] in
-            state.removeStranger(id)
+            state.open.remove(id)
             state.links[id] = nil
             state.relays.remove(id)
             guard state.isDraining, state.links.isEmpty else { return [] }

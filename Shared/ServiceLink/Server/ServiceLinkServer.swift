@@ -1,6 +1,7 @@
 package import Logging
 package import NIOCore
 import NIOPosix
+import RTMWire
 import Synchronization
 
 /// The place where a service's callers arrive: any number of TCP listeners and in-process endpoints.
@@ -33,18 +34,24 @@ package final class ServiceLinkServer: Sendable {
     /// Returns the port, which the system chooses for port 0. Throws the system's error, for example when the
     /// port is in use.
     package func listen(host: String, port: Int) async throws -> Int {
-        let channel = try await ServerBootstrap(group: links)
+        let loop = links.next()
+        let name = "\(configuration.service) at \(host):\(port)"
+        let acceptGuard = AcceptGuard(name, for: .peer, configuration.accepting)
+        let newcomers = try await loop.submit {
+            let newcomers = UnauthenticatedConnections(self.configuration, crowded: acceptGuard.easeOff)
+            return NIOLoopBound(newcomers, eventLoop: loop)
+        }.get()
+        let channel = try await ServerBootstrap(group: loop)
+            .serverChannelInitializer(acceptGuard.watch)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .serverChannelOption(.backlog, value: 256)
+            .serverChannelOption(.maxMessagesPerRead, value: Self.acceptsPerTurn)
             .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
             .childChannelOption(.recvAllocator, value: TCPTransport.readBuffers)
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
-                    if let tls = self.configuration.link.tls {
-                        try channel.pipeline.syncOperations.addHandler(tls.serverHandler())
-                    }
-                    let transport = TCPTransport(receiver: self.accept(on: channel.eventLoop))
-                    try channel.pipeline.syncOperations.addHandler(transport)
+                    guard acceptGuard.admits(channel) else { return channel.close(promise: nil) }
+                    try self.begin(channel, among: newcomers.value)
                 }
             }
             .bind(host: host, port: port).get()
@@ -63,11 +70,29 @@ package final class ServiceLinkServer: Sendable {
         accept(on: eventLoop)
     }
 
+    /// Limit: connections that a turn of the loop accepts, because everybody else on it waits meanwhile.
+    private static let acceptsPerTurn: UInt = 4
+
+    private func begin(_ channel: any Channel, among newcomers: UnauthenticatedConnections) throws {
+        let link = makeLink(on: channel.eventLoop)
+        switch newcomers.admit(link, over: channel) {
+        case .admitted: break
+        case .refused(let reason): link.refusal = ServiceLinkGoAway(.overflow, reason)
+        case .dropped: return channel.close(promise: nil)
+        }
+        let pipeline = channel.pipeline.syncOperations
+        if let tls = configuration.link.tls { try pipeline.addHandler(tls.serverHandler()) }
+        try pipeline.addHandler(TCPTransport(receiver: link.makeConnection()))
+    }
+
     func accept(on eventLoop: any EventLoop) -> ServiceLinkConnection {
-        let link = AcceptedServiceLink(
+        makeLink(on: eventLoop).makeConnection()
+    }
+
+    private func makeLink(on eventLoop: any EventLoop) -> AcceptedServiceLink {
+        AcceptedServiceLink(
             id: registry.makeID(), configuration, registry: registry, on: eventLoop, logger: logger,
             handler: handler)
-        return link.makeConnection()
     }
 
     /// Accepts no more callers, tells the present ones to go, and returns when their last bytes have been

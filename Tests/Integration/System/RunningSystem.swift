@@ -31,10 +31,12 @@ final class RunningSystem: Sendable {
     private let messaging: [String]
     let messagingNodes: [String]
     private let messagingListed: Int
+    /// A command that runs each program, with its arguments.
+    private let entrance: [String]
 
     private init(
         directory: URL, presence: [String], services: [String], messaging: [String], messagingNodes: [String],
-        messagingListed: Int, programs: URL
+        messagingListed: Int, programs: URL, entrance: [String]
     ) {
         self.directory = directory
         self.programs = Mutex(programs)
@@ -43,6 +45,7 @@ final class RunningSystem: Sendable {
         self.messagingNodes = messagingNodes
         self.messagingListed = messagingListed
         self.services = services
+        self.entrance = entrance
     }
 
     /// Runs the body against a started system. Afterwards every process is ended, and the logs are shown if a
@@ -55,10 +58,11 @@ final class RunningSystem: Sendable {
     ///   - messagingNodes: how many messaging nodes there are.
     ///   - messagingListed: how many of them the other services are told.
     ///   - programs: the folder of the programs.
+    ///   - entrance: a command that runs each program, with its arguments.
     static func with(
         _ deployment: Deployment, edge: [String] = [], presence: [String] = [], services: [String] = [],
         messaging: [String] = [], messagingNodes: Int = 1, messagingListed: Int = .max,
-        programs: URL = ServiceProcess.executables,
+        programs: URL = ServiceProcess.executables, entrance: [String] = [],
         _ body: (RunningSystem) async throws -> Void
     ) async throws {
         let directory = FileManager.default.temporaryDirectory.appending(path: "rtm-\(UUID().uuidString)")
@@ -67,7 +71,7 @@ final class RunningSystem: Sendable {
         let system = RunningSystem(
             directory: directory, presence: presence, services: services, messaging: messaging,
             messagingNodes: ports.map { "127.0.0.1:\($0)" }, messagingListed: messagingListed,
-            programs: programs)
+            programs: programs, entrance: entrance)
         do {
             try await system.start(deployment, edge: edge)
             try await body(system)
@@ -170,7 +174,7 @@ final class RunningSystem: Sendable {
     func launch(_ name: String, _ arguments: [String]) async throws -> ServiceProcess {
         let process = try ServiceProcess(
             name, arguments + ["--admin", "127.0.0.1:0"], directory: directory,
-            programs: programs.withLock { $0 })
+            programs: programs.withLock { $0 }, entrance: entrance)
         processes.withLock { $0.append(process) }
         let listening = try await process.listening()
         addresses.withLock { addresses in
@@ -248,7 +252,9 @@ final class RunningSystem: Sendable {
         }
     }
 
-    func get(_ url: String) async throws -> (status: Int, body: String) {
+    func get(_ url: String) async throws -> (status: Int, body: String) { try await Self.get(url) }
+
+    static func get(_ url: String) async throws -> (status: Int, body: String) {
         let (data, response) = try await URLSession.shared.data(from: try #require(URL(string: url)))
         let status = (response as? HTTPURLResponse)?.statusCode ?? 0
         return (status, String(decoding: data, as: UTF8.self))

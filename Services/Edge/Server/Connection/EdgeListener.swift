@@ -19,6 +19,7 @@ struct EdgeListener: Service {
     private let balancers: [AddressRange]
     private let loops: EdgeLoops
     private let limiter: ConnectionLimiter
+    private let acceptGuard: AcceptGuard
     private let metrics: EdgeMetrics
     private let logger: Logger
     private let bound = BoundChannel()
@@ -29,8 +30,8 @@ struct EdgeListener: Service {
     ///   - balancers: who says in a header of the PROXY protocol where the client is.
     init(
         purpose: String, address: HostPort, tls: ServerTLS?, webSocket: WebSocketGate?,
-        balancers: [AddressRange], loops: EdgeLoops, limiter: ConnectionLimiter, metrics: EdgeMetrics,
-        logger: Logger
+        balancers: [AddressRange], loops: EdgeLoops, limiter: ConnectionLimiter,
+        accepting: AcceptPolicy, metrics: EdgeMetrics, logger: Logger
     ) {
         name = "\(purpose) listener"
         self.purpose = purpose
@@ -40,19 +41,14 @@ struct EdgeListener: Service {
         self.balancers = balancers
         self.loops = loops
         self.limiter = limiter
+        acceptGuard = AcceptGuard("\(purpose) at \(address)", for: .peer, accepting)
         self.metrics = metrics
         self.logger = logger
     }
 
     func start() async throws {
-        let (metrics, logger) = (metrics, logger)
         let bootstrap = ServerBootstrap(group: loops.group)
-            .serverChannelInitializer { channel in
-                channel.eventLoop.makeCompletedFuture {
-                    try channel.pipeline.syncOperations.addHandler(
-                        AcceptPause(metrics: metrics, logger: logger))
-                }
-            }
+            .serverChannelInitializer(acceptGuard.watch)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .serverChannelOption(.backlog, value: 4_096)
             .serverChannelOption(.maxMessagesPerRead, value: Self.acceptsPerTurn)
@@ -90,6 +86,7 @@ struct EdgeListener: Service {
         minimum: 128, initial: 128, maximum: 64 * 1024)
 
     private func accept(_ channel: any Channel) throws {
+        guard acceptGuard.admits(channel) else { return channel.close(promise: nil) }
         // This isn't a child option because the bootstrap makes a chain of futures for those each time.
         try channel.syncOptions?.setOption(.tcpOption(.tcp_nodelay), value: 1)
         try channel.syncOptions?.setOption(.recvAllocator, value: Self.firstRead)

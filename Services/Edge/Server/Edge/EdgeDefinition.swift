@@ -82,7 +82,7 @@ package enum EdgeDefinition {
                 reachability: reachability, logger: context.logger, sharedRates: sharedRates,
                 reportCanary: { canaries.report($0, ofLoop: number) })
         }
-        let limiter = connectionLimiter(edge.limits, loopCount, context.logger)
+        let limiter = connectionLimiter(edge.limits, context.accepting.plan, context.logger)
         let tls = try ServerTLS(configuration)
         context.onChange(of: EdgeKeys.live) { next in
             let fresh = try ServerTLS.context(next) { try TextFile.read($0) }
@@ -93,31 +93,28 @@ package enum EdgeDefinition {
                 loops.take(applications)
             }
         }
-        return Assembly([loops] + listeners(configuration, tls, loops, limiter, metrics, context.logger))
+        return Assembly([loops] + listeners(configuration, tls, loops, limiter, metrics, context))
     }
 
     private static func connectionLimiter(
-        _ limits: EdgeLimits, _ loops: Int, _ logger: Logger
+        _ limits: EdgeLimits, _ plan: DescriptorPlan, _ logger: Logger
     ) -> ConnectionLimiter {
-        let descriptorsMax = DescriptorLimit.present
-        let room = ConnectionRoom(
-            connectionsMax: limits.connectionsMax, descriptorsMax: descriptorsMax, loops: loops)
-        if room.isTight {
+        if plan.connectionsMax < limits.connectionsMax {
             logger.warning(
                 "the process may have fewer descriptors than edge.connections.max needs",
                 metadata: [
-                    "descriptors": "\(descriptorsMax ?? 0)", "connections": "\(room.connectionsMax)",
+                    "descriptors": "\(plan.limit ?? 0)", "connections": "\(plan.connectionsMax)",
                     "edge.connections.max": "\(limits.connectionsMax)",
                 ])
         }
         return ConnectionLimiter(
-            totalMax: room.connectionsMax, perAddressMax: limits.connectionsPerAddressMax,
-            refusedMax: room.refusedMax)
+            totalMax: min(limits.connectionsMax, plan.connectionsMax),
+            perAddressMax: limits.connectionsPerAddressMax, refusedMax: plan.refusedMax)
     }
 
     private static func listeners(
         _ configuration: Configuration, _ tls: ServerTLS?, _ loops: EdgeLoops, _ limiter: ConnectionLimiter,
-        _ metrics: EdgeMetrics, _ logger: Logger
+        _ metrics: EdgeMetrics, _ context: ServiceContext
     ) -> [EdgeListener] {
         let gate = WebSocketGate(
             path: configuration[EdgeKeys.webSocketPath], origins: configuration[EdgeKeys.webSocketOrigins])
@@ -132,7 +129,8 @@ package enum EdgeDefinition {
             guard let address else { return nil }
             return EdgeListener(
                 purpose: purpose, address: address, tls: hasTLS ? tls : nil, webSocket: gate,
-                balancers: balancers, loops: loops, limiter: limiter, metrics: metrics, logger: logger)
+                balancers: balancers, loops: loops, limiter: limiter,
+                accepting: context.accepting, metrics: metrics, logger: context.logger)
         }
     }
 

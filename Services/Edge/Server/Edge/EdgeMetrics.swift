@@ -4,7 +4,6 @@ import RTMWire
 /// What an edge counts. All loops share one value, and every update is one relaxed addition.
 struct EdgeMetrics: Sendable {
     private let connections: Gauge
-    private let acceptPauses: Counter
     private let proxyHeadersRefused: Counter
     private let sessions: Gauge
     private let strangerBytes: Gauge
@@ -49,9 +48,6 @@ struct EdgeMetrics: Sendable {
                 + "each turn; the clocks of both machines count. Long: a loop or a link is busy.")
         connections = registry.gauge(
             "rtm_edge_connections", "Open client connections. At edge.connections.max new ones are refused.")
-        acceptPauses = registry.counter(
-            "rtm_edge_accept_pauses_total",
-            "How often no connection was accepted for half a second, because no descriptor was left.")
         proxyHeadersRefused = registry.counter(
             "rtm_edge_proxy_headers_refused_total",
             "Connections of load balancers that didn't begin with a header of the PROXY protocol, version 2.")
@@ -120,7 +116,6 @@ struct EdgeMetrics: Sendable {
     }
 
     func connectionOpened() { connections.add(1) }
-    func acceptPaused() { acceptPauses.increment() }
     func proxyHeaderRefused() { proxyHeadersRefused.increment() }
     func connectionClosed() { connections.add(-1) }
     func sessionsChanged(by change: Int) { sessions.add(change) }

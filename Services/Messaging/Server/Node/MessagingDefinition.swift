@@ -17,7 +17,8 @@ package enum MessagingDefinition {
             + MessagingKeys.journal,
         rules: MessagingKeys.rules + MessagingKeys.journalRules + MessagingKeys.redis.rules
             + ServiceLinkKeys.rules(listen: MessagingKeys.listen),
-        check: problem
+        check: problem,
+        descriptors: descriptors
     ) { context in
         try await assemble(
             context, at: .address(context.configuration[MessagingKeys.listen]), hasJournal: true)
@@ -29,6 +30,11 @@ package enum MessagingDefinition {
     ) -> ConfigurationProblem? {
         ServiceLinkConfiguration.problem(configuration, read)
             ?? MessagingKeys.redis.problem(configuration, read)
+    }
+
+    /// Each loop of an edge has a link for each shard.
+    @Sendable private static func descriptors(_ configuration: Configuration) -> Int {
+        8 * configuration[MessagingKeys.shards]
     }
 
     /// The service for callers in the same process.
@@ -76,6 +82,7 @@ package enum MessagingDefinition {
             configuration.relays = ServiceLinkRelays(
                 to: { node.value.address(of: $0) }, observe: { metrics.count($0) })
         }
+        configuration.fit(context, at: place)
         let server = ServiceLinkServer(configuration, links: loop, logger: context.logger) {
             node.value.handler(of: $0)
         }

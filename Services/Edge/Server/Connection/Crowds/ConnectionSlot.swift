@@ -1,5 +1,5 @@
 import NIOCore
-import NIOSSL
+import RTMServiceLink
 import RTMWire
 
 /// What an admitted connection takes of the limits of connections, until it ends or makes room for another
@@ -27,18 +27,12 @@ final class ConnectionSlot: Stranger {
     func makeRoom(_ reason: Disconnect) {
         connection.disconnect(reason)
         release()
-        close()
+        channel.closeAtOnce()
     }
 
     /// Ends the connection when its client has read why.
     func sendAway(_ reason: Disconnect) {
-        guard connection.isReachable else { return close() }
+        guard connection.isReachable else { return channel.closeAtOnce() }
         connection.disconnect(reason)
-    }
-
-    /// TLS would wait for the client's farewell.
-    private func close() {
-        let tls = try? channel.pipeline.syncOperations.context(handlerType: NIOSSLServerHandler.self)
-        if let tls { tls.close(promise: nil) } else { channel.close(promise: nil) }
     }
 }

@@ -1,7 +1,7 @@
 import RTMTestSupport
 import Testing
 
-@testable import RTMEdgeServer
+@testable import RTMServiceLink
 
 @Suite("Connections without a login make room")
 struct StrangersTests {

@@ -1,7 +1,7 @@
 import DequeModule
 
 /// A connection that may not have logged in yet.
-protocol Stranger: AnyObject {
+package protocol Stranger: AnyObject {
     /// Whether the connection is there and no login has been accepted over it.
     var isStranger: Bool { get }
     /// The client's address.
@@ -18,17 +18,19 @@ protocol Stranger: AnyObject {
 /// strangers, beyond the first few.
 ///
 /// Pure.
-struct Strangers<Member: Stranger> {
+package struct Strangers<Member: Stranger> {
     /// Limit: members that are looked at to find one of a certain address.
-    static var searchMax: Int { 64 }
+    package static var searchMax: Int { 64 }
     private static var countMin: Int { 64 }
 
     private var queue: Deque<Member> = []
     private var compactAt = Self.countMin
 
-    var count: Int { queue.count }
+    package init() {}
 
-    mutating func add(_ member: Member) {
+    package var count: Int { queue.count }
+
+    package mutating func add(_ member: Member) {
         trim()
         if queue.count >= compactAt {
             queue.removeAll { !$0.isStranger }
@@ -38,14 +40,14 @@ struct Strangers<Member: Stranger> {
     }
 
     /// To be called when a member has logged in, or has gone.
-    mutating func trim() {
+    package mutating func trim() {
         while let first = queue.first, !first.isStranger { queue.removeFirst() }
     }
 
     /// Takes out the oldest stranger.
     ///
     /// - Parameter address: if it isn't nil, only a connection from there will do.
-    mutating func takeOldest(from address: String? = nil) -> Member? {
+    package mutating func takeOldest(from address: String? = nil) -> Member? {
         trim()
         guard let address else { return queue.popFirst() }
         let index = queue.prefix(Self.searchMax).firstIndex { $0.isStranger && $0.address == address }

@@ -2,8 +2,8 @@ import Synchronization
 
 /// Counts connections, in total and by the address of the other side. All loops share it, and it is asked
 /// only when a connection begins and ends.
-final class ConnectionLimiter: Sendable {
-    enum Verdict: Equatable {
+package final class ConnectionLimiter: Sendable {
+    package enum Verdict: Equatable {
         case admitted
         case refused(reason: String)
         /// Too many are being told already. There is no descriptor to spare for one more.
@@ -22,7 +22,7 @@ final class ConnectionLimiter: Sendable {
     private let counts = Mutex(Counts())
 
     /// - Parameter refusedMax: how many connections beyond the limits may be told so at a time.
-    init(totalMax: Int, perAddressMax: Int, refusedMax: Int = .max) {
+    package init(totalMax: Int, perAddressMax: Int, refusedMax: Int = .max) {
         self.totalMax = totalMax
         self.perAddressMax = perAddressMax
         self.refusedMax = refusedMax
@@ -32,7 +32,7 @@ final class ConnectionLimiter: Sendable {
     ///
     /// - Parameter makeRoom: ends a connection, of this address if it isn't nil, and returns whether there
     ///   was one to end. It is called when a limit is reached.
-    func admit(_ address: String, makingRoom makeRoom: (_ address: String?) -> Bool = { _ in false })
+    package func admit(_ address: String, makingRoom makeRoom: (_ address: String?) -> Bool = { _ in false })
         -> Verdict
     {
         guard let shortage = take(address) else { return .admitted }
@@ -66,9 +66,9 @@ final class ConnectionLimiter: Sendable {
         }
     }
 
-    func releaseRefused() { counts.withLock { $0.refused -= 1 } }
+    package func releaseRefused() { counts.withLock { $0.refused -= 1 } }
 
-    func release(_ address: String) {
+    package func release(_ address: String) {
         counts.withLock { counts in
             counts.total -= 1
             let rest = counts.byAddress[address, default: 1] - 1

@@ -2,7 +2,7 @@ import RTMTestSupport
 import Synchronization
 import Testing
 
-@testable import RTMEdgeServer
+@testable import RTMServiceLink
 
 @Suite("Counting connections")
 struct ConnectionLimiterTests {
