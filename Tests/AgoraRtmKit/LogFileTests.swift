@@ -48,6 +48,12 @@ struct LogFileTests {
             var logger = try #require(try logger(folder.path + "/"))
             logger[metadataKey: "user"] = "alice"
             logger.warning("lost", metadata: ["channel": "a\nb", "type": "message"])
+            let files = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+            for file in files {
+                let path = folder.appending(path: file).path
+                let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+                #expect(mode == 0o600, "nobody else may read who talks with whom")
+            }
             let line = try #require(text(folder, "agora.log"))
             #expect(line.hasSuffix("Z warning lost channel=a\\nb type=message user=alice\n"))
             #expect(line.first == "2" && line.utf8.count { $0 == UInt8(ascii: "\n") } == 1)

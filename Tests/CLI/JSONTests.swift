@@ -51,7 +51,7 @@ struct JSONTests {
         #expect(event.json.description == #"{"event":"tokenWillExpire","remainingMilliseconds":29950}"#)
     }
 
-    @Test("a gap says what was seen last and where delivery goes on; numbers keep all 64 bits")
+    @Test("a gap says what was seen last and where delivery goes on; an epoch keeps all 64 bits")
     func gap() {
         let event = RTMEvent.gap(
             GapEvent(
@@ -60,7 +60,7 @@ struct JSONTests {
         #expect(
             event.json.description
                 == #"{"event":"gap","channelType":"message","channelName":"lobby","lastSeen":null,"#
-                + #""continuesAfter":{"epoch":18446744073709551615,"offset":9}}"#)
+                + #""continuesAfter":{"epoch":"18446744073709551615","offset":9}}"#)
     }
 
     @Test("an error has code, name, operation and reason")

@@ -46,6 +46,21 @@ struct LogHandlerTests {
         #expect(object["session"] as? String == "s-2")
     }
 
+    @Test("an integer that most readers of JSON would round is a text")
+    func largeIntegers() throws {
+        json().info(
+            "x",
+            metadata: [
+                "exact": .stringConvertible(UInt64(1) << 53), "large": .stringConvertible(UInt64.max),
+                "odd": .stringConvertible(UInt64(1) << 53 + 1), "negative": .stringConvertible(Int64.min),
+            ])
+        let line = try #require(lines.all.first)
+        #expect(line.contains(#""exact":9007199254740992,"#))
+        #expect(line.contains(#""large":"18446744073709551615""#))
+        #expect(line.contains(#""odd":"9007199254740993""#))
+        #expect(line.contains(#""negative":"-9223372036854775808""#))
+    }
+
     @Test("hostile text stays inside its JSON string and its line, and comes back unchanged")
     func hostileJSON() throws {
         let hostile = "a\"b\\c\n{\"level\":\"x\"}\u{0}\u{1B}[31m\u{2028}\u{85}é🙂\r\n\u{7F}"

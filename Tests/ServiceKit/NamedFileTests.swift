@@ -63,6 +63,10 @@ struct NamedFileTests {
         defer { try? FileManager.default.removeItem(atPath: home) }
         #expect(try await refusal(home + "/a/b/c") == nil, "missing ones are made")
         #expect(try await refusal(home + "/a/b/c") == nil)
+        for path in ["/a", "/a/b/c"] {
+            let attributes = try FileManager.default.attributesOfItem(atPath: home + path)
+            #expect(attributes[.posixPermissions] as? Int == 0o700, "nobody else may enter")
+        }
         let file = home + "/file"
         try Data().write(to: URL(filePath: file))
         for path in [file, file + "/below"] {

@@ -62,7 +62,12 @@ final class LogFile: Sendable {
         let url = URL(fileURLWithPath: path)
         try FileManager.default.createDirectory(
             at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
-        if !FileManager.default.fileExists(atPath: path) { try Data().write(to: url) }
+        if !FileManager.default.fileExists(atPath: path) {
+            // Who talks with whom is nobody else's business on the machine.
+            let isMade = FileManager.default.createFile(
+                atPath: path, contents: nil, attributes: [.posixPermissions: 0o600])
+            guard isMade else { throw CocoaError(.fileWriteUnknown) }
+        }
         let handle = try FileHandle(forWritingTo: url)
         return Contents(handle: handle, bytes: Int(try handle.seekToEnd()))
     }

@@ -196,7 +196,8 @@ extension GapEvent {
 }
 
 extension StreamPosition {
-    fileprivate var json: JSON { ["epoch": .number(epoch), "offset": .number(offset)] }
+    /// An epoch is a random number, and most readers of JSON round integers beyond 2^53.
+    fileprivate var json: JSON { ["epoch": .string("\(epoch)"), "offset": .number(offset)] }
 }
 
 extension RTMError {

@@ -42,10 +42,16 @@ package struct JSONLogHandler: LogHandler {
         write(JSONText.object(fields) + "\n")
     }
 
+    /// Most readers of JSON round integers beyond 2^53, so those become texts.
+    private static func json(_ number: any BinaryInteger) -> String {
+        Int64(exactly: number).map { $0.magnitude <= 1 << 53 } == true
+            ? "\(number)" : JSONText.quoted("\(number)")
+    }
+
     private static func json(_ value: Logger.MetadataValue) -> String {
         switch value {
         case .string(let text): JSONText.quoted(text)
-        case .stringConvertible(let number as any BinaryInteger): "\(number)"
+        case .stringConvertible(let number as any BinaryInteger): Self.json(number)
         case .stringConvertible(let value as Bool): "\(value)"
         case .stringConvertible(let value): JSONText.quoted(value.description)
         case .array(let values): JSONText.array(values.map(json))

@@ -89,6 +89,33 @@ struct BackupTests {
         }
     }
 
+    @Test("nobody else may read the database, what lies beside it and its copy, whatever the umask is")
+    func permissions() async throws {
+        try await withDirectory { directory in
+            func mode(_ path: String) throws -> Int {
+                let attributes = try FileManager.default.attributesOfItem(atPath: directory + path)
+                return try #require(attributes[.posixPermissions] as? Int)
+            }
+            try await LogHost.with { host in
+                for _ in 0..<2 {
+                    try await host.withStorage(directory) { process, caller in
+                        _ = try await caller.write([("a", "1"), ("b", "1")])
+                        for file in ["storage.db", "storage.db-wal", "storage.db-shm", "lock"] {
+                            #expect(try mode("/data/" + file) == 0o600, "\(file)")
+                        }
+                        #expect(try mode("/data") == 0o700)
+                        process.signal(SIGTERM)
+                        #expect(try await process.exit() == 0)
+                    }
+                    // What somebody has opened to all is closed again by the next start.
+                    chmod(directory + "/data/storage.db", 0o644)
+                }
+            }
+            #expect(try await run("backup", [directory + "/copy.db"], directory).status == 0)
+            #expect(try mode("/copy.db") == 0o600)
+        }
+    }
+
     /// Writes two items with one value, again and again, until the body has ended. Returns how often it
     /// wrote.
     private func writeDuring(

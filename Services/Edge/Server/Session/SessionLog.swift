@@ -23,7 +23,7 @@ final class SessionLog {
             "logged in",
             metadata: [
                 "app": "\(session.appID)", "user": "\(session.userID)",
-                "session": .stringConvertible(session.id.rawValue),
+                "session": "\(session.id.rawValue)",
                 "address": "\(address)", "return": .stringConvertible(session.isReturn),
             ])
     }
@@ -34,7 +34,7 @@ final class SessionLog {
             "session ended",
             metadata: [
                 "app": "\(session.appID)", "user": "\(session.userID)",
-                "session": .stringConvertible(session.id.rawValue),
+                "session": "\(session.id.rawValue)",
                 "address": "\(address)", "cause": "\(cause)",
             ])
     }

@@ -24,6 +24,7 @@ final class SQLiteConnection {
     ) throws(StoreFailure) {
         self.path = path
         _ = Self.isConfigured
+        if creating, fileSystem == nil { Self.makePrivate(path) }
         var handle: OpaquePointer?
         let flags =
             (access == .read ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE)
@@ -38,6 +39,13 @@ final class SQLiteConnection {
         sqlite3_extended_result_codes(handle, 1)
         // Another process holds the file for moments only: a backup, or an operator who looks into it.
         sqlite3_busy_timeout(handle, 2_000)
+    }
+
+    /// SQLite gives new files beside the database its permissions, so it has to have the right ones before it
+    /// is opened. What can't be made SQLite reports better.
+    private static func makePrivate(_ path: String) {
+        _ = PrivateFile.make(path)
+        for suffix in ["-wal", "-shm", "-journal"] { PrivateFile.restrict(path + suffix) }
     }
 
     /// Frees everything. The connection can't be used afterwards.

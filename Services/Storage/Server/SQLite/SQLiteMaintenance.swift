@@ -12,7 +12,7 @@ enum SQLiteMaintenance {
         }
         let part = target + ".part"
         try? files.removeItem(atPath: part)
-        guard files.createFile(atPath: part, contents: nil) else { throw unwritable(target, errno) }
+        if let error = PrivateFile.make(part) { throw unwritable(target, error) }
         do throws(StoreFailure) {
             try copy(path, to: part)
             let findings = try check(part)
