@@ -48,6 +48,15 @@ struct SimulationTests {
         #expect(result.entries.count > 200, "seed \(seed)")
     }
 
+    @Test(
+        "S-17, S-20, C-14: the promises hold for apps that are away for two minutes while servers end",
+        arguments: Array(1...6) as [UInt64])
+    func absences(seed: UInt64) {
+        let result = Simulation.run(seed: seed, scene: .absences)
+        #expect(result.findings.isEmpty, "\(result.report)")
+        #expect(result.entries.count > 300, "seed \(seed)")
+    }
+
     /// One seed by itself, as a failure names it, in all scenes unless one is asked for.
     @Test("a chosen seed", .enabled(if: !environment("SEED").isEmpty, "make simulate SEED=1"))
     func chosen() throws {
@@ -87,7 +96,7 @@ struct SimulationTests {
     /// All, unless one is asked for.
     private static var scenes: [Scene] {
         Scene(rawValue: ProcessInfo.processInfo.environment["SCENE"] ?? "").map { [$0] }
-            ?? [.messages, .presence, .nodes, .paths, .streams]
+            ?? [.messages, .presence, .nodes, .paths, .streams, .absences]
     }
 
     /// A number, or a commit's hash, of which the first digits count.

@@ -48,6 +48,7 @@ struct DeliveryCheck: Check {
     private var lostAt: [DeviceID: Duration] = [:]
     private var lastLoss: [DeviceID: Duration] = [:]
     private var absences: [DeviceID: [(from: Duration, to: Duration)]] = [:]
+    private var frozenAt: [DeviceID: Duration] = [:]
     private var messagingLost: [Duration] = []
     private var found: [Finding] = []
     /// The streams that were running when everything had settled.
@@ -74,6 +75,10 @@ struct DeliveryCheck: Check {
             link(device, state, time)
             for channel in channels { unrestored(Key(device: device, place: .channel(channel)), time) }
         case .died(let device): endAll(of: device, time)
+        case .frozen(let device): frozenAt[device] = time
+        case .thawed(let device):
+            guard let frozen = frozenAt.removeValue(forKey: device) else { break }
+            absences[device, default: []].append((frozen - Self.noticedWithin, time))
         case .messagingLost: messagingLost.append(time)
         case .leaving:
             settled = streams.values.filter { unsettled[Key(device: $0.device, place: $0.place)] == nil }

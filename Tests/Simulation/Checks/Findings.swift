@@ -25,6 +25,7 @@ enum Checks {
     ) -> [Finding] {
         var checks: [any Check] = [
             CallCheck(), OrderCheck(), DeliveryCheck(hasPresence: presenceTimeout != nil), SessionCheck(),
+            ResumeCheck(),
         ]
         if scene == .streams { checks += [TopicRosterCheck(), TopicDeliveryCheck()] }
         if scene == .presence, let presenceTimeout {

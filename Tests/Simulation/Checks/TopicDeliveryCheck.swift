@@ -11,6 +11,8 @@ struct TopicDeliveryCheck: Check {
     private static let logAge = Duration.seconds(150)
     /// A subscriber that was away for less than this has missed nothing that logs have given up.
     private static let shortAbsence = Duration.seconds(100)
+    /// So long an app may take to notice that it is cut off.
+    private static let noticedWithin = Duration.seconds(30)
 
     private struct Publish {
         let device: DeviceID
@@ -32,6 +34,7 @@ struct TopicDeliveryCheck: Check {
     private var received: [TopicCalls.Ear: Set<String>] = [:]
     private var streams: [TopicCalls.Ear: Stream] = [:]
     private var lastLoss: [DeviceID: Duration] = [:]
+    private var freezes: [DeviceID: (from: Duration, to: Duration)] = [:]
     private var messagingLost: [Duration] = []
     private var settled: [TopicCalls.Ear: [String: Duration]] = [:]
     private var found: [Finding] = []
@@ -55,7 +58,9 @@ struct TopicDeliveryCheck: Check {
             stream(ear, time, add: .gap(after: seen, until: position))
             judgeGap(ear, position, time)
         case .link(let device, let state, _, _):
-            if state != .connected, calls.connected.contains(device) { lastLoss[device] = time }
+            if state != .connected, calls.connected.contains(device) { lose(device, time) }
+        case .frozen(let device): freezes[device] = (time, time)
+        case .thawed(let device): freezes[device]?.to = time
         case .messagingLost: messagingLost.append(time)
         case .leaving:
             for (ear, hearing) in calls.hearings where calls.connected.contains(ear.device) {
@@ -65,6 +70,15 @@ struct TopicDeliveryCheck: Check {
         }
         calls.observe(entry)
         disturbances.observe(entry)
+    }
+
+    /// An app that was frozen notices only afterwards that its connection ended meanwhile.
+    private mutating func lose(_ device: DeviceID, _ time: Duration) {
+        guard let freeze = freezes[device], time - freeze.to < Self.noticedWithin else {
+            lastLoss[device] = time
+            return
+        }
+        lastLoss[device] = freeze.from
     }
 
     private mutating func stream(_ ear: TopicCalls.Ear, _ time: Duration, add item: Stream.Item) {

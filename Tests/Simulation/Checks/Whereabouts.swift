@@ -32,6 +32,8 @@ struct Whereabouts {
     private(set) var attendances: [Seat: Attendance] = [:]
     private(set) var connected: [DeviceID: Duration] = [:]
     private var lastLoss: [DeviceID: Duration] = [:]
+    /// Apps that stand still, and were connected before. Nobody knows whether they are for the server.
+    private var frozen: Set<DeviceID> = []
     private var lastGap: [Seat: Duration] = [:]
     private var calls: [CallKey: Call] = [:]
     private var unsettled: [Seat: Int] = [:]
@@ -67,7 +69,18 @@ struct Whereabouts {
         case .died(let device):
             losses[device.user, default: []].append(time)
             connected[device] = nil
+            frozen.remove(device)
             forget(device, time)
+        case .frozen(let device):
+            guard connected.removeValue(forKey: device) != nil else { break }
+            frozen.insert(device)
+            losses[device.user, default: []].append(time)
+            settleAll(of: device, time)
+        case .thawed(let device):
+            // Unless it notices soon that it isn't.
+            guard frozen.remove(device) != nil else { break }
+            connected[device] = time
+            settleAll(of: device, time)
         default: break
         }
     }
@@ -159,7 +172,7 @@ struct Whereabouts {
         }
         // What was doubtful was so in the session that is over.
         if connected[device] == nil { doubtful = doubtful.filter { $0.device != device } }
-        for channel in channels(of: device.user) { settle(Spot(user: device.user, channel: channel), time) }
+        settleAll(of: device, time)
     }
 
     /// Either the subscription goes on behind a gap that was just said, or it has ended.
@@ -173,7 +186,7 @@ struct Whereabouts {
         doubtful = doubtful.filter { $0.device != device }
         for seat in unsettled.keys where seat.device == device { unsettled[seat] = nil }
         for seat in attendances.keys where seat.device == device { end(seat, time) }
-        for channel in channels(of: device.user) { settle(Spot(user: device.user, channel: channel), time) }
+        settleAll(of: device, time)
     }
 
     private mutating func end(_ seat: Seat, _ time: Duration) {
@@ -185,6 +198,10 @@ struct Whereabouts {
 
     private func channels(of user: String) -> [String] {
         certain.keys.filter { $0.user == user }.map(\.channel).sorted()
+    }
+
+    private mutating func settleAll(of device: DeviceID, _ time: Duration) {
+        for channel in channels(of: device.user) { settle(Spot(user: device.user, channel: channel), time) }
     }
 
     private mutating func settle(_ seat: Seat, _ time: Duration) {

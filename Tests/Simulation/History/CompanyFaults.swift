@@ -61,6 +61,13 @@ final class CompanyFaults {
         }
     }
 
+    /// Moves leaders, unless something else is under way where only one thing may fail at a time.
+    func moveLeaders() {
+        guard !isOver, !isOneAtATime || underWay.isEmpty else { return }
+        let kinds: [Kind] = [.killNode, .pauseNode, .drainNode, .restartAll]
+        if let kind = random.pick(kinds) { strike(kind) }
+    }
+
     /// Nothing more happens, and what has happened is repaired.
     func end() {
         isOver = true

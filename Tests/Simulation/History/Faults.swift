@@ -76,6 +76,14 @@ final class Faults {
         disturbances = []
     }
 
+    /// Ends an edge or messaging, or cuts them off from each other.
+    func strikeServers() {
+        let kinds = Kind.all(of: installation).filter(Self.kindsOfServers.contains)
+        if !isOver, let kind = random.pick(kinds) { strike(kind) }
+    }
+
+    private static let kindsOfServers: [Kind] = [.killEdge, .drainEdge, .killMessaging, .blockService]
+
     private func strike(_ kind: Kind) {
         guard let edge = random.pick(installation.edgeHosts),
             let (host, device) = random.pick(installation.devices)

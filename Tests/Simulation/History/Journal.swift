@@ -85,6 +85,9 @@ enum Observation {
     case resumed(DeviceID)
     /// The app was killed; what it waited for never comes.
     case died(DeviceID)
+    /// The app stands still until the `thawed` that follows: it reads nothing, and no timer fires.
+    case frozen(DeviceID)
+    case thawed(DeviceID)
     /// All that messaging knew is gone.
     case messagingLost
     /// An edge is killed, or has sent everybody away.
@@ -148,6 +151,8 @@ extension Observation: CustomStringConvertible {
             "\(device) is \(state) (\(reason))" + (unrestored.isEmpty ? "" : ", without \(unrestored)")
         case .resumed(let device): "\(device) is resumed"
         case .died(let device): "\(device) is killed"
+        case .frozen(let device): "\(device) is frozen"
+        case .thawed(let device): "\(device) is thawed"
         case .messagingLost: "messaging is killed"
         case .edgeEnded(let what), .fault(let what): what
         case .healed: "everything is healed"

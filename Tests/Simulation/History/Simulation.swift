@@ -16,6 +16,14 @@ enum Scene: String {
     case paths
     /// Stream channels and their topics, in some seeds over several messaging nodes.
     case streams
+    /// One of the others, in which apps are away for up to two minutes or a little longer.
+    case absences
+
+    /// What a history of this scene is about besides.
+    fileprivate func plot(_ world: VirtualWorld) -> Scene {
+        guard self == .absences else { return self }
+        return world.random("plot").pick([.messages, .presence, .nodes, .paths, .streams]) ?? .messages
+    }
 }
 
 /// One history from its seed to its judgement.
@@ -42,31 +50,36 @@ enum Simulation {
 
     static func run(seed: UInt64, scene: Scene = .messages) -> Result {
         let world = VirtualWorld(seed: seed)
+        let plot = scene.plot(world)
         let random = world.random("shape")
         var size = Installation.Size()
         size.edges = random.number(in: 1...3)
-        if scene == .presence || scene == .streams { size.presence = presence(random) }
-        if scene == .streams, random.chance(1, in: 2) { size.company = company(random) }
-        if scene == .nodes { size.company = company(random) }
-        if scene == .paths { (size.edges, size.hasSecondPaths) = (max(size.edges, 2), true) }
+        if plot == .presence || plot == .streams { size.presence = presence(random) }
+        if plot == .streams, random.chance(1, in: 2) { size.company = company(random) }
+        if plot == .nodes { size.company = company(random) }
+        if plot == .paths { (size.edges, size.hasSecondPaths) = (max(size.edges, 2), true) }
         let installation = Installation(world, size)
-        let workload = Workload(installation, scene)
+        let workload = Workload(installation, plot)
         let faults = Faults(installation)
         let companyFaults = CompanyFaults(installation)
+        let absences = scene == .absences ? Absences(installation, faults, companyFaults) : nil
 
         faults.begin()
         companyFaults?.begin()
+        absences?.begin()
         workload.begin()
-        world.pass(.seconds(Int64(random.number(in: 30...240))))
+        // Long enough for an absence, or not.
+        world.pass(.seconds(Int64(random.number(in: absences == nil ? 30...240 : 150...300))))
 
         workload.end()
+        absences?.end()
         companyFaults?.end()
         faults.end()
         installation.journal.record(.healed)
         // The slowest that may still be under way: an attempt of a suspended link, every 30 s.
         world.pass(.seconds(120))
         workload.publishEverywhere()
-        if scene == .presence { workload.askEverywhere() }
+        if plot == .presence { workload.askEverywhere() }
         world.pass(.seconds(20))
 
         installation.journal.record(.leaving)
@@ -74,7 +87,7 @@ enum Simulation {
         world.pass(.seconds(60))
         let journal = installation.journal
         var findings = Checks.judge(
-            journal.entries, scene, presenceTimeout: size.presence?.timeout,
+            journal.entries, plot, presenceTimeout: size.presence?.timeout,
             isOneAtATime: companyFaults?.isOneAtATime ?? false)
         findings += installation.leftovers.map {
             Finding(time: world.elapsed, text: "\($0), and nobody is logged in")

@@ -33,7 +33,7 @@ final class Workload {
     var devices: [(host: Host, device: Device)] { installation.devices }
 
     private func step() {
-        guard let (_, device) = random.pick(installation.devices) else { return }
+        guard let (_, device) = random.pick(installation.devices), !device.isFrozen else { return }
         switch device.state {
         case .idle, .failed:
             // Who was thrown out comes back after a while.
@@ -41,7 +41,7 @@ final class Workload {
         case .connected, .connecting, .disconnected, .suspended:
             guard let channel = random.pick(channels) else { return }
             switch scene {
-            case .messages, .nodes, .paths: act(device, channel)
+            case .messages, .nodes, .paths, .absences: act(device, channel)
             case .presence: attend(device, channel)
             case .streams: talk(device)
             }

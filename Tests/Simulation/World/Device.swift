@@ -9,6 +9,7 @@ import SwiftProtobuf
 /// One life of an app: a real client, whose calls and events go into the journal.
 final class Device {
     let id: DeviceID
+    private let process: ProcessLoop
     private let link: Link
     private let hub: EventHub
     private let network: SimulatedNetwork
@@ -16,6 +17,7 @@ final class Device {
     private let journal: NIOLoopBound<Journal>
     private var calls = 0
     private(set) var isDead = false
+    private(set) var isFrozen = false
 
     init(
         _ id: DeviceID, host: Host, edges: [Host], _ size: Installation.Size,
@@ -33,11 +35,13 @@ final class Device {
             configuration.presenceTimeout = presence.timeout
             configuration.heartbeatInterval = presence.heartbeat
         }
+        let process = ProcessLoop(network.world.loop)
+        self.process = process
         hub = EventHub()
         hub.add(JournalSink(device: id, journal: self.journal))
         link = Link(
-            configuration, dialer: SimulatedDialer(network, from: host), hub: hub, requestIDs: requestIDs,
-            eventLoop: network.world.loop,
+            configuration, dialer: SimulatedDialer(network, from: host, on: process), hub: hub,
+            requestIDs: requestIDs, eventLoop: process,
             clock: LinkClock(
                 now: { world.value.instant }, utcMilliseconds: { Int64(world.value.utcMilliseconds) }),
             random: random)
@@ -51,6 +55,24 @@ final class Device {
         network.kill(host, silently: false)
         journal.value.record(.died(id))
         link.session.close(nil)
+        if isFrozen { process.die() }
+    }
+
+    /// The system lets the app stand still, as phones do with an app in the background. Its connections stay.
+    func freeze(_ host: Host) {
+        guard !isDead, !isFrozen else { return }
+        isFrozen = true
+        journal.value.record(.frozen(id))
+        network.pause(host)
+        process.pause()
+    }
+
+    func thaw(_ host: Host) {
+        guard !isDead, isFrozen else { return }
+        isFrozen = false
+        journal.value.record(.thawed(id))
+        network.goOn(host)
+        process.goOn()
     }
 
     // MARK: Calls
@@ -235,16 +257,18 @@ extension Place {
 private struct SimulatedDialer: Dialing {
     private let network: SimulatedNetwork
     private let host: Host
+    private let process: ProcessLoop
 
-    init(_ network: SimulatedNetwork, from host: Host) {
+    init(_ network: SimulatedNetwork, from host: Host, on process: ProcessLoop) {
         self.network = network
         self.host = host
+        self.process = process
     }
 
     func dial(
         _ server: ServerAddress, over interface: String?, for receiver: any FrameReceiver
     ) -> ServerConnection {
-        let handler = ServerConnection(eventLoop: network.world.loop, receiver: receiver)
+        let handler = ServerConnection(eventLoop: process, receiver: receiver)
         let loop = network.world.loop
         network.connect(from: host, to: Host(server.host), timeout: .seconds(10)) { result in
             do {
