@@ -1,11 +1,12 @@
 import Foundation
+import Synchronization
 import Testing
 
 /// A master of Redis, a replica, and three sentinels that watch them. Their data go with them.
 package final class RedisSentinelProcess: Sendable {
     package static let name = "roster-master"
 
-    package let servers: [RedisNode]
+    private let running: Mutex<[RedisNode]>
     package let sentinels: [RedisNode]
     private let directory: URL
 
@@ -14,15 +15,21 @@ package final class RedisSentinelProcess: Sendable {
             path: "redis-sentinel-\(UUID().uuidString.prefix(8))")
         let directory = self.directory
         let ports = try FreePorts.take(5)
-        servers = try ports.prefix(2).map { port in
-            try RedisNode(
-                port: port, in: directory,
-                options: port == ports[0] ? [] : ["--replicaof", "127.0.0.1", "\(ports[0])"])
-        }
+        running = Mutex(
+            try ports.prefix(2).map { port in
+                try RedisNode(
+                    port: port, in: directory,
+                    options: port == ports[0] ? [] : ["--replicaof", "127.0.0.1", "\(ports[0])"])
+            })
         sentinels = try ports.dropFirst(2).map { port in
             try Self.sentinel(port, of: ports[0], in: directory)
         }
     }
+
+    package var servers: [RedisNode] { running.withLock { $0 } }
+
+    /// Where clients find the sentinels.
+    package var endpoints: String { sentinels.map { "127.0.0.1:\($0.port)" }.joined(separator: ",") }
 
     /// Sentinels write what they find out into their configuration.
     private static func sentinel(_ port: Int, of master: Int, in directory: URL) throws -> RedisNode {
@@ -73,6 +80,48 @@ package final class RedisSentinelProcess: Sendable {
             return server
         }
         throw ServiceProcessFailure(description: "no sentinel names the master")
+    }
+
+    /// The master dies, and its replica takes over. Then the dead one comes back, without its data, as a replica.
+    ///
+    /// - Parameter meanwhile: what happens while there is no master.
+    package func replaceMaster(_ meanwhile: () async throws -> Void = {}) async throws {
+        let old = try master()
+        old.end()
+        try await meanwhile()
+        try await isMaster(otherThan: old)
+        let back = try RedisNode(
+            port: old.port, in: directory,
+            options: ["--replicaof", "127.0.0.1", "\(try master().port)"])
+        running.withLock { $0 = $0.map { $0.port == old.port ? back : $0 } }
+        try await back.isListening()
+        try await isReplicated()
+    }
+
+    /// The sentinels make the replica the master, and the master its replica.
+    package func failOver() async throws {
+        let old = try master()
+        try await eventually("a sentinel begins the failover", within: .seconds(60)) {
+            (try? sentinels[0].command("SENTINEL", "FAILOVER", Self.name)) != nil
+        }
+        try await isMaster(otherThan: old)
+        try await isReplicated()
+    }
+
+    private func isMaster(otherThan old: RedisNode) async throws {
+        try await eventually("the replica is the master", within: .seconds(60)) {
+            try master().port != old.port
+        }
+    }
+
+    /// Every other server has what the master has, so it can take over.
+    package func isReplicated() async throws {
+        try await eventually("the replica follows the master", within: .seconds(60)) {
+            let master = try master()
+            return servers.allSatisfy {
+                $0.port == master.port || $0.says("master_link_status:up", "INFO", "replication")
+            }
+        }
     }
 
     /// Runs the body beside one more replica of the present master.

@@ -9,14 +9,19 @@ package final class RedisServerProcess: Sendable {
     /// Where the server talks TLS; nil if it doesn't.
     package let tlsPort: Int?
     private let directory: URL
+    private let appendsToFile: Bool
     private let process: Process
 
     /// - Parameter password: the password of the user `rtm`, who may do everything. The default user is then
     ///   switched off.
     /// - Parameter tls: the certificate for connections over TLS; nil if there are none.
+    /// - Parameter appendsToFile: whether each write goes into an append-only file, which is synced. A server
+    ///   that is started after a crash has these writes again.
     package init(
-        password: String? = nil, directory: URL? = nil, tls: TestCertificate? = nil
+        password: String? = nil, directory: URL? = nil, tls: TestCertificate? = nil,
+        appendsToFile: Bool = false
     ) throws {
+        self.appendsToFile = appendsToFile
         user = password == nil ? "" : "rtm"
         tlsPort = try tls.map { _ in try FreePorts.take(1)[0] }
         let place =
@@ -29,8 +34,8 @@ package final class RedisServerProcess: Sendable {
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
         process.arguments =
             [
-                RedisNode.program, "--port", "0", "--unixsocket", socket, "--save", "", "--appendonly", "no",
-                "--dir", place.path,
+                RedisNode.program, "--port", "0", "--unixsocket", socket, "--save", "", "--appendonly",
+                appendsToFile ? "yes" : "no", "--appendfsync", "always", "--dir", place.path,
             ]
             + (password.map {
                 ["--user", "default", "off", "--user", "rtm", "on", ">\($0)", "~*", "&*", "+@all"]
@@ -110,7 +115,24 @@ package final class RedisServerProcess: Sendable {
     }
 
     /// Starts another server at the same place.
-    package func again() throws -> RedisServerProcess { try RedisServerProcess(directory: directory) }
+    package func again() throws -> RedisServerProcess {
+        try RedisServerProcess(directory: directory, appendsToFile: appendsToFile)
+    }
+
+    /// Whether the server can say that its append-only file is synced (WAITAOF). Redis can since 7.2.
+    package static let confirmsSync: Bool = {
+        let program = Process()
+        program.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        program.arguments = [RedisNode.program, "--version"]
+        let output = Pipe()
+        program.standardOutput = output
+        guard (try? program.run()) != nil else { return false }
+        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        program.waitUntilExit()
+        let version = text.firstMatch(of: /v=(\d+)\.(\d+)/)
+        guard let version, let major = Int(version.1), let minor = Int(version.2) else { return false }
+        return (major, minor) >= (7, 2)
+    }()
 
     package func remove() {
         end()

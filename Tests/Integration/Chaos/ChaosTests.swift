@@ -41,8 +41,22 @@ import Testing
         "Edges and messaging are killed, lines cut, stalled and delayed: 20 clients receive the log, once, in order"
     )
     func chaos() async throws {
-        try await RunningSystem.with(.fourProcesses) { system in
-            try await Self.run(try await ChaosSystem.start(in: system), ChaosSettings.seed)
+        try await TestCertificate.with { certificate in
+            try await RunningSystem.with(.fourProcesses) { system in
+                let chaos = try await ChaosSystem.start(in: system, certificate)
+                try await Self.run(chaos, ChaosSettings.seed)
+            }
+        }
+    }
+
+    @Test(
+        "rtm-standalone is killed: what it stored and locked is there, and gaps are told where logs ended")
+    func standalone() async throws {
+        try await TestCertificate.with { certificate in
+            let options = ["--edge-rates-channel-metadata", "0", "--edge-rates-acquire-lock", "0"]
+            try await ChaosSystem.withStandalone(options, presence: ["--debounce", "0s"], certificate) {
+                try await Self.run($0, ChaosSettings.seed, crowd: 4)
+            }
         }
     }
 
@@ -63,21 +77,46 @@ import Testing
         try await RedisClusterProcess.with { try await Self.run(.cluster($0)) }
     }
 
-    private static func run(_ journal: JournalVillain) async throws {
-        // Edges go through the bad lines only, so the nodes don't tell where they are.
-        try await RunningSystem.with(
-            .fourProcesses,
-            messaging: journal.options + ["--shards", "6", "--advertise", "0.0.0.0:0"], messagingNodes: 3
-        ) { system in
-            let chaos = try await ChaosSystem.start(in: system, journalIn: journal)
-            try await system.ready()
-            try await Self.run(chaos, ChaosSettings.seed)
+    @Test(
+        "Three messaging nodes are killed and paused over a Redis whose master is replaced by sentinels: no gap"
+    )
+    func sentinels() async throws {
+        let durability = ChaosSettings.seed % 2 == 0 ? "journal" : "replica"
+        try await RedisSentinelProcess.with {
+            try await Self.run(.sentinels($0, durability: durability), crowd: 4)
         }
     }
 
-    private static func run(_ chaos: ChaosSystem, _ seed: UInt64) async throws {
-        let system = chaos.system
-        let whole = try ServerAddress(system.address("edge"))
+    @Test(
+        "durability disk: three messaging nodes and their Redis are killed together: no gap",
+        .enabled(if: RedisServerProcess.confirmsSync, "WAITAOF needs Redis 7.2; REDIS_SERVER names another"))
+    func disk() async throws {
+        let redis = Shared(try RedisServerProcess(appendsToFile: true))
+        defer { redis.present.remove() }
+        try await redis.present.isListening()
+        try await Self.run(.disk(redis))
+    }
+
+    /// - Parameter crowd: how many users there are besides who use presence and storage.
+    private static func run(_ journal: JournalVillain, crowd: Int = 0) async throws {
+        try await TestCertificate.with { certificate in
+            // Edges go through the bad lines only, so the nodes don't announce where they are.
+            try await RunningSystem.with(
+                .fourProcesses,
+                edge: ["--rates-channel-metadata", "0", "--rates-acquire-lock", "0"],
+                presence: ["--debounce", "0s"] + journal.presenceOptions,
+                messaging: journal.options + ["--shards", "6", "--advertise", "0.0.0.0:0"],
+                messagingNodes: 3
+            ) { system in
+                let chaos = try await ChaosSystem.start(in: system, journalIn: journal, certificate)
+                try await system.ready()
+                try await Self.run(chaos, ChaosSettings.seed, crowd: crowd)
+            }
+        }
+    }
+
+    private static func run(_ chaos: ChaosSystem, _ seed: UInt64, crowd crowdCount: Int = 0) async throws {
+        let (system, whole) = (chaos.system, chaos.whole)
         let key = try ChaosCircle.key()
         let circles = [
             ChaosCircle(
@@ -93,8 +132,9 @@ import Testing
                 channels: ["vault", "safe"], topic: "attic/talk"),
         ]
         for circle in circles { try await circle.start() }
+        let crowd = try await Self.crowd(of: crowdCount, in: chaos, seed)
         let ledger = Ledger()
-        try await Self.maltreat(chaos, circles, ledger, seed)
+        try await Self.maltreat(chaos, circles, crowd, ledger, seed)
         let clients = circles.flatMap { $0.clients + [$0.witness] }
         do {
             for circle in circles { try await Self.settle(circle, ledger, seed) }
@@ -103,12 +143,33 @@ import Testing
             for client in clients { Issue.record("\(Self.summary(of: client))") }
         }
         Self.judge(clients, ledger, chaos, seed)
+        if let crowd {
+            try await crowd.settle()
+            try await crowd.judge()
+            ChaosSettings.say("seed \(seed): \(crowd.summary)")
+            await crowd.close()
+        }
         for client in clients { await client.close() }
         try await chaos.stop()
     }
 
+    /// Users of presence and storage at the edge whose lines are good.
+    private static func crowd(of count: Int, in chaos: ChaosSystem, _ seed: UInt64) async throws
+        -> ChaosCrowd?
+    {
+        guard count > 0 else { return nil }
+        let clients = try (0..<count).map { number in
+            try chaos.system.client("member\(number)") { configuration in
+                configuration.servers = [chaos.whole]
+                configuration.requestTimeout = .seconds(5)
+            }
+        }
+        return try await ChaosCrowd(clients, seed: seed)
+    }
+
     private static func maltreat(
-        _ chaos: ChaosSystem, _ circles: [ChaosCircle], _ ledger: Ledger, _ seed: UInt64
+        _ chaos: ChaosSystem, _ circles: [ChaosCircle], _ crowd: ChaosCrowd?, _ ledger: Ledger,
+        _ seed: UInt64
     ) async throws {
         let end = ContinuousClock.now + ChaosSettings.duration
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -119,6 +180,9 @@ import Testing
             group.addTask {
                 var random = SeededGenerator(seed: seed &+ 1)
                 try await chaos.killProcesses(until: end, &random)
+            }
+            if let crowd {
+                group.addTask { await crowd.work { ContinuousClock.now >= end } }
             }
             let talkers = circles.flatMap { circle in circle.clients.map { (circle, $0) } }
             for (number, (circle, client)) in talkers.enumerated() {
@@ -198,7 +262,7 @@ import Testing
         #expect(complaints.count == 0, "seed \(seed)")
         let deeds = chaos.deeds
         #expect(deeds.edgeKills > 0)
-        #expect(!deeds.messagingKills.isEmpty || deeds.takeovers + deeds.losses > 0)
+        #expect(!deeds.messagingKills.isEmpty || deeds.losses > 0)
         #expect(record.received > record.acknowledged)
         ChaosSettings.say(
             "seed \(seed): \(record.published.count) published, \(record.acknowledged) acknowledged, "

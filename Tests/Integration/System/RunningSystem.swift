@@ -23,6 +23,8 @@ final class RunningSystem: Sendable {
     private let detours = Mutex<[String: String]>([:])
     /// The folder of the programs that are launched from now on.
     private let programs: Mutex<URL>
+    /// The options of `rtm-standalone`, but where it listens.
+    private let standalone = Mutex<[String]>([])
     /// The options with which presence is started each time.
     private let presence: [String]
     /// The options of each of four processes.
@@ -52,6 +54,7 @@ final class RunningSystem: Sendable {
     /// test failed.
     ///
     /// - Parameters:
+    ///   - listen: where the edge listens.
     ///   - presence: options of presence, as its own program knows them ("--debounce").
     ///   - services: options of all four processes, which `standalone` doesn't get.
     ///   - messaging: options of messaging.
@@ -60,7 +63,8 @@ final class RunningSystem: Sendable {
     ///   - programs: the folder of the programs.
     ///   - entrance: a command that runs each program, with its arguments.
     static func with(
-        _ deployment: Deployment, edge: [String] = [], presence: [String] = [], services: [String] = [],
+        _ deployment: Deployment, listen: String = "127.0.0.1:0", edge: [String] = [],
+        presence: [String] = [], services: [String] = [],
         messaging: [String] = [], messagingNodes: Int = 1, messagingListed: Int = .max,
         programs: URL = ServiceProcess.executables, entrance: [String] = [],
         _ body: (RunningSystem) async throws -> Void
@@ -73,7 +77,7 @@ final class RunningSystem: Sendable {
             messagingNodes: ports.map { "127.0.0.1:\($0)" }, messagingListed: messagingListed,
             programs: programs, entrance: entrance)
         do {
-            try await system.start(deployment, edge: edge)
+            try await system.start(deployment, listen: listen, edge: edge)
             try await body(system)
         } catch {
             for process in system.processes.withLock({ $0 }) {
@@ -90,20 +94,21 @@ final class RunningSystem: Sendable {
         try? FileManager.default.removeItem(at: directory)
     }
 
-    private func start(_ deployment: Deployment, edge: [String]) async throws {
+    private func start(_ deployment: Deployment, listen: String, edge: [String]) async throws {
         switch deployment {
         case .standalone:
             let data = directory.appending(path: "data").path
-            try await launch(
-                "rtm-standalone",
-                ["--listen", "127.0.0.1:0", "--data", data] + Self.unlimited("edge-") + edge
-                    + presence.map { $0.hasPrefix("--") ? "--presence-\($0.dropFirst(2))" : $0 })
+            let options =
+                ["--data", data] + Self.unlimited("edge-") + edge
+                + presence.map { $0.hasPrefix("--") ? "--presence-\($0.dropFirst(2))" : $0 }
+            standalone.withLock { $0 = options }
+            try await launchStandalone(listen: listen)
         case .fourProcesses:
             for listen in messagingNodes { try await launchMessaging(listen: listen) }
             for name in ["presence", "storage"] {
                 try await launch("rtm-\(name)", ["--listen", "127.0.0.1:0"] + callees(of: name))
             }
-            try await launchEdge(edge)
+            try await launchEdge(edge, listen: listen)
         }
         try await ready()
     }
@@ -146,6 +151,13 @@ final class RunningSystem: Sendable {
                 "--listen", listen, "--messaging", way("messaging"), "--presence", way("presence"),
                 "--storage", way("storage"), "--threads", "2",
             ] + Self.unlimited("") + services + arguments)
+    }
+
+    /// Starts all services in one process, with the data of the last one.
+    @discardableResult
+    func launchStandalone(listen: String? = nil) async throws -> ServiceProcess {
+        let options = standalone.withLock { $0 }
+        return try await launch("rtm-standalone", ["--listen", listen ?? address("edge")] + options)
     }
 
     /// Starts presence where it was before, without waiting for anything, or at another address.
