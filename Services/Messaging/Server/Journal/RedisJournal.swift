@@ -367,7 +367,9 @@ final class RedisJournal {
     private func report(_ outcome: Result<RedisReply, RedisFailure>) {
         switch outcome {
         case .failure(let failure): probe.notReady("Redis doesn't answer the journal: \(failure)")
-        case .success(let reply): probe.notReady("Redis answers the journal with something else: \(reply.string ?? "no text")")
+        case .success(let reply):
+            let text = reply.string ?? "no text"
+            probe.notReady("Redis answers the journal with something else: \(text)")
         }
     }
 }
