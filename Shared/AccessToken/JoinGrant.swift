@@ -1,4 +1,5 @@
-/// What a token gives to a user who joins a stream channel with it. The times are milliseconds since 1970 (UTC).
+/// What a token gives to a user who joins a stream channel with it. The times are milliseconds since 1970
+/// (UTC).
 package struct JoinGrant: Sendable, Hashable {
     /// When the membership ends unless the token is renewed.
     package let expiresAtMilliseconds: UInt64

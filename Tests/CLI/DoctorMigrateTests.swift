@@ -62,7 +62,7 @@ struct DoctorMigrateTests {
         let idle = names(report.uses(.idle))
         #expect(idle.contains("AgoraRtmClientConfig.var ispPolicyEnabled"))
         #expect(idle.contains("AgoraRtmJoinTopicOption.var syncWithMedia"))
-        #expect(names(report.uses(.differs)).contains("AgoraRtmClientKit.func setParameters"))
+        #expect(idle.contains("AgoraRtmClientKit.func setParameters"))
         #expect(names(report.uses).contains("AgoraRtmClientKit.func login"))
         #expect(names(report.uses).contains("AgoraRtmClientKit.func subscribe"))
         #expect(!names(report.uses).contains("AgoraRtmClientKit.func renewToken"))

@@ -1,8 +1,8 @@
 import RTMClient
 import RTMModel
 
-/// The list of `AgoraRtmPrivateConfig.accessPointHosts`, or of what stands for it, in the form that the client below needs: addresses,
-/// and one kind of protection for all of them (N-2, N-3).
+/// The list of `AgoraRtmPrivateConfig.accessPointHosts`, or of what stands for it, in the form that the
+/// client below needs: addresses, and one kind of protection for all of them (N-2, N-3).
 struct AccessPoints {
     let servers: [ServerAddress]
     let tls: RTMClient.TLS

@@ -31,8 +31,8 @@ enum Sockets {
 
     /// What fits the event loop, which may be the app's.
     ///
-    /// - Parameter interface: what the connection has to leave this device over. POSIX sockets are bound to it
-    ///   when they have been made, see `InterfaceBinding`.
+    /// - Parameter interface: what the connection has to leave this device over. POSIX sockets are bound to
+    ///   it when they have been made, see `InterfaceBinding`.
     /// - Returns: `nil` if the system can't reach anything over that interface.
     static func bootstrap(
         on eventLoop: any EventLoop, over interface: String?

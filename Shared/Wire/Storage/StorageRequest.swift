@@ -65,7 +65,8 @@ package struct MetadataItem: WireMessage, Sendable, Hashable {
     package typealias Fields = Schema.MetadataItem
     package var key: String
     package var value: String
-    /// In a write: it applies only if this is the item's revision. -1: only if there is no such item. 0: always.
+    /// In a write: it applies only if this is the item's revision. -1: only if there is no such item. 0:
+    /// always.
     package var revision: Int64
     /// When the item was written, if the writer had that recorded.
     package var updatedMilliseconds: UInt64

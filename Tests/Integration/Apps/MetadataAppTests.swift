@@ -3,8 +3,8 @@ import Foundation
 import RTMTestSupport
 import Testing
 
-/// Apps over metadata, as they were written against the vendor: they read a set with its revision, decide, and
-/// write with that revision, from the first write on.
+/// Apps over metadata, as they were written against the vendor: they read a set with its revision, decide,
+/// and write with that revision, from the first write on.
 @Suite(.serialized, .ends(withinMinutes: 3)) struct MetadataAppTests {
     /// The app's own model of an auction: whoever bids reads the bid with its revision, and writes with it.
     private struct Auction {
@@ -119,7 +119,7 @@ import Testing
         try await RunningSystem.with(.standalone) { system in
             let anna = try await AppClient.login("anna", at: system.address("edge"))
             let ben = try await AppClient.login("ben", at: system.address("edge"))
-            // The first write is made inside of the callback of the snapshot, with the revision 0 that it has.
+            // The first write is made inside of the callback of the snapshot, with the revision 0 it has.
             let kit = try ben.kit
             ben.onStorage.withLock {
                 $0 = { event in

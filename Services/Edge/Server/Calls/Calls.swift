@@ -109,7 +109,9 @@ final class Calls {
     /// Who sets a state of a stream channel's topics becomes a publisher (C-5).
     private func checkPublishes(_ call: ClientCall, _ session: Session) throws(RTMError) {
         guard call.channelType == .topics, call.kind == .setState else { return }
-        try session.checkMayPublishTopics(in: call.target, now: wallClock, else: .channelJoinTopicFailed)
+        if let reason = session.obstacleToTopics(of: call.target, now: wallClock) {
+            throw RTMError(.channelJoinTopicFailed, reason)
+        }
     }
 
     func presenceAnswered(

@@ -224,8 +224,9 @@ extension Publishing {
         guard subscribing.features(of: session.key, in: topics)?.contains(.quiet) == false else {
             throw RTMError(.channelTopicNotJoined, "topic \"\(request.channel.string)\" is not joined")
         }
-        try session.checkMayPublishTopics(
-            in: WireText(channel), now: wallClock, else: .channelPublishPermissionDenied)
+        if let reason = session.obstacleToTopics(of: WireText(channel), now: wallClock) {
+            throw RTMError(.channelPublishPermissionDenied, reason)
+        }
         guard !request.storeInHistory else {
             throw RTMError(.invalidChannelType, "messages of topics are not stored")
         }

@@ -53,15 +53,11 @@ extension Session {
     /// join needs the privilege. An app without certificate has no tokens, and restricts nobody.
     ///
     /// - Parameter now: UTC, in milliseconds since 1970.
-    func checkMayPublishTopics(
-        in channel: WireText, now: () -> UInt64, else code: ErrorCode
-    ) throws(RTMError) {
-        guard application.policies.topics == .granted, application.certificate != nil else { return }
-        guard joinTokens?.allowPublishing(in: channel.string, now: now()) != true else { return }
-        throw RTMError(
-            code,
-            "the token by which stream channel \"\(channel.string)\" is joined doesn't allow to publish there"
-        )
+    /// - Returns: why it may not; nil if it may.
+    func obstacleToTopics(of channel: WireText, now: () -> UInt64) -> String? {
+        guard application.policies.topics == .granted, application.certificate != nil else { return nil }
+        guard joinTokens?.allowPublishing(in: channel.string, now: now()) != true else { return nil }
+        return "the token that joined stream channel \"\(channel.string)\" doesn't allow to publish there"
     }
 
     private func isOwn(_ resource: TokenPermissions.Resource, _ name: WireText) -> Bool {
