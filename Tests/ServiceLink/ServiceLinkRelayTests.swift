@@ -69,7 +69,7 @@ import Testing
             try await caller.request(EchoMethod.echo, Bytes("hi"), context: 1)
             try await caller.request(EchoMethod.large, Bytes("3000000"), context: 2)
             try await caller.request(EchoMethod.pushAndEcho, Bytes("push"), context: 3)
-            try await eventually("the answers") { fixture.journal.answers.count == 3 }
+            try await eventually("the answers") { fixture.journal.answers.count == 4 }
             #expect(fixture.journal.answers.first == .response(1, Bytes("hi")))
             #expect(counts.present == 1 && counts.bytes > 3_000_000)
             await far.drain()

@@ -159,8 +159,8 @@ import Testing
             proof: handshake.serviceProof("s", incarnation: incarnation, shards: 1), shards: 1)
         #expect(machine.proved(handshake.callerProof("s"), now: start) == .welcome(welcome, hello()))
         #expect(machine.proved(handshake.callerProof("s"), now: start) == .unexpected)
-        #expect(machine.wake(now: start + .seconds(5)) == .sendHeartbeat)
-        #expect(machine.wake(now: start + .seconds(15)) == .close(.silent))
+        #expect(machine.wake(now: start + .seconds(2)) == .sendHeartbeat)
+        #expect(machine.wake(now: start + .seconds(6)) == .close(.silent))
     }
 
     @Test("the called end refuses another version, another service, and a proof with another secret")
