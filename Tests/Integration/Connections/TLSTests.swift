@@ -60,7 +60,7 @@ import Testing
     )
     func otherPort() async throws {
         try await withTLS { system, address, certificate in
-            let plain = ServerAddress(system.address("edge"))
+            let plain = try ServerAddress(system.address("edge"))
             let cases: [(ServerAddress, RTMClient.TLS, ConnectionFailure, String)] = [
                 (
                     plain, .enabled(caFile: certificate), .serverWithoutTLS,
