@@ -178,7 +178,7 @@ struct RepeatedPublishTests {
             let count = channels.count { $0.shard(among: 4) == shard }
             #expect(count > 20)
             for epoch in old + new {
-                // Whether the lost logs had it nobody knows. The other shards know, whatever the client names.
+                // Whether the lost logs had it nobody knows. The other shards know.
                 let isUnknown = shard == anew && epoch != new[anew]
                 let early = refused(by: shard, epoch, after: 20_000, now: 1_015_000)
                 #expect(early == (isUnknown ? count : 0))

@@ -3,7 +3,7 @@ import RTMModel
 /// How far this user's inbox has been seen. The inbox needs no subscription, but like one it continues after
 /// a loss of the connection: each message arrives once, and what is lost is reported as a gap (S-19).
 ///
-/// Where messaging keeps no journal, its logs begin anew with each restart, and what the old ones had is lost.
+/// Where messaging keeps no journal, its logs begin anew with each restart, and the old ones are lost.
 /// For an inbox in which nothing was ever received that would be a gap in nothing. It isn't reported if
 /// nothing can have been accepted for this user that did not reach it: as long as the connection stands what
 /// is accepted is sent to it, and from its end in good order on nothing is accepted (M-31, M-38).

@@ -51,7 +51,7 @@ public struct FlightRecord: Codable, Sendable, Hashable {
             case sent
             /// Frames that came.
             case received
-            /// Messages may be lost, of which the app has heard in a gap event; the name is the type of the channel.
+            /// The app got a gap event: messages may be lost; the name is the type of the channel.
             case gap
         }
 

@@ -64,9 +64,9 @@ struct Outage: Sendable {
         retryAt = max(now + jittered(timing.suspendedRetryDelay, &random), earliestReturn(loss, now: now))
     }
 
-    /// The waits are 2, 4, 8, 16 … s, and the first one is what the server advised, if it did. After a refused
-    /// address they are shorter. The last attempt begins early enough to end before the link is suspended
-    /// (S-14).
+    /// The waits are 2, 4, 8, 16 … s, and the first one is what the server advised, if it did. After a
+    /// refused address they are shorter. The last attempt begins early enough to end before the link is
+    /// suspended (S-14).
     mutating func scheduleRetry(
         after loss: LinkLoss, now: Instant, random: inout some RandomNumberGenerator
     ) {

@@ -46,8 +46,8 @@ struct StreamJoinCommand: AsyncParsableCommand {
         discussion: """
             It runs until it is interrupted (exit status 0), until --count messages have been shown (0), or \
             until --timeout is over (2). Users whom --subscribe names needn't publish the topic yet: none of \
-            their messages is missed. Without --subscribe it subscribes to everybody who publishes the topic, \
-            and to who begins later as soon as that is announced, which the first messages may precede.
+            their messages is missed. Without --subscribe it subscribes to all who publish the topic, and to \
+            those who begin later as soon as that is announced, which their first messages may precede.
             """)
 
     @OptionGroup var stream: StreamArguments
