@@ -82,7 +82,8 @@ package final class RedisSentinelProcess: Sendable {
         throw ServiceProcessFailure(description: "no sentinel names the master")
     }
 
-    /// The master dies, and its replica takes over. Then the dead one comes back, without its data, as a replica.
+    /// The master dies, and its replica takes over. Then the dead one comes back as a replica, without its
+    /// data.
     ///
     /// - Parameter meanwhile: what happens while there is no master.
     package func replaceMaster(_ meanwhile: () async throws -> Void = {}) async throws {

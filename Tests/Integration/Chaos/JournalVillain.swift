@@ -73,7 +73,7 @@ enum JournalVillain: Sendable {
         switch Int.random(in: 0..<4, using: &random) {
         case 0: try await process.failOver()
         case 1:
-            // Shorter than the time after which its replica takes over, or so long that everybody has left it.
+            // Shorter than the time after which its replica takes over, or so long that all have left it.
             let pauses = [200...600, 4_500...6_000]
             let master = try process.master()
             master.pause()

@@ -3,8 +3,8 @@ import RTMClient
 
 @testable import RTMTestKit
 
-/// Apps that are away for up to two minutes, the resume window (S-17), or for a little longer, while edges end
-/// and messaging is restarted or changes its leaders.
+/// Apps that are away for up to two minutes, the resume window (S-17), or for a little longer, while edges
+/// end and messaging is restarted or changes its leaders.
 final class Absences {
     enum Kind: CaseIterable {
         /// The system lets the app stand still. What comes for it waits.
