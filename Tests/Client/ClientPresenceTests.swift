@@ -194,7 +194,9 @@ struct ClientPresenceTests {
                     $0.publication = .presence("lobby", 10, .presenceEventInterval, of: "")
                     $0.publication.presence.interval.joined = ["eve"]
                     $0.publication.presence.interval.left = ["dave"]
-                    $0.publication.presence.interval.states = [.user("eve", ["b": "2"])]
+                    $0.publication.presence.interval.states = [
+                        .with { ($0.userID, $0.items) = ("eve", .states(["b": "2"])) }
+                    ]
                 },
             ])
             let snapshot = await events.nextPresence()

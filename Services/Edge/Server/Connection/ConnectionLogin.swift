@@ -1,5 +1,6 @@
 import NIOCore
 import RTMModel
+import RTMServiceLink
 import RTMWire
 
 /// What a login, its refusal and a new token change about a connection.
