@@ -302,8 +302,8 @@ import Testing
             try await seat.joinTopic("chat")
             try await seat.publish("hi", to: "chat")
             try await seat.renewToken(token("ben", publishes: false))
-            let refused = await code { try await seat.publish("hi", to: "chat") }
-            #expect(refused == .channelPublishPermissionDenied)
+            let refused = await #expect(throws: RTMError.self) { try await seat.publish("hi", to: "chat") }
+            #expect(refused?.code == .channelPublishPermissionDenied)
             try await seat.leaveTopic("chat")
             for client in clients { await client.close() }
         }
