@@ -242,7 +242,7 @@ struct RedisOutageTests {
                 let trust = try TextFile.read(stranger.certificate)
                 try await StoreHarness.with(.redis, at: server, trust: trust, waits: false) { store in
                     try await eventually("the certificate is the cause") {
-                        store.cause.contains("the peer's certificate isn't trusted")
+                        store.cause.contains("certificate isn")
                     }
                     #expect(await code { try await store.enter(.of("carol")) } == .presenceOperationFailed)
                 }

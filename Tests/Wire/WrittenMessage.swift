@@ -109,7 +109,8 @@ struct WrittenMessage: Sendable, CustomTestStringConvertible {
 
     private static func link() -> [WrittenMessage] {
         [
-            WrittenMessage(ServiceLinkHello(version: 1, service: "s", node: "n", nonce: [1], shard: 1)),
+            WrittenMessage(
+                ServiceLinkHello(version: 1, service: "s", node: "n", nonce: [1], shard: 1, relayTo: "a:1")),
             WrittenMessage(ServiceLinkChallenge(nonce: [1])),
             WrittenMessage(ServiceLinkProof(proof: [1])),
             WrittenMessage(

@@ -11,12 +11,12 @@ enum KeyNames {
             """
             admin connections.max connections.perAddressMax frame.bytesMax handshake.bytesMax \
             handshake.timeout listen messaging outbound.bytesMax outbound.timeout \
-            permissions.publishTopics permissions.revokeLocks permissions.userMetadata presence \
+            outbound.totalBytesMax permissions.publishTopics permissions.revokeLocks permissions.userMetadata presence \
             proxyProtocol.trusted rates.acquireLock \
             rates.appPublish rates.appPublishBytes rates.calls rates.channelMetadata \
             rates.heartbeats rates.login rates.publish rates.refusals rates.renewal \
-            rates.sessionPublish rates.sessionPublishBytes rates.stateBytes rates.subscribe rates.topicPublish \
-            rates.userMetadata sessions.perAppMax storage subscriptions.max tls.certificate tls.key tls.listen \
+            rates.sessionPublish rates.sessionPublishBytes rates.stateBytes rates.subscribe \
+            rates.topicPublish rates.userMetadata sessions.perAppMax storage subscriptions.max tls.certificate tls.key tls.listen \
             tokens.lifeMax webSocket.compression webSocket.listen webSocket.origins webSocket.path \
             webSocket.tls.listen
             """
