@@ -102,17 +102,20 @@ extension BoringSSLError {
         switch self {
         case .sslError(let stack), .unknownError(let stack), .invalidSNIName(let stack),
             .failedToSetALPN(let stack):
-            stack.first.map { Self.words(of: "\($0)") } ?? "the handshake was cut short"
-        case .syscallError, .zeroReturn: "the other side ended the handshake"
+            stack.first.map { Self.words(of: "\($0)") } ?? Self.ended
+        case .syscallError, .zeroReturn: Self.ended
         default: "the handshake was cut short"
         }
     }
+
+    private static let ended = "the other side ended the handshake, as one without TLS may do"
 
     /// `Error: 1 error:2:SSL routines:OPENSSL_internal:WRONG_VERSION_NUMBER at file.cc:3` → `wrong version
     /// number`.
     private static func words(of text: String) -> String {
         let end = text.firstRange(of: " at ")?.lowerBound ?? text.endIndex
         let last = text[..<end].split(separator: ":").last ?? text[...]
-        return last.replacing("_", with: " ").lowercased().trimmingPrefix(" ").description
+        let words = last.replacing("_", with: " ").lowercased().trimmingPrefix { $0 == " " }
+        return words == "eof during handshake" ? ended : String(words)
     }
 }

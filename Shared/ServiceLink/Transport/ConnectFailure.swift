@@ -36,6 +36,7 @@ private func tlsFailure(_ error: any Error) -> String {
         if text.contains("WRONG_VERSION_NUMBER") || text.contains("HTTP_REQUEST") {
             return "the peer doesn't speak TLS"
         }
+        if text.contains("EOF during handshake") { return "the peer ended the TLS handshake" }
         return "the TLS handshake failed"
     case NIOSSLError.uncleanShutdown: return "the peer closed the connection without ending TLS"
     case NIOSSLError.unableToValidateCertificate, NIOSSLError.noCertificateToValidate:

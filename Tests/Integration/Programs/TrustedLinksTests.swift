@@ -49,7 +49,7 @@ import Testing
                 try await eventually("the cause is named") {
                     let (status, body) = try await system.get(ready)
                     return status == 200 && body.contains("no link to storage")
-                        && body.contains("does not know the secret of this installation")
+                        && body.contains("the secret is not that of this installation")
                 }
                 try await eventually("storage says who was refused") {
                     storage.log.contains("caller refused") && storage.log.contains("edge 127.0.0.1:")

@@ -81,7 +81,7 @@ extension Disconnect {
     fileprivate static func usedUp(bytesMax: Int) -> Disconnect {
         Disconnect(
             .slowConsumer,
-            "clients that read slowly hold all of the \(bytesMax) bytes that the server has for them, and you "
-                + "hold the most; read faster, or subscribe to less", retryAfter: .seconds(5))
+            "clients that read slowly hold all of the \(bytesMax) bytes that the server has for them, and "
+                + "you hold the most; read faster, or subscribe to less", retryAfter: .seconds(5))
     }
 }
