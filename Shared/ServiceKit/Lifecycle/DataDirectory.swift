@@ -33,22 +33,25 @@ package final class DataDirectory: Service {
 
     package func shutdown(deadline: ContinuousClock.Instant) async { lock.withLock { $0 = nil } }
 
-    /// Makes the directory, and those above it, where they are missing. Nobody else may enter what it makes,
-    /// whatever the umask is. Returns the error of the system.
+    /// Makes the directory, and those above it, where they are missing. Returns the error of the system.
     private func make(_ path: String) -> Int32? {
+        let error = makeOne(path)
+        guard error == ENOENT, let slash = path.lastIndex(of: "/"), slash > path.startIndex else {
+            return error
+        }
+        return make(String(path[..<slash])) ?? makeOne(path)
+    }
+
+    /// Makes one directory, where it is missing. Nobody else may enter it, whatever the umask is.
+    private func makeOne(_ path: String) -> Int32? {
         if mkdir(path, 0o700) == 0 {
             chmod(path, 0o700)
             return nil
         }
         let error = errno
         var isDirectory: ObjCBool = false
-        if FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory) {
-            return isDirectory.boolValue ? nil : ENOTDIR
-        }
-        guard error == ENOENT, let slash = path.lastIndex(of: "/"), slash > path.startIndex else {
-            return error
-        }
-        return make(String(path[..<slash])) ?? make(path)
+        guard FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory) else { return error }
+        return isDirectory.boolValue ? nil : ENOTDIR
     }
 
     private func refusal(_ reason: String, _ advice: String) -> ServiceFailure {
