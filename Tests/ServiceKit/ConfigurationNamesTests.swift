@@ -88,7 +88,7 @@ struct ConfigurationNamesTests {
 
     @Test("a mistyped command gets the nearest one, and the word itself is not shown")
     func unknownCommand() {
-        let commands = ["backup", "check"].map { ProgramCommand($0, "") { _, _ in "" } }
+        let commands = ["backup", "check"].map { ProgramCommand($0, "") { _ in .init("") } }
         func problems(_ words: String...) -> [String] {
             CommandLineArguments(words, schema: RelayKeys.schema, commands: commands).problems
                 .map(\.description)
@@ -98,6 +98,26 @@ struct ConfigurationNamesTests {
             problems("frobnicate", "--depth", "2")
                 == ["command line: unknown command; the commands are backup and check"])
         #expect(problems("check", "--depth", "2") == [])
+    }
+
+    @Test("a command has options of its own, with and without a value")
+    func options() {
+        let ban = ProgramCommand(
+            "ban", argument: "USER", options: [.init("by", value: "NAME"), .init("json")], ""
+        ) { _ in .init("") }
+        func arguments(_ words: String...) -> CommandLineArguments {
+            CommandLineArguments(words, schema: RelayKeys.schema, commands: [ban])
+        }
+        #expect(ban.usage == "ban USER [--by NAME] [--json]")
+        let all = arguments("ban", "bob", "--by", "ann", "--json", "--depth", "2")
+        #expect(all.problems.isEmpty && all.operation?.argument == "bob")
+        #expect(all.operation?.options == ["by": "ann", "json": ""])
+        #expect(arguments("ban", "bob", "--by=ann").operation?.options == ["by": "ann"])
+        #expect(arguments("ban", "bob", "--by").problems.map(\.description) == ["--by: has no value"])
+        #expect(
+            arguments("ban", "bob", "--json=x").problems.map(\.description) == ["--json: takes no value"])
+        // Where no command is, they are unknown.
+        #expect(arguments("--by", "ann").problems.map(\.description) == ["--by: unknown flag"])
     }
 
     @Test("sections and variables of sibling services and of the command line are passed over")

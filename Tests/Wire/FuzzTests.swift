@@ -177,6 +177,10 @@ private final class Decoders {
         unpack(SnapshotResponse.self, bytes) { $0.frames.touch() }
         unpack(SessionPush.self, bytes)
         unpack(Ban.self, bytes)
+        unpack(BanReport.self, bytes)
+        unpack(BanOutcome.self, bytes)
+        unpack(BansRequest.self, bytes)
+        unpack(BansResponse.self, bytes)
         scan(WriteMetadata.self, bytes)
         scan(MetadataTarget.self, bytes)
         scan(MetadataItem.self, bytes)

@@ -181,5 +181,9 @@ extension SchemaMessage {
         SchemaMessage(Rtm_Service_SnapshotResponse.self, rtm__service__snapshot_response__unpack),
         SchemaMessage(Rtm_Service_SessionPush.self, rtm__service__session_push__unpack),
         SchemaMessage(Rtm_Service_Ban.self, rtm__service__ban__unpack),
+        SchemaMessage(Rtm_Service_BanReport.self, rtm__service__ban_report__unpack),
+        SchemaMessage(Rtm_Service_BanOutcome.self, rtm__service__ban_outcome__unpack),
+        SchemaMessage(Rtm_Service_BansRequest.self, rtm__service__bans_request__unpack),
+        SchemaMessage(Rtm_Service_BansResponse.self, rtm__service__bans_response__unpack),
     ]
 }

@@ -212,7 +212,17 @@ struct WrittenMessage: Sendable, CustomTestStringConvertible {
             WrittenMessage(SnapshotResponse(frames: x)),
             WrittenMessage(SessionPush(caller: caller, change: .left, channel: key)),
             WrittenMessage(
-                Ban(appID: "a", userID: "u", untilMilliseconds: 1, reason: "r", endsSession: true)),
+                Ban(
+                    appID: "a", userID: "u", untilMilliseconds: 1, reason: "r", endsSession: true,
+                    sinceMilliseconds: 2, by: "o", number: 3)),
+            WrittenMessage(BanReport(number: 1, isAppKnown: true, sessions: 2)),
+            WrittenMessage(
+                BanOutcome(
+                    asked: 1, answered: 2, isAppKnown: true, sessions: 3,
+                    before: Ban(appID: "a", userID: "u", endsSession: false))),
+            WrittenMessage(BansRequest(afterApp: "a", afterUser: "u")),
+            WrittenMessage(
+                BansResponse(bans: [Ban(appID: "a", userID: "u", endsSession: true)], hasMore: true)),
         ]
     }
 }

@@ -27,13 +27,15 @@ package protocol StorageCaller: AnyObject {
     /// The response's frames are valid during the call.
     func storageSnapshot(_ snapshot: Snapshot, _ outcome: Result<SnapshotResponse, ServiceLinkRequestFailure>)
     /// An operator shuts a user out or ends a session, or lets the user in again. When the link comes up,
-    /// all bans arrive, and behind them one without a user.
-    func storageBanned(_ ban: Ban)
+    /// all bans arrive, and behind them one without a user. Returns what was found and done.
+    func storageBanned(_ ban: Ban) -> BanReport
 }
 
 extension StorageCaller {
     package func storageIsUnreachable(_ reason: ServiceLinkDownReason) {}
-    package func storageBanned(_ ban: Ban) {}
+    package func storageBanned(_ ban: Ban) -> BanReport {
+        BanReport(number: ban.number, isAppKnown: false, sessions: 0)
+    }
 }
 
 /// Typed calls to storage over one link. Every call has exactly one outcome.
@@ -109,7 +111,9 @@ package final class StorageClient<Caller: StorageCaller>: ServiceClient {
         case StorageMethod.lockGranted:
             if let push = try? LockGrantedPush(scanning: body) { calls.caller?.storageGranted(push) }
         case StorageMethod.banned:
-            if let ban = try? Ban(body, in: calls.arena) { calls.caller?.storageBanned(ban) }
+            guard let ban = try? Ban(body, in: calls.arena), let caller = calls.caller else { return }
+            let report = caller.storageBanned(ban)
+            if ban.number != 0 { link.push(StorageMethod.banReport, report) }
         default: break
         }
     }

@@ -1,6 +1,4 @@
-import Logging
-import NIOCore
-import NIOPosix
+import Foundation
 import RTMModel
 import RTMServiceKit
 import RTMServiceLink
@@ -9,32 +7,67 @@ import RTMWire
 /// What an operator asks of the storage service that runs: who may not log in (S-4). The service takes it
 /// over its link, as it takes what edges ask, so that only who knows the secret of the installation can ask.
 enum OperatorCommands {
-    static func all(listen: ConfigurationKey<HostPort>) -> [ProgramCommand] {
+    /// Where the running service is reached.
+    struct Access: Sendable {
+        let address: @Sendable (Configuration) -> ServiceLinkAddress
+        let link: @Sendable (Configuration) throws -> ServiceLinkConfiguration
+    }
+
+    private static let by = ProgramCommand.Option("by", value: "NAME")
+    private static let reason = ProgramCommand.Option("reason", value: "TEXT")
+    private static let json = ProgramCommand.Option("json")
+
+    static func all(_ access: Access) -> [ProgramCommand] {
         [
             ProgramCommand(
-                "kick", argument: "APP/USER", "Ends the user's session; the user may log in again."
-            ) {
-                configuration, text in
-                let user = try user(text, parts: 2)
-                try send(Ban(user, endsSession: true), configuration, listen)
-                return "the session of \(user.user) was ended\n"
+                "kick", argument: "APP/USER", options: [by, reason, json],
+                "Ends the user's sessions; the user may log in again."
+            ) { call in
+                try carryOut(Ban(try user(call.argument, parts: 2), endsSession: true, call), access, call)
             },
             ProgramCommand(
-                "ban", argument: "APP/USER/DURATION",
-                "Ends the user's session, and lets the user in again after that time."
-            ) { configuration, text in
-                let user = try user(text, parts: 3)
+                "ban", argument: "APP/USER/DURATION", options: [by, reason, json],
+                "Ends the user's sessions, and lets the user in again after that time."
+            ) { call in
+                let user = try user(call.argument, parts: 3)
                 let until = WallClock.milliseconds() + UInt64(user.duration / .milliseconds(1))
-                try send(Ban(user, until: until, endsSession: true), configuration, listen)
-                return "\(user.user) may not log in for \(UnitText.duration(user.duration))\n"
+                return try carryOut(Ban(user, until: until, endsSession: true, call), access, call)
             },
-            ProgramCommand("unban", argument: "APP/USER", "Lets a user in again who was shut out.") {
-                configuration, text in
-                let user = try user(text, parts: 2)
-                try send(Ban(user, endsSession: false), configuration, listen)
-                return "\(user.user) may log in\n"
+            ProgramCommand(
+                "unban", argument: "APP/USER", options: [by, reason, json],
+                "Lets a user in again who was shut out."
+            ) { call in
+                try carryOut(Ban(try user(call.argument, parts: 2), endsSession: false, call), access, call)
+            },
+            ProgramCommand("bans", options: [json], "Lists who is shut out, since when, until when and why.")
+            {
+                call in
+                .init(OperatorAnswer.list(try bans(access, call), asJSON: call.options["json"] != nil))
             },
         ]
+    }
+
+    private static func carryOut(
+        _ ban: Ban, _ access: Access, _ call: ProgramCommand.Call
+    ) throws -> ProgramCommand.Result {
+        do throws(RTMError) { try OperatorText.check(ban) } catch {
+            throw ServiceFailure.configuration(error.reason)
+        }
+        let outcome: BanOutcome = try OperatorCall.ask(StorageMethod.ban, ban, access, call.configuration)
+        let answer = OperatorAnswer(ban: ban, outcome: outcome)
+        return .init(call.options["json"] == nil ? answer.text : answer.json, answer.status)
+    }
+
+    private static func bans(_ access: Access, _ call: ProgramCommand.Call) throws -> [Ban] {
+        var found: [Ban] = []
+        var place = BansRequest()
+        while true {
+            let page: BansResponse = try OperatorCall.ask(
+                StorageMethod.bans, place, access, call.configuration)
+            found += page.bans
+            guard page.hasMore, let last = page.bans.last else { return found }
+            place = BansRequest(afterApp: last.appID, afterUser: last.userID)
+        }
     }
 
     struct Argument: Equatable {
@@ -61,80 +94,22 @@ enum OperatorCommands {
         }
         return Argument(app: words[0], user: words[1], duration: duration)
     }
-
-    /// How long the service may take to answer.
-    private static let timeout = Duration.seconds(10)
-
-    private static func send(
-        _ ban: Ban, _ configuration: Configuration, _ listen: ConfigurationKey<HostPort>
-    ) throws {
-        let address = configuration[listen]
-        let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
-        defer { try? group.syncShutdownGracefully() }
-        let loop = group.next()
-        let settings = try ServiceLinkConfiguration(configuration)
-        let outcome = loop.makePromise(of: Void.self)
-        loop.execute {
-            var link = ServiceLinkClientConfiguration(service: "storage", node: "operator")
-            link.link = settings
-            let client = ServiceLinkClient<Void>(
-                link, to: .tcp(host: address.host, port: address.port), endOfTurn: .shared(on: loop),
-                logger: Logger(label: "operator") { _ in SwiftLogNoOpLogHandler() })
-            client.start(delegate: OperatorCall(ban, timeout: timeout, outcome))
-        }
-        loop.scheduleTask(in: TimeAmount(timeout)) { outcome.fail(ServiceLinkRequestFailure.timedOut) }
-        do {
-            try outcome.futureResult.wait()
-        } catch {
-            throw ServiceFailure.unavailable("storage at \(address)", error)
-        }
-    }
 }
 
 extension Ban {
-    fileprivate init(_ user: OperatorCommands.Argument, until: UInt64 = 0, endsSession: Bool) {
-        self.init(appID: user.app, userID: user.user, untilMilliseconds: until, endsSession: endsSession)
-    }
-}
-
-/// One request over a link of its own.
-private final class OperatorCall: ServiceLinkClientDelegate {
-    private let ban: Ban
-    private let timeout: Duration
-    private let outcome: EventLoopPromise<Void>
-
-    init(_ ban: Ban, timeout: Duration, _ outcome: EventLoopPromise<Void>) {
-        self.ban = ban
-        self.timeout = timeout
-        self.outcome = outcome
+    fileprivate init(
+        _ user: OperatorCommands.Argument, until: UInt64 = 0, endsSession: Bool, _ call: ProgramCommand.Call
+    ) {
+        self.init(
+            appID: user.app, userID: user.user, untilMilliseconds: until,
+            reason: call.options["reason"] ?? "", endsSession: endsSession,
+            by: call.options["by"] ?? Self.operatorName)
     }
 
-    func linkUp(_ link: ServiceLinkClient<Void>, peer: ServiceLinkPeer) {
-        do throws(RTMError) {
-            try link.request(StorageMethod.ban, ban, timeout: timeout, context: ())
-        } catch {
-            outcome.fail(error)
-        }
+    /// Who runs the command, as the system knows them, and where.
+    private static var operatorName: String {
+        let environment = ProcessInfo.processInfo.environment
+        let name = environment["SUDO_USER"] ?? environment["USER"] ?? environment["LOGNAME"] ?? "\(getuid())"
+        return String("\(name)@\(ProcessInfo.processInfo.hostName)".prefix(64))
     }
-
-    func linkDown(_ link: ServiceLinkClient<Void>, _ reason: ServiceLinkDownReason) {
-        outcome.fail(ServiceLinkRequestFailure.disconnected)
-    }
-
-    func linkUnreachable(_ link: ServiceLinkClient<Void>, _ reason: ServiceLinkDownReason) {
-        outcome.fail(RTMError(.storageNotAvailable, "it can't be reached: \(reason)"))
-        link.shutdown()
-    }
-
-    func response(_ link: ServiceLinkClient<Void>, _ context: Void, _ outcome: ServiceLinkOutcome) {
-        switch outcome {
-        case .success: self.outcome.succeed()
-        case .failed(let error): self.outcome.fail(error)
-        case .timedOut: self.outcome.fail(ServiceLinkRequestFailure.timedOut)
-        case .disconnected: self.outcome.fail(ServiceLinkRequestFailure.disconnected)
-        }
-        link.shutdown()
-    }
-
-    func push(_ link: ServiceLinkClient<Void>, method: UInt32, body: UnsafeRawBufferPointer) {}
 }

@@ -8,18 +8,18 @@ enum StorageCommands {
             ProgramCommand(
                 "backup", argument: "FILE",
                 "Copies the database as it is at this moment to a new file, and checks the copy."
-            ) { configuration, target in
-                let path = try present(data, configuration)
+            ) { call in
+                let (path, target) = (try present(data, call.configuration), call.argument)
                 do throws(StoreFailure) {
                     try SQLiteMaintenance.backup(path, to: target)
                 } catch {
                     throw ServiceFailure.unavailable("backup of \(path)", error.reason)
                 }
-                return "\(path) was copied to \(target)\n"
+                return .init("\(path) was copied to \(target)\n")
             },
             ProgramCommand("check", "Reads the whole database and reports whether it is in order.") {
-                configuration, _ in
-                let path = try present(data, configuration)
+                call in
+                let path = try present(data, call.configuration)
                 let findings: [String]
                 do throws(StoreFailure) {
                     findings = try SQLiteMaintenance.check(path)
@@ -30,7 +30,7 @@ enum StorageCommands {
                     let failure = StoreFailure(kind: .corrupt, reason: findings.joined(separator: "; "))
                     throw ServiceFailure.unavailable("check of \(path)", failure.sentence)
                 }
-                return "\(path) is in order\n"
+                return .init("\(path) is in order\n")
             },
         ]
     }

@@ -18,7 +18,7 @@ package enum StorageDefinition {
         rules: ServiceLinkKeys.rules(listen: StorageKeys.listen) + [StorageKeys.messaging.rule],
         check: ServiceLinkConfiguration.problem,
         commands: StorageCommands.all(data: StorageKeys.data)
-            + OperatorCommands.all(listen: StorageKeys.listen),
+            + OperatorCommands.all(access),
         descriptors: descriptors
     ) { context in
         let configuration = context.configuration
@@ -41,13 +41,33 @@ package enum StorageDefinition {
                 StorageKeys.listen.declaration, StorageKeys.messaging.declaration,
                 StorageKeys.data.declaration,
             ] + ServiceLinkKeys.network,
-            commands: StorageCommands.all(data: data), descriptors: descriptors
+            commands: StorageCommands.all(data: data) + OperatorCommands.all(access(data)),
+            descriptors: descriptors
         ) { context in
             Assembly(
                 try await parts(
                     context, data: context.configuration[data], messaging: [.inProcess(messaging)],
                     at: .inProcess(endpoint)))
         }
+    }
+
+    /// Operators reach the service at its port.
+    private static let access = OperatorCommands.Access(
+        address: { configuration in
+            let listen = configuration[StorageKeys.listen]
+            return .tcp(host: listen.host, port: listen.port)
+        },
+        link: { try ServiceLinkConfiguration($0) })
+
+    /// Operators reach the service by a socket in its data directory.
+    private static func access(_ data: ConfigurationKey<String>) -> OperatorCommands.Access {
+        OperatorCommands.Access(
+            address: { .path(OperatorListener.path($0[data])) },
+            link: { configuration in
+                var link = ServiceLinkConfiguration()
+                link.secret = ServiceLinkSecret(configuration[ServiceLinkKeys.secret]?.revealed ?? "")
+                return link
+            })
     }
 
     /// Each thread that reads opens the database, its log and at times a temporary file.
@@ -89,10 +109,12 @@ package enum StorageDefinition {
         server.link = link
         server.fit(context, at: place)
         let listener = ServiceLinkServer(server, links: loop, logger: context.logger) { _ in core.value.node }
-        return [
+        let services: [any Service] = [
             StorageDatabase(threads: threads, core: core, loop: loop, probe: context.probe("database")),
             ServiceLinkListener(listener, at: place),
         ]
+        guard !place.isNetworked else { return services }
+        return services + [OperatorListener(listener, data: data, logger: context.logger)]
     }
 }
 

@@ -17,6 +17,9 @@ final class StorageNode {
     private let arena = DecodeArena()
     private var links: [UInt64: AcceptedServiceLink] = [:]
     private var bans = BanList()
+    private var inquiries = BanInquiries()
+    /// The links of operators' programs, which have no users.
+    private var operators: Set<UInt64> = []
     /// The ticket of the last caller that asked for a lock.
     private var lastTicket: UInt64 = 0
 
@@ -44,7 +47,9 @@ extension StorageNode: ServiceLinkHandler {
 
     func linkClosed(_ link: AcceptedServiceLink, _ reason: ServiceLinkDownReason) {
         links[link.id] = nil
+        operators.remove(link.id)
         metrics.links.add(-1)
+        for inquiry in inquiries.lost(link.id) { answer(inquiry) }
         _ = queues.writes.put(StorageWrite(.linkLost, link: link.id), mayOverfill: true)
         logger.info("link closed", metadata: ["node": "\(link.peerNode)", "reason": "\(reason)"])
     }
@@ -62,9 +67,10 @@ extension StorageNode: ServiceLinkHandler {
                 let request = try SnapshotRequest(body, in: arena)
                 try read(.snapshot(request), id, link)
             case StorageMethod.ban:
-                let ban = try Ban(body, in: arena)
-                try NameRule.user.check(ban.userID.utf8)
-                try write(.ban(ban), .storageNotAvailable, nil, id, link)
+                try ban(Ban(body, in: arena), id, link)
+            case StorageMethod.bans:
+                operators.insert(link.id)
+                try read(.bans(BansRequest(body, in: arena)), id, link)
             default: throw RTMError(.serviceNotSupport, "storage has no method \(method)")
             }
         } catch let error as RTMError {
@@ -75,8 +81,15 @@ extension StorageNode: ServiceLinkHandler {
     }
 
     func push(method: UInt32, body: UnsafeRawBufferPointer, from link: AcceptedServiceLink) {
-        guard method == StorageMethod.session, let push = try? SessionPush(body, in: arena) else { return }
-        _ = queues.writes.put(StorageWrite(.session(push), link: link.id), mayOverfill: true)
+        switch method {
+        case StorageMethod.session:
+            guard let push = try? SessionPush(body, in: arena) else { return }
+            _ = queues.writes.put(StorageWrite(.session(push), link: link.id), mayOverfill: true)
+        case StorageMethod.banReport:
+            guard let report = try? BanReport(body, in: arena) else { return }
+            if let inquiry = inquiries.take(report, from: link.id) { answer(inquiry) }
+        default: break
+        }
     }
 
     private func refuse(_ id: UInt64, _ error: RTMError, _ link: AcceptedServiceLink) {
@@ -156,14 +169,17 @@ extension StorageNode {
     /// called.
     func written(_ outcome: WriteOutcome) {
         for answered in outcome.answers {
+            // The ban holds, whether the operator still waits or not.
+            if case .success(.banned(let ban, _)) = answered.result, links[answered.link] == nil { push(ban) }
             guard let link = links[answered.link] else { continue }
             switch answered.result {
+            case .success(.banned(let ban, let before)): ask(ban, before, for: answered.request, link)
             case .success(let answer): respond(answer, to: answered.request, link)
             case .failure(let error): refuse(answered.request, error, link)
             }
         }
         for settled in outcome.settled { report(settled) }
-        for ban in outcome.bans { tell(ban) }
+        for ban in outcome.bans { push(ban) }
         if let failure = outcome.failure { metrics.failures[.init(cause: failure.kind)].increment() }
         if let expired = outcome.expired { expireHistory(after: expired) }
         if let size = outcome.size { metrics.report(size) }
@@ -181,14 +197,9 @@ extension StorageNode {
         case .historyAppended:
             metrics.historyStored.increment()
             link.respond(to: request, NoContent())
-        case .banned: link.respond(to: request, NoContent())
+        // It is answered when the edges have reported.
+        case .banned: break
         }
-    }
-
-    /// Every edge hears it, because nobody knows where the user is (S-4).
-    private func tell(_ ban: Ban) {
-        bans.take(ban, nowMilliseconds: WallClock.milliseconds())
-        for link in links.values { link.push(StorageMethod.banned, ban) }
     }
 
     private func report(_ settled: LockStep.Settled) {
@@ -226,10 +237,64 @@ extension StorageNode {
                 frames.withUnsafeReadableBytes { bytes in
                     link.respond(to: outcome.read.request, SnapshotResponse(frames: WireText(bytes)))
                 }
+            case .success(.bans(let page)): link.respond(to: outcome.read.request, page)
             case .success(.events): break
             case .failure(let error): refuse(outcome.read.request, error, link)
             }
         }
+    }
+}
+
+// MARK: - Operators
+
+extension StorageNode {
+    /// How long edges may take to report what they found.
+    private static let reportTime = TimeAmount.seconds(2)
+
+    private func ban(_ ban: Ban, _ id: UInt64, _ link: AcceptedServiceLink) throws {
+        operators.insert(link.id)
+        try NameRule.user.check(ban.userID.utf8)
+        try OperatorText.check(ban)
+        guard !inquiries.isFull else {
+            throw RTMError(
+                .storageOperationFailed, "\(BanInquiries.countMax) commands of operators are under way",
+                retryAfter: .seconds(2),
+                limit: .init(name: "commands of operators", value: UInt64(BanInquiries.countMax)))
+        }
+        try write(.ban(ban), .storageNotAvailable, nil, id, link)
+    }
+
+    /// Every edge gets the ban, because nobody knows where the user is (S-4), and reports what it found.
+    private func ask(_ ban: Ban, _ before: Ban?, for request: UInt64, _ link: AcceptedServiceLink) {
+        let edges = links.keys.filter { !operators.contains($0) }
+        let numbered = inquiries.begin(ban, before: before, asking: edges, for: link.id, request)
+        push(numbered)
+        if let inquiry = inquiries.ended(numbered.number) { return answer(inquiry) }
+        link.eventLoop.assumeIsolated().scheduleTask(in: Self.reportTime) {
+            if let inquiry = self.inquiries.expire(numbered.number) { self.answer(inquiry) }
+        }
+    }
+
+    private func push(_ ban: Ban) {
+        var kept = ban
+        kept.number = 0
+        bans.take(kept, nowMilliseconds: WallClock.milliseconds())
+        for link in links.values { link.push(StorageMethod.banned, ban) }
+    }
+
+    /// The line says who did what to whom, and why.
+    private func answer(_ inquiry: BanInquiries.Inquiry) {
+        let (ban, outcome) = (inquiry.ban, inquiry.outcome)
+        var metadata: Logger.Metadata = [
+            "command": "\(OperatorText.command(ban))", "app": "\(ban.appID)", "user": "\(ban.userID)",
+            "by": "\(ban.by)", "reason": "\(ban.reason)",
+            "appKnown": .stringConvertible(outcome.isAppKnown),
+            "sessions": .stringConvertible(outcome.sessions),
+            "unanswered": .stringConvertible(outcome.asked - outcome.answered),
+        ]
+        if ban.untilMilliseconds > 0 { metadata["until"] = "\(Timestamp.text(ban.untilMilliseconds))" }
+        logger.notice("an operator's command", metadata: metadata)
+        links[inquiry.link]?.respond(to: inquiry.request, outcome)
     }
 }
 

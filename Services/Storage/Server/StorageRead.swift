@@ -11,6 +11,8 @@ struct StorageRead: Sendable {
         case snapshot(SnapshotRequest)
         /// For the outbox: the events that wait after this sequence.
         case events(after: UInt64, limit: Int)
+        /// For operators: a page of the bans that hold.
+        case bans(BansRequest)
     }
 
     let work: Work
@@ -25,6 +27,7 @@ struct ReadOutcome: Sendable {
         /// The snapshot as frames for clients.
         case snapshot(ByteBuffer)
         case events([OutboxEvent])
+        case bans(BansResponse)
     }
 
     let read: StorageRead
@@ -61,7 +64,14 @@ extension ReadableStore {
         case .history(let query): .call(query.page(try messages(query, now: now)).field)
         case .snapshot(let request): .snapshot(try frames(request))
         case .events(let sequence, let limit): .events(try events(after: sequence, limit: limit))
+        case .bans(let place): .bans(try page(after: place, now))
         }
+    }
+
+    private func page(after place: BansRequest, _ now: UInt64) throws(StoreFailure) -> BansResponse {
+        let bans = try bans(after: place, now: now, limit: BansResponse.countMax + 1)
+        return BansResponse(
+            bans: Array(bans.prefix(BansResponse.countMax)), hasMore: bans.count > BansResponse.countMax)
     }
 
     private func metadataAnswer(_ channel: ChannelKey) throws(StoreFailure) -> Metadata {
@@ -87,10 +97,15 @@ extension ReadableStore {
     }
 }
 
+extension BansResponse {
+    /// Limit: bans of a page.
+    static let countMax = 1_000
+}
+
 extension StorageRead.Work {
     var failureCode: ErrorCode {
         switch self {
-        case .metadata, .snapshot, .events: .storageNotAvailable
+        case .metadata, .snapshot, .events, .bans: .storageNotAvailable
         case .locks: .lockOperationFailed
         case .history: .historyOperationFailed
         }

@@ -44,7 +44,8 @@ struct WriteOutcome: Sendable {
         /// The caller waits in line for a lock.
         case waiting(ticket: UInt64)
         case historyAppended
-        case banned
+        /// The ban as it holds now, and what held before.
+        case banned(Ban, before: Ban?)
     }
 
     struct Answered: Sendable {
@@ -57,7 +58,7 @@ struct WriteOutcome: Sendable {
     var settled: [LockStep.Settled] = []
     /// The events in their order.
     var events: [OutboxEvent] = []
-    /// What operators asked for, or all bans if they were listed.
+    /// All bans, if they were listed.
     var bans: [Ban] = []
     /// How many messages were removed, if the group removed expired ones.
     var expired: Int?

@@ -9,16 +9,20 @@ extension StorageWriter {
 
     mutating func ban(_ ban: Ban, _ write: StorageWrite, _ now: StorageNow) throws(StoreFailure) {
         try store.bans.removeEnded(by: now.wall)
+        let before = try store.bans.ban(of: ban.userID, of: ban.appID)
+        var ban = ban
+        ban.sinceMilliseconds = now.wall
+        ban.number = 0
         if ban.untilMilliseconds > now.wall {
-            let present = try store.bans.all()
-            let isKnown = present.contains { $0.appID == ban.appID && $0.userID == ban.userID }
-            guard isKnown || present.count < Self.bansMax else { return answer(write, .failure(Self.isFull)) }
+            let count = try store.bans.count()
+            guard before != nil || count < Self.bansMax else {
+                return answer(write, .failure(Self.isFull))
+            }
             try store.bans.save(ban)
         } else {
             try store.bans.remove(ban.userID, of: ban.appID)
         }
-        outcome.bans.append(ban)
-        answer(write, .success(.banned))
+        answer(write, .success(.banned(ban, before: before)))
     }
 
     mutating func listBans(_ now: StorageNow) throws(StoreFailure) {

@@ -15,8 +15,8 @@ struct CommandLineArguments {
     }
 
     private(set) var command = Command.run
-    /// The command that replaces a run, with its argument.
-    private(set) var operation: (ProgramCommand, argument: String)?
+    /// The command that replaces a run, with its argument and its options.
+    private(set) var operation: (command: ProgramCommand, argument: String, options: [String: String])?
     private(set) var file: String?
     private(set) var assignments: [Assignment] = []
     private(set) var problems: [ConfigurationProblem] = []
@@ -39,7 +39,9 @@ struct CommandLineArguments {
                 separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             let flag = String(parts[0])
             let attached = parts.count > 1 ? String(parts[1]) : nil
-            if let command = Self.commands[flag], attached == nil {
+            if let option = operation?.command.options.first(where: { $0.name == flag }) {
+                take(option, attached, &rest)
+            } else if let command = Self.commands[flag], attached == nil {
                 choose(command)
             } else if flag == "config" {
                 file = value(of: flag, attached, &rest)
@@ -68,7 +70,18 @@ struct CommandLineArguments {
                 problems.append(.init(operation.name, from: nil, "needs an argument: \(operation.usage)"))
             }
         }
-        self.operation = (operation, argument)
+        self.operation = (operation, argument, [:])
+    }
+
+    private mutating func take(
+        _ option: ProgramCommand.Option, _ attached: String?, _ rest: inout ArraySlice<String>
+    ) {
+        if option.value == nil {
+            operation?.options[option.name] = ""
+            if attached != nil { problems.append(.init("--\(option.name)", from: nil, "takes no value")) }
+        } else if let value = value(of: option.name, attached, &rest) {
+            operation?.options[option.name] = value
+        }
     }
 
     private mutating func choose(_ next: Command) {

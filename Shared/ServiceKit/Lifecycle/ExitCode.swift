@@ -6,6 +6,8 @@ package struct ExitCode: Sendable, Hashable {
     package static let ok = ExitCode(rawValue: 0)
     /// The running program that `--probe` asks is not ready.
     package static let notReady = ExitCode(rawValue: 1)
+    /// A command found nothing that it could be applied to.
+    package static let nothingFound = ExitCode(rawValue: 1)
     /// The configuration or the command line is wrong: starting again won't help.
     package static let configuration = ExitCode(rawValue: 2)
     /// A dependency is unavailable or an address can't be bound: starting again later may help.

@@ -25,18 +25,18 @@ extension ServiceMain {
             let answer = await AdminClient.probe(program.name, at: address)
             (answer.isReady ? StandardStream.output : .error).write("\(answer.sentence)\n")
             exit((answer.isReady ? ExitCode.ok : .notReady).rawValue)
-        case .perform(let command, let argument, let configuration):
-            exit(perform(command, argument, configuration).rawValue)
+        case .perform(let command, let call): exit(perform(command, call).rawValue)
         case .run(let configuration): exit(await run(program, configuration).rawValue)
         }
     }
 
     private static func perform(
-        _ command: ProgramCommand, _ argument: String, _ configuration: Configuration
+        _ command: ProgramCommand, _ call: ProgramCommand.Call
     ) -> ExitCode {
         do {
-            StandardStream.output.write(try command.run(configuration, argument))
-            return .ok
+            let result = try command.run(call)
+            StandardStream.output.write(result.text)
+            return result.status
         } catch {
             let failure = ServiceFailure(error)
             StandardStream.error.write("\(failure.cause)\n")

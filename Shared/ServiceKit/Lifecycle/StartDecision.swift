@@ -1,8 +1,8 @@
 /// What a program does with its command line: it runs, or prints something and ends. Pure.
 enum StartDecision {
     case run(Configuration)
-    /// Carries out a command instead of a run, with its argument.
-    case perform(ProgramCommand, String, Configuration)
+    /// Carries out a command instead of a run.
+    case perform(ProgramCommand, ProgramCommand.Call)
     case say(String, StandardStream, ExitCode)
     /// Asks the program that runs already whether it is ready, at its admin port.
     case probe(HostPort)
@@ -38,7 +38,12 @@ enum StartDecision {
             case .probe: self = .probe(configuration[program.adminKey])
             default:
                 self =
-                    commandLine.operation.map { .perform($0.0, $0.argument, configuration) }
+                    commandLine.operation.map { operation in
+                        let call = ProgramCommand.Call(
+                            configuration: configuration, argument: operation.argument,
+                            options: operation.options)
+                        return .perform(operation.command, call)
+                    }
                     ?? .run(configuration)
             }
         } catch {

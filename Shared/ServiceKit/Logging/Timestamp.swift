@@ -7,11 +7,18 @@
 #endif
 
 /// The time for log lines: RFC 3339 in UTC with milliseconds, `2026-11-21T08:15:30.042Z`.
-enum Timestamp {
+package enum Timestamp {
     static func now() -> String {
         var time = timespec()
         clock_gettime(CLOCK_REALTIME, &time)
         return text(secondsSince1970: Int(time.tv_sec), milliseconds: Int(time.tv_nsec) / 1_000_000)
+    }
+
+    /// - Parameter milliseconds: since 1970.
+    package static func text(_ milliseconds: UInt64) -> String {
+        // Limit: the year 9999, behind which there is nothing to tell.
+        let bounded = Int(min(milliseconds, 253_402_300_799_999))
+        return text(secondsSince1970: bounded / 1_000, milliseconds: bounded % 1_000)
     }
 
     static func text(secondsSince1970 seconds: Int, milliseconds: Int) -> String {

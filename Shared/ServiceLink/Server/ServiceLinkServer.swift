@@ -4,6 +4,12 @@ import NIOPosix
 import RTMWire
 import Synchronization
 
+#if canImport(Darwin)
+    import Darwin
+#else
+    import Glibc
+#endif
+
 /// The place where a service's callers arrive: any number of TCP listeners and in-process endpoints.
 ///
 /// It is safe to use from anywhere. The links that it accepts live on the event loops of `links`; a service
@@ -34,19 +40,35 @@ package final class ServiceLinkServer: Sendable {
     /// Returns the port, which the system chooses for port 0. Throws the system's error, for example when the
     /// port is in use.
     package func listen(host: String, port: Int) async throws -> Int {
+        let bootstrap = try await bootstrap("\(configuration.service) at \(host):\(port)")
+            .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
+        let channel = try await bootstrap.bind(host: host, port: port).get()
+        listening.withLock { $0.channels.append(channel) }
+        return channel.localAddress?.port ?? port
+    }
+
+    /// Lets callers on this machine reach the service who may open the socket at the path: this user, and
+    /// root.
+    package func listen(path: String) async throws {
+        let bootstrap = try await bootstrap("\(configuration.service) at \(path)")
+        let channel = try await bootstrap.bind(unixDomainSocketPath: path, cleanupExistingSocketFile: true)
+            .get()
+        chmod(path, 0o600)
+        listening.withLock { $0.channels.append(channel) }
+    }
+
+    private func bootstrap(_ name: String) async throws -> ServerBootstrap {
         let loop = links.next()
-        let name = "\(configuration.service) at \(host):\(port)"
         let acceptGuard = AcceptGuard(name, for: .peer, configuration.accepting)
         let newcomers = try await loop.submit {
             let newcomers = UnauthenticatedConnections(self.configuration, crowded: acceptGuard.easeOff)
             return NIOLoopBound(newcomers, eventLoop: loop)
         }.get()
-        let channel = try await ServerBootstrap(group: loop)
+        return ServerBootstrap(group: loop)
             .serverChannelInitializer(acceptGuard.watch)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .serverChannelOption(.backlog, value: 256)
             .serverChannelOption(.maxMessagesPerRead, value: Self.acceptsPerTurn)
-            .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
             .childChannelOption(.recvAllocator, value: TCPTransport.readBuffers)
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
@@ -54,9 +76,6 @@ package final class ServiceLinkServer: Sendable {
                     try self.begin(channel, among: newcomers.value)
                 }
             }
-            .bind(host: host, port: port).get()
-        listening.withLock { $0.channels.append(channel) }
-        return channel.localAddress?.port ?? port
     }
 
     /// Lets callers in this process reach the service at `endpoint`.

@@ -39,6 +39,8 @@ package protocol ServiceLinkTransportReceiver: AnyObject {
 /// Where a service listens.
 package enum ServiceLinkAddress: Sendable {
     case tcp(host: String, port: Int)
+    /// On the same machine, for whoever may open the socket at this path.
+    case path(String)
     /// In the same process.
     case inProcess(InProcessEndpoint)
     /// At this address of a node, which is reached through another node.
@@ -49,6 +51,7 @@ extension ServiceLinkAddress: CustomStringConvertible {
     package var description: String {
         switch self {
         case .tcp(let host, let port): "\(host):\(port)"
+        case .path(let path): path
         case .inProcess(let endpoint): "in-process:\(endpoint.name)"
         case .relayed(let node, let relay): "\(node) through \(relay)"
         }
@@ -70,6 +73,9 @@ extension ServiceLinkAddress {
             TCPTransport.connect(
                 to: host, port: port, tls: link.tls, timeout: configuration.connectTimeout,
                 receiver: receiver, on: eventLoop)
+        case .path(let path):
+            TCPTransport.connect(
+                to: path, timeout: configuration.connectTimeout, receiver: receiver, on: eventLoop)
         case .inProcess(let endpoint):
             endpoint.connect(receiver, on: eventLoop)
         case .relayed(let node, let relay):

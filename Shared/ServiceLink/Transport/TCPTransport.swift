@@ -107,4 +107,21 @@ extension TCPTransport {
             .connect(host: host, port: port)
             .whenFailure { bound.value.transportFailed(connectFailure($0)) }
     }
+
+    /// Connects to a socket that has a path.
+    static func connect(
+        to path: String, timeout: Duration, receiver: any ServiceLinkTransportReceiver,
+        on eventLoop: any EventLoop
+    ) {
+        let bound = NIOLoopBound(receiver, eventLoop: eventLoop)
+        ClientBootstrap(group: eventLoop)
+            .connectTimeout(TimeAmount(timeout))
+            .channelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.addHandler(TCPTransport(receiver: bound.value))
+                }
+            }
+            .connect(unixDomainSocketPath: path)
+            .whenFailure { bound.value.transportFailed(connectFailure($0)) }
+    }
 }

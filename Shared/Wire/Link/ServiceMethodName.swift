@@ -16,7 +16,8 @@ package enum ServiceMethodName {
         "storage": [
             StorageMethod.appendHistory: "appendHistory", StorageMethod.call: "call",
             StorageMethod.snapshot: "snapshot", StorageMethod.lockGranted: "lockGranted",
-            StorageMethod.session: "session",
+            StorageMethod.session: "session", StorageMethod.ban: "ban", StorageMethod.banned: "banned",
+            StorageMethod.banReport: "banReport", StorageMethod.bans: "bans",
         ],
     ]
 

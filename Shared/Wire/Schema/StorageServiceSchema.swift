@@ -50,5 +50,36 @@ extension Schema {
         package static var untilMs: SchemaField<UInt64> { SchemaField(3) }
         package static var reason: SchemaField<String> { SchemaField(4) }
         package static var endsSession: SchemaField<Bool> { SchemaField(5) }
+        package static var sinceMs: SchemaField<UInt64> { SchemaField(6) }
+        package static var by: SchemaField<String> { SchemaField(7) }
+        package static var number: SchemaField<UInt64> { SchemaField(8) }
+    }
+
+    /// rtm.service.BanReport
+    package enum BanReport {
+        package static var number: SchemaField<UInt64> { SchemaField(1) }
+        package static var appKnown: SchemaField<Bool> { SchemaField(2) }
+        package static var sessions: SchemaField<UInt32> { SchemaField(3) }
+    }
+
+    /// rtm.service.BanOutcome
+    package enum BanOutcome {
+        package static var asked: SchemaField<UInt32> { SchemaField(1) }
+        package static var answered: SchemaField<UInt32> { SchemaField(2) }
+        package static var appKnown: SchemaField<Bool> { SchemaField(3) }
+        package static var sessions: SchemaField<UInt32> { SchemaField(4) }
+        package static var before: SchemaField<Ban> { SchemaField(5) }
+    }
+
+    /// rtm.service.BansRequest
+    package enum BansRequest {
+        package static var afterApp: SchemaField<String> { SchemaField(1) }
+        package static var afterUser: SchemaField<String> { SchemaField(2) }
+    }
+
+    /// rtm.service.BansResponse
+    package enum BansResponse {
+        package static var bans: SchemaField<[Ban]> { SchemaField(1) }
+        package static var more: SchemaField<Bool> { SchemaField(2) }
     }
 }

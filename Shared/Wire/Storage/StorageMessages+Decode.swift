@@ -70,13 +70,3 @@ extension SessionPush: ArenaDecodable {
             channel: message.channel == nil ? nil : ChannelKey(decoded: message.channel))
     }
 }
-
-extension Ban: ArenaDecodable {
-    package init(_ bytes: UnsafeRawBufferPointer, in arena: borrowing DecodeArena) throws(WireError) {
-        let message = try Self.unpack(bytes, in: arena, with: rtm__service__ban__unpack)
-        self.init(
-            appID: WireText(message.app_id).string, userID: WireText(message.user_id).string,
-            untilMilliseconds: message.until_ms, reason: WireText(message.reason).string,
-            endsSession: message.ends_session != 0)
-    }
-}

@@ -9,6 +9,8 @@ package enum StorageMethod {
     package static let session: UInt32 = 5
     package static let ban: UInt32 = 6
     package static let banned: UInt32 = 7
+    package static let banReport: UInt32 = 8
+    package static let bans: UInt32 = 9
 }
 
 /// Stores a message, so that it can be found later. Storage keeps it once, however often it is sent.
@@ -144,35 +146,5 @@ package struct SessionPush: WireMessage, Sendable, Hashable {
         sink.field(Fields.caller, caller)
         sink.field(Fields.change, change)
         if let channel { sink.field(Fields.channel, channel) }
-    }
-}
-
-/// A user who may not log in for a while, or whose session ends now.
-package struct Ban: WireMessage, Sendable, Hashable {
-    package typealias Fields = Schema.Ban
-    package var appID: String
-    package var userID: String
-    /// UTC. The user may log in from then on; 0 lifts a ban.
-    package var untilMilliseconds: UInt64
-    /// One sentence for the user.
-    package var reason: String
-    package var endsSession: Bool
-
-    package init(
-        appID: String, userID: String, untilMilliseconds: UInt64 = 0, reason: String = "", endsSession: Bool
-    ) {
-        self.appID = appID
-        self.userID = userID
-        self.untilMilliseconds = untilMilliseconds
-        self.reason = reason
-        self.endsSession = endsSession
-    }
-
-    package func write(to sink: inout some FieldSink) {
-        sink.field(Fields.appId, appID)
-        sink.field(Fields.userId, userID)
-        sink.field(Fields.untilMs, untilMilliseconds)
-        sink.field(Fields.reason, reason)
-        sink.field(Fields.endsSession, endsSession)
     }
 }

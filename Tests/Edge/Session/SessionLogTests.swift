@@ -50,6 +50,8 @@ struct SessionLogTests {
         func label(_ code: ErrorCode) -> LoginRefusal { LoginRefusal(RTMError(code, "")) }
         let quota = RTMError(.loginNoServerResources, "", limit: .init(name: "sessions of an app", value: 1))
         #expect(LoginRefusal(quota) == .quota)
+        #expect(label(.loginRejected) == .banned, "no time to wait")
+        #expect(LoginRefusal(RTMError(.loginRejected, "", retryAfter: .seconds(1))) == .rate)
         #expect(label(.invalidAppId) == .app)
         #expect(label(.tokenExpired) == .token)
         #expect(label(.loginRejected) == .rate)

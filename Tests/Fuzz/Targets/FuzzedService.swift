@@ -30,5 +30,9 @@ enum FuzzedService {
         try RoundTrip.unpacked(SnapshotResponse.self, bytes)
         try RoundTrip.unpacked(SessionPush.self, bytes)
         try RoundTrip.unpacked(Ban.self, bytes)
+        try RoundTrip.unpacked(BanReport.self, bytes)
+        try RoundTrip.unpacked(BanOutcome.self, bytes)
+        try RoundTrip.unpacked(BansRequest.self, bytes)
+        try RoundTrip.unpacked(BansResponse.self, bytes)
     }
 }

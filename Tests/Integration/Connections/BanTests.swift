@@ -1,3 +1,4 @@
+import Foundation
 import RTMClient
 import RTMModel
 import RTMTestSupport
@@ -5,12 +6,76 @@ import Testing
 
 /// Operators end sessions and shut users out (S-4, T14).
 @Suite(.serialized, .ends(withinMinutes: 2)) struct BanTests {
-    private func order(_ command: String, _ text: String, _ system: RunningSystem) async throws {
-        let process = try ServiceProcess(
-            "rtm-storage", [command, text, "--listen", system.address("storage")],
-            directory: system.directory)
-        let status = try await process.exit()
-        #expect(status == 0, "\(process.log)")
+    /// Returns what the command prints.
+    @discardableResult
+    private func order(
+        _ command: String, _ text: String?, _ system: RunningSystem, _ options: [String] = [],
+        status: Int32 = 0
+    ) async throws -> String {
+        let isStandalone = !system.address("rtm-standalone admin").isEmpty
+        let access =
+            isStandalone
+            ? ["--data", system.directory.appending(path: "data").path]
+            : ["--listen", system.address("storage")]
+        let process = Process()
+        let output = Pipe()
+        process.executableURL = ServiceProcess.executables.appending(
+            path: isStandalone ? "rtm-standalone" : "rtm-storage")
+        process.arguments = [command] + (text.map { [$0] } ?? []) + options + access
+        process.standardOutput = output
+        process.standardError = output
+        try process.run()
+        let printed = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        process.waitUntilExit()
+        #expect(process.terminationStatus == status, "\(printed)")
+        return printed
+    }
+
+    @Test(
+        "W-23: commands say what they found and did, bans are listed, and a line in the log says who, whom and why",
+        arguments: Deployment.allCases)
+    func findings(deployment: Deployment) async throws {
+        try await RunningSystem.with(deployment) { system in
+            let admin = system.address(deployment == .standalone ? "rtm-standalone admin" : "rtm-edge admin")
+            try await eventually("the edge reaches storage") {
+                try await system.get("http://\(admin)/ready").body.contains(
+                    #""name":"edge storage","ready":true"#)
+            }
+            let nobody = "The user \"ben\" of the app \"dev\" was not logged in.\n"
+            #expect(try await order("kick", "dev/ben", system, status: 1) == nobody)
+            #expect(
+                try await order("kick", "nope/ben", system, status: 1) == "No edge knows the app \"nope\".\n")
+            #expect(try await order("bans", nil, system) == "Nobody is banned.\n")
+            try await system.withClients("ben") { clients in
+                var states = clients[0].events().makeAsyncIterator()
+                let kick = try await order(
+                    "kick", "dev/ben", system, ["--by", "ann", "--reason", "too loud", "--json"])
+                #expect(kick.contains(#""appKnown":true,"sessionsEnded":1,"#))
+                #expect(await states.nextLinkState(.failed)?.reasonCode == .kickedOutByServer)
+                try await clients[0].login()
+                let ban = try await order("ban", "dev/ben/1h", system, ["--by", "ann", "--reason", "spam"])
+                #expect(ban.contains("One session of the user \"ben\""))
+                #expect(await states.nextLinkState(.failed)?.reasonCode == .kickedOutByServer)
+                try await isShutOut(clients[0])
+            }
+            let bans = try await order("bans", nil, system)
+            #expect(bans.hasPrefix("dev/ben  since 20") && bans.hasSuffix("  by ann  spam\n"))
+            let again = try await order("ban", "dev/ben/2h", system)
+            #expect(again.contains(" by ann (spam) was to end at "))
+            #expect(try await order("unban", "dev/ben", system).contains("may log in again"))
+            #expect(try await order("unban", "dev/ben", system, status: 1).contains("was not banned"))
+            let program = deployment == .standalone ? "rtm-standalone" : "rtm-storage"
+            let line = try system.process(program).log.split(separator: "\n").first {
+                $0.contains("\"an operator's command\"") && $0.contains("too loud")
+            }
+            let audit = try #require(line)
+            for part in [#""by":"ann""#, #""user":"ben""#, #""command":"kick""#, #""sessions":1"#] {
+                #expect(audit.contains(part), "\(part)")
+            }
+            let metrics = try await system.get("http://\(admin)/metrics").body
+            #expect(metrics.contains(#"rtm_edge_login_refusals_total{reason="banned"} 1"#))
+            #expect(metrics.contains(#"rtm_edge_login_refusals_total{reason="rate"} 0"#))
+        }
     }
 
     @Test("T14: a session that an operator ends has failed, with kickedOutByServer, and others see the leave")

@@ -43,9 +43,74 @@ struct EngineTests {
             case .success(.call(let bytes)): "\(answered.request) \(Array(bytes.readableBytesView))"
             case .success(.waiting(let ticket)): "\(answered.request) waits \(ticket)"
             case .success(.historyAppended): "\(answered.request) stored"
-            case .success(.banned): "\(answered.request) banned"
+            case .success(.banned(let ban, let before)):
+                "\(answered.request) \(ban) \(String(describing: before))"
             case .failure(let error): "\(answered.request) \(error)"
             }
+        }
+    }
+
+    /// Whom a group has shut out or let in, or has found shut out.
+    private func users(_ outcome: WriteOutcome) -> [String] {
+        let asked = outcome.answers.compactMap { answered in
+            if case .success(.banned(let ban, _)) = answered.result { ban.userID } else { nil }
+        }
+        return (asked + outcome.bans.map(\.userID)).sorted()
+    }
+
+    @Test("W-23: both engines say which ban held before, since when it holds, and list bans by app and user")
+    func pages() async throws {
+        func ban(_ app: String, _ user: String, until: UInt64) -> StorageWrite {
+            StorageWrite(
+                .ban(
+                    Ban(
+                        appID: app, userID: user, untilMilliseconds: until, reason: "r", endsSession: true,
+                        by: "ann")),
+                link: 1, request: 1)
+        }
+        func run<Store: WritableStore>(_ writer: inout StorageWriter<Store>) -> [Ban?] {
+            let steps = [
+                ban("b", "x", until: 1_100_000), ban("b", "x", until: 1_200_000), ban("b", "x", until: 0),
+            ]
+            let befores = steps.map { step -> Ban? in
+                guard
+                    case .success(.banned(_, let before))? = writer.run([step], now: Self.now).answers.first?
+                        .result
+                else { return nil }
+                return before
+            }
+            for (app, user) in [("b", "y"), ("a", "z"), ("b", "x")] {
+                _ = writer.run([ban(app, user, until: 1_100_000)], now: Self.now)
+            }
+            return befores
+        }
+        func pages(_ reader: some ReadableStore) throws -> [[String]] {
+            let places = [BansRequest(), BansRequest(afterApp: "a", afterUser: "z")]
+            let bans = try places.map { try reader.bans(after: $0, now: Self.now.wall, limit: 2) }
+            let later = try reader.bans(after: BansRequest(), now: 1_100_000, limit: 2)
+            return (bans + [later]).map {
+                $0.map { "\($0.appID)/\($0.userID) \($0.by) \($0.sinceMilliseconds)" }
+            }
+        }
+        try await withDirectory { directory in
+            let options = SQLiteOptions(path: directory + "/storage.db", synchronous: .off)
+            let file = try SQLiteWriter(options)
+            let memory = MemoryStore(source: file.source)
+            var overFile = try StorageWriter(file, rules: StorageRules(), now: Self.now)
+            var overMemory = try StorageWriter(memory, rules: StorageRules(), now: Self.now)
+            let befores = run(&overFile)
+            #expect(befores == run(&overMemory))
+            #expect(befores.map { $0?.untilMilliseconds } == [nil, 1_100_000, 1_200_000])
+            #expect(befores[1]?.by == "ann" && befores[1]?.sinceMilliseconds == Self.now.wall)
+            let reader = try SQLiteReader(options)
+            let since = Self.now.wall
+            let expected = [
+                ["a/z ann \(since)", "b/x ann \(since)"], ["b/x ann \(since)", "b/y ann \(since)"], [],
+            ]
+            #expect(try pages(reader) == expected)
+            #expect(try pages(memory) == expected)
+            reader.close()
+            overFile.close()
         }
     }
 
@@ -64,7 +129,7 @@ struct EngineTests {
                 ],
                 [ban("dave", until: 0)], [StorageWrite(.listBans)],
             ]
-            var seen = groups.map { group in writer.run(group, now: Self.now).bans.map(\.userID).sorted() }
+            var seen = groups.map { group in users(writer.run(group, now: Self.now)) }
             let later = StorageNow(wall: 1_000_500, steady: 1_500)
             seen.append(writer.run([StorageWrite(.listBans)], now: later).bans.map(\.userID))
             return seen

@@ -120,6 +120,13 @@ extension MemoryStore: ReadableStore {
         return query.matches(among: kept.map(\.content))
     }
 
+    func bans(after place: BansRequest, now: UInt64, limit: Int) -> [Ban] {
+        let behind = committed.bans.filter {
+            ($0.appID, $0.userID) > (place.afterApp, place.afterUser) && $0.untilMilliseconds > now
+        }
+        return Array(behind.sorted { ($0.appID, $0.userID) < ($1.appID, $1.userID) }.prefix(limit))
+    }
+
     func events(after sequence: UInt64, limit: Int) -> [OutboxEvent] {
         Array(committed.events.filter { $0.sequence > sequence }.prefix(limit))
     }
@@ -141,6 +148,11 @@ struct MemoryBans: BanStore {
     fileprivate let store: MemoryStore
 
     func all() -> [Ban] { store.state.bans }
+    func count() -> Int { store.state.bans.count }
+
+    func ban(of userID: String, of appID: String) -> Ban? {
+        store.state.bans.first { $0.userID == userID && $0.appID == appID }
+    }
 
     func save(_ ban: Ban) {
         remove(ban.userID, of: ban.appID)

@@ -114,7 +114,7 @@ final class EdgeLoop {
         events = ServiceEvents(
             subscribing: subscribing, snapshots: snapshots, publishing: publishing, history: history,
             memberships: memberships, calls: calls, locks: locks, bannedUsers: bannedUsers,
-            reachability: reachability, eventLoop: eventLoop)
+            logins: logins, reachability: reachability, eventLoop: eventLoop)
         events.messagingState = { [messaging] in (messaging.shards.isReached, messaging.shards.isUp) }
         canaries = reportCanary.map { [messaging] report in
             Canaries(

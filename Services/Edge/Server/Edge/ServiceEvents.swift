@@ -18,6 +18,7 @@ final class ServiceEvents {
     private let calls: Calls
     private let locks: Locks
     private let bannedUsers: BannedUsers
+    private let logins: Logins
     private let reachability: Reachability
     private var outage = ShardOutage()
     private let eventLoop: any EventLoop
@@ -29,7 +30,7 @@ final class ServiceEvents {
     init(
         subscribing: Subscribing, snapshots: SnapshotReads, publishing: Publishing, history: HistoryAppends,
         memberships: Memberships, calls: Calls, locks: Locks, bannedUsers: BannedUsers,
-        reachability: Reachability, eventLoop: any EventLoop
+        logins: Logins, reachability: Reachability, eventLoop: any EventLoop
     ) {
         self.eventLoop = eventLoop
         self.subscribing = subscribing
@@ -40,6 +41,7 @@ final class ServiceEvents {
         self.calls = calls
         self.locks = locks
         self.bannedUsers = bannedUsers
+        self.logins = logins
         self.reachability = reachability
     }
 }
@@ -190,7 +192,11 @@ extension ServiceEvents: StorageCaller {
 
     func storageGranted(_ push: LockGrantedPush) { locks.granted(push) }
 
-    func storageBanned(_ ban: Ban) { bannedUsers.received(ban) }
+    func storageBanned(_ ban: Ban) -> BanReport {
+        let ended = bannedUsers.received(ban)
+        return BanReport(
+            number: ban.number, isAppKnown: logins.knows(app: ban.appID), sessions: UInt32(ended))
+    }
 
     func storageSnapshot(_ id: SubscribeID, _ outcome: Result<SnapshotResponse, ServiceLinkRequestFailure>) {
         snapshots.snapshotRead(id, outcome)

@@ -20,12 +20,15 @@ final class BannedUsers {
     /// All bans follow.
     func listBegins() { table.listBegins() }
 
-    func received(_ ban: Ban) {
-        guard table.take(ban, nowMilliseconds: wallClock()), ban.endsSession else { return }
+    /// Returns how many sessions it ended.
+    func received(_ ban: Ban) -> Int {
+        let isNews = table.take(ban, nowMilliseconds: wallClock())
+        // Whoever waits for a report has just asked for it.
+        guard isNews || ban.number != 0, ban.endsSession else { return 0 }
         let reason = ban.reason.isEmpty ? "an operator has ended the session" : ban.reason
-        for session in Array(sessions.all) where session.userID == ban.userID && session.appID == ban.appID {
-            session.connection?.disconnect(Disconnect(.kicked, reason))
-        }
+        let ended = Array(sessions.all).filter { $0.userID == ban.userID && $0.appID == ban.appID }
+        for session in ended { session.connection?.disconnect(Disconnect(.kicked, reason)) }
+        return ended.count
     }
 }
 

@@ -51,6 +51,8 @@ final class Logins {
         admission.application(session.appID) ?? session.application
     }
 
+    func knows(app id: String) -> Bool { admission.application(id) != nil }
+
     func welcome(version: UInt32) -> Welcome {
         Welcome(
             version: version, serverTimeMilliseconds: wallClock(),

@@ -76,7 +76,7 @@ struct LineBudget {
 
 /// Why a login was refused, as a label of a metric.
 enum LoginRefusal: String, MetricLabel {
-    case app, token, user, rate, quota, superseded, messaging, other
+    case app, token, user, banned, rate, quota, superseded, messaging, other
     static let labelName = "reason"
 
     init(_ error: RTMError) {
@@ -84,6 +84,8 @@ enum LoginRefusal: String, MetricLabel {
         case .invalidAppId: self = .app
         case .invalidToken, .tokenExpired, .loginNotAuthorized, .loginInconsistentAppId: self = .token
         case .invalidUserId: self = .user
+        // Who has no time to wait is kept out by an operator (S-4).
+        case .loginRejected where error.retryAfter == nil: self = .banned
         case .loginRejected, .operationRateExceedLimitation: self = .rate
         case .loginAborted: self = .superseded
         case .loginNoServerResources where error.limit != nil: self = .quota

@@ -7,22 +7,48 @@ struct SQLiteBans: BanStore {
 
     func all() throws(StoreFailure) -> [Ban] {
         var found: [Ban] = []
-        try connection.rows("SELECT app, user, until_ms, reason FROM bans") { row in
-            found.append(
-                Ban(
-                    appID: row.text(0), userID: row.text(1), untilMilliseconds: row.number(2),
-                    reason: row.text(3), endsSession: true))
+        try connection.rows("SELECT app, user, until_ms, reason, since_ms, operator FROM bans") { row in
+            found.append(row.ban)
         }
+        return found
+    }
+
+    func count() throws(StoreFailure) -> Int {
+        var count = 0
+        try connection.rows("SELECT count(*) FROM bans") { row in count = Int(row.number(0)) }
+        return count
+    }
+
+    func ban(of userID: String, of appID: String) throws(StoreFailure) -> Ban? {
+        var found: Ban?
+        try connection.rows(
+            """
+            SELECT app, user, until_ms, reason, since_ms, operator FROM bans WHERE app = ?1 AND user = ?2
+            """, .text(appID), .text(userID)
+        ) { row in found = row.ban }
+        return found
+    }
+
+    func page(after place: BansRequest, now: UInt64, limit: Int) throws(StoreFailure) -> [Ban] {
+        var found: [Ban] = []
+        try connection.rows(
+            """
+            SELECT app, user, until_ms, reason, since_ms, operator FROM bans
+            WHERE (app, user) > (?1, ?2) AND until_ms > ?3 ORDER BY app, user LIMIT ?4
+            """, .text(place.afterApp), .text(place.afterUser), .number(now), .integer(Int64(limit))
+        ) { row in found.append(row.ban) }
         return found
     }
 
     func save(_ ban: Ban) throws(StoreFailure) {
         try connection.run(
             """
-            INSERT INTO bans (app, user, until_ms, reason) VALUES (?1, ?2, ?3, ?4)
-            ON CONFLICT (app, user) DO UPDATE SET until_ms = excluded.until_ms, reason = excluded.reason
+            INSERT INTO bans (app, user, until_ms, reason, since_ms, operator) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+            ON CONFLICT (app, user) DO UPDATE SET until_ms = excluded.until_ms, reason = excluded.reason,
+                since_ms = excluded.since_ms, operator = excluded.operator
             """,
-            .text(ban.appID), .text(ban.userID), .number(ban.untilMilliseconds), .text(ban.reason))
+            .text(ban.appID), .text(ban.userID), .number(ban.untilMilliseconds), .text(ban.reason),
+            .number(ban.sinceMilliseconds), .text(ban.by))
     }
 
     func remove(_ userID: String, of appID: String) throws(StoreFailure) {
@@ -31,5 +57,13 @@ struct SQLiteBans: BanStore {
 
     func removeEnded(by now: UInt64) throws(StoreFailure) {
         try connection.run("DELETE FROM bans WHERE until_ms <= ?1", .number(now))
+    }
+}
+
+extension SQLiteStatement {
+    fileprivate var ban: Ban {
+        Ban(
+            appID: text(0), userID: text(1), untilMilliseconds: number(2), reason: text(3),
+            endsSession: true, sinceMilliseconds: number(4), by: text(5))
     }
 }

@@ -49,6 +49,10 @@ final class SQLiteReader: ReadableStore {
         return found
     }
 
+    func bans(after place: BansRequest, now: UInt64, limit: Int) throws(StoreFailure) -> [Ban] {
+        try SQLiteBans(connection: connection).page(after: place, now: now, limit: limit)
+    }
+
     func events(after sequence: UInt64, limit: Int) throws(StoreFailure) -> [OutboxEvent] {
         var found: [OutboxEvent] = []
         try connection.rows(

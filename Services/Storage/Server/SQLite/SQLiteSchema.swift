@@ -147,5 +147,10 @@ enum SQLiteSchema {
             PRIMARY KEY (app, user)
         ) STRICT, WITHOUT ROWID;
         """,
+        """
+        -- When and by whom a user was banned.
+        ALTER TABLE bans ADD COLUMN since_ms INTEGER NOT NULL DEFAULT 0;
+        ALTER TABLE bans ADD COLUMN operator TEXT NOT NULL DEFAULT '';
+        """,
     ]
 }

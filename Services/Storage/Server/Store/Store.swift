@@ -65,6 +65,8 @@ protocol WritableStore: AnyObject {
 /// The users who may not log in.
 protocol BanStore {
     func all() throws(StoreFailure) -> [Ban]
+    func count() throws(StoreFailure) -> Int
+    func ban(of userID: String, of appID: String) throws(StoreFailure) -> Ban?
     func save(_ ban: Ban) throws(StoreFailure)
     func remove(_ userID: String, of appID: String) throws(StoreFailure)
     /// Removes what has ended by `now`.
@@ -84,6 +86,8 @@ protocol ReadableStore: AnyObject {
     func messages(_ query: HistorySelection, now: UInt64) throws(StoreFailure) -> HistoryMatches
     /// Events that wait for messaging, in their order.
     func events(after sequence: UInt64, limit: Int) throws(StoreFailure) -> [OutboxEvent]
+    /// Bans that hold beyond `now`, ordered by app and user, behind the ones that are named.
+    func bans(after place: BansRequest, now: UInt64, limit: Int) throws(StoreFailure) -> [Ban]
 }
 
 /// How much room a store takes, in bytes.

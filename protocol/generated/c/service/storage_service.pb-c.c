@@ -322,6 +322,186 @@ void   rtm__service__ban__free_unpacked
   assert(message->base.descriptor == &rtm__service__ban__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
+void   rtm__service__ban_report__init
+                     (Rtm__Service__BanReport         *message)
+{
+  static const Rtm__Service__BanReport init_value = RTM__SERVICE__BAN_REPORT__INIT;
+  *message = init_value;
+}
+size_t rtm__service__ban_report__get_packed_size
+                     (const Rtm__Service__BanReport *message)
+{
+  assert(message->base.descriptor == &rtm__service__ban_report__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t rtm__service__ban_report__pack
+                     (const Rtm__Service__BanReport *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &rtm__service__ban_report__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t rtm__service__ban_report__pack_to_buffer
+                     (const Rtm__Service__BanReport *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &rtm__service__ban_report__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Rtm__Service__BanReport *
+       rtm__service__ban_report__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Rtm__Service__BanReport *)
+     protobuf_c_message_unpack (&rtm__service__ban_report__descriptor,
+                                allocator, len, data);
+}
+void   rtm__service__ban_report__free_unpacked
+                     (Rtm__Service__BanReport *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &rtm__service__ban_report__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   rtm__service__ban_outcome__init
+                     (Rtm__Service__BanOutcome         *message)
+{
+  static const Rtm__Service__BanOutcome init_value = RTM__SERVICE__BAN_OUTCOME__INIT;
+  *message = init_value;
+}
+size_t rtm__service__ban_outcome__get_packed_size
+                     (const Rtm__Service__BanOutcome *message)
+{
+  assert(message->base.descriptor == &rtm__service__ban_outcome__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t rtm__service__ban_outcome__pack
+                     (const Rtm__Service__BanOutcome *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &rtm__service__ban_outcome__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t rtm__service__ban_outcome__pack_to_buffer
+                     (const Rtm__Service__BanOutcome *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &rtm__service__ban_outcome__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Rtm__Service__BanOutcome *
+       rtm__service__ban_outcome__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Rtm__Service__BanOutcome *)
+     protobuf_c_message_unpack (&rtm__service__ban_outcome__descriptor,
+                                allocator, len, data);
+}
+void   rtm__service__ban_outcome__free_unpacked
+                     (Rtm__Service__BanOutcome *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &rtm__service__ban_outcome__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   rtm__service__bans_request__init
+                     (Rtm__Service__BansRequest         *message)
+{
+  static const Rtm__Service__BansRequest init_value = RTM__SERVICE__BANS_REQUEST__INIT;
+  *message = init_value;
+}
+size_t rtm__service__bans_request__get_packed_size
+                     (const Rtm__Service__BansRequest *message)
+{
+  assert(message->base.descriptor == &rtm__service__bans_request__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t rtm__service__bans_request__pack
+                     (const Rtm__Service__BansRequest *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &rtm__service__bans_request__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t rtm__service__bans_request__pack_to_buffer
+                     (const Rtm__Service__BansRequest *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &rtm__service__bans_request__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Rtm__Service__BansRequest *
+       rtm__service__bans_request__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Rtm__Service__BansRequest *)
+     protobuf_c_message_unpack (&rtm__service__bans_request__descriptor,
+                                allocator, len, data);
+}
+void   rtm__service__bans_request__free_unpacked
+                     (Rtm__Service__BansRequest *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &rtm__service__bans_request__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   rtm__service__bans_response__init
+                     (Rtm__Service__BansResponse         *message)
+{
+  static const Rtm__Service__BansResponse init_value = RTM__SERVICE__BANS_RESPONSE__INIT;
+  *message = init_value;
+}
+size_t rtm__service__bans_response__get_packed_size
+                     (const Rtm__Service__BansResponse *message)
+{
+  assert(message->base.descriptor == &rtm__service__bans_response__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t rtm__service__bans_response__pack
+                     (const Rtm__Service__BansResponse *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &rtm__service__bans_response__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t rtm__service__bans_response__pack_to_buffer
+                     (const Rtm__Service__BansResponse *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &rtm__service__bans_response__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Rtm__Service__BansResponse *
+       rtm__service__bans_response__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Rtm__Service__BansResponse *)
+     protobuf_c_message_unpack (&rtm__service__bans_response__descriptor,
+                                allocator, len, data);
+}
+void   rtm__service__bans_response__free_unpacked
+                     (Rtm__Service__BansResponse *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &rtm__service__bans_response__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
 static const ProtobufCFieldDescriptor rtm__service__append_history_request__field_descriptors[6] =
 {
   {
@@ -706,7 +886,7 @@ const ProtobufCMessageDescriptor rtm__service__session_push__descriptor =
   (ProtobufCMessageInit) rtm__service__session_push__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor rtm__service__ban__field_descriptors[5] =
+static const ProtobufCFieldDescriptor rtm__service__ban__field_descriptors[8] =
 {
   {
     "app_id",
@@ -768,18 +948,57 @@ static const ProtobufCFieldDescriptor rtm__service__ban__field_descriptors[5] =
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "since_ms",
+    6,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__Ban, since_ms),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "by",
+    7,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__Ban, by),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "number",
+    8,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__Ban, number),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned rtm__service__ban__field_indices_by_name[] = {
   0,   /* field[0] = app_id */
+  6,   /* field[6] = by */
   4,   /* field[4] = ends_session */
+  7,   /* field[7] = number */
   3,   /* field[3] = reason */
+  5,   /* field[5] = since_ms */
   2,   /* field[2] = until_ms */
   1,   /* field[1] = user_id */
 };
 static const ProtobufCIntRange rtm__service__ban__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 5 }
+  { 0, 8 }
 };
 const ProtobufCMessageDescriptor rtm__service__ban__descriptor =
 {
@@ -789,14 +1008,270 @@ const ProtobufCMessageDescriptor rtm__service__ban__descriptor =
   "Rtm__Service__Ban",
   "rtm.service",
   sizeof(Rtm__Service__Ban),
-  5,
+  8,
   rtm__service__ban__field_descriptors,
   rtm__service__ban__field_indices_by_name,
   1,  rtm__service__ban__number_ranges,
   (ProtobufCMessageInit) rtm__service__ban__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCEnumValue rtm__service__storage_method__enum_values_by_number[8] =
+static const ProtobufCFieldDescriptor rtm__service__ban_report__field_descriptors[3] =
+{
+  {
+    "number",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__BanReport, number),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "app_known",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_BOOL,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__BanReport, app_known),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "sessions",
+    3,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT32,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__BanReport, sessions),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned rtm__service__ban_report__field_indices_by_name[] = {
+  1,   /* field[1] = app_known */
+  0,   /* field[0] = number */
+  2,   /* field[2] = sessions */
+};
+static const ProtobufCIntRange rtm__service__ban_report__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 3 }
+};
+const ProtobufCMessageDescriptor rtm__service__ban_report__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "rtm.service.BanReport",
+  "BanReport",
+  "Rtm__Service__BanReport",
+  "rtm.service",
+  sizeof(Rtm__Service__BanReport),
+  3,
+  rtm__service__ban_report__field_descriptors,
+  rtm__service__ban_report__field_indices_by_name,
+  1,  rtm__service__ban_report__number_ranges,
+  (ProtobufCMessageInit) rtm__service__ban_report__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor rtm__service__ban_outcome__field_descriptors[5] =
+{
+  {
+    "asked",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT32,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__BanOutcome, asked),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "answered",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT32,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__BanOutcome, answered),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "app_known",
+    3,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_BOOL,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__BanOutcome, app_known),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "sessions",
+    4,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT32,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__BanOutcome, sessions),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "before",
+    5,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__BanOutcome, before),
+    &rtm__service__ban__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned rtm__service__ban_outcome__field_indices_by_name[] = {
+  1,   /* field[1] = answered */
+  2,   /* field[2] = app_known */
+  0,   /* field[0] = asked */
+  4,   /* field[4] = before */
+  3,   /* field[3] = sessions */
+};
+static const ProtobufCIntRange rtm__service__ban_outcome__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 5 }
+};
+const ProtobufCMessageDescriptor rtm__service__ban_outcome__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "rtm.service.BanOutcome",
+  "BanOutcome",
+  "Rtm__Service__BanOutcome",
+  "rtm.service",
+  sizeof(Rtm__Service__BanOutcome),
+  5,
+  rtm__service__ban_outcome__field_descriptors,
+  rtm__service__ban_outcome__field_indices_by_name,
+  1,  rtm__service__ban_outcome__number_ranges,
+  (ProtobufCMessageInit) rtm__service__ban_outcome__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor rtm__service__bans_request__field_descriptors[2] =
+{
+  {
+    "after_app",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__BansRequest, after_app),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "after_user",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__BansRequest, after_user),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned rtm__service__bans_request__field_indices_by_name[] = {
+  0,   /* field[0] = after_app */
+  1,   /* field[1] = after_user */
+};
+static const ProtobufCIntRange rtm__service__bans_request__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 2 }
+};
+const ProtobufCMessageDescriptor rtm__service__bans_request__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "rtm.service.BansRequest",
+  "BansRequest",
+  "Rtm__Service__BansRequest",
+  "rtm.service",
+  sizeof(Rtm__Service__BansRequest),
+  2,
+  rtm__service__bans_request__field_descriptors,
+  rtm__service__bans_request__field_indices_by_name,
+  1,  rtm__service__bans_request__number_ranges,
+  (ProtobufCMessageInit) rtm__service__bans_request__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor rtm__service__bans_response__field_descriptors[2] =
+{
+  {
+    "bans",
+    1,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Rtm__Service__BansResponse, n_bans),
+    offsetof(Rtm__Service__BansResponse, bans),
+    &rtm__service__ban__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "more",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_BOOL,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__BansResponse, more),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned rtm__service__bans_response__field_indices_by_name[] = {
+  0,   /* field[0] = bans */
+  1,   /* field[1] = more */
+};
+static const ProtobufCIntRange rtm__service__bans_response__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 2 }
+};
+const ProtobufCMessageDescriptor rtm__service__bans_response__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "rtm.service.BansResponse",
+  "BansResponse",
+  "Rtm__Service__BansResponse",
+  "rtm.service",
+  sizeof(Rtm__Service__BansResponse),
+  2,
+  rtm__service__bans_response__field_descriptors,
+  rtm__service__bans_response__field_indices_by_name,
+  1,  rtm__service__bans_response__number_ranges,
+  (ProtobufCMessageInit) rtm__service__bans_response__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCEnumValue rtm__service__storage_method__enum_values_by_number[10] =
 {
   { "STORAGE_NONE", "RTM__SERVICE__STORAGE_METHOD__STORAGE_NONE", 0 },
   { "STORAGE_APPEND_HISTORY", "RTM__SERVICE__STORAGE_METHOD__STORAGE_APPEND_HISTORY", 1 },
@@ -806,15 +1281,19 @@ static const ProtobufCEnumValue rtm__service__storage_method__enum_values_by_num
   { "STORAGE_SESSION", "RTM__SERVICE__STORAGE_METHOD__STORAGE_SESSION", 5 },
   { "STORAGE_BAN", "RTM__SERVICE__STORAGE_METHOD__STORAGE_BAN", 6 },
   { "STORAGE_BANNED", "RTM__SERVICE__STORAGE_METHOD__STORAGE_BANNED", 7 },
+  { "STORAGE_BAN_REPORT", "RTM__SERVICE__STORAGE_METHOD__STORAGE_BAN_REPORT", 8 },
+  { "STORAGE_BANS", "RTM__SERVICE__STORAGE_METHOD__STORAGE_BANS", 9 },
 };
 static const ProtobufCIntRange rtm__service__storage_method__value_ranges[] = {
-{0, 0},{0, 8}
+{0, 0},{0, 10}
 };
-static const ProtobufCEnumValueIndex rtm__service__storage_method__enum_values_by_name[8] =
+static const ProtobufCEnumValueIndex rtm__service__storage_method__enum_values_by_name[10] =
 {
   { "STORAGE_APPEND_HISTORY", 1 },
   { "STORAGE_BAN", 6 },
   { "STORAGE_BANNED", 7 },
+  { "STORAGE_BANS", 9 },
+  { "STORAGE_BAN_REPORT", 8 },
   { "STORAGE_CALL", 2 },
   { "STORAGE_LOCK_GRANTED", 4 },
   { "STORAGE_NONE", 0 },
@@ -828,9 +1307,9 @@ const ProtobufCEnumDescriptor rtm__service__storage_method__descriptor =
   "StorageMethod",
   "Rtm__Service__StorageMethod",
   "rtm.service",
-  8,
+  10,
   rtm__service__storage_method__enum_values_by_number,
-  8,
+  10,
   rtm__service__storage_method__enum_values_by_name,
   1,
   rtm__service__storage_method__value_ranges,

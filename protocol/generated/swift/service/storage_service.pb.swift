@@ -46,11 +46,17 @@ package nonisolated enum Rtm_Service_StorageMethod: SwiftProtobuf.Enum, Swift.Ca
   /// push SessionPush, edge to storage
   case storageSession // = 5
 
-  /// request Ban, from an operator's program
+  /// request Ban, response BanOutcome, from an operator's program
   case storageBan // = 6
 
   /// push Ban, storage to every link: those that hold when it opens, then each that is asked for
   case storageBanned // = 7
+
+  /// push BanReport, edge to storage: what came of a Ban with a number
+  case storageBanReport // = 8
+
+  /// request BansRequest, response BansResponse, from an operator's program
+  case storageBans // = 9
   case UNRECOGNIZED(Int)
 
   package init() {
@@ -67,6 +73,8 @@ package nonisolated enum Rtm_Service_StorageMethod: SwiftProtobuf.Enum, Swift.Ca
     case 5: self = .storageSession
     case 6: self = .storageBan
     case 7: self = .storageBanned
+    case 8: self = .storageBanReport
+    case 9: self = .storageBans
     default: self = .UNRECOGNIZED(rawValue)
     }
   }
@@ -81,6 +89,8 @@ package nonisolated enum Rtm_Service_StorageMethod: SwiftProtobuf.Enum, Swift.Ca
     case .storageSession: return 5
     case .storageBan: return 6
     case .storageBanned: return 7
+    case .storageBanReport: return 8
+    case .storageBans: return 9
     case .UNRECOGNIZED(let i): return i
     }
   }
@@ -95,6 +105,8 @@ package nonisolated enum Rtm_Service_StorageMethod: SwiftProtobuf.Enum, Swift.Ca
     .storageSession,
     .storageBan,
     .storageBanned,
+    .storageBanReport,
+    .storageBans,
   ]
 
 }
@@ -328,6 +340,100 @@ package nonisolated struct Rtm_Service_Ban: Sendable {
   /// the user's session ends
   package var endsSession: Bool = false
 
+  /// UTC; when the operator asked for it
+  package var sinceMs: UInt64 = 0
+
+  /// who asked for it
+  package var by: String = String()
+
+  /// the edge answers with a BanReport; 0 = it doesn't
+  package var number: UInt64 = 0
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+}
+
+/// What an edge's event loop found and did.
+package nonisolated struct Rtm_Service_BanReport: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// of the Ban
+  package var number: UInt64 = 0
+
+  package var appKnown: Bool = false
+
+  /// how many sessions of the user it ended
+  package var sessions: UInt32 = 0
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+}
+
+/// What came of an operator's Ban.
+package nonisolated struct Rtm_Service_BanOutcome: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// links to event loops of edges
+  package var asked: UInt32 = 0
+
+  /// how many of them have reported in time
+  package var answered: UInt32 = 0
+
+  /// one of them knows the app
+  package var appKnown: Bool = false
+
+  /// how many sessions of the user they ended
+  package var sessions: UInt32 = 0
+
+  /// the user's ban until then; none if nothing kept the user out
+  package var before: Rtm_Service_Ban {
+    get {_before ?? Rtm_Service_Ban()}
+    set {_before = newValue}
+  }
+  /// Returns true if `before` has been explicitly set.
+  package var hasBefore: Bool {self._before != nil}
+  /// Clears the value of `before`. Subsequent reads from it will return its default value.
+  package mutating func clearBefore() {self._before = nil}
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+
+  fileprivate var _before: Rtm_Service_Ban? = nil
+}
+
+/// Asks for a page of the bans that hold, ordered by app and user.
+package nonisolated struct Rtm_Service_BansRequest: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// the last app and user of the page before; empty for the first page
+  package var afterApp: String = String()
+
+  package var afterUser: String = String()
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+}
+
+package nonisolated struct Rtm_Service_BansResponse: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  package var bans: [Rtm_Service_Ban] = []
+
+  /// another page follows
+  package var more: Bool = false
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
@@ -338,7 +444,7 @@ package nonisolated struct Rtm_Service_Ban: Sendable {
 fileprivate nonisolated let _protobuf_package = "rtm.service"
 
 nonisolated extension Rtm_Service_StorageMethod: SwiftProtobuf._ProtoNameProviding {
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0STORAGE_NONE\0\u{1}STORAGE_APPEND_HISTORY\0\u{1}STORAGE_CALL\0\u{1}STORAGE_SNAPSHOT\0\u{1}STORAGE_LOCK_GRANTED\0\u{1}STORAGE_SESSION\0\u{1}STORAGE_BAN\0\u{1}STORAGE_BANNED\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0STORAGE_NONE\0\u{1}STORAGE_APPEND_HISTORY\0\u{1}STORAGE_CALL\0\u{1}STORAGE_SNAPSHOT\0\u{1}STORAGE_LOCK_GRANTED\0\u{1}STORAGE_SESSION\0\u{1}STORAGE_BAN\0\u{1}STORAGE_BANNED\0\u{1}STORAGE_BAN_REPORT\0\u{1}STORAGE_BANS\0")
 }
 
 nonisolated extension Rtm_Service_SessionChange: SwiftProtobuf._ProtoNameProviding {
@@ -603,7 +709,7 @@ nonisolated extension Rtm_Service_SessionPush: SwiftProtobuf.Message, SwiftProto
 
 nonisolated extension Rtm_Service_Ban: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".Ban"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}app_id\0\u{3}user_id\0\u{3}until_ms\0\u{1}reason\0\u{3}ends_session\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}app_id\0\u{3}user_id\0\u{3}until_ms\0\u{1}reason\0\u{3}ends_session\0\u{3}since_ms\0\u{1}by\0\u{1}number\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -616,6 +722,9 @@ nonisolated extension Rtm_Service_Ban: SwiftProtobuf.Message, SwiftProtobuf._Mes
       case 3: try { try decoder.decodeSingularUInt64Field(value: &self.untilMs) }()
       case 4: try { try decoder.decodeSingularStringField(value: &self.reason) }()
       case 5: try { try decoder.decodeSingularBoolField(value: &self.endsSession) }()
+      case 6: try { try decoder.decodeSingularUInt64Field(value: &self.sinceMs) }()
+      case 7: try { try decoder.decodeSingularStringField(value: &self.by) }()
+      case 8: try { try decoder.decodeSingularUInt64Field(value: &self.number) }()
       default: break
       }
     }
@@ -637,6 +746,15 @@ nonisolated extension Rtm_Service_Ban: SwiftProtobuf.Message, SwiftProtobuf._Mes
     if self.endsSession != false {
       try visitor.visitSingularBoolField(value: self.endsSession, fieldNumber: 5)
     }
+    if self.sinceMs != 0 {
+      try visitor.visitSingularUInt64Field(value: self.sinceMs, fieldNumber: 6)
+    }
+    if !self.by.isEmpty {
+      try visitor.visitSingularStringField(value: self.by, fieldNumber: 7)
+    }
+    if self.number != 0 {
+      try visitor.visitSingularUInt64Field(value: self.number, fieldNumber: 8)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -646,6 +764,173 @@ nonisolated extension Rtm_Service_Ban: SwiftProtobuf.Message, SwiftProtobuf._Mes
     if lhs.untilMs != rhs.untilMs {return false}
     if lhs.reason != rhs.reason {return false}
     if lhs.endsSession != rhs.endsSession {return false}
+    if lhs.sinceMs != rhs.sinceMs {return false}
+    if lhs.by != rhs.by {return false}
+    if lhs.number != rhs.number {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Rtm_Service_BanReport: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".BanReport"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}number\0\u{3}app_known\0\u{1}sessions\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt64Field(value: &self.number) }()
+      case 2: try { try decoder.decodeSingularBoolField(value: &self.appKnown) }()
+      case 3: try { try decoder.decodeSingularUInt32Field(value: &self.sessions) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.number != 0 {
+      try visitor.visitSingularUInt64Field(value: self.number, fieldNumber: 1)
+    }
+    if self.appKnown != false {
+      try visitor.visitSingularBoolField(value: self.appKnown, fieldNumber: 2)
+    }
+    if self.sessions != 0 {
+      try visitor.visitSingularUInt32Field(value: self.sessions, fieldNumber: 3)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Rtm_Service_BanReport, rhs: Rtm_Service_BanReport) -> Bool {
+    if lhs.number != rhs.number {return false}
+    if lhs.appKnown != rhs.appKnown {return false}
+    if lhs.sessions != rhs.sessions {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Rtm_Service_BanOutcome: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".BanOutcome"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}asked\0\u{1}answered\0\u{3}app_known\0\u{1}sessions\0\u{1}before\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt32Field(value: &self.asked) }()
+      case 2: try { try decoder.decodeSingularUInt32Field(value: &self.answered) }()
+      case 3: try { try decoder.decodeSingularBoolField(value: &self.appKnown) }()
+      case 4: try { try decoder.decodeSingularUInt32Field(value: &self.sessions) }()
+      case 5: try { try decoder.decodeSingularMessageField(value: &self._before) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if self.asked != 0 {
+      try visitor.visitSingularUInt32Field(value: self.asked, fieldNumber: 1)
+    }
+    if self.answered != 0 {
+      try visitor.visitSingularUInt32Field(value: self.answered, fieldNumber: 2)
+    }
+    if self.appKnown != false {
+      try visitor.visitSingularBoolField(value: self.appKnown, fieldNumber: 3)
+    }
+    if self.sessions != 0 {
+      try visitor.visitSingularUInt32Field(value: self.sessions, fieldNumber: 4)
+    }
+    try { if let v = self._before {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 5)
+    } }()
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Rtm_Service_BanOutcome, rhs: Rtm_Service_BanOutcome) -> Bool {
+    if lhs.asked != rhs.asked {return false}
+    if lhs.answered != rhs.answered {return false}
+    if lhs.appKnown != rhs.appKnown {return false}
+    if lhs.sessions != rhs.sessions {return false}
+    if lhs._before != rhs._before {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Rtm_Service_BansRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".BansRequest"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}after_app\0\u{3}after_user\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.afterApp) }()
+      case 2: try { try decoder.decodeSingularStringField(value: &self.afterUser) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.afterApp.isEmpty {
+      try visitor.visitSingularStringField(value: self.afterApp, fieldNumber: 1)
+    }
+    if !self.afterUser.isEmpty {
+      try visitor.visitSingularStringField(value: self.afterUser, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Rtm_Service_BansRequest, rhs: Rtm_Service_BansRequest) -> Bool {
+    if lhs.afterApp != rhs.afterApp {return false}
+    if lhs.afterUser != rhs.afterUser {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Rtm_Service_BansResponse: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".BansResponse"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}bans\0\u{1}more\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeRepeatedMessageField(value: &self.bans) }()
+      case 2: try { try decoder.decodeSingularBoolField(value: &self.more) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.bans.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.bans, fieldNumber: 1)
+    }
+    if self.more != false {
+      try visitor.visitSingularBoolField(value: self.more, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Rtm_Service_BansResponse, rhs: Rtm_Service_BansResponse) -> Bool {
+    if lhs.bans != rhs.bans {return false}
+    if lhs.more != rhs.more {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

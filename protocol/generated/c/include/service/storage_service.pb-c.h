@@ -26,6 +26,10 @@ typedef struct Rtm__Service__SnapshotRequest Rtm__Service__SnapshotRequest;
 typedef struct Rtm__Service__SnapshotResponse Rtm__Service__SnapshotResponse;
 typedef struct Rtm__Service__SessionPush Rtm__Service__SessionPush;
 typedef struct Rtm__Service__Ban Rtm__Service__Ban;
+typedef struct Rtm__Service__BanReport Rtm__Service__BanReport;
+typedef struct Rtm__Service__BanOutcome Rtm__Service__BanOutcome;
+typedef struct Rtm__Service__BansRequest Rtm__Service__BansRequest;
+typedef struct Rtm__Service__BansResponse Rtm__Service__BansResponse;
 
 
 /* --- enums --- */
@@ -53,13 +57,21 @@ typedef enum _Rtm__Service__StorageMethod {
    */
   RTM__SERVICE__STORAGE_METHOD__STORAGE_SESSION = 5,
   /*
-   * request Ban, from an operator's program
+   * request Ban, response BanOutcome, from an operator's program
    */
   RTM__SERVICE__STORAGE_METHOD__STORAGE_BAN = 6,
   /*
    * push Ban, storage to every link: those that hold when it opens, then each that is asked for
    */
-  RTM__SERVICE__STORAGE_METHOD__STORAGE_BANNED = 7
+  RTM__SERVICE__STORAGE_METHOD__STORAGE_BANNED = 7,
+  /*
+   * push BanReport, edge to storage: what came of a Ban with a number
+   */
+  RTM__SERVICE__STORAGE_METHOD__STORAGE_BAN_REPORT = 8,
+  /*
+   * request BansRequest, response BansResponse, from an operator's program
+   */
+  RTM__SERVICE__STORAGE_METHOD__STORAGE_BANS = 9
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(RTM__SERVICE__STORAGE_METHOD)
 } Rtm__Service__StorageMethod;
 typedef enum _Rtm__Service__SessionChange {
@@ -213,10 +225,107 @@ struct  Rtm__Service__Ban
    * the user's session ends
    */
   protobuf_c_boolean ends_session;
+  /*
+   * UTC; when the operator asked for it
+   */
+  uint64_t since_ms;
+  /*
+   * who asked for it
+   */
+  char *by;
+  /*
+   * the edge answers with a BanReport; 0 = it doesn't
+   */
+  uint64_t number;
 };
 #define RTM__SERVICE__BAN__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&rtm__service__ban__descriptor) \
-    , (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, 0, (char *)protobuf_c_empty_string, 0 }
+    , (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, 0, (char *)protobuf_c_empty_string, 0, 0, (char *)protobuf_c_empty_string, 0 }
+
+
+/*
+ * What an edge's event loop found and did.
+ */
+struct  Rtm__Service__BanReport
+{
+  ProtobufCMessage base;
+  /*
+   * of the Ban
+   */
+  uint64_t number;
+  protobuf_c_boolean app_known;
+  /*
+   * how many sessions of the user it ended
+   */
+  uint32_t sessions;
+};
+#define RTM__SERVICE__BAN_REPORT__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&rtm__service__ban_report__descriptor) \
+    , 0, 0, 0 }
+
+
+/*
+ * What came of an operator's Ban.
+ */
+struct  Rtm__Service__BanOutcome
+{
+  ProtobufCMessage base;
+  /*
+   * links to event loops of edges
+   */
+  uint32_t asked;
+  /*
+   * how many of them have reported in time
+   */
+  uint32_t answered;
+  /*
+   * one of them knows the app
+   */
+  protobuf_c_boolean app_known;
+  /*
+   * how many sessions of the user they ended
+   */
+  uint32_t sessions;
+  /*
+   * the user's ban until then; none if nothing kept the user out
+   */
+  Rtm__Service__Ban *before;
+};
+#define RTM__SERVICE__BAN_OUTCOME__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&rtm__service__ban_outcome__descriptor) \
+    , 0, 0, 0, 0, NULL }
+
+
+/*
+ * Asks for a page of the bans that hold, ordered by app and user.
+ */
+struct  Rtm__Service__BansRequest
+{
+  ProtobufCMessage base;
+  /*
+   * the last app and user of the page before; empty for the first page
+   */
+  char *after_app;
+  char *after_user;
+};
+#define RTM__SERVICE__BANS_REQUEST__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&rtm__service__bans_request__descriptor) \
+    , (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string }
+
+
+struct  Rtm__Service__BansResponse
+{
+  ProtobufCMessage base;
+  size_t n_bans;
+  Rtm__Service__Ban **bans;
+  /*
+   * another page follows
+   */
+  protobuf_c_boolean more;
+};
+#define RTM__SERVICE__BANS_RESPONSE__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&rtm__service__bans_response__descriptor) \
+    , 0,NULL, 0 }
 
 
 /* Rtm__Service__AppendHistoryRequest methods */
@@ -352,6 +461,82 @@ Rtm__Service__Ban *
 void   rtm__service__ban__free_unpacked
                      (Rtm__Service__Ban *message,
                       ProtobufCAllocator *allocator);
+/* Rtm__Service__BanReport methods */
+void   rtm__service__ban_report__init
+                     (Rtm__Service__BanReport         *message);
+size_t rtm__service__ban_report__get_packed_size
+                     (const Rtm__Service__BanReport   *message);
+size_t rtm__service__ban_report__pack
+                     (const Rtm__Service__BanReport   *message,
+                      uint8_t             *out);
+size_t rtm__service__ban_report__pack_to_buffer
+                     (const Rtm__Service__BanReport   *message,
+                      ProtobufCBuffer     *buffer);
+Rtm__Service__BanReport *
+       rtm__service__ban_report__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   rtm__service__ban_report__free_unpacked
+                     (Rtm__Service__BanReport *message,
+                      ProtobufCAllocator *allocator);
+/* Rtm__Service__BanOutcome methods */
+void   rtm__service__ban_outcome__init
+                     (Rtm__Service__BanOutcome         *message);
+size_t rtm__service__ban_outcome__get_packed_size
+                     (const Rtm__Service__BanOutcome   *message);
+size_t rtm__service__ban_outcome__pack
+                     (const Rtm__Service__BanOutcome   *message,
+                      uint8_t             *out);
+size_t rtm__service__ban_outcome__pack_to_buffer
+                     (const Rtm__Service__BanOutcome   *message,
+                      ProtobufCBuffer     *buffer);
+Rtm__Service__BanOutcome *
+       rtm__service__ban_outcome__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   rtm__service__ban_outcome__free_unpacked
+                     (Rtm__Service__BanOutcome *message,
+                      ProtobufCAllocator *allocator);
+/* Rtm__Service__BansRequest methods */
+void   rtm__service__bans_request__init
+                     (Rtm__Service__BansRequest         *message);
+size_t rtm__service__bans_request__get_packed_size
+                     (const Rtm__Service__BansRequest   *message);
+size_t rtm__service__bans_request__pack
+                     (const Rtm__Service__BansRequest   *message,
+                      uint8_t             *out);
+size_t rtm__service__bans_request__pack_to_buffer
+                     (const Rtm__Service__BansRequest   *message,
+                      ProtobufCBuffer     *buffer);
+Rtm__Service__BansRequest *
+       rtm__service__bans_request__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   rtm__service__bans_request__free_unpacked
+                     (Rtm__Service__BansRequest *message,
+                      ProtobufCAllocator *allocator);
+/* Rtm__Service__BansResponse methods */
+void   rtm__service__bans_response__init
+                     (Rtm__Service__BansResponse         *message);
+size_t rtm__service__bans_response__get_packed_size
+                     (const Rtm__Service__BansResponse   *message);
+size_t rtm__service__bans_response__pack
+                     (const Rtm__Service__BansResponse   *message,
+                      uint8_t             *out);
+size_t rtm__service__bans_response__pack_to_buffer
+                     (const Rtm__Service__BansResponse   *message,
+                      ProtobufCBuffer     *buffer);
+Rtm__Service__BansResponse *
+       rtm__service__bans_response__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   rtm__service__bans_response__free_unpacked
+                     (Rtm__Service__BansResponse *message,
+                      ProtobufCAllocator *allocator);
 /* --- per-message closures --- */
 
 typedef void (*Rtm__Service__AppendHistoryRequest_Closure)
@@ -375,6 +560,18 @@ typedef void (*Rtm__Service__SessionPush_Closure)
 typedef void (*Rtm__Service__Ban_Closure)
                  (const Rtm__Service__Ban *message,
                   void *closure_data);
+typedef void (*Rtm__Service__BanReport_Closure)
+                 (const Rtm__Service__BanReport *message,
+                  void *closure_data);
+typedef void (*Rtm__Service__BanOutcome_Closure)
+                 (const Rtm__Service__BanOutcome *message,
+                  void *closure_data);
+typedef void (*Rtm__Service__BansRequest_Closure)
+                 (const Rtm__Service__BansRequest *message,
+                  void *closure_data);
+typedef void (*Rtm__Service__BansResponse_Closure)
+                 (const Rtm__Service__BansResponse *message,
+                  void *closure_data);
 
 /* --- services --- */
 
@@ -390,6 +587,10 @@ extern const ProtobufCMessageDescriptor rtm__service__snapshot_request__descript
 extern const ProtobufCMessageDescriptor rtm__service__snapshot_response__descriptor;
 extern const ProtobufCMessageDescriptor rtm__service__session_push__descriptor;
 extern const ProtobufCMessageDescriptor rtm__service__ban__descriptor;
+extern const ProtobufCMessageDescriptor rtm__service__ban_report__descriptor;
+extern const ProtobufCMessageDescriptor rtm__service__ban_outcome__descriptor;
+extern const ProtobufCMessageDescriptor rtm__service__bans_request__descriptor;
+extern const ProtobufCMessageDescriptor rtm__service__bans_response__descriptor;
 
 PROTOBUF_C__END_DECLS
 

@@ -1,0 +1,29 @@
+import RTMModel
+import RTMServiceKit
+import RTMWire
+
+/// What operators write into a ban, and what the log says of it. Pure.
+enum OperatorText {
+    /// Limit: bytes of the name of an operator.
+    static let byBytesMax = 128
+    /// Limit: bytes of a reason, which the user gets.
+    static let reasonBytesMax = 200
+
+    static func check(_ ban: Ban) throws(RTMError) {
+        try check(ban.by, byBytesMax, "the name of the operator")
+        try check(ban.reason, reasonBytesMax, "the reason")
+    }
+
+    private static func check(_ text: String, _ bytesMax: Int, _ what: String) throws(RTMError) {
+        guard text.utf8.count > bytesMax else { return }
+        throw RTMError(
+            .invalidParameter, "\(what) has \(text.utf8.count) bytes, \(bytesMax) are allowed",
+            limit: .init(name: what, value: UInt64(bytesMax)))
+    }
+
+    /// The command that the ban came from.
+    static func command(_ ban: Ban) -> String {
+        if ban.untilMilliseconds > 0 { return "ban" }
+        return ban.endsSession ? "kick" : "unban"
+    }
+}
