@@ -170,10 +170,12 @@ extension StorageNode {
     func written(_ outcome: WriteOutcome) {
         for answered in outcome.answers {
             // The ban holds, whether the operator still waits or not.
-            if case .success(.banned(let ban, _)) = answered.result, links[answered.link] == nil { push(ban) }
+            if case .success(.banned(let ban, let before)) = answered.result {
+                ask(ban, before, for: answered.request, answered.link)
+                continue
+            }
             guard let link = links[answered.link] else { continue }
             switch answered.result {
-            case .success(.banned(let ban, let before)): ask(ban, before, for: answered.request, link)
             case .success(let answer): respond(answer, to: answered.request, link)
             case .failure(let error): refuse(answered.request, error, link)
             }
@@ -265,12 +267,12 @@ extension StorageNode {
     }
 
     /// Every edge gets the ban, because nobody knows where the user is (S-4), and reports what it found.
-    private func ask(_ ban: Ban, _ before: Ban?, for request: UInt64, _ link: AcceptedServiceLink) {
-        let edges = links.keys.filter { !operators.contains($0) }
-        let numbered = inquiries.begin(ban, before: before, asking: edges, for: link.id, request)
+    private func ask(_ ban: Ban, _ before: Ban?, for request: UInt64, _ link: UInt64) {
+        let edges = links.values.filter { !operators.contains($0.id) }
+        let numbered = inquiries.begin(ban, before: before, asking: edges.map(\.id), for: link, request)
         push(numbered)
         if let inquiry = inquiries.ended(numbered.number) { return answer(inquiry) }
-        link.eventLoop.assumeIsolated().scheduleTask(in: Self.reportTime) {
+        edges.first?.eventLoop.assumeIsolated().scheduleTask(in: Self.reportTime) {
             if let inquiry = self.inquiries.expire(numbered.number) { self.answer(inquiry) }
         }
     }

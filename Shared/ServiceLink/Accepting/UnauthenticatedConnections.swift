@@ -4,9 +4,9 @@ import RTMWire
 
 /// The connections of a listener that haven't proved who they are.
 ///
-/// They cost an attacker nothing, so they have limits of their own: they can't take the places of callers that
-/// know the secret. If they are as many as there may be, the oldest one makes room: a caller that means it
-/// ends its handshake within two round trips, long before it is the oldest.
+/// They cost an attacker nothing, so they have limits of their own: they can't take the places of callers
+/// that know the secret. If they are as many as there may be, the oldest one makes room: a caller that means
+/// it ends its handshake within two round trips, long before it is the oldest.
 ///
 /// It is confined to the loop of the listener.
 final class UnauthenticatedConnections {

@@ -54,7 +54,6 @@ struct SessionLogTests {
         #expect(LoginRefusal(RTMError(.loginRejected, "", retryAfter: .seconds(1))) == .rate)
         #expect(label(.invalidAppId) == .app)
         #expect(label(.tokenExpired) == .token)
-        #expect(label(.loginRejected) == .rate)
         #expect(label(.loginNoServerResources) == .messaging)
         #expect(label(.invalidParameter) == .other)
     }

@@ -53,7 +53,8 @@ struct OperatorAnswer {
         let count = outcome.asked - min(outcome.answered, outcome.asked)
         guard count > 0, !isBlind else { return [] }
         return [
-            "\(count) of \(outcome.asked) links to edges did not answer in time. Sessions there may still be open."
+            "\(count) of \(outcome.asked) links to edges did not answer in time. "
+                + "Sessions there may still be open."
         ]
     }
 
