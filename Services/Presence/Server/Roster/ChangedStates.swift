@@ -4,10 +4,10 @@ import RTMWire
 /// (P-22, P-23, L-51). Pure.
 ///
 /// The values are read when the change is announced. So a user who changes a state a thousand times within a
-/// period costs as much as one who changes it once, here and at every subscriber. What exceeds the bytes of an
-/// interval waits for the next one. The users take turns in the order of their bytes, and nobody has a second
-/// turn before all others who wait have had one. So a user who keeps changing large states holds up the
-/// others by no more than these states.
+/// period costs as much as one who changes it once, here and at every subscriber. What exceeds the bytes of
+/// an interval waits for the next one. The users take turns in the order of their bytes, and nobody has a
+/// second turn before all others who wait have had one. So a user who keeps changing large states holds up
+/// the others by no more than these states.
 struct ChangedStates: Sendable {
     /// Limit: keys that are remembered of one user. If more have changed, the user's states are announced
     /// whole.
