@@ -10,8 +10,8 @@ import NIOSSL
     import Darwin
 #endif
 
-/// Describes in plain words, or in those of the system, why a connection could not be made, or broke. The words
-/// of NIO are those of its code, and fill half a line with the address, which the log has beside them.
+/// Describes in plain words, or in those of the system, why a connection could not be made, or broke. The
+/// words of NIO are those of its code, and fill half a line with the address, which the log has beside them.
 package func connectFailure(_ error: any Error) -> String {
     switch error {
     case let error as NIOConnectionError:
