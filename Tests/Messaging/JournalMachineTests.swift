@@ -92,6 +92,55 @@ import Testing
         #expect(!machine.isLeading)
     }
 
+    @Test("a leader that another node replaced keeps what it has for a lease")
+    func replaced() {
+        var machine = JournalMachine(Self.limits)
+        machine.lead(at: 0, last: 9)
+        #expect(machine.appended(.renewal(of: 5, last: 9), .ended, now: 10, random: 6) == [.part])
+        let ask = JournalAction.handOver(token: 5, last: 9, to: "")
+        for now in stride(from: 20 as UInt64, to: 1_010, by: 100) {
+            #expect(machine.passed(now: now, random: 6) == [ask])
+            #expect(machine.handedOver(.ended, now: now, random: 7) == [])
+        }
+        #expect(machine.passed(now: 1_010, random: 6) == [ask])
+        #expect(machine.handedOver(.ended, now: 1_010, random: 7) == [.stepDown("another node leads")])
+        #expect(!machine.isLeading)
+    }
+
+    @Test(
+        "a leader goes on if the Redis in which another node replaced it was itself replaced by an older one")
+    func replacedInLostRedis() {
+        var machine = JournalMachine(Self.limits)
+        machine.lead(at: 0, last: 9)
+        #expect(machine.appended(.renewal(of: 5, last: 9), .ended, now: 10, random: 6) == [.part])
+        _ = machine.passed(now: 20, random: 6)
+        #expect(machine.handedOver(.unknown, now: 900, random: 7) == [], "the connection was lost")
+        _ = machine.passed(now: 1_100, random: 6)
+        #expect(machine.handedOver(.lost, now: 1_100, random: 7) == [], "the other node may live and say so")
+        _ = machine.passed(now: 2_100, random: 6)
+        #expect(
+            machine.handedOver(.lost, now: 2_100, random: 7)
+                == [.stay, .reinstate(token: 7, before: 5, empties: false, isWhole: false)])
+        _ = machine.reinstated(.done(last: 9), now: 2_110, random: 8)
+        #expect(machine.isLeading && machine.lead?.written == 9)
+    }
+
+    @Test(
+        "a Redis that gave another node the lead and was replaced before the node heard of it loses no message",
+        arguments: 0..<80 as Range<UInt64>)
+    func takeUnheard(seed: UInt64) {
+        var world = JournalWorld(seed: seed, Self.limits)
+        world.run(for: 1_400)
+        world.publishTwice(at: world.leaders[0])
+        world.run(for: 500)
+        world.takeUnheard()
+        world.run(for: 25 * (seed % 4))
+        world.lose(.restart)
+        world.run(for: 8_000)
+        #expect(world.faults == [] && world.leaders.count == 1)
+        #expect(world.told == [1, 2] && world.begun == 1, "no new logs")
+    }
+
     @Test("a heir that doesn't read is not waited for: the leader goes on, or ends without it")
     func absentHeir() {
         var staying = JournalMachine(Self.limits)
@@ -421,6 +470,18 @@ private struct JournalWorld {
         case .rollBack:
             redis = snapshots[0]
             restart()
+        }
+    }
+
+    /// All nodes wait for a Redis that stands still. When it goes on, it gives the node that doesn't lead the
+    /// lead, but that node has given up to wait.
+    mutating func takeUnheard() {
+        let other = 1 - leaders[0]
+        for index in nodes.indices { nodes[index].sleepsUntil = now + 1_200 }
+        run(for: 1_150)
+        let take = commands[other].take(token(), epoch: nil, secret: 7, patience: 0, ahead: nil)
+        guard let reply = ask(take), case .taken? = JournalAnswer.Take(reply) else {
+            return faults.append("\(now): the lead was not given")
         }
     }
 

@@ -71,14 +71,17 @@ extension SimulatedRedis {
         let (head, batches) = (call.keys[0], call.keys[1])
         let (token, last) = (get(head, "token"), get(head, "last"))
         let isOwn = token == call[2] || token == call[1]
-        let mayLead = call[7] != "1" && number(head, "term") < call.number(8)
+        let isUnused =
+            get(head, "run") != call[5] && get(head, "before") == call[2] && get(head, "base") == last
+        let mayLead = call[7] != "1" && (number(head, "term") < call.number(8) || isUnused)
         if token != nil, !isOwn, !mayLead { return .texts("ended") }
         set(
             head,
             [
                 "term": call[8], "token": call[1], "node": call[3], "until": "\(now + call.number(4))",
                 "run": call[5], "epoch": call[9], "secret": call[10], "layout": call[11], "heir": "",
-                "handed": "", "doubt": "", "whole": call[6] == "1" ? call[7] : "0", "confirms": call[12],
+                "handed": "", "doubt": "", "before": "", "base": "", "whole": call[6] == "1" ? call[7] : "0",
+                "confirms": call[12],
             ])
         guard call[6] == "1" || !isOwn else { return .texts("done", last ?? "") }
         values[batches] = nil
@@ -146,6 +149,7 @@ extension SimulatedRedis {
             [
                 "term": next, "token": token, "node": node, "until": "\(now + lease)", "run": run,
                 "whole": whole, "heir": "", "handed": "", "doubt": "", "confirms": call[10],
+                "before": leader, "base": get(head, "last") ?? "",
             ])
         return .texts(
             "taken", next, get(head, "last") ?? "", whole, get(head, "epoch") ?? "",

@@ -6,6 +6,10 @@
 /// left to read, the node takes nothing in any more (leaving) and writes what it has. Then the heir may lead.
 /// Until it does, the node that hands over is the only one with the shard in memory, so it keeps it, and goes
 /// on if Redis is found to have lost something. Pure.
+///
+/// A node whose leadership another one has taken is in the same place at once: a Redis that was replaced may
+/// answer for a moment longer, and what it gave then is lost with it. So the node keeps the shard in memory
+/// until the same Redis has said for a lease that another node leads.
 struct JournalHandover {
     /// Limit: milliseconds for which a node that ends lets its heir read ahead. With more to read than that,
     /// the heir reads the rest while nobody leads.
@@ -35,10 +39,20 @@ struct JournalHandover {
     private var markAt: UInt64
     /// Since when Redis has been known to have lost something.
     private var lostSince: UInt64?
+    /// Whether another node took the leadership without being asked.
+    let isTaken: Bool
 
     init(to heir: String, isLast: Bool, written: UInt64, now: UInt64) {
         (self.heir, self.isLast) = (heir, isLast)
         (mark, began, movedAt, markAt) = (written, now, now, now)
+        isTaken = false
+    }
+
+    /// Another node has taken the leadership.
+    init(takenAt now: UInt64) {
+        (heir, isLast, isTaken) = ("", false, true)
+        (mark, began, movedAt, markAt) = (0, now, now, now)
+        (isLeaving, mayBeTaken) = (true, true)
     }
 
     // MARK: - Offered
@@ -105,7 +119,9 @@ struct JournalHandover {
     mutating func answered(_ answer: JournalAnswer.HandOver, _ limits: JournalLimits, now: UInt64) -> Outcome
     {
         switch answer {
-        case .ended: return .ended
+        case .ended:
+            lostSince = nil
+            return isTaken && !isLate(limits, now: now) ? .ask : .ended
         case .lost:
             // If the heir leads already, it is the one to write again what Redis has lost. It gets the time
             // to say so.

@@ -243,7 +243,7 @@ struct JournalMachine {
     ) -> [JournalAction] {
         guard append.token == token else { return [] }
         switch answer {
-        case .ended: return end(now)
+        case .ended: return taken(now)
         case .unknown:
             lead?.unanswered()
             return []
@@ -265,6 +265,15 @@ struct JournalMachine {
         case .rewritten(isWhole: true): return rewritten(now: now)
         case .renewed, nil: return next(now: now)
         }
+    }
+
+    /// Another node has taken the leadership. If Redis turns out to have forgotten that, this node goes on.
+    private mutating func taken(_ now: UInt64) -> [JournalAction] {
+        guard isLeading else { return end(now) }
+        handover = JournalHandover(takenAt: now)
+        lead?.unanswered()
+        phase = .handingOver(isAsked: false)
+        return [.part]
     }
 
     private mutating func end(_ now: UInt64, _ reason: String = "another node leads") -> [JournalAction] {
@@ -331,6 +340,7 @@ struct JournalMachine {
     mutating func handedOver(
         _ answer: JournalAnswer.HandOver, now: UInt64, random: UInt64
     ) -> [JournalAction] {
+        let isTaken = handover?.isTaken == true
         guard case .handingOver = phase, let outcome = handover?.answered(answer, limits, now: now) else {
             return []
         }
@@ -338,7 +348,7 @@ struct JournalMachine {
         switch outcome {
         case .ask: return []
         case .part: return [.part]
-        case .ended: return end(now, "another node was asked to lead")
+        case .ended: return end(now, "another node \(isTaken ? "leads" : "was asked to lead")")
         case .stay: return stay() + reinstate(random, .ask)
         }
     }
@@ -363,7 +373,8 @@ struct JournalMachine {
     ) -> [JournalAction] {
         guard case .reinstating(let token, let step) = phase, let written = lead?.written else { return [] }
         switch (answer, step) {
-        case (.ended, _): return end(now)
+        case (.ended, .ask), (.ended, .empty): return taken(now)
+        case (.ended, .begin): return end(now)
         case (.unknown, _):
             isToBeReinstated = true
             return []

@@ -51,5 +51,6 @@ local term = string.format('%.0f', math.max(head[1] + 1, now))
 -- Who begins anew may die before it does, and the next one must know.
 local whole = (isSameRun or head[12] == '1') and head[6] or '0'
 redis.call('HSET', KEYS[1], 'term', term, 'token', ARGV[1], 'node', ARGV[2], 'until', now + ARGV[3], 'run', ARGV[4],
-  'whole', whole, 'heir', '', 'handed', '', 'doubt', '', 'confirms', ARGV[10])
+  'whole', whole, 'heir', '', 'handed', '', 'doubt', '', 'confirms', ARGV[10],
+  'before', head[13], 'base', head[5])
 return {'taken', term, head[5], whole, head[7], head[8], head[1], head[13]}
