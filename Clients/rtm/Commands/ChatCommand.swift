@@ -5,8 +5,9 @@ struct ChatCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "chat", abstract: "Chat with all users of a channel.",
         discussion: """
-            Type a line and press Enter. /who lists who is here. /quit, Ctrl-D and Ctrl-C leave. Without a \
-            terminal, lines are read from standard input to its end.
+            Type a line and press Enter. /who lists who is here. /quit, Ctrl-D and Ctrl-C leave. Ctrl-R shows \
+            again what you have typed when a message came in between. Without a terminal, lines are read from \
+            standard input to its end.
             """)
 
     @Argument(help: "Name of the message channel.")
@@ -29,28 +30,10 @@ struct ChatCommand: AsyncParsableCommand {
         let input = try StandardInput()
         var output = common.output
         output.transcript.showsChannel = false
-        guard !common.json, let terminal = RawTerminal() else {
-            let chat = Chat(client: client, channel: channel, output: output)
-            try await greet(output, client)
-            try await talk(chat, events) { try await chat.read(input) }
-            return
-        }
-        defer { terminal.restore() }
-        let screen = PromptScreen()
-        output.sink = screen
+        output.clearsTypedRow = !common.json && input.isTerminal && ConsoleStream.output.isTerminal
         let chat = Chat(client: client, channel: channel, output: output)
         try await greet(output, client)
-        // The prompt is hidden before the terminal is restored, because an error must stand on a row of its
-        // own.
-        let outcome: Result<Void, any Error>
-        do {
-            try await talk(chat, events) { try await chat.type(on: screen, input) }
-            outcome = .success(())
-        } catch {
-            outcome = .failure(error)
-        }
-        try await screen.hidePrompt()
-        try outcome.get()
+        _ = try await race({ try await chat.read(input) }, { try await chat.output.show(events) })
     }
 
     private func greet(_ output: Output, _ client: RTMClient) async throws {
@@ -60,11 +43,5 @@ struct ChatCommand: AsyncParsableCommand {
             try await output.remark("you are \(userID) in \(channel); /who lists who is here, /quit leaves")
         case .json: try await output.result("", ["subscribed": [.string(channel)]])
         }
-    }
-
-    private func talk(
-        _ chat: Chat, _ events: RTMEvents, _ speak: @escaping @Sendable () async throws -> Void
-    ) async throws {
-        _ = try await race(speak, { try await chat.output.show(events) })
     }
 }

@@ -2,7 +2,7 @@ import Foundation
 
 /// Standard output and standard error, unbuffered: a line is written at once, with one system call if the
 /// reader takes it.
-struct ConsoleStream: LineSink {
+struct ConsoleStream: Sendable {
     static let output = ConsoleStream(descriptor: STDOUT_FILENO)
     static let error = ConsoleStream(descriptor: STDERR_FILENO)
 
@@ -10,8 +10,7 @@ struct ConsoleStream: LineSink {
 
     var isTerminal: Bool { isatty(descriptor) == 1 }
 
-    func write(line: String) async throws(OutputClosed) { try writeNow(line: line) }
-
+    /// - Throws: `OutputClosed` when nobody reads any more.
     func writeNow(line: String) throws(OutputClosed) { try writeNow(line + "\n") }
 
     func writeNow(_ text: String) throws(OutputClosed) {

@@ -1,13 +1,5 @@
 import RTMClient
 
-/// A place where finished lines for the user go.
-protocol LineSink: Sendable {
-    /// Writes a line and its end at once, so that a reader at the other end of a pipe has it.
-    ///
-    /// - Throws: `OutputClosed` when nobody reads any more.
-    func write(line: String) async throws(OutputClosed)
-}
-
 /// Nobody reads standard output any more, as in `rtm subscribe lobby | head -1`.
 struct OutputClosed: Error {}
 
@@ -20,7 +12,9 @@ struct Output: Sendable {
 
     var format: Format
     var transcript: Transcript
-    var sink: any LineSink = ConsoleStream.output
+    /// Whether the user types in the terminal that shows the output. A line then begins with an empty row, in
+    /// place of what the user has typed so far; Ctrl-R shows that again.
+    var clearsTypedRow = false
 
     func event(_ event: RTMEvent) async throws(OutputClosed) {
         // A subscription without presence gets this event, but the user didn't ask for presence.
@@ -28,8 +22,8 @@ struct Output: Sendable {
             return
         }
         switch format {
-        case .json: try await sink.write(line: event.json.description)
-        case .human: if let line = transcript.line(for: event) { try await sink.write(line: line) }
+        case .json: try write(event.json.description)
+        case .human: if let line = transcript.line(for: event) { try write(line) }
         }
     }
 
@@ -38,15 +32,20 @@ struct Output: Sendable {
     /// - Parameter sentence: the text for a person; nil for what a person has already seen.
     func result(_ sentence: String?, _ json: JSON = ["result": "ok"]) async throws(OutputClosed) {
         switch format {
-        case .json: try await sink.write(line: json.description)
-        case .human: if let sentence { try await sink.write(line: sentence) }
+        case .json: try write(json.description)
+        case .human: if let sentence { try write(sentence) }
         }
+    }
+
+    /// Writes a line and its end at once, so that a reader at the other end of a pipe has it.
+    private func write(_ line: String) throws(OutputClosed) {
+        try ConsoleStream.output.writeNow(line: clearsTypedRow ? "\r\u{1B}[K" + line : line)
     }
 
     /// Writes a remark for a person. A program has no use for it.
     func remark(_ sentence: String) async throws(OutputClosed) {
         guard format == .human else { return }
-        try await sink.write(line: transcript.remark(sentence))
+        try write(transcript.remark(sentence))
     }
 
     /// Writes a remark about what the command is doing to standard error. A program has no use for it.

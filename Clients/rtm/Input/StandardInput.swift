@@ -7,6 +7,8 @@ import RTMClient
 final class StandardInput: Sendable {
     private static let chunkBytes = 4096
 
+    var isTerminal: Bool { isatty(STDIN_FILENO) == 1 }
+
     private let queue = DispatchQueue(label: "rtm.standard-input")
     private let wakeUp: (read: Int32, write: Int32)
 
