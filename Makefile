@@ -26,7 +26,7 @@ help:
 	@echo 'make check     format, house rules and unit tests: before every commit'
 	@echo 'make soak      a thousand simulated histories; SEEDS=10000 for more, FIRST=1 to begin elsewhere'
 	@echo 'make simulate  what SEED=1 makes happen; SCENE=presence for one scene, TRACE=FILE writes it down'
-	@echo 'make format    format all Swift files'
+	@echo 'make format    format all Swift files, and wrap the prose of all documents'
 	@echo 'make generate  write protocol/generated and Shared/Wire/Schema from protocol/schema'
 	@echo 'make docs           a static site of the client libraries, in .build/docs/site'
 	@echo 'make compatibility  write docs/compatibility.md from Clients/Ledger'
@@ -96,6 +96,7 @@ lint:
 
 format:
 	swift format --in-place --parallel --recursive $(swift_folders)
+	docs/wrap.py
 
 generate:
 	protocol/generate.sh

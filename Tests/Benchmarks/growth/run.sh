@@ -37,3 +37,4 @@ pages=docs
 : >"$results"
 python3 Tests/Benchmarks/growth/measure.py "$results" >&2
 "$python" Tests/Benchmarks/growth/report.py "$results" "$pages"
+docs/wrap.py "$(realpath "$pages")/growth.md"

@@ -30,3 +30,4 @@ results=$BENCH_OUT/peers.jsonl
 export SERVERS=$servers
 python3 Tests/Benchmarks/peers/measure.py "$results" >&2
 python3 Tests/Benchmarks/peers/report.py "$results" docs/performance.md "$page"
+docs/wrap.py "$page"

@@ -1,6 +1,6 @@
 """measure.py: prints what a topic costs beside a message channel of the same shape, and a join beside a subscribe, and writes it
 into docs/performance.md. Both take turns at the same server; exits with 1 if a message was lost, repeated or out of order."""
-import dataclasses, json, os, pathlib, statistics, sys
+import dataclasses, json, os, pathlib, statistics, subprocess, sys
 
 from servers import SERVERS
 
@@ -90,6 +90,7 @@ def main():
         text = PAGE.read_text()
         head, rest = text.split(BEGIN)
         PAGE.write_text(head + BEGIN + "\n\n" + "\n".join(lines) + "\n\n" + rest[rest.index(END):])
+        subprocess.run(["docs/wrap.py", str(PAGE)], check=True)
 
 
 if __name__ == "__main__":
