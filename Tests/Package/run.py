@@ -56,7 +56,7 @@ let package = Package(
     ]
 )
 """)
-    (folder / "Sources/App/main.swift").write_text(section("### The modern API"))
+    (folder / "Sources/App/main.swift").write_text(section("## A message in Swift"))
 
 
 def swift(*words, folder):
