@@ -57,7 +57,7 @@ enum Cores {
         "\(ImportRules.house.room(of: declaration.path) ?? "") \(declaration.name)"
     }
 
-    static func findings(in files: [SwiftFile]) -> [Finding] {
+    static func violations(in files: [SwiftFile]) -> [Violation] {
         let declarations = files.flatMap(TypeDeclaration.all)
         let objects = declarations.filter { $0.kind == .class || $0.kind == .actor }
         let cores = all(in: declarations).filter { !exceptions.contains($0.name) }
@@ -65,7 +65,7 @@ enum Cores {
         return cores.flatMap { core in
             core.lines.flatMap { index in
                 forbidden(on: code[core.path]?[index] ?? "", objects, in: core).map { word in
-                    Finding(
+                    Violation(
                         path: core.path, line: index + 1,
                         advice: "\(core.name) is a core and refers to \(word): let it hold an id, "
                             + "and let its shell look up the object (Tests/Tidy/Cores.swift)")

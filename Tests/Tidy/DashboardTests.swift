@@ -9,7 +9,7 @@ struct DashboardTests {
         "the dashboards are those of docs/metrics.md, and no panel and no alert names a metric that isn't there",
         .enabled("python3 is not installed") { FileManager.default.fileExists(atPath: "/usr/bin/python3") })
     func dashboards() throws {
-        let outcome = try Self.run("/usr/bin/python3", "compose/observe/dashboards.py", "--check")
+        let outcome = try Program.run("/usr/bin/python3", "compose/observe/dashboards.py", "--check")
         #expect(outcome.status == 0, "\(outcome.output)")
     }
 
@@ -39,23 +39,8 @@ struct DashboardTests {
             FileManager.default.fileExists(atPath: "/usr/bin/promtool")
         })
     func firing() throws {
-        let outcome = try Self.run("/usr/bin/promtool", "test", "rules", "compose/observe/alerts.test.yaml")
+        let outcome = try Program.run(
+            "/usr/bin/promtool", "test", "rules", "compose/observe/alerts.test.yaml")
         #expect(outcome.status == 0, "\(outcome.output)")
-    }
-
-    private static func run(_ program: String, _ arguments: String...) throws -> (
-        status: Int32, output: String
-    ) {
-        let process = Process()
-        process.executableURL = URL(filePath: program)
-        process.arguments = arguments
-        process.currentDirectoryURL = SourceTree.root
-        let output = Pipe()
-        process.standardOutput = output
-        process.standardError = output
-        try process.run()
-        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        process.waitUntilExit()
-        return (process.terminationStatus, String(text.prefix(4_000)))
     }
 }

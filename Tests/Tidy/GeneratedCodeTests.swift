@@ -15,22 +15,6 @@ struct GeneratedCodeTests {
     }
 
     private static let generatorIsMissing: Int32 = 3
-    private static let check = run("protocol/generate.sh", ["--check"])
-
-    private static func run(_ path: String, _ arguments: [String]) -> (status: Int32, output: String) {
-        let process = Process()
-        process.executableURL = SourceTree.root.appending(path: path)
-        process.arguments = arguments
-        let output = Pipe()
-        process.standardOutput = output
-        process.standardError = output
-        do {
-            try process.run()
-        } catch {
-            return (-1, "\(path) could not be started: \(error)")
-        }
-        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        process.waitUntilExit()
-        return (process.terminationStatus, String(text.prefix(4000)))
-    }
+    private static let check: (status: Int32, output: String) =
+        (try? Program.run("protocol/generate.sh", "--check")) ?? (-1, "protocol/generate.sh can't be started")
 }

@@ -92,23 +92,23 @@ struct ImportRules {
         "RTMServiceKit", "DequeModule", "NIOPosix",
     ])
 
-    func findings(in file: SwiftFile) -> [Finding] {
+    func violations(in file: SwiftFile) -> [Violation] {
         let room = room(of: file.path)
         return file.code.enumerated().compactMap { index, line in
             guard let module = Self.imported(by: line) else { return nil }
             if Self.tooNew.contains(module), Self.linkedByApps.contains(where: file.path.hasPrefix) {
                 let advice =
                     "apps run where \(module) is missing (docs/packages.md): use NIOConcurrencyHelpers"
-                return Finding(path: file.path, line: index + 1, advice: advice)
+                return Violation(path: file.path, line: index + 1, advice: advice)
             }
             if Self.toolchain.contains(module) { return nil }
             guard let room, let allowed = rooms[room] else {
                 let advice = "no room: say in Tests/Tidy/ImportRules.swift what \(file.folder) may import"
-                return Finding(path: file.path, line: index + 1, advice: advice)
+                return Violation(path: file.path, line: index + 1, advice: advice)
             }
             if allowed.contains(module) { return nil }
             let advice = "\(room) may not import \(module): \(Self.replacement(for: module, in: room))"
-            return Finding(path: file.path, line: index + 1, advice: advice)
+            return Violation(path: file.path, line: index + 1, advice: advice)
         }
     }
 

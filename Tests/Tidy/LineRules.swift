@@ -4,41 +4,41 @@ enum LineRules {
     static let columnsMax = 110
 
     /// Only `Tests/Support/Eventually.swift` lets time pass.
-    static func sleeps(in file: SwiftFile) -> [Finding] {
-        file.findings(#/\b(?:Task|Thread)\s*\.\s*sleep\b|(?:^|[^\w.])(?:u|nano)?sleep\s*\(/#) {
+    static func sleeps(in file: SwiftFile) -> [Violation] {
+        file.violations(#/\b(?:Task|Thread)\s*\.\s*sleep\b|(?:^|[^\w.])(?:u|nano)?sleep\s*\(/#) {
             "no sleeping in tests: advance the virtual clock, await the event, or use eventually(_:within:)"
         }
     }
 
-    static func crashes(in file: SwiftFile) -> [Finding] {
-        file.findings(#/\btry!/#) { "no try!: throw, or handle the error here" }
-            + file.findings(#/(?:^|[^\w.])fatalError\s*\(/#) {
+    static func crashes(in file: SwiftFile) -> [Violation] {
+        file.violations(#/\btry!/#) { "no try!: throw, or handle the error here" }
+            + file.violations(#/(?:^|[^\w.])fatalError\s*\(/#) {
                 "no fatalError: throw an RTMError, or state the invariant with precondition(_:_:)"
             }
     }
 
     /// Swift 6.3 reads a field of a large value that `_read` has yielded after the access has ended, when the
     /// copy that was yielded is freed already. AddressSanitizer found it in a debug build.
-    static func yieldedReads(in file: SwiftFile) -> [Finding] {
-        file.findings(#/\b_read\s*\{/#) {
+    static func yieldedReads(in file: SwiftFile) -> [Violation] {
+        file.violations(#/\b_read\s*\{/#) {
             "no _read: write get, which costs as little; what _read yields is read after it was freed"
         }
     }
 
-    static func prints(in file: SwiftFile) -> [Finding] {
-        file.findings(#/(?:^|[^\w.])(?:debugPrint|print|dump)\s*\(/#) {
+    static func prints(in file: SwiftFile) -> [Violation] {
+        file.violations(#/(?:^|[^\w.])(?:debugPrint|print|dump)\s*\(/#) {
             "no print: log a constant message with its facts as metadata"
         }
     }
 
-    static func uncheckedIsolation(in file: SwiftFile) -> [Finding] {
-        file.findings(#/@unchecked\s+Sendable|nonisolated\s*\(\s*unsafe\s*\)/#, unlessAbove: "// Safety:") {
+    static func uncheckedIsolation(in file: SwiftFile) -> [Violation] {
+        file.violations(#/@unchecked\s+Sendable|nonisolated\s*\(\s*unsafe\s*\)/#, unlessAbove: "// Safety:") {
             "say above in a '// Safety:' paragraph what makes this safe, or use Mutex or an actor"
         }
     }
 
-    static func unstructuredTasks(in file: SwiftFile) -> [Finding] {
-        file.findings(
+    static func unstructuredTasks(in file: SwiftFile) -> [Violation] {
+        file.violations(
             #/\bTask(?:\.detached|\.immediate)?\s*(?:<[^>]*>\s*)?(?:\([^)]*\)\s*)?\{/#,
             unlessAbove: "// Unstructured:"
         ) {
@@ -47,21 +47,21 @@ enum LineRules {
     }
 
     /// A line that is little else than a piece of text may be longer: to break it would not make it clearer.
-    static func longLines(in file: SwiftFile) -> [Finding] {
+    static func longLines(in file: SwiftFile) -> [Violation] {
         file.lines.indices.filter { file.lines[$0].count > columnsMax && !file.isText($0) }.map { index in
-            Finding(
+            Violation(
                 path: file.path, line: index + 1,
                 advice: "\(file.lines[index].count) columns, \(columnsMax) are the limit: break the line")
         }
     }
 
     /// Text of any kind: Swift, schema, scripts, documents.
-    static func leftovers(path: String, text: String) -> [Finding] {
+    static func leftovers(path: String, text: String) -> [Violation] {
         let marker = #/\b(?:TO[D]O|FIX[M]E|XX[X])\b/#
         return text.split(separator: "\n", omittingEmptySubsequences: false).enumerated()
             .filter { $1.contains(marker) }
             .map { index, _ in
-                Finding(
+                Violation(
                     path: path, line: index + 1,
                     advice: "finish it now, or open an issue and delete the marker")
             }
@@ -79,9 +79,9 @@ extension SwiftFile {
     }
 
     /// A finding for each line whose code matches, unless the reason stands on that line or closely above it.
-    func findings<Output>(
+    func violations<Output>(
         _ pattern: Regex<Output>, unlessAbove reason: String? = nil, advice: () -> String
-    ) -> [Finding] {
+    ) -> [Violation] {
         // By the default boundaries of Unicode "Task.sleep" is one word.
         let pattern = pattern.wordBoundaryKind(.simple)
         return code.indices.compactMap { index in
@@ -90,7 +90,7 @@ extension SwiftFile {
                 let above = lines[max(0, index - Self.reasonLinesMax)...index]
                 if above.contains(where: { $0.contains(reason) }) { return nil }
             }
-            return Finding(path: path, line: index + 1, advice: advice())
+            return Violation(path: path, line: index + 1, advice: advice())
         }
     }
 }

@@ -12,15 +12,8 @@ struct LoadGeneratorTests {
                 FileManager.default.fileExists(atPath:))
         })
     func compiles() throws {
-        let process = Process()
-        process.executableURL = URL(filePath: "/usr/bin/make")
-        process.arguments = ["-C", SourceTree.root.appending(path: "Tests/Benchmarks/load").path(), "syntax"]
-        let output = Pipe()
-        process.standardOutput = output
-        process.standardError = output
-        try process.run()
-        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        process.waitUntilExit()
-        #expect(process.terminationStatus == 0, "\(text)")
+        let load = SourceTree.root.appending(path: "Tests/Benchmarks/load").path()
+        let outcome = try Program.run("/usr/bin/make", "-C", load, "syntax")
+        #expect(outcome.status == 0, "\(outcome.output)")
     }
 }

@@ -20,10 +20,10 @@ struct RuleTests {
 
     @Test("a server may not import another server, and is told to use its client")
     func serverImportsServer() {
-        let findings = imports(
+        let violations = imports(
             "Services/Edge/Server/Sessions/A.swift", "import RTMModel\nimport RTMStorageServer")
-        #expect(findings.map(\.line) == [2])
-        #expect(findings.first?.advice.contains("RTMStorageClient") == true)
+        #expect(violations.map(\.line) == [2])
+        #expect(violations.first?.advice.contains("RTMStorageClient") == true)
     }
 
     @Test("only Wire may import the generated C, and Clients nothing of the services")
@@ -147,7 +147,7 @@ struct RuleTests {
 
     private func file(_ text: String) -> SwiftFile { SwiftFile(path: "Shared/Model/A.swift", text: text) }
 
-    private func imports(_ path: String, _ text: String) -> [Finding] {
-        ImportRules.house.findings(in: SwiftFile(path: path, text: text))
+    private func imports(_ path: String, _ text: String) -> [Violation] {
+        ImportRules.house.violations(in: SwiftFile(path: path, text: text))
     }
 }

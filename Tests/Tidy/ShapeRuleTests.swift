@@ -63,46 +63,83 @@ struct ShapeRuleTests {
         #expect(found.first?.comment == "/// Pure.")
     }
 
-    @Test("a type's lines are those of all its extensions in its room, facades may have any number")
-    func bigTypes() {
-        func type(_ name: String, _ lines: Int, _ folder: String, _ keyword: String = "struct") -> SwiftFile {
-            let body = String(repeating: "\n", count: lines - 1)
-            return SwiftFile(path: "\(folder)/\(keyword).swift", text: "\(keyword) \(name) {\(body)}")
+    @Test("a short file is a fragment if its type has one user, and that one lies beside it")
+    func fragments() {
+        let type = "struct A {}"
+        let user = SwiftFile(path: "Shared/Model/B.swift", text: "struct B { var a: A }")
+        func found(_ text: String, _ others: [SwiftFile]) -> [String] {
+            let files = [file(text)] + others
+            return ShapeRules.fragments(in: files, IdentifierIndex(files)).map(\.path)
         }
-        let room = "Services/Edge/Server"
-        let whole = [type("A", 200, room), type("A", 200, room + "/X", "extension")]
-        #expect(ShapeRules.bigTypes(whole, except: [:]).isEmpty)
-        #expect(ShapeRules.bigTypes(whole + [type("A", 1, room + "/Y", "extension")], except: [:]).count == 1)
-        #expect(ShapeRules.bigTypes([type("A", 401, room)], except: ["A": 401]).isEmpty)
-        let elsewhere = type("A", 201, "Services/Messaging/Server", "extension")
-        #expect(ShapeRules.bigTypes(whole + [elsewhere], except: [:]).isEmpty)
-        #expect(ShapeRules.bigTypes([type("RTMClient", 900, "Clients/RTMClient")], except: [:]).isEmpty)
+        #expect(found(type, [user]) == ["Shared/Model/A.swift"])
+        let second = SwiftFile(path: "Shared/Model/C.swift", text: "struct C { var a: A }")
+        #expect(found(type, [user, second]).isEmpty, "two users")
+        #expect(found(type, []).isEmpty, "nobody uses it")
+        let below = SwiftFile(path: "Shared/Model/Names/C.swift", text: "struct C { var a: A }")
+        #expect(found(type, [below]).isEmpty, "the user is in another folder")
+        let elsewhere = SwiftFile(path: "Shared/Wire/C.swift", text: "struct C { var a: A }")
+        #expect(found(type, [user, elsewhere]).count == 1, "another room sees only what is declared for it")
+        #expect(found("package \(type)", [user, elsewhere]).isEmpty)
+        let mention = SwiftFile(path: "Shared/Model/C.swift", text: "// A\nstruct C { var b = \"A\" }")
+        #expect(found(type, [user, mention]).count == 1, "a comment is no user")
+        let test = SwiftFile(path: "Tests/Model/A.swift", text: "let a: A")
+        #expect(found("package \(type)", [user, test]).count == 1, "a test is no user")
+        #expect(found("public enum A { case b }", [user]).isEmpty, "apps use a public enum")
+        #expect(found("public \(type)", [user]).count == 1)
+        #expect(found(type + String(repeating: "\n", count: 29), [user]).count == 1)
+        #expect(found(type + String(repeating: "\n", count: 30), [user]).isEmpty, "no short file")
     }
 
-    @Test("a folder may have 20 files directly in it, not 21")
-    func bigFolders() {
-        func files(_ count: Int, in folder: String) -> [SwiftFile] {
-            (0..<count).map { SwiftFile(path: "\(folder)/\($0).swift", text: "") }
+    @Test("a name in two rooms is found, one in two folders of a room and a private one aren't")
+    func sharedNames() {
+        func found(_ second: String, _ text: String) -> [String: Violation] {
+            ShapeRules.sharedNames(in: [file("struct A {}"), SwiftFile(path: second, text: text)])
         }
-        let full = files(20, in: "Shared/Wire") + files(5, in: "Shared/Wire/Frames")
-        #expect(ShapeRules.bigFolders(full, except: [:]).isEmpty)
-        #expect(
-            ShapeRules.bigFolders(files(21, in: "Shared/Wire"), except: [:]).map(\.path) == ["Shared/Wire"])
-        #expect(ShapeRules.bigFolders(files(21, in: "Shared/Wire"), except: ["Shared/Wire": 21]).isEmpty)
+        #expect(found("Shared/Wire/A.swift", "enum A {}").keys.sorted() == ["A"])
+        #expect(found("Tests/Wire/A.swift", "enum A {}").keys.sorted() == ["A"])
+        #expect(found("Shared/Model/Names/A.swift", "enum A {}").isEmpty)
+        #expect(found("Shared/Wire/A.swift", "private enum A {}\nextension A {}").isEmpty)
+        #expect(found("Tests/Package/Apple/A.swift", "enum A {}").isEmpty)
+    }
+
+    @Test("identifiers are taken apart into words")
+    func words() {
+        #expect(IdentifierIndex.words(of: "sendWhenRoom") == ["send", "when", "room"])
+        #expect(IdentifierIndex.words(of: "NIOEmbedded") == ["nio", "embedded"])
+        #expect(IdentifierIndex.words(of: "rtm__lead_push") == ["rtm", "lead", "push"])
+        #expect(IdentifierIndex.words(of: "userID") == ["user", "id"])
+        let text = "let a1 = b_c(\"d\", 12, 0x3f) // e"
+        #expect(IdentifierIndex.identifiers(on: CodeOnly.lines(of: text)[0]) == ["let", "a1", "b_c"])
+    }
+
+    @Test("a refused word is found in every part of an identifier, and only as a word")
+    func refusedWords() {
+        func found(_ text: String) -> [String] {
+            RefusedWords.violations(in: IdentifierIndex([file(text)])).keys.sorted()
+        }
+        #expect(found("let heir = next\nfunc slowHeir() {}") == ["heir", "slowHeir"])
+        #expect(found("if hasRoomForOthers { makeRoom() }") == ["hasRoomForOthers", "makeRoom"])
+        #expect(found("struct EmbeddedBroker {}") == ["EmbeddedBroker"])
+        #expect(found("let channel = EmbeddedChannel()").isEmpty)
+        #expect(found("let theirs = general + interference + room").isEmpty)
+        #expect(found("// heir\nlet a = \"heir\"").isEmpty)
+        let advice = RefusedWords.violations(in: IdentifierIndex([file("let heir = 1")]))["heir"]?.advice
+        #expect(advice?.contains("successor") == true)
     }
 
     @Test("a core that refers to an object is found, in its extensions too; a shell may")
     func cores() {
         let session = SwiftFile(
             path: "Services/Edge/Server/Session.swift", text: "final class Session {}")
-        func findings(_ text: String) -> [Int] {
+        func violations(_ text: String) -> [Int] {
             let file = SwiftFile(path: "Services/Edge/Server/A.swift", text: text)
-            return Cores.findings(in: [file, session]).map(\.line)
+            return Cores.violations(in: [file, session]).map(\.line)
         }
-        #expect(findings("/// Seats. Pure.\nstruct Seats {\n    var one: Session?\n}") == [3])
-        #expect(findings("/// Pure.\nstruct A {}\nextension A {\n    func f(_ c: any Channel) {}\n}") == [4])
-        #expect(findings("/// Pure.\nstruct A {\n    // Session\n    var id: SessionID\n}").isEmpty)
-        #expect(findings("/// Purely a shell.\nstruct A {\n    var one: Session?\n}").isEmpty)
+        #expect(violations("/// Seats. Pure.\nstruct Seats {\n    var one: Session?\n}") == [3])
+        #expect(
+            violations("/// Pure.\nstruct A {}\nextension A {\n    func f(_ c: any Channel) {}\n}") == [4])
+        #expect(violations("/// Pure.\nstruct A {\n    // Session\n    var id: SessionID\n}").isEmpty)
+        #expect(violations("/// Purely a shell.\nstruct A {\n    var one: Session?\n}").isEmpty)
     }
 
     private func file(_ text: String) -> SwiftFile { SwiftFile(path: "Shared/Model/A.swift", text: text) }

@@ -1,82 +1,99 @@
-/// How big folders and types may get, and what cores may know. CONTRIBUTING.md says why.
+/// What a file and a type may look like, as far as a test can judge it: a file holds a whole idea, and a name
+/// means one thing. CONTRIBUTING.md says why.
 enum ShapeRules {
-    static let filesInFolderMax = 20
-    static let linesOfTypeMax = 400
+    /// A shorter file is a fragment, if its type has one user and that one lies beside it.
+    static let linesOfFragmentMax = 29
 
-    /// Facades: the whole API of a library is one type, and has as many lines as it has calls.
-    static let facades: Set<String> = ["RTMClient", "AgoraRtmClientKit"]
+    // MARK: Fragments
 
-    // MARK: Known exceptions
-
-    // These three lists name what is still too big, each with the size that it may not exceed meanwhile. They
-    // only ever shrink: lower a number or delete a line when its room has been redrawn.
-
-    static let bigFolders: [String: Int] = [:]
-
-    /// By name, with the lines of all extensions.
-    static let bigTypes: [String: Int] = [:]
-
-    /// Comments that consist of a rule's id alone, by room.
-    static let bareCitations: [String: Int] = [:]
-
-    // MARK: Folders
-
-    static func bigFolders(_ files: [SwiftFile], except known: [String: Int]) -> [Finding] {
-        Dictionary(grouping: files, by: \.folder).compactMap { folder, files in
-            let countMax = known[folder] ?? filesInFolderMax
-            guard files.count > countMax else { return nil }
-            return Finding(
-                path: folder, line: 0,
-                advice: "\(files.count) Swift files directly in one folder, \(countMax) are allowed: "
-                    + "let folders show the features")
+    /// Short files whose types have one user, in the same folder. A public enum may be alone in a file,
+    /// because apps use it. Tests are no users of a source.
+    static func fragments(in files: [SwiftFile], _ index: IdentifierIndex) -> [Violation] {
+        files.compactMap { file in
+            guard file.lineCount <= linesOfFragmentMax else { return nil }
+            let types = TypeDeclaration.all(in: file).filter { !$0.isExtension }
+            guard !types.isEmpty, !types.contains(where: { isAPIEnum($0, in: file) }) else { return nil }
+            let users = types.reduce(into: Set<String>()) { users, type in
+                users.formUnion(index.paths(of: type.name).filter { sees(file, type, from: $0) })
+            }
+            .subtracting([file.path])
+            guard users.count == 1, let user = users.first, folder(of: user) == file.folder else {
+                return nil
+            }
+            return Violation(
+                path: file.path, line: 1,
+                advice: "\(file.lineCount) lines with one user beside it: move them into \(user)")
         }
-        .sorted { $0.path < $1.path }
     }
 
-    // MARK: Types
+    private static func isAPIEnum(_ type: TypeDeclaration, in file: SwiftFile) -> Bool {
+        type.kind == .enum && file.code[type.lines.lowerBound].contains("public ")
+    }
 
-    /// Sums a type with all its extensions in one room. Types of different rooms that share a name are
-    /// different types.
-    static func bigTypes(_ files: [SwiftFile], except known: [String: Int]) -> [Finding] {
-        var lines: [String: Int] = [:]
-        var places: [String: (name: String, path: String, line: Int)] = [:]
-        for declaration in files.flatMap(TypeDeclaration.all) {
-            let room = ImportRules.house.room(of: declaration.path) ?? ""
-            let key = "\(room) \(declaration.name)"
-            lines[key, default: 0] += declaration.lines.count
-            if places[key] == nil || !declaration.isExtension {
-                places[key] = (declaration.name, declaration.path, declaration.lines.lowerBound + 1)
+    /// Another room sees only types that are declared for it. The same name elsewhere is another type.
+    private static func sees(_ file: SwiftFile, _ type: TypeDeclaration, from path: String) -> Bool {
+        guard path.hasPrefix("Tests/") == file.path.hasPrefix("Tests/") else { return false }
+        let declaration = file.code[type.lines.lowerBound]
+        let isForOthers = declaration.contains("public ") || declaration.contains("package ")
+        return isForOthers || room(of: path) == room(of: file.path)
+    }
+
+    private static func folder(of path: String) -> String {
+        path.split(separator: "/").dropLast().joined(separator: "/")
+    }
+
+    /// A folder of tests is a room, too.
+    private static func room(of path: String) -> String {
+        ImportRules.house.room(of: path) ?? path.split(separator: "/").prefix(2).joined(separator: "/")
+    }
+
+    // MARK: Names of types
+
+    /// Names that types of several rooms have because they are the same thing: the message as the services
+    /// read it (Shared/Wire), and the value that an app gets (RTMClient). No program has both.
+    static let sameThings: Set<String> = [
+        "HistoryMessage", "HistoryPage", "LockDetail", "LockEvent", "MetadataItem", "MetadataTarget",
+        "OnlineUsers", "PresenceEvent", "PresenceInterval", "StorageEvent", "UserChannel", "UserState",
+    ]
+
+    /// Types of different rooms that have one name, by that name. A type that is private to its file, and a
+    /// stub of somebody else's module, is nobody else's business.
+    static func sharedNames(in files: [SwiftFile]) -> [String: Violation] {
+        var places: [String: [(path: String, line: Int)]] = [:]
+        for file in files where !file.path.hasPrefix("Tests/Package/") {
+            for type in TypeDeclaration.all(in: file) where !type.isExtension {
+                guard !file.code[type.lines.lowerBound].contains("private ") else { continue }
+                places[type.name, default: []].append((file.path, type.lines.lowerBound + 1))
             }
         }
-        return lines.compactMap { key, count in
-            guard let place = places[key], !facades.contains(place.name) else { return nil }
-            let countMax = known[place.name] ?? linesOfTypeMax
-            guard count > countMax else { return nil }
-            return Finding(
-                path: place.path, line: place.line,
-                advice: "\(place.name) has \(count) lines with its extensions, \(countMax) are allowed: "
-                    + "ask which noun is missing")
+        let shared = places.filter { name, places in
+            Set(places.map { room(of: $0.path) }).count > 1 && !sameThings.contains(name)
         }
-        .sorted { $0.path < $1.path }
+        return shared.reduce(into: [:]) { violations, entry in
+            let others = entry.value.dropFirst().map(\.path).joined(separator: ", ")
+            violations[entry.key] = Violation(
+                path: entry.value[0].path, line: entry.value[0].line,
+                advice: "\(entry.key) is also declared in \(others): rename one, or share it")
+        }
     }
 
     // MARK: Comments
 
     /// A comment says what a rule demands here; its id alone sends the reader to another page.
-    static func bareCitations(in file: SwiftFile) -> [Finding] {
-        var findings: [Finding] = []
+    static func bareCitations(in file: SwiftFile) -> [Violation] {
+        var violations: [Violation] = []
         var index = 0
         while index < file.lines.count {
             let comment = file.lines[index...].prefix { $0.drop { $0 == " " }.hasPrefix("//") }
             if isBareCitation(comment.joined(separator: " ")) {
-                findings.append(
-                    Finding(
+                violations.append(
+                    Violation(
                         path: file.path, line: index + 1,
                         advice: "say what the rule demands here, then its id in brackets"))
             }
             index += max(1, comment.count)
         }
-        return findings
+        return violations
     }
 
     static func isBareCitation(_ comment: String) -> Bool {

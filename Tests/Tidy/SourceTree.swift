@@ -36,6 +36,8 @@ enum SourceTree {
         SwiftFile(path: $0, text: text(of: $0))
     }
 
+    static let identifiers = IdentifierIndex(swift)
+
     static func text(of path: String) -> String {
         (try? String(contentsOf: root.appending(path: path), encoding: .utf8)) ?? ""
     }
@@ -48,6 +50,9 @@ struct SwiftFile: Sendable {
     /// The same lines without comments and string literals.
     let code: [String]
 
+    /// As an editor counts them.
+    var lineCount: Int { lines.last == "" ? lines.count - 1 : lines.count }
+
     var folder: String { path.split(separator: "/").dropLast().joined(separator: "/") }
 
     init(path: String, text: String) {
@@ -58,7 +63,7 @@ struct SwiftFile: Sendable {
 }
 
 /// What a rule of the house has to say about one line.
-struct Finding: Equatable, CustomStringConvertible {
+struct Violation: Equatable, CustomStringConvertible {
     let path: String
     let line: Int
     let advice: String

@@ -14,7 +14,7 @@ struct TidyTests {
 
     @Test("a room imports only rooms below it")
     func imports() {
-        report(SourceTree.sources.flatMap(ImportRules.house.findings))
+        report(SourceTree.sources.flatMap(ImportRules.house.violations))
     }
 
     @Test("every room of the import rules exists")
@@ -69,27 +69,49 @@ struct TidyTests {
         #expect(!cores.isEmpty, "no type says that it is pure")
         let missing = Cores.named.subtracting(cores.map(\.name)).sorted()
         #expect(missing.isEmpty, "Tests/Tidy/Cores.swift names types that aren't there: \(missing)")
-        report(Cores.findings(in: SourceTree.sources))
+        report(Cores.violations(in: SourceTree.sources))
     }
 
-    @Test("no folder has more than 20 Swift files directly in it")
-    func folders() {
-        report(ShapeRules.bigFolders(SourceTree.sources, except: ShapeRules.bigFolders))
+    @Test("a short file belongs into the file of its only user, if that one lies beside it")
+    func fragments() {
+        let found = ShapeRules.fragments(in: SourceTree.sources + SourceTree.tests, SourceTree.identifiers)
+        report(
+            Dictionary(uniqueKeysWithValues: found.map { ($0.path, $0) }), except: Exceptions.fragments)
     }
 
-    @Test("no type has more than 400 lines with its extensions")
-    func types() {
-        report(ShapeRules.bigTypes(SourceTree.sources, except: ShapeRules.bigTypes))
+    @Test("types of two rooms have one name only if they are the same thing")
+    func sharedNames() {
+        let found = ShapeRules.sharedNames(in: SourceTree.sources + SourceTree.tests)
+        report(found, except: Exceptions.sharedNames)
+    }
+
+    @Test("identifiers have the words of the field")
+    func words() {
+        let index = SourceTree.identifiers
+        report(RefusedWords.violations(in: index), except: Exceptions.identifiers)
+        let gone = RefusedWords.allowed.filter { index.paths(of: $0).isEmpty }.sorted()
+        #expect(gone.isEmpty, "Tests/Tidy/RefusedWords.swift allows what isn't there: \(gone)")
+    }
+
+    @Test(
+        "the prose of documents wraps at 110 columns",
+        .enabled("python3 is not installed") { FileManager.default.fileExists(atPath: "/usr/bin/python3") })
+    func documents() throws {
+        let outcome = try Program.run("/usr/bin/python3", "docs/wrap.py", "--check")
+        let found = outcome.output.split(separator: "\n").map { line in
+            let parts = line.split(separator: ":", maxSplits: 2)
+            #expect(parts.count == 3, "\(line)")
+            return Violation(
+                path: String(parts[0]), line: parts.count > 1 ? Int(parts[1]) ?? 0 : 0,
+                advice: "prose wraps at 110 columns: run make format")
+        }
+        report(
+            Dictionary(uniqueKeysWithValues: found.map { ($0.path, $0) }), except: Exceptions.documents)
     }
 
     @Test("no comment consists of a rule's id alone")
     func bareCitations() {
-        let byRoom = Dictionary(grouping: SourceTree.swift.flatMap(ShapeRules.bareCitations)) {
-            ImportRules.house.room(of: $0.path) ?? "Tests"
-        }
-        for (room, findings) in byRoom where findings.count > ShapeRules.bareCitations[room] ?? 0 {
-            report(findings)
-        }
+        report(SourceTree.swift.flatMap(ShapeRules.bareCitations))
     }
 
     @Test("the tests that documents name exist")
@@ -121,7 +143,9 @@ struct TidyTests {
             }
         }
         report(
-            filled.map { Finding(path: $0.path, line: 1, advice: "the room has real files: delete this one") }
+            filled.map {
+                Violation(path: $0.path, line: 1, advice: "the room has real files: delete this one")
+            }
         )
     }
 
@@ -139,9 +163,22 @@ struct TidyTests {
         }
     }
 
-    private func report(_ findings: [Finding], sourceLocation: SourceLocation = #_sourceLocation) {
-        for finding in findings {
-            Issue.record(Comment(rawValue: "\(finding)"), sourceLocation: sourceLocation)
+    /// Reports what isn't among the exceptions, and exceptions that are needed no longer.
+    private func report(
+        _ violations: [String: Violation], except known: Set<String>,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) {
+        let unknown = violations.filter { !known.contains($0.key) }.sorted { $0.key < $1.key }
+        report(unknown.map(\.value), sourceLocation: sourceLocation)
+        let needless = known.subtracting(violations.keys).sorted().joined(separator: ", ")
+        #expect(
+            needless.isEmpty, "needed no longer, delete from Tests/Tidy/Exceptions.swift: \(needless)",
+            sourceLocation: sourceLocation)
+    }
+
+    private func report(_ violations: [Violation], sourceLocation: SourceLocation = #_sourceLocation) {
+        for violation in violations {
+            Issue.record(Comment(rawValue: "\(violation)"), sourceLocation: sourceLocation)
         }
     }
 }
