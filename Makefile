@@ -23,7 +23,7 @@ help:
 	@echo 'make build     release executables, in $(release)'
 	@echo 'make install   those executables, completions of shells and units of systemd, below $(PREFIX); PREFIX=~/.local for one user'
 	@echo 'make deb       the Debian package of all that, in .build/deb'
-	@echo 'make check     format, house rules and unit tests: before every commit'
+	@echo 'make check     format, house rules, subjects of commits and unit tests: before every commit'
 	@echo 'make soak      a thousand simulated histories; SEEDS=10000 for more, FIRST=1 to begin elsewhere'
 	@echo 'make simulate  what SEED=1 makes happen; SCENE=presence for one scene, TRACE=FILE writes it down'
 	@echo 'make format    format all Swift files, and wrap the prose of all documents'
@@ -79,9 +79,11 @@ test: setup lint
 	SEED=$$(git rev-parse --short=12 HEAD 2>/dev/null || true) $(run_tests) --skip '$(timed)'
 
 check: lint
+	.ci/subjects
 	swift build --build-tests
 	$(run_tests) --filter '$(timed)' --skip IntegrationTests
 	$(run_tests) --skip '$(timed)'
+	@.ci/sizes
 
 simulate:
 	swift build --build-tests
