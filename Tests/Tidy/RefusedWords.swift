@@ -1,5 +1,5 @@
-/// Words of our own that identifiers once had, each with the word of the field for the same thing. A word that
-/// a reader of Raft, Kafka or NIO would not guess costs everybody who comes after us (docs/glossary.md).
+/// Words of our own that identifiers once had, each with the word of the field for the same thing. A word
+/// that readers of Raft, Kafka or NIO can't guess costs everybody who comes after us (docs/glossary.md).
 ///
 /// A row is one word of an identifier, or several that follow each other: `hasRoomForOthers` has "has room".
 enum RefusedWords {
