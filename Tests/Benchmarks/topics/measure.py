@@ -11,10 +11,10 @@ BEGIN, END = "<!-- figures: make bench-topics writes what is between here … --
 CHANNEL, TOPIC = "heliograph", "topics"
 USERS = 1_000          # As many as a stream channel may have; some of them publish.
 SHAPES = [
-    ("936 users hear 64 publishers, 64 messages on their way", dict(subscribers=USERS - 64, publishers=64, window=64)),
-    ("936 users hear 64 publishers, 256 on their way", dict(subscribers=USERS - 64, publishers=64, window=256)),
-    ("100 users hear 64 publishers, 64 on their way", dict(subscribers=100, publishers=64, window=64)),
-    ("500 topics, one user hears one publisher, 8 on their way", dict(channels=500, subscribers=1, publishers=1, window=8)),
+    ("936 users receive from 64 publishers, 64 messages on their way", dict(subscribers=USERS - 64, publishers=64, window=64)),
+    ("936 users receive from 64 publishers, 256 on their way", dict(subscribers=USERS - 64, publishers=64, window=256)),
+    ("100 users receive from 64 publishers, 64 on their way", dict(subscribers=100, publishers=64, window=64)),
+    ("500 topics, one user receives from one publisher, 8 on their way", dict(channels=500, subscribers=1, publishers=1, window=8)),
 ]
 
 
@@ -68,7 +68,7 @@ def joins(server):
                 found[adapter].append(run(server, adapter, f"{adapter}{presence}{turn}", together=True, **options))
         cost = {name: statistics.median(each["server_us_per_login"] for each in results) for name, results in found.items()}
         followed = ", who also follow who comes and goes" if presence else ""
-        yield Row(f"1,000 users subscribe, or join and hear a topic{followed}",
+        yield Row(f"1,000 users subscribe, or join and subscribe to a topic{followed}",
                   cost[CHANNEL] - cost["login"], cost[TOPIC] - cost["login"])
         yield Row(f"the same with the login{followed}", cost[CHANNEL], cost[TOPIC])
 
