@@ -28,16 +28,24 @@ TOKEN = re.compile(r"(?:[^\s`\[]|`[^`]*`|\[(?:[^\]`]|`[^`]*`)*\]\([^)\s]*\)|\[|`
 
 def words(text):
     """The pieces between which a line may end. A link that is long itself may be broken in its text."""
+    found = []
     for match in TOKEN.finditer(text):
         piece = match.group()
-        yield from piece.split() if len(piece) > 70 and "](" in piece and "`" not in piece else [piece]
+        found += piece.split() if len(piece) > 70 and "](" in piece and "`" not in piece else [piece]
+    kept = []
+    for piece in found:
+        if kept and BEGINS_BLOCK.match(piece):
+            kept[-1] += " " + piece
+        else:
+            kept.append(piece)
+    return kept
 
 
 def fill(text, first, rest):
     lines, line = [], first
     for word in words(text):
         starts = line == (rest if lines else first)
-        if starts or len(line) + 1 + len(word) <= COLUMNS or BEGINS_BLOCK.match(word):
+        if starts or len(line) + 1 + len(word) <= COLUMNS:
             line += word if starts else " " + word
         else:
             lines.append(line)
