@@ -127,6 +127,17 @@ struct TidyTests {
         }
     }
 
+    @Test("the types that docs/architecture.md names exist")
+    func namedTypes() {
+        let page = "docs/architecture.md"
+        let messages = SourceTree.paths.filter { $0.hasSuffix(".proto") }.map(SourceTree.text).joined()
+        let type = #/`(?<name>[A-Z][A-Za-z]*[a-z][A-Za-z]*)`/#
+        for match in SourceTree.text(of: page).matches(of: type) {
+            let isInCode = !SourceTree.identifiers.paths(of: String(match.name)).isEmpty
+            #expect(isInCode || messages.contains("message \(match.name) {"), "there is no \(match.name)")
+        }
+    }
+
     @Test("no marker of unfinished work is left behind")
     func leftovers() {
         let endings = [".swift", ".h", ".c", ".proto", ".sh", ".lua", ".md", ".yaml", ".yml", "Makefile"]
